@@ -1,0 +1,66 @@
+"""Choices that hold for a whole run: the seed, the device, the budget, static pages."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import TYPE_CHECKING
+
+from seqcourse.errors import CourseError
+
+if TYPE_CHECKING:
+    import torch
+
+DEVICE_VARIABLE = "SEQCOURSE_DEVICE"
+BUDGET_VARIABLE = "SEQCOURSE_BUDGET"
+STATIC_VARIABLE = "SEQCOURSE_STATIC"
+
+
+def seed_everything(seed: int = 0) -> None:
+    """Seed Python's, NumPy's and PyTorch's generators (all devices) with one number."""
+    import numpy
+    import torch
+
+    random.seed(seed)
+    numpy.random.seed(seed)
+    torch.manual_seed(seed)
+
+
+def device() -> torch.device:
+    """The device that computes: a GPU where there is one, otherwise the CPU.
+
+    The environment variable SEQCOURSE_DEVICE ("cpu", "cuda", "cuda:1") overrides the choice.
+    """
+    import torch
+
+    wanted = os.environ.get(DEVICE_VARIABLE, "")
+    if not wanted:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        chosen = torch.device(wanted)
+    except RuntimeError as error:
+        raise CourseError(
+            f"{DEVICE_VARIABLE} should name a device such as 'cpu' or 'cuda', but it is {wanted!r}."
+        ) from error
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise CourseError(
+            f"{DEVICE_VARIABLE} asks for {wanted!r}, but PyTorch sees no GPU here. "
+            f"Unset it, or set it to 'cpu'."
+        )
+    return chosen
+
+
+def budget() -> str:
+    """How long a recipe in a notebook may run: "quick" (the default) or "full".
+
+    Set SEQCOURSE_BUDGET=full to run the long recipes instead of loading their checkpoints.
+    """
+    value = os.environ.get(BUDGET_VARIABLE, "quick")
+    if value not in ("quick", "full"):
+        raise CourseError(f"{BUDGET_VARIABLE} should be 'quick' or 'full', but it is {value!r}.")
+    return value
+
+
+def is_static() -> bool:
+    """True while the book is being built: pages have no kernel behind them."""
+    return os.environ.get(STATIC_VARIABLE, "") not in ("", "0")
