@@ -1,0 +1,161 @@
+"""Attention inside a recurrent decoder: four scores, one softmax, one weighted sum.
+
+All scores take one decoder state per sequence, s (B, D_S), and all encoder states, h (B, T, D_H), and
+return one raw score per encoder state, e (B, T).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+
+def dot_score(s: Tensor, h: Tensor) -> Tensor:
+    r"""Dot product, :math:`e_i = h_i^\top s` (Luong et al. 2015). Needs D_S = D_H.
+
+    Args:
+        s: decoder state, (B, D).
+        h: encoder states, (B, T, D).
+
+    Returns:
+        Raw scores, (B, T).
+    """
+    if s.shape[-1] != h.shape[-1]:
+        raise ValueError(
+            f"dot_score needs states of one width, but s has {s.shape[-1]} and h has {h.shape[-1]}; "
+            f"general_score bridges two widths with a matrix."
+        )
+    return torch.einsum("bd,btd->bt", s, h)
+
+
+def general_score(s: Tensor, h: Tensor, w: Tensor) -> Tensor:
+    r"""Bilinear score, :math:`e_i = h_i^\top W s` (Luong et al. 2015).
+
+    Args:
+        s: decoder state, (B, D_S).
+        h: encoder states, (B, T, D_H).
+        w: (D_H, D_S).
+
+    Returns:
+        Raw scores, (B, T).
+    """
+    return dot_score(linear(s, w), h)
+
+
+def additive_score(s: Tensor, h: Tensor, w_s: Tensor, w_h: Tensor, v: Tensor) -> Tensor:
+    r"""Additive score (Bahdanau et al. 2015), :math:`e_i = v^\top \tanh(W_s s + W_h h_i)`.
+
+    The paper's :math:`v^\top \tanh(W [h_i; s])` is the same with :math:`W = [W_h\; W_s]`: splitting the
+    matrix lets :math:`W_h h_i` be computed once for all decoder steps.
+
+    Args:
+        s: decoder state, (B, D_S).
+        h: encoder states, (B, T, D_H).
+        w_s: (D_A, D_S).
+        w_h: (D_A, D_H).
+        v: (D_A,).
+
+    Returns:
+        Raw scores, (B, T).
+    """
+    return additive_score_from_keys(s, linear(h, w_h), w_s, v)
+
+
+def additive_score_from_keys(s: Tensor, keys: Tensor, w_s: Tensor, v: Tensor) -> Tensor:
+    """:func:`additive_score` when keys = W_h h (B, T, D_A) has been computed beforehand."""
+    hidden = torch.tanh(linear(s, w_s)[:, None, :] + keys)  # (B, T, D_A)
+    return hidden @ v
+
+
+def mlp_score(s: Tensor, h: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
+    r"""A network with one hidden layer on both states, :math:`e_i = w_2^\top \mathrm{relu}(W_1 [h_i; s] + b_1) + b_2`.
+
+    Args:
+        s: decoder state, (B, D_S).
+        h: encoder states, (B, T, D_H).
+        w1: (D_A, D_H + D_S), the columns of h first.
+        b1: (D_A,).
+        w2: (D_A,).
+        b2: (1,).
+
+    Returns:
+        Raw scores, (B, T).
+    """
+    both = torch.cat([h, s[:, None, :].expand(-1, h.shape[1], -1)], dim=-1)  # (B, T, D_H + D_S)
+    return torch.relu(linear(both, w1, b1)) @ w2 + b2
+
+
+def softmax(scores: Tensor, dim: int = -1, mask: Tensor | None = None) -> Tensor:
+    r"""Softmax that neither overflows nor divides by zero.
+
+    .. math:: a_i = \frac{\exp(e_i - \max_j e_j)}{\sum_k \exp(e_k - \max_j e_j)}
+
+    Subtracting the maximum changes nothing (numerator and denominator shrink by the same factor) and
+    keeps every exponent at or below 0.
+
+    Args:
+        scores: raw scores, any shape.
+        dim: the dimension that sums to 1.
+        mask: boolean, broadcastable to ``scores``; True = may attend. Scores where it is False count as
+            minus infinity, so their weights are exactly 0.
+
+    Returns:
+        Weights of the shape of ``scores``. Where nothing may be attended to, all weights are 0 (and
+        their gradients too), never NaN.
+    """
+    if mask is None:
+        shifted = scores - scores.amax(dim, keepdim=True).detach()
+        exponentials = shifted.exp()
+        return exponentials / exponentials.sum(dim, keepdim=True)
+    scores = scores.masked_fill(~mask, float("-inf"))
+    highest = scores.amax(dim, keepdim=True).detach()
+    nothing = highest == float("-inf")
+    exponentials = (scores - highest.masked_fill(nothing, 0.0)).exp()
+    total = exponentials.sum(dim, keepdim=True)
+    return exponentials / total.masked_fill(nothing, 1.0)
+
+
+def log_softmax(scores: Tensor, dim: int = -1) -> Tensor:
+    r"""Logarithm of the softmax, :math:`e_i - \max_j e_j - \log \sum_k \exp(e_k - \max_j e_j)`.
+
+    Args:
+        scores: raw scores (logits), any shape.
+        dim: the dimension whose exponentials sum to 1.
+
+    Returns:
+        Log-probabilities of the shape of ``scores``; finite even where the probability underflows.
+    """
+    shifted = scores - scores.amax(dim, keepdim=True).detach()
+    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+
+
+def weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
+    r"""The context, :math:`c = \sum_i a_i h_i`.
+
+    Args:
+        weights: attention weights, (B, T).
+        values: encoder states, (B, T, D).
+
+    Returns:
+        Context, (B, D).
+    """
+    return torch.einsum("bt,btd->bd", weights, values)
+
+
+def gaussian_window(centre: Tensor, width: int, size: int) -> Tensor:
+    r"""The bell that local attention multiplies its weights with (Luong et al. 2015).
+
+    .. math:: \exp\left(-\frac{(t - p)^2}{2\sigma^2}\right), \qquad \sigma = D / 2
+
+    Args:
+        centre: predicted position p, (B,).
+        width: half-width D of the window.
+        size: padded length T.
+
+    Returns:
+        Factors between 0 and 1, (B, T).
+    """
+    positions = torch.arange(size, device=centre.device, dtype=centre.dtype)[None, :]
+    sigma = width / 2
+    return torch.exp(-((positions - centre[:, None]) ** 2) / (2 * sigma**2))

@@ -1,0 +1,39 @@
+"""The loss of a sequence model: cross-entropy, summed over words, padding left out."""
+
+from __future__ import annotations
+
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+
+def sequence_loss(
+    logits: Tensor, targets: Tensor, pad_id: int = 0, label_smoothing: float = 0.0
+) -> Tensor:
+    r"""Mean cross-entropy per real target token.
+
+    .. math:: L = -\frac{1}{N} \sum_{b,t:\; y_{b,t} \neq \mathrm{pad}} \log P(y_{b,t} \mid y_{b,<t}, x_b)
+
+    with N the number of real target tokens. With label smoothing :math:`\epsilon` the target
+    distribution puts :math:`1 - \epsilon` on the right word and spreads :math:`\epsilon` evenly over
+    the vocabulary (Szegedy et al. 2016).
+
+    Args:
+        logits: (B, T', V).
+        targets: token ids, (B, T').
+        pad_id: id of padding; such targets count nothing.
+        label_smoothing: epsilon, 0 <= epsilon < 1.
+
+    Returns:
+        Scalar.
+    """
+    if logits.shape[:-1] != targets.shape:
+        raise ValueError(
+            f"sequence_loss needs one row of logits per target, but logits are {tuple(logits.shape)} "
+            f"and targets {tuple(targets.shape)}."
+        )
+    return cross_entropy(
+        logits.reshape(-1, logits.shape[-1]),
+        targets.reshape(-1),
+        ignore_index=pad_id,
+        label_smoothing=label_smoothing,
+    )

@@ -1,0 +1,34 @@
+"""Boolean masks. Everywhere in this course True means *may attend*."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def length_mask(lengths: Tensor, size: int) -> Tensor:
+    """True at the positions of a padded batch that hold a real token.
+
+    Args:
+        lengths: number of real tokens of each sequence, (B,).
+        size: padded length T.
+
+    Returns:
+        (B, T), entry (b, t) is True where t < lengths[b].
+    """
+    return torch.arange(size, device=lengths.device)[None, :] < lengths[:, None]
+
+
+def window_mask(centre: Tensor, width: int, size: int) -> Tensor:
+    """True within ``width`` positions of a centre: the window of local attention (Luong et al. 2015).
+
+    Args:
+        centre: position the window is centred on, real-valued, (B,).
+        width: half-width D; the window is [centre - D, centre + D].
+        size: padded length T.
+
+    Returns:
+        (B, T), entry (b, t) is True where |t - centre[b]| <= width.
+    """
+    positions = torch.arange(size, device=centre.device)[None, :]
+    return (positions - centre[:, None]).abs() <= width

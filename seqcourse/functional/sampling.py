@@ -1,0 +1,57 @@
+"""Drawing from a softmax with the Gumbel trick, and its differentiable relaxation."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from seqcourse.functional.attention import softmax
+
+
+def gumbel_noise(shape, *, generator: torch.Generator | None = None, dtype=None, device=None) -> Tensor:
+    r"""Independent standard Gumbel variables, :math:`G = -\log(-\log U)` with U uniform on (0, 1).
+
+    -log U is a standard exponential variable, which is how it is drawn here: an exponential draw is
+    never 0, while a uniform one can be, and log 0 would be minus infinity.
+    """
+    exponential = torch.empty(shape, dtype=dtype, device=device).exponential_(generator=generator)
+    return -exponential.clamp_min(torch.finfo(exponential.dtype).tiny).log()
+
+
+def gumbel_max(logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    r"""Draw one index per row from softmax(logits): :math:`\arg\max_i (G_i + \log y_i)` (Gumbel 1954).
+
+    Logits serve as well as log y: they differ by one constant per row, which moves no maximum.
+
+    Args:
+        logits: (..., V).
+        generator: source of randomness.
+
+    Returns:
+        Indices, (...).
+    """
+    noise = gumbel_noise(logits.shape, generator=generator, dtype=logits.dtype, device=logits.device)
+    return (logits + noise).argmax(-1)
+
+
+def gumbel_softmax(
+    logits: Tensor, temperature: float, generator: torch.Generator | None = None
+) -> Tensor:
+    r"""A differentiable stand-in for a draw: :math:`\mathrm{softmax}((\log y + G) / \tau)`
+    (Jang et al. 2017; Maddison et al. 2017).
+
+    As the temperature goes to 0 the result goes to the one-hot vector of :func:`gumbel_max`; as it
+    grows, to the uniform distribution.
+
+    Args:
+        logits: (..., V).
+        temperature: tau, greater than 0.
+        generator: source of randomness.
+
+    Returns:
+        Probabilities, (..., V).
+    """
+    if temperature <= 0:
+        raise ValueError(f"gumbel_softmax needs a temperature above 0, but it is {temperature}.")
+    noise = gumbel_noise(logits.shape, generator=generator, dtype=logits.dtype, device=logits.device)
+    return softmax((logits + noise) / temperature)
