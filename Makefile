@@ -1,0 +1,52 @@
+# Thin on purpose: every target calls the seqcourse command or pytest. `make help` lists them.
+# Needs python3.11 (or PYTHON=python3.12, python3.13), git and make; everything else goes to .venv.
+
+PYTHON ?= python3.11
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+# Workers of the tests, and the seconds that one cell of a notebook may take under test.
+WORKERS      ?= 2
+CELL_TIMEOUT ?= 300
+# One thread per worker: two workers with two threads each would only fight for two cores.
+ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
+
+.DEFAULT_GOAL := help
+.PHONY: help course lab book release grade test bench constraints
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1|/' | column -t -s '|' 2>/dev/null \
+	  || grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST)
+
+course: $(READY) ## install, execute and render the book, release, grade a sample class
+	@$(BIN)/seqcourse course
+
+lab: $(READY) ## open JupyterLab on the course
+	@$(BIN)/seqcourse lab
+
+book: $(READY) ## execute and render the book
+	@$(BIN)/seqcourse book
+
+release: $(READY) ## generate assignments/ from solutions/
+	@$(BIN)/seqcourse release
+
+grade: $(READY) ## grade what lies in grading/submitted
+	@$(BIN)/seqcourse grade
+
+test: $(READY) ## run every test, then every notebook of book/ and solutions/
+	@$(ONE_THREAD) $(BIN)/pytest tests -n $(WORKERS) --dist loadscope --durations=15 --durations-min=2 \
+	  --cov --cov-report=term:skip-covered
+	@$(ONE_THREAD) $(BIN)/pytest --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -n $(WORKERS) --dist loadscope \
+	  --durations=15 --durations-min=2 book solutions
+
+bench: $(READY) ## run the side-by-side measurements in benchmarks/
+	@$(BIN)/seqcourse bench
+
+constraints: ## write constraints.txt from the versions in .venv (for maintainers)
+	@( sed -n '/^#/p' constraints.txt; $(BIN)/python -m pip freeze --exclude-editable --exclude seqcourse \
+	   | sed -E 's/\+[A-Za-z0-9.]+$$//' ) > constraints.tmp && mv constraints.tmp constraints.txt
+
+# Installed again only when the package's list or the pinned versions change.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -P seqcourse/cli/install.py $(VENV)
+	@touch $@
