@@ -1,0 +1,144 @@
+"""What every search does: check its arguments, start the model, step it, leave it as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from seqcourse.decode.interface import SOS, Generator, StepLike
+from seqcourse.decode.trees import device_of, row_count, select, tensors
+
+
+@contextmanager
+def evaluating(model: Any) -> Iterator[None]:
+    """No gradients and no dropout inside; every module's training flag as before afterwards."""
+    modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
+    flags = [module.training for module in modules]
+    try:
+        for module in modules:
+            module.training = False
+        with torch.inference_mode():
+            yield
+    finally:
+        for module, flag in zip(modules, flags, strict=True):
+            module.training = flag
+
+
+class Start(NamedTuple):
+    """Where a search begins: `count` sentences, the token to feed each, the state before it."""
+
+    count: int
+    tokens: Tensor  # (count,)
+    state: Any
+    device: torch.device
+
+
+def begin(
+    model: Generator, memory: Any, batch_size: int | None, prefix: Sequence[int] | None
+) -> Start:
+    """Start the model and feed it all but the last token of the prefix (by default just <sos>)."""
+    rows = row_count(memory)
+    if batch_size is not None:
+        whole_number("batch_size", batch_size)
+        if rows is not None and rows != batch_size:
+            raise ValueError(
+                f"batch_size is {batch_size}, but the memory holds {rows} sentences. "
+                f"Leave batch_size out: it is for language models, which have no memory."
+            )
+    count = rows if rows is not None else batch_size or 1
+    if count == 0:
+        raise ValueError("the memory holds no sentence; expected at least one. Encode some first.")
+    fed = [SOS] if prefix is None else [int(token) for token in prefix]
+    if not fed:
+        raise ValueError(
+            "prefix is empty; expected at least one token to begin with. "
+            "Leave it out to begin with <sos>."
+        )
+    state = model.start(memory) if memory is not None else model.start(None, batch_size=count)
+    device = next((p.device for p in getattr(model, "parameters", list)()), None)
+    device = device_of(memory, state) if any(tensors((memory, state))) or not device else device
+    column = [torch.full((count,), token, dtype=torch.int64, device=device) for token in fed]
+    for tokens in column[:-1]:
+        state = model.step(tokens, state, memory).state
+    return Start(count, column[-1], state, device)
+
+
+def next_log_probs(out: StepLike, rows: int) -> Tensor:
+    """log softmax of a step's logits, (rows, V), in at least single precision.
+
+    Raises ValueError for logits of another shape, and for rows that are no distribution: NaN,
+    +inf, or nothing but -inf.
+    """
+    logits = out.logits
+    if logits.dim() != 2 or logits.shape[0] != rows:
+        raise ValueError(
+            f"model.step should give logits of shape ({rows}, V), one row per token it was fed, "
+            f"but it gave {tuple(logits.shape)}."
+        )
+    if logits.dtype in (torch.float16, torch.bfloat16):
+        logits = logits.float()
+    log_probs = torch.log_softmax(logits, dim=-1)
+    if torch.isnan(log_probs).any():
+        raise ValueError(
+            "model.step gave logits that are no distribution: expected finite numbers (or -inf "
+            "for some words), but a row holds NaN or +inf, or -inf everywhere. Look for a "
+            "division by zero, a mask that hides every word, or a training run that diverged."
+        )
+    return log_probs
+
+
+def hide(log_probs: Tensor, forbid: Sequence[int]) -> Tensor:
+    """A copy in which the forbidden tokens have log-probability -inf, so that none is chosen."""
+    if not forbid:
+        return log_probs
+    size = log_probs.shape[-1]
+    for token in forbid:
+        token_in_vocabulary("forbid", token, size)
+    index = torch.tensor(list(forbid), dtype=torch.int64, device=log_probs.device)
+    return log_probs.index_fill(-1, index, float("-inf"))
+
+
+class Rows:
+    """The memory of the sentences that the rows of a step belong to.
+
+    The encoder ran once per sentence. Here its memory is repeated for every path of a sentence,
+    and only again when the list of sentences has changed.
+    """
+
+    def __init__(self, memory: Any, count: int, device: torch.device) -> None:
+        self._memory, self._device = memory, device
+        self._sentences, self._rows = list(range(count)), memory
+
+    def of(self, sentences: list[int]) -> Any:
+        """The memory with row r being that of sentence `sentences[r]`."""
+        if sentences != self._sentences:
+            index = torch.tensor(sentences, dtype=torch.int64, device=self._device)
+            self._sentences, self._rows = sentences, select(self._memory, index)
+        return self._rows
+
+
+def whole_number(name: str, value: int, least: int = 1) -> None:
+    """Raise ValueError unless value is an integer >= least."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{name} should be a whole number of at least {least}, but it is {value!r}.")
+
+
+def penalty(value: float) -> None:
+    """Raise ValueError unless value can be the alpha of length normalisation."""
+    if not 0.0 <= value < float("inf"):
+        raise ValueError(
+            f"length_penalty should be a finite number of at least 0 (0: none, 1: mean per token), "
+            f"but it is {value!r}."
+        )
+
+
+def token_in_vocabulary(name: str, token: int, size: int) -> None:
+    """Raise ValueError unless token is an id of a vocabulary of `size` words."""
+    if not 0 <= token < size:
+        raise ValueError(
+            f"{name} names token {token}, but the model's vocabulary has the ids 0 to {size - 1}."
+        )
