@@ -8,7 +8,9 @@ from torch import Tensor
 from seqcourse.functional.attention import softmax
 
 
-def gumbel_noise(shape, *, generator: torch.Generator | None = None, dtype=None, device=None) -> Tensor:
+def gumbel_noise(
+    shape, *, generator: torch.Generator | None = None, dtype=None, device=None
+) -> Tensor:
     r"""Independent standard Gumbel variables, :math:`G = -\log(-\log U)` with U uniform on (0, 1).
 
     -log U is a standard exponential variable, which is how it is drawn here: an exponential draw is
@@ -30,7 +32,9 @@ def gumbel_max(logits: Tensor, generator: torch.Generator | None = None) -> Tens
     Returns:
         Indices, (...).
     """
-    noise = gumbel_noise(logits.shape, generator=generator, dtype=logits.dtype, device=logits.device)
+    noise = gumbel_noise(
+        logits.shape, generator=generator, dtype=logits.dtype, device=logits.device
+    )
     return (logits + noise).argmax(-1)
 
 
@@ -53,5 +57,7 @@ def gumbel_softmax(
     """
     if temperature <= 0:
         raise ValueError(f"gumbel_softmax needs a temperature above 0, but it is {temperature}.")
-    noise = gumbel_noise(logits.shape, generator=generator, dtype=logits.dtype, device=logits.device)
+    noise = gumbel_noise(
+        logits.shape, generator=generator, dtype=logits.dtype, device=logits.device
+    )
     return softmax((logits + noise) / temperature)

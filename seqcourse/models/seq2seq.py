@@ -176,4 +176,3 @@ class DelayedModel(Seq2Seq):
         silence = state.new_zeros(state.shape[0], steps, self.target_embedding.shape[1])
         s, last = self.decoder(silence, state=state[:, None])
         return self.predict(s, None, silence), last[:, 0]
-

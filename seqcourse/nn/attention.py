@@ -178,7 +178,9 @@ class MultiHeadAttentionPool(nn.Module):
     def __init__(self, scores: list[Score], memory_size: int) -> None:
         super().__init__()
         if not scores:
-            raise ValueError("MultiHeadAttentionPool needs at least one score module, but got none.")
+            raise ValueError(
+                "MultiHeadAttentionPool needs at least one score module, but got none."
+            )
         self.heads = nn.ModuleList(Attention(score) for score in scores)
         self.out = nn.Linear(memory_size * len(scores), memory_size, bias=False)
 
@@ -186,7 +188,11 @@ class MultiHeadAttentionPool(nn.Module):
         return tuple(head.keys(h) for head in self.heads)
 
     def each(
-        self, s: Tensor, h: Tensor, mask: Tensor | None = None, keys: tuple[Tensor, ...] | None = None
+        self,
+        s: Tensor,
+        h: Tensor,
+        mask: Tensor | None = None,
+        keys: tuple[Tensor, ...] | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Contexts (B, heads, D_H) and weights (B, heads, T) of every head."""
         keys = self.keys(h) if keys is None else keys
@@ -194,7 +200,11 @@ class MultiHeadAttentionPool(nn.Module):
         return torch.stack([c for c, _ in both], dim=1), torch.stack([w for _, w in both], dim=1)
 
     def forward(
-        self, s: Tensor, h: Tensor, mask: Tensor | None = None, keys: tuple[Tensor, ...] | None = None
+        self,
+        s: Tensor,
+        h: Tensor,
+        mask: Tensor | None = None,
+        keys: tuple[Tensor, ...] | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Context (B, D_H) and the mean of the heads' weights (B, T)."""
         contexts, weights = self.each(s, h, mask, keys)

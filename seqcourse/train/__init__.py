@@ -1,0 +1,26 @@
+"""Training: one loop, what decoders are fed, checkpoints that resume, a progress bar."""
+
+from seqcourse.train.checkpoint import load_checkpoint, save_checkpoint
+from seqcourse.train.progress import progress
+from seqcourse.train.regimes import (
+    inverse_sigmoid_decay,
+    language_model_loss,
+    scheduled_sampling_loss,
+    teacher_forcing_loss,
+    unroll,
+)
+from seqcourse.train.trainer import History, Trainer, TrainingConfig
+
+__all__ = [
+    "History",
+    "Trainer",
+    "TrainingConfig",
+    "inverse_sigmoid_decay",
+    "language_model_loss",
+    "load_checkpoint",
+    "progress",
+    "save_checkpoint",
+    "scheduled_sampling_loss",
+    "teacher_forcing_loss",
+    "unroll",
+]
