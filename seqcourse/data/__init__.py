@@ -1,0 +1,50 @@
+"""Data of the course: texts, tokens, vocabularies, batches, data sets and their splits.
+
+Nothing here needs a network: the course's cuts lie under ``seqcourse/data/files``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from seqcourse.data.pairs import LANGUAGES, Pair, load_pairs
+from seqcourse.data.splits import SPLITS, split_of
+from seqcourse.data.text import clean, count_words, detokenize, tokenize
+from seqcourse.data.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary
+
+if TYPE_CHECKING:
+    from seqcourse.data.batching import Batch, Batches, pad
+
+__all__ = [
+    "EOS",
+    "LANGUAGES",
+    "PAD",
+    "SOS",
+    "SPECIALS",
+    "SPLITS",
+    "UNK",
+    "Batch",
+    "Batches",
+    "Pair",
+    "Vocabulary",
+    "clean",
+    "count_words",
+    "detokenize",
+    "load_pairs",
+    "pad",
+    "split_of",
+    "tokenize",
+]
+
+# Loaded at first use, because they import torch.
+_LATER = {"Batch": "batching", "Batches": "batching", "pad": "batching"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"seqcourse.data.{_LATER[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,190 @@
+"""Make the course's data files again from the packages they come from.
+
+    python -m seqcourse.data.build tatoeba --source FOLDER   (eng-spa.tsv.gz, eng-fra.tsv.gz)
+
+The same source gives the same bytes. Files are written beside and moved into place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from seqcourse.data.pairs import LANGUAGES, LONG_WORDS, PAIR_SPLITS, Row, read_tatoeba, sentence_key
+from seqcourse.data.readers import FILES, pack, write_beside
+from seqcourse.data.splits import fraction_of
+from seqcourse.errors import CourseError
+
+MAX_WORDS = 10  # English words in a sentence of train, valid and test
+MIN_COUNT = 5  # how often every word of the cut is seen in its train split
+MAX_TRAIN = 75_000
+MAX_LONG = 1_000
+TATOEBA_FILES = {"en-es": "eng-spa.tsv.gz", "en-fr": "eng-fra.tsv.gz"}
+
+TATOEBA_ATTRIBUTION = """\
+The sentences in this folder come from Tatoeba (https://tatoeba.org), written and translated by
+its contributors, as collected in the sentence-pair exports of https://www.manythings.org/anki.
+They are licensed under the Creative Commons Attribution 2.0 France licence (CC BY 2.0 FR):
+https://creativecommons.org/licenses/by/2.0/fr/
+
+Every line of a .tsv.gz file names its authors in the last four columns: the number of the
+English sentence, its contributor, the number of the translation, its contributor. The page of a
+sentence is https://tatoeba.org/sentences/show/NUMBER. (Where the export credits nobody, the
+columns are empty.)
+
+Changes: a selection was made and the spelling of quotation marks and spaces was unified, as
+source.json and seqcourse/data/build.py say.
+"""
+
+
+def cut_tatoeba(
+    rows: Iterable[Row], max_train: int = MAX_TRAIN, min_count: int = MIN_COUNT
+) -> dict[str, list[Row]]:
+    """Choose the rows of every split.
+
+    Short sentences only. Rows with rare words go, until every word on either side stands at
+    least ``min_count`` times in train. If more than ``max_train`` train rows are left, English
+    sentences go by their hash, and again the rows whose words have become rare.
+    """
+    rows = list(rows)
+    short = _drop_rare([row for row in rows if row.words <= MAX_WORDS], min_count)
+    if sum(row.split == "train" for row in short) > max_train:
+        short = _drop_rare(_thin(short, max_train), min_count)
+    known = _frequent(short, min_count)
+    cut = {split: [row for row in short if row.split == split] for split in PAIR_SPLITS[:3]}
+    low, high = LONG_WORDS
+    long = [
+        row
+        for row in rows
+        if low <= row.words <= high and row.split != "train" and _is_known(row, known)
+    ]
+    cut["long"] = _first_by_hash(long, MAX_LONG)
+    return cut
+
+
+def _drop_rare(rows: list[Row], min_count: int) -> list[Row]:
+    while True:
+        known = _frequent(rows, min_count)
+        kept = [row for row in rows if _is_known(row, known)]
+        if len(kept) == len(rows):
+            return kept
+        rows = kept
+
+
+def _frequent(rows: Iterable[Row], min_count: int) -> tuple[set[str], set[str]]:
+    english: Counter[str] = Counter()
+    other: Counter[str] = Counter()
+    for row in rows:
+        if row.split == "train":
+            english.update(row.english_tokens)
+            other.update(row.other_tokens)
+    return (
+        {token for token, count in english.items() if count >= min_count},
+        {token for token, count in other.items() if count >= min_count},
+    )
+
+
+def _is_known(row: Row, known: tuple[set[str], set[str]]) -> bool:
+    return known[0].issuperset(row.english_tokens) and known[1].issuperset(row.other_tokens)
+
+
+def _order(row: Row) -> float:
+    return fraction_of(sentence_key(row.english_tokens), salt="thin")
+
+
+def _thin(rows: list[Row], max_train: int) -> list[Row]:
+    """Keep the English sentences with the lowest hash, in every split the same share."""
+    limit = sorted(_order(row) for row in rows if row.split == "train")[max_train]
+    return [row for row in rows if _order(row) < limit]
+
+
+def _first_by_hash(rows: list[Row], count: int) -> list[Row]:
+    """Keep the rows of the first ``count`` English sentences in the order of their hash."""
+    keys = sorted({(_order(row), sentence_key(row.english_tokens)) for row in rows})
+    kept = {key for _, key in keys[:count]}
+    return [row for row in rows if sentence_key(row.english_tokens) in kept]
+
+
+def build_tatoeba(source: Path, target: Path = FILES) -> None:
+    """Write ``tatoeba-en-es`` and ``tatoeba-en-fr`` under ``target``."""
+    for languages, name in TATOEBA_FILES.items():
+        path = source / name
+        folder = target / f"tatoeba-{languages}"
+        cut = cut_tatoeba(read_tatoeba(path, LANGUAGES[languages]))
+        for split, rows in cut.items():
+            lines = ("\t".join((row.english, row.other, *row.credit)) for row in rows)
+            write_beside(folder / f"{split}.tsv.gz", pack(lines))
+        counts = {split: _count(rows) for split, rows in cut.items()}
+        train = cut["train"]
+        note = {
+            "package": "nmt 0.0.6 (PyPI, source distribution)",
+            "file": name,
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+            "origin": "manythings.org/anki export of tatoeba.org, 2020-08-23",
+            "licence": "CC-BY 2.0 FR, see ATTRIBUTION",
+            "columns": [
+                "English",
+                "translation",
+                "English id",
+                "its contributor",
+                "translation id",
+                "its contributor",
+            ],
+            "filter": {
+                "english_words_at_most": MAX_WORDS,
+                "every_word_in_train_at_least": MIN_COUNT,
+                "train_rows_at_most": MAX_TRAIN,
+                "long_english_words": list(LONG_WORDS),
+                "long_sentences_at_most": MAX_LONG,
+                "crude_rows": "left out (seqcourse/data/crude.py)",
+                "split": "sha256 of the English words, 92 / 3 / 5 % (seqcourse/data/splits.py)",
+                "long": "sentences that the hash puts into valid or test",
+            },
+            "counts": counts,
+            "words": {
+                "English": len({token for row in train for token in row.english_tokens}),
+                "translation": len({token for row in train for token in row.other_tokens}),
+            },
+            "build": "python -m seqcourse.data.build tatoeba --source FOLDER",
+        }
+        write_source(folder, note)
+        write_beside(folder / "ATTRIBUTION", TATOEBA_ATTRIBUTION.encode())
+        print(f"{folder.name}: {json.dumps(counts)}")
+
+
+def _count(rows: Sequence[Row]) -> dict[str, int]:
+    return {
+        "pairs": len(rows),
+        "English sentences": len({row.english_tokens for row in rows}),
+        "pairs that name Tom": sum("tom" in row.english_tokens for row in rows),
+    }
+
+
+def write_source(folder: Path, note: dict[str, object]) -> None:
+    """Write the note that says where a folder's files come from."""
+    text = json.dumps(note, indent=2, ensure_ascii=False) + "\n"
+    write_beside(folder / "source.json", text.encode())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m seqcourse.data.build", description=__doc__)
+    parser.add_argument("name", choices=["tatoeba"])
+    parser.add_argument("--source", type=Path, required=True, help="folder of the source files")
+    parser.add_argument("--target", type=Path, default=FILES, help="where to write the folders")
+    options = parser.parse_args(arguments)
+    try:
+        build_tatoeba(options.source, options.target)
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

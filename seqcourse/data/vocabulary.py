@@ -1,0 +1,146 @@
+"""Word-level vocabularies: tokens to ids and back."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from seqcourse.data.readers import read_lines, write_beside
+from seqcourse.errors import CourseError
+
+PAD, SOS, EOS, UNK = 0, 1, 2, 3
+SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
+
+
+class Vocabulary:
+    """A fixed list of tokens; the id of a token is its place in the list.
+
+    The first four ids are special in the whole course: <pad> 0, <sos> 1, <eos> 2, <unk> 3.
+    """
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        """Make a vocabulary of ``tokens`` (without specials, no token twice)."""
+        self.tokens: tuple[str, ...] = (*SPECIALS, *tokens)
+        self._ids = {token: number for number, token in enumerate(self.tokens)}
+        if len(self._ids) != len(self.tokens):
+            twice = [token for token, n in Counter(self.tokens).items() if n > 1]
+            raise CourseError(
+                f"Every token of a vocabulary should stand in it once, "
+                f"but {twice[0]!r} stands there more often."
+            )
+
+    @classmethod
+    def build(
+        cls, token_lists: Iterable[Sequence[str]], min_count: int = 1, max_size: int | None = None
+    ) -> Vocabulary:
+        """Collect the tokens of a text, the most frequent first (ties: in order of the alphabet).
+
+        Args:
+            token_lists: tokenised sentences.
+            min_count: leave out tokens seen less often.
+            max_size: keep at most so many entries, the four specials counted.
+
+        Raises:
+            CourseError: nothing is left to put into the vocabulary.
+        """
+        counts = Counter(token for tokens in token_lists for token in tokens)
+        for special in SPECIALS:
+            counts.pop(special, None)
+        kept = sorted(
+            (token for token, count in counts.items() if count >= min_count),
+            key=lambda token: (-counts[token], token),
+        )
+        if max_size is not None:
+            kept = kept[: max(0, max_size - len(SPECIALS))]
+        if not kept:
+            raise CourseError(
+                f"The vocabulary would be empty: {len(counts)} different tokens were found, and "
+                f"none passes min_count={min_count}, max_size={max_size}. Give it tokenised "
+                f"sentences (lists of words), or lower min_count."
+            )
+        return cls(kept)
+
+    def encode(self, tokens: Sequence[str], sos: bool = False, eos: bool = True) -> list[int]:
+        """The ids of the tokens; unknown tokens become <unk>.
+
+        ``sos`` and ``eos`` say whether <sos> is put in front and <eos> behind.
+        """
+        if isinstance(tokens, str):
+            raise CourseError(
+                f"encode expects a list of tokens, but got the text {tokens!r}. "
+                f"Split it first, for example with data.tokenize (or list(...) for characters)."
+            )
+        ids = [self._ids.get(token, UNK) for token in tokens]
+        return [SOS] * sos + ids + [EOS] * eos
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """The tokens of the ids; stops at <eos> and leaves out <pad> and <sos>.
+
+        <unk> is kept: it says that a word stood there.
+        """
+        tokens: list[str] = []
+        for number in map(int, ids):
+            if number == EOS:
+                break
+            if number in (PAD, SOS):
+                continue
+            if not 0 <= number < len(self.tokens):
+                raise CourseError(
+                    f"The id {number} is not in this vocabulary, "
+                    f"whose ids run from 0 to {len(self.tokens) - 1}."
+                )
+            tokens.append(self.tokens[number])
+        return tokens
+
+    def id(self, token: str) -> int:
+        """The id of one token (<unk>'s for an unknown one)."""
+        return self._ids.get(token, UNK)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __contains__(self, token: object) -> bool:
+        return token in self._ids
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocabulary) and self.tokens == other.tokens
+
+    def __hash__(self) -> int:
+        return hash(self.tokens)
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self)} entries)"
+
+    def save(self, path: str | Path) -> None:
+        """Write the vocabulary as JSON."""
+        content = {"kind": "words", "tokens": self.tokens[len(SPECIALS) :]}
+        write_beside(Path(path), (json.dumps(content, ensure_ascii=False) + "\n").encode())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Vocabulary:
+        """Read a vocabulary that :meth:`save` wrote.
+
+        Raises:
+            CourseError: the file is missing or holds something else.
+        """
+        text = "\n".join(line for _, line in read_lines(Path(path)))
+        try:
+            content = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise CourseError(
+                f"{path}, line {error.lineno}: expected a vocabulary in JSON, "
+                f"but it is not JSON ({error.msg})."
+            ) from error
+        tokens = content.get("tokens") if isinstance(content, dict) else None
+        if (
+            not isinstance(tokens, list)
+            or content.get("kind") != "words"
+            or not all(isinstance(token, str) for token in tokens)
+        ):
+            raise CourseError(
+                f"{path}: expected a word vocabulary as Vocabulary.save writes it "
+                f'({{"kind": "words", "tokens": [...]}}), but found something else.'
+            )
+        return cls(tokens)
