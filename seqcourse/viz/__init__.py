@@ -1,0 +1,29 @@
+"""Pictures and things to touch: heat maps, alignments, curves, beams, sliders, polls.
+
+Every drawing function returns the matplotlib axes. ``explore``, ``poll`` and ``type_in`` are
+widgets when a kernel runs, and self-contained HTML while the book is built.
+"""
+
+from seqcourse.viz.explore import explore
+from seqcourse.viz.plots import alignment, bars, curves, heatmap
+from seqcourse.viz.poll import poll
+from seqcourse.viz.style import COLOURS, DIVERGING, SEQUENTIAL, use_style
+from seqcourse.viz.table import table
+from seqcourse.viz.tree import beam_tree
+from seqcourse.viz.type_in import type_in
+
+__all__ = [
+    "COLOURS",
+    "DIVERGING",
+    "SEQUENTIAL",
+    "alignment",
+    "bars",
+    "beam_tree",
+    "curves",
+    "explore",
+    "heatmap",
+    "poll",
+    "table",
+    "type_in",
+    "use_style",
+]

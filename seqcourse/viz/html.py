@@ -1,0 +1,204 @@
+"""HTML that a notebook shows: ids, a small style sheet, inline marks, results made into HTML."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import io
+import itertools
+import re
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from typing import Any
+
+from seqcourse.errors import CourseError
+from seqcourse.settings import is_static
+
+_COUNTER = itertools.count(1)
+FRAME_BYTES = 60_000  # a frame that is heavier is saved again with fewer dots
+
+# The theme's own variables first, then JupyterLab's, then plain values: light and dark come free.
+STYLE = """<style>
+.sq{color:var(--pst-color-text-base,var(--jp-content-font-color1,inherit));max-width:100%;
+ box-sizing:border-box;margin:.25rem 0;line-height:1.5;overflow-wrap:anywhere;
+ --sq-line:var(--pst-color-border,var(--jp-border-color2,#b6bcc4));
+ --sq-soft:var(--pst-color-surface,var(--jp-layout-color2,rgba(128,136,148,.14)));
+ --sq-accent:var(--pst-color-primary,var(--jp-brand-color1,#0a7d91));
+ --sq-muted:var(--pst-color-text-muted,var(--jp-content-font-color2,inherit));
+ --sq-good:var(--pst-color-success,var(--jp-success-color1,#00843f));
+ --sq-bad:var(--pst-color-danger,var(--jp-error-color1,#d72d47))}
+.sq [hidden]{display:none!important}
+.sq p{margin:.3rem 0}.sq figure,.sq-frame{margin:0;max-width:100%}
+.sq img{display:block;max-width:100%;height:auto;margin:0 auto;border-radius:4px}
+.sq pre.sq-print{white-space:pre-wrap;margin:.3rem 0;padding:.5rem .7rem;border:0;color:inherit;
+ background:var(--sq-soft);font-size:.9em}
+.sq-text{white-space:pre-wrap}.sq-note{color:var(--sq-muted);font-size:.9em}
+.sq-card{border:1px solid var(--sq-line);border-radius:6px;padding:.7rem .9rem}
+.sq-controls{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;align-items:center;margin-bottom:.6rem}
+.sq-control{display:flex;flex-wrap:wrap;gap:.2rem .6rem;align-items:center;max-width:100%}
+.sq-control label{font-weight:600}.sq-control output{font-variant-numeric:tabular-nums;
+ min-width:2.5em}.sq-control input[type=range]{width:13rem;max-width:100%;margin:.35rem 0;
+ accent-color:var(--sq-accent)}.sq-control select{max-width:100%;font:inherit;color:inherit;
+ background:var(--sq-soft);border:1px solid var(--sq-line);border-radius:4px;padding:.2rem .4rem}
+.sq-control select option{color:#222832;background:#fff}
+.sq :focus-visible{outline:2px solid var(--sq-accent);outline-offset:2px}
+.sq-question{font-weight:600}.sq-poll details{border:1px solid var(--sq-line);border-radius:6px;
+ margin:.4rem 0;padding:0 .8rem;background:transparent}
+.sq-poll summary{cursor:pointer;padding:.45rem 0}.sq-poll details[open]{background:var(--sq-soft)}
+.sq-poll details p{margin:0 0 .6rem}.sq-poll details[open]{border-left:4px solid var(--sq-bad)}
+.sq-poll details.sq-is-right[open]{border-left-color:var(--sq-good)}
+.sq-answer{border-left:4px solid var(--sq-bad);padding:.3rem .8rem;background:var(--sq-soft)}
+.sq-answer.sq-is-right{border-left-color:var(--sq-good)}
+.sq-scroll{overflow-x:auto;max-width:100%}
+.sq table{border-collapse:collapse;margin:.3rem auto;width:auto;color:inherit;border:0;
+ font-variant-numeric:tabular-nums}.sq caption{caption-side:top;text-align:left;
+ color:var(--sq-muted);padding:.2rem 0}.sq th,.sq td{padding:.3rem .7rem;border:0;
+ border-bottom:1px solid var(--sq-line);text-align:left;background:transparent;
+ vertical-align:top;overflow-wrap:normal;white-space:normal}
+.sq thead th{border-bottom:2px solid var(--sq-accent)}
+.sq th.sq-number,.sq td.sq-number{text-align:right}.sq td.sq-number{white-space:nowrap}
+html[data-theme=dark] .text_html:has(div.sq){background:transparent!important;padding:0!important;
+ color:inherit!important}
+html[data-theme=dark] .sq img{filter:invert(.92) hue-rotate(180deg)!important;padding:0!important;
+ background:none!important}
+</style>"""
+
+
+class Shown:
+    """Something a notebook shows as HTML; in a terminal it prints its plain text."""
+
+    def __init__(self, body: str, text: str) -> None:
+        self.body = body
+        self.text = text
+
+    def _repr_html_(self) -> str:
+        return STYLE + self.body
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def new_id(kind: str, content: str) -> str:
+    """An id that is new in this process, and differs between notebooks shown on one page."""
+    digest = hashlib.sha256(content.encode()).hexdigest()[:8]
+    return f"sq-{kind}-{next(_COUNTER)}-{digest}"
+
+
+def has_widgets() -> bool:
+    """True where widgets answer: a kernel runs, and the book is not being built."""
+    if is_static():
+        return False
+    try:
+        import ipywidgets  # noqa: F401
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    return hasattr(get_ipython(), "kernel")
+
+
+def inline(text: str) -> str:
+    """Text as HTML with three marks: `code`, *emphasis* and $mathematics$."""
+    pieces = re.split(r"(`[^`]+`|\$[^$\s](?:[^$]*[^$\s])?\$)", text)
+    made = []
+    for piece in pieces:
+        if len(piece) > 2 and piece[0] == piece[-1] == "`":
+            made.append(f"<code>{html.escape(piece[1:-1])}</code>")
+        elif len(piece) > 2 and piece[0] == piece[-1] == "$":
+            math = html.escape(piece[1:-1])
+            made.append(f'<span class="math notranslate nohighlight">\\({math}\\)</span>')
+        else:
+            piece = html.escape(piece)
+            made.append(re.sub(r"\*([^*\s](?:[^*]*[^*\s])?)\*", r"<em>\1</em>", piece))
+    return "".join(made)
+
+
+def plain(text: str) -> str:
+    """The same text without its marks, for places that show no HTML."""
+    return re.sub(r"`([^`]+)`|\*([^*\s][^*]*)\*|\$([^$]+)\$", r"\1\2\3", text)
+
+
+def render(call: Callable[[], Any], alt: str) -> str:
+    """Run ``call`` and return what it made as HTML; every figure it opened is closed again.
+
+    A figure (or axes) becomes an image with the text ``alt``; an object with ``_repr_html_`` its
+    HTML; anything else its text. What was printed comes first. Raises CourseError when the call
+    returned nothing, drew nothing and printed nothing.
+    """
+    import matplotlib.pyplot as plt
+
+    before = set(plt.get_fignums())
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(printed):
+            result = call()
+        opened = [number for number in plt.get_fignums() if number not in before]
+        figure = _figure_of(result)
+        if figure is None and result is None and opened:
+            figure = plt.figure(opened[-1])
+        parts = []
+        if printed.getvalue().strip():
+            parts.append(f'<pre class="sq-print">{html.escape(printed.getvalue().rstrip())}</pre>')
+        if figure is not None:
+            parts.append(image_tag(figure, alt))
+        elif hasattr(result, "_repr_html_") and result._repr_html_() is not None:
+            parts.append(result._repr_html_())
+        elif result is not None:
+            parts.append(f'<p class="sq-text">{html.escape(str(result))}</p>')
+        if not parts:
+            raise CourseError(
+                "The function made nothing to show: it should return a figure, axes or a text, "
+                "or draw with matplotlib."
+            )
+        return "".join(parts)
+    finally:
+        for number in set(plt.get_fignums()) - before:
+            plt.close(number)
+
+
+def image_tag(figure: Any, alt: str) -> str:
+    """The figure as an ``<img>`` whose PNG stands in the page itself, at double resolution."""
+    width, height = (round(96 * inches) for inches in figure.get_size_inches())
+    for dots in (192, 144, 110, 80):
+        data = _png(figure, dots)
+        if len(data) <= FRAME_BYTES:
+            break
+    return (
+        f'<img src="data:image/png;base64,{base64.b64encode(data).decode()}" '
+        f'alt="{html.escape(alt)}" width="{width}" height="{height}" decoding="sync">'
+    )
+
+
+def _png(figure: Any, dots: int) -> bytes:
+    """PNG bytes with a palette: a third of the size, and the eye sees no difference."""
+    from PIL import Image
+
+    raw = io.BytesIO()
+    figure.savefig(raw, format="png", dpi=dots, metadata={"Software": None})
+    raw.seek(0)
+    with Image.open(raw) as picture:
+        small = picture.convert("RGB").quantize(colors=128, dither=Image.Dither.NONE)
+    packed = io.BytesIO()
+    small.save(packed, format="png", optimize=True)
+    return min(raw.getvalue(), packed.getvalue(), key=len)
+
+
+def _figure_of(result: Any) -> Any:
+    """The figure behind a figure, an axes, or a list, tuple or array of axes; None otherwise."""
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    if hasattr(result, "flat"):
+        result = list(result.flat)
+    if isinstance(result, (list, tuple)) and result and isinstance(result[0], (Axes, Figure)):
+        result = result[0]
+    if isinstance(result, Axes):
+        result = result.get_figure(root=True) if _has_subfigures() else result.figure
+    return result if isinstance(result, Figure) else None
+
+
+def _has_subfigures() -> bool:
+    """matplotlib 3.10 and later can climb from a subfigure to its figure."""
+    import matplotlib
+
+    return tuple(int(part) for part in matplotlib.__version__.split(".")[:2]) >= (3, 10)

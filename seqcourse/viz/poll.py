@@ -1,0 +1,99 @@
+"""A question with options that answers at once, and says why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from seqcourse.errors import CourseError
+from seqcourse.viz.html import STYLE, Shown, has_widgets, inline, new_id, plain
+
+
+def poll(question: str, options: Mapping[str, str], answer: str) -> Any:
+    """Ask ``question``; every option has its reason, and ``answer`` is the text that is right.
+
+    With a kernel the options are radio buttons, and the reason appears when one is chosen; in the
+    built page each option opens and shows right or wrong with its reason. The texts may hold
+    `code`, *emphasis* and $mathematics$. Make the call the last line of its cell. Raises
+    CourseError for fewer than two options, an option without a reason, or an answer that is not
+    an option.
+    """
+    check_poll(question, options, answer)
+    if has_widgets():
+        return widget_form(question, options, answer)
+    return static_form(question, options, answer)
+
+
+def check_poll(question: str, options: Mapping[str, str], answer: str) -> None:
+    """Raise CourseError when the poll cannot be asked as it is."""
+    if not isinstance(question, str) or not question.strip():
+        raise CourseError(f"question should be a sentence, but it is {question!r}.")
+    if not isinstance(options, Mapping) or len(options) < 2:
+        raise CourseError(
+            "options should be a mapping {option: reason} with at least two entries, "
+            f"but it is {options!r}."
+        )
+    for option, reason in options.items():
+        if not isinstance(reason, str) or not reason.strip():
+            raise CourseError(
+                f"The option {option!r} has no reason: add one sentence that says why it is "
+                f"right or wrong."
+            )
+    if answer not in options:
+        raise CourseError(f"answer should be one of {list(options)}, but it is {answer!r}.")
+
+
+def verdict(options: Mapping[str, str], answer: str, chosen: str) -> tuple[bool, str]:
+    """Whether the chosen option is right, and its own reason."""
+    return chosen == answer, options[chosen]
+
+
+def static_form(question: str, options: Mapping[str, str], answer: str) -> Shown:
+    """HTML without JavaScript: one ``<details>`` per option; opening one closes the others."""
+    root = new_id("poll", question + "".join(options))
+    choices = []
+    for option in options:
+        right, reason = verdict(options, answer, option)
+        kind = ' class="sq-is-right"' if right else ""
+        choices.append(
+            f'<details name="{root}"{kind}><summary>{inline(option)}</summary>'
+            f"<p>{_said(right, reason)}</p></details>"
+        )
+    body = (
+        f'<div class="sq sq-card sq-poll tex2jax_process" id="{root}" role="group" '
+        f'aria-labelledby="{root}-question"><p class="sq-question" id="{root}-question">'
+        f'{inline(question)}</p>{"".join(choices)}'
+        f'<p class="sq-note">Choose an option to see whether it is right.</p></div>'
+    )
+    lines = "\n".join(f"  ( ) {plain(option)}" for option in options)
+    return Shown(body, f"{plain(question)}\n{lines}")
+
+
+def widget_form(question: str, options: Mapping[str, str], answer: str) -> Any:
+    """An ipywidgets box: the question, radio buttons with none chosen, and the reason below."""
+    import ipywidgets as widgets
+
+    asked = widgets.HTMLMath(f'{STYLE}<div class="sq"><b>{inline(question)}</b></div>')
+    buttons = widgets.RadioButtons(
+        options=[(plain(option), option) for option in options],
+        index=None,
+        layout=widgets.Layout(width="auto", max_width="100%"),
+    )
+    said = widgets.HTMLMath()
+
+    def tell(change: Any) -> None:
+        if change["new"] is None:
+            said.value = ""
+            return
+        right, reason = verdict(options, answer, change["new"])
+        kind = " sq-is-right" if right else ""
+        said.value = (
+            f'{STYLE}<div class="sq sq-answer{kind}" role="status">{_said(right, reason)}</div>'
+        )
+
+    buttons.observe(tell, names="value")
+    return widgets.VBox([asked, buttons, said])
+
+
+def _said(right: bool, reason: str) -> str:
+    return f"<strong>{'✓ Right.' if right else '✗ Not this one.'}</strong> {inline(reason)}"
