@@ -1,0 +1,38 @@
+"""nbgrader's settings: the stages are folders of this course.
+
+Students' work and grades lie under grading/, which is never committed. `seqcourse release` and
+`seqcourse grade` read this file, and so do the `nbgrader` command and its formgrader.
+"""
+
+from pathlib import Path
+
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbgrader.preprocessors import GetGrades
+
+from seqcourse.grading.feedback import HideChecks
+
+c = get_config()  # noqa: F821  (nbgrader defines it)
+
+here = Path(__file__).resolve().parent
+
+c.CourseDirectory.course_id = "seqcourse"
+c.CourseDirectory.root = str(here)
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "assignments"
+c.CourseDirectory.submitted_directory = "grading/submitted"
+c.CourseDirectory.autograded_directory = "grading/autograded"
+c.CourseDirectory.feedback_directory = "grading/feedback"
+c.CourseDirectory.solution_directory = "grading/solution"
+c.CourseDirectory.source_with_tests_directory = "grading/source_with_tests"
+c.CourseDirectory.db_url = f"sqlite:///{here / 'grading' / 'gradebook.db'}"
+
+c.ClearSolutions.code_stub = {
+    "python": "# Your code goes here, in place of the next line.\nraise NotImplementedError()"
+}
+c.ClearSolutions.text_stub = "*Your answer goes here.*"
+
+# Seconds that one cell may take before it is stopped; the rest of the notebook then goes on.
+c.Execute.timeout = 120
+
+# Feedback shows what failed and why, never the hidden check.
+c.GenerateFeedback.preprocessors = [GetGrades, HideChecks, CSSHTMLHeaderPreprocessor]

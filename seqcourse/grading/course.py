@@ -1,0 +1,163 @@
+"""Where the parts of a course lie, and nbgrader's settings for them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seqcourse.errors import CourseError
+
+if TYPE_CHECKING:
+    from nbgrader.apps.api import NbGraderAPI
+    from traitlets.config import Config
+
+CONFIG_FILE = "nbgrader_config.py"
+ASSIGNMENT_NAME = re.compile(r"ps\d+")
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course folder and, inside it, the folder in which one class is graded.
+
+    ``root`` holds solutions/ and assignments/. ``grading`` (relative to it) holds the class:
+    submitted/, autograded/, feedback/, records/ and the gradebook. The sample class has a
+    grading folder of its own, so it never meets the real one.
+    """
+
+    root: Path
+    grading: str = "grading"
+
+    @property
+    def solutions(self) -> Path:
+        return self.root / "solutions"
+
+    @property
+    def assignments(self) -> Path:
+        return self.root / "assignments"
+
+    @property
+    def folder(self) -> Path:
+        return self.root / self.grading
+
+    @property
+    def submitted(self) -> Path:
+        return self.folder / "submitted"
+
+    @property
+    def autograded(self) -> Path:
+        return self.folder / "autograded"
+
+    @property
+    def feedback(self) -> Path:
+        return self.folder / "feedback"
+
+    @property
+    def records(self) -> Path:
+        return self.folder / "records"
+
+    @property
+    def gradebook_url(self) -> str:
+        return f"sqlite:///{self.folder / 'gradebook.db'}"
+
+    def names(self) -> list[str]:
+        """The assignments that have a solution: ["ps1", "ps2", ...]."""
+        if not self.solutions.is_dir():
+            return []
+        found = [
+            folder.name
+            for folder in self.solutions.iterdir()
+            if ASSIGNMENT_NAME.fullmatch(folder.name) and any(folder.glob("*.ipynb"))
+        ]
+        return sorted(found, key=lambda name: int(name[2:]))
+
+    def require(self, name: str) -> str:
+        """``name`` itself if there is such an assignment; otherwise CourseError."""
+        names = self.names()
+        if name not in names:
+            raise CourseError(
+                f"{name!r} should be an assignment with a folder in solutions/, "
+                f"but there {'is' if len(names) == 1 else 'are'} "
+                f"{', '.join(names) if names else 'none'}."
+            )
+        return name
+
+    def solution(self, name: str) -> Path:
+        """The instructor's notebook of an assignment."""
+        return self.solutions / name / f"{name}.ipynb"
+
+    def students(self, name: str) -> list[str]:
+        """Who has a folder for this assignment in submitted/."""
+        if not self.submitted.is_dir():
+            return []
+        return sorted(
+            path.parent.name for path in self.submitted.glob(f"*/{name}") if path.is_dir()
+        )
+
+    def config(self, **options: object) -> Config:
+        """nbgrader's settings: those of the course's file, with this class's folders.
+
+        Options name traits with two underscores: ``Execute__timeout=20``.
+        """
+        from traitlets.config import Config, PyFileConfigLoader
+
+        settings = Config()
+        if (self.root / CONFIG_FILE).exists():
+            settings = PyFileConfigLoader(CONFIG_FILE, str(self.root)).load_config()
+        place = settings.CourseDirectory
+        place.root = str(self.root)
+        place.source_directory = "solutions"
+        place.release_directory = "assignments"
+        for stage in ("submitted", "autograded", "feedback", "solution", "source_with_tests"):
+            place[f"{stage}_directory"] = f"{self.grading}/{stage}"
+        place.db_url = self.gradebook_url
+        # The exchange is the folder through which a shared server hands files on; unused here.
+        settings.Exchange.root = str(self.folder / "exchange")
+        for option, value in options.items():
+            section, trait = option.split("__")
+            settings[section][trait] = value
+        return settings
+
+    def api(self, **options: object) -> NbGraderAPI:
+        """nbgrader's programming interface with these settings, silent on the terminal."""
+        from nbgrader.apps.api import NbGraderAPI
+        from traitlets.log import get_logger
+
+        logger = get_logger()
+        logger.propagate = False
+        for handler in list(logger.handlers):
+            logger.removeHandler(handler)
+        logger.addHandler(logging.NullHandler())
+        return NbGraderAPI(config=self.config(**options))
+
+    def open_gradebook(self) -> None:
+        """Create the gradebook if it is not there.
+
+        Done once before any worker starts: nbgrader's tables cannot be created by several
+        processes at the same time. Some of nbgrader's parts ask for the course by its id and some
+        by the default one, so both rows are made here.
+        """
+        from nbgrader.api import Gradebook
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        _find_our_programs()
+        course_id = self.config().CourseDirectory.get("course_id", "")
+        for identifier in {"default_course", course_id or ""}:
+            with Gradebook(self.gradebook_url, identifier):
+                pass
+
+
+def _find_our_programs() -> None:
+    """Put this environment's programs on the search path.
+
+    nbgrader calls the program ``alembic`` when it makes a gradebook, and finds it only where the
+    environment is activated; `.venv/bin/seqcourse` works without that.
+    """
+    programs = str(Path(sys.executable).parent)
+    path = os.environ.get("PATH", "")
+    if programs not in path.split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join([programs, path])

@@ -1,0 +1,67 @@
+"""Feedback pages: what failed and why, never the hidden check."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from seqcourse.errors import CourseError
+from seqcourse.grading.course import Course
+from seqcourse.grading.release import last_line
+
+BEGIN = "BEGIN HIDDEN TESTS"
+END = "END HIDDEN TESTS"
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+INSTEAD = "# Hidden checks ran here; what they found stands below."
+
+
+class HideChecks(NbGraderPreprocessor):
+    """Take the hidden checks out of a graded notebook before it becomes a page.
+
+    Their source is replaced by one line. A traceback would quote it, so errors below such a cell
+    keep their name and sentence only.
+    """
+
+    def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> tuple[Any, Any]:
+        if cell.cell_type != "code" or BEGIN not in cell.source:
+            return cell, resources
+        lines = []
+        inside = False
+        for line in cell.source.split("\n"):
+            if BEGIN in line:
+                inside = True
+                lines.append(INSTEAD)
+            elif END in line:
+                inside = False
+            elif not inside:
+                lines.append(line)
+        cell.source = "\n".join(lines)
+        for output in cell.outputs:
+            if output.output_type == "error":
+                sentence = COLOUR.sub("", output.evalue)
+                output.traceback = [f"{output.ename}: {sentence}" if sentence else output.ename]
+        return cell, resources
+
+
+def make_feedback(course: Course, name: str, student: str) -> Path:
+    """Write the feedback page of one graded submission and return its path.
+
+    Raises:
+        CourseError: there is no graded submission, or nbgrader could not make the page.
+    """
+    graded = course.autograded / student / name
+    if not graded.is_dir():
+        raise CourseError(
+            f"{student} should have a graded {name} in {course.grading}/autograded, but has none. "
+            f"Grade first: seqcourse grade {name}"
+        )
+    outcome = course.api().generate_feedback(name, student, force=True)
+    if not outcome["success"]:
+        raise CourseError(
+            f"nbgrader should have made {student}'s feedback on {name}, but said: "
+            f"{last_line(outcome)}."
+        )
+    return course.feedback / student / name / f"{name}.html"

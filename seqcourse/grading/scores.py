@@ -1,0 +1,136 @@
+"""The gradebook as a table: scores per exercise and student, on the terminal and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.course import Course
+from seqcourse.grading.notebook import Exercise
+from seqcourse.grading.worker import Record
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Row:
+    """One student's line: points per exercise, or None where there is no grade."""
+
+    student: str
+    status: str
+    sentence: str
+    points: dict[str, float] | None
+    waiting: tuple[str, ...] = ()  # exercises that somebody has to grade by hand
+
+    @property
+    def total(self) -> float | None:
+        return None if self.points is None else sum(self.points.values())
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The grades of one assignment."""
+
+    assignment: str
+    exercises: tuple[Exercise, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def automatic(self) -> float:
+        """The points that are given automatically."""
+        return sum(exercise.automatic for exercise in self.exercises)
+
+    @property
+    def points(self) -> float:
+        """All points, those given by hand included."""
+        return sum(exercise.points for exercise in self.exercises)
+
+    def row(self, student: str) -> Row:
+        return next(row for row in self.rows if row.student == student)
+
+
+def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
+    """Look the scores of these records up in the gradebook."""
+    from nbgrader.api import Gradebook
+
+    exercises = tuple(notebooks.exercises(notebooks.read(course.solution(name))))
+    owner = {test: exercise.name for exercise in exercises for test in exercise.tests}
+    rows = []
+    with Gradebook(course.gradebook_url) as gradebook:
+        for record in records:
+            if not record.has_grade:
+                rows.append(Row(record.student, record.status, record.sentence, None))
+                continue
+            points = {exercise.name: 0.0 for exercise in exercises}
+            waiting = []
+            for graded in gradebook.find_submission(name, record.student).notebooks:
+                for grade in graded.grades:
+                    points[owner[grade.name]] += float(grade.score or 0.0)
+                    if grade.needs_manual_grade:
+                        waiting.append(owner[grade.name])
+            rows.append(Row(record.student, record.status, record.sentence, points, tuple(waiting)))
+    return Scores(name, exercises, tuple(rows))
+
+
+def number(value: float) -> str:
+    """Points without needless decimals: 3, 2.5, 0.33."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def as_table(scores: Scores) -> Table:
+    """A table for the terminal; exercises are numbered, and named in the caption."""
+    from rich.table import Table
+
+    names = ", ".join(f"{i} {exercise.name}" for i, exercise in enumerate(scores.exercises, 1))
+    table = Table(title=f"Grades of {scores.assignment}", caption=names, caption_justify="left")
+    table.add_column("student", no_wrap=True)
+    for i, exercise in enumerate(scores.exercises, start=1):
+        table.add_column(f"{i}\n/{number(exercise.points)}", justify="right")
+    table.add_column(f"total\n/{number(scores.points)}", justify="right", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    for row in scores.rows:
+        if row.points is None:
+            cells = ["–"] * len(scores.exercises) + ["–"]
+        else:
+            cells = [
+                "…" if exercise.name in row.waiting else number(row.points[exercise.name])
+                for exercise in scores.exercises
+            ]
+            cells.append(number(row.total or 0.0))
+        table.add_row(row.student, *cells, row.status)
+    return table
+
+
+def as_csv(scores: Scores) -> str:
+    """The same as comma-separated text: a line per student, a column per exercise."""
+    file = io.StringIO()
+    out = csv.writer(file, lineterminator="\n")
+    names = [exercise.name for exercise in scores.exercises]
+    out.writerow(["student", "assignment", *names, "total", "maximum", "status", "sentence"])
+    for row in scores.rows:
+        if row.points is None:
+            values: list[str] = [""] * (len(names) + 1)
+        else:
+            values = ["" if name in row.waiting else number(row.points[name]) for name in names]
+            values.append(number(row.total or 0.0))
+        out.writerow(
+            [
+                row.student,
+                scores.assignment,
+                *values,
+                number(scores.points),
+                row.status,
+                row.sentence,
+            ]
+        )
+    return file.getvalue()
+
+
+def write_csv(scores: Scores, path: Path) -> None:
+    """Write the CSV file beside its place and move it there."""
+    notebooks.write_text(path, as_csv(scores))
