@@ -16,6 +16,7 @@ from seqcourse.data.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary
 
 if TYPE_CHECKING:
     from seqcourse.data.batching import Batch, Batches, pad
+    from seqcourse.data.windows import TextBatch, TextBatches
 
 __all__ = [
     "BOOKS",
@@ -25,6 +26,8 @@ __all__ = [
     "SOS",
     "SPECIALS",
     "SPLITS",
+    "TextBatch",
+    "TextBatches",
     "UNK",
     "Batch",
     "Batches",
@@ -44,7 +47,7 @@ __all__ = [
 ]
 
 # Loaded at first use, because they import torch.
-_LATER = {"Batch": "batching", "Batches": "batching", "pad": "batching"}
+_LATER = {"Batch": "batching", "Batches": "batching", "pad": "batching", "TextBatch": "windows", "TextBatches": "windows"}
 
 
 def __getattr__(name: str) -> object:

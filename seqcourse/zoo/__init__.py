@@ -1,0 +1,135 @@
+"""The zoo: trained checkpoints, each made by a recipe, each with its measured figures.
+
+::
+
+    system = zoo.load("en-es-attention")
+    system.translate(["we are eating bread"])[0].text
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from seqcourse import models
+from seqcourse.data import Vocabulary
+from seqcourse.settings import device, seed_everything
+from seqcourse.train import Trainer
+from seqcourse.zoo.recipes import RECIPES, Recipe, names, recipe
+from seqcourse.zoo.storage import FILES, read_json, read_weights, write_json, write_weights
+from seqcourse.zoo.system import System, Translation
+from seqcourse.zoo.tasks import task_of
+
+__all__ = [
+    "FILES",
+    "RECIPES",
+    "Recipe",
+    "System",
+    "Translation",
+    "build_model",
+    "figures",
+    "load",
+    "measure",
+    "names",
+    "recipe",
+    "task_of",
+    "train",
+]
+
+
+def build_model(recipe: Recipe, source: Vocabulary, target: Vocabulary):
+    """The recipe's model, freshly initialised, for these vocabularies."""
+    make = getattr(models, recipe.model)
+    if recipe.task == "characters":
+        return make(len(target), **recipe.sizes)
+    return make(len(source), len(target), **recipe.sizes)
+
+
+def load(name: str, folder: Path | None = None) -> System:
+    """Load a trained checkpoint, on the course's device, in evaluation mode.
+
+    Args:
+        name: a recipe's name, see :func:`names`.
+        folder: where its files lie; by default among the files of the package.
+
+    Raises:
+        CourseError: if the name is unknown or the files are missing or damaged.
+    """
+    made = recipe(name)
+    folder = Path(folder) if folder is not None else FILES / name
+    state = read_weights(folder)
+    source = Vocabulary.load(folder / "source.json")
+    target = Vocabulary.load(folder / "target.json")
+    model = build_model(made, source, target)
+    model.load_state_dict(state)
+    model.to(device()).eval()
+    path = folder / "figures.json"
+    return System(made, model, source, target, read_json(path) if path.is_file() else {})
+
+
+def figures(name: str) -> dict[str, Any]:
+    """What was measured on held-out data when the checkpoint was made."""
+    return read_json(FILES / recipe(name).name / "figures.json")
+
+
+def train(
+    name: str, out: Path | None = None, resume: bool = False, max_steps: int | None = None
+) -> System:
+    """Follow a recipe: train, store, load back, measure.
+
+    The run's own checkpoint (to resume from) lies under ``out/run``; the files of the zoo are written
+    into ``out`` at the end, each whole or not at all.
+
+    Args:
+        name: a recipe's name.
+        out: folder of the result; by default among the files of the package.
+        resume: go on where an interrupted run stopped.
+        max_steps: stop early, for a trial.
+    """
+    made = recipe(name)
+    out = Path(out) if out is not None else FILES / name
+    task = task_of(made)
+    seed_everything(made.seed)
+    source, target = task.vocabularies()
+    model = build_model(made, source, target)
+    training = replace(made.training, max_steps=max_steps)
+    trainer = Trainer(model, task.loss(), training, folder=out / "run")
+    history = trainer.fit(
+        task.batches(source, target),
+        validate=task.validate(source, target),
+        resume=resume,
+        on_epoch=_report,
+    )
+    write_weights(out, model.state_dict())
+    source.save(out / "source.json")
+    target.save(out / "target.json")
+    record = {
+        "recipe": asdict(made),
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "epochs": len(history.epoch_losses),
+        "train_loss": history.epoch_losses,
+        "valid_loss": history.valid,
+        "training_seconds": history.total_seconds,
+    }
+    write_json(out / "figures.json", record)
+    return measure(name, out)
+
+
+def measure(name: str, folder: Path | None = None) -> System:
+    """Measure a stored checkpoint on held-out data and keep the figures beside it."""
+    folder = Path(folder) if folder is not None else FILES / name
+    system = load(name, folder)
+    measured = task_of(system.recipe).measure(system)
+    system.figures = {**system.figures, "measured": measured}
+    write_json(folder / "figures.json", system.figures)
+    return system
+
+
+def _report(trainer: Trainer) -> None:
+    history = trainer.history
+    print(
+        f"epoch {trainer.epoch:3d}  loss {history.epoch_losses[-1]:.3f}  "
+        f"valid {history.valid[-1]:.3f}  {history.seconds[-1]:.0f} s",
+        flush=True,
+    )

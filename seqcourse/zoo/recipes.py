@@ -1,0 +1,120 @@
+"""How each checkpoint of the course is made: data, model, training, seed. Nothing is made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from seqcourse.errors import CourseError
+from seqcourse.train import TrainingConfig
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that a checkpoint is made from.
+
+    Attributes:
+        name: what ``zoo.load`` is asked for.
+        about: one sentence for people.
+        task: "translation", "pronunciation" or "characters", see :mod:`seqcourse.zoo.tasks`.
+        data: what the task should load.
+        model: name of a class of :mod:`seqcourse.models`.
+        sizes: its arguments besides the vocabularies' sizes.
+        training: how long and how fast.
+        batch_size: sentences, or pieces of text, per step.
+        label_smoothing: epsilon of the loss.
+        seed: of the start, the order of the batches and dropout.
+    """
+
+    name: str
+    about: str
+    task: str
+    data: str
+    model: str
+    sizes: dict[str, Any]
+    training: TrainingConfig
+    batch_size: int
+    label_smoothing: float = 0.0
+    seed: int = 0
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+_TRANSLATOR = {"embed_size": 192, "hidden_size": 256, "dropout": 0.3}
+_TRANSLATION = TrainingConfig(
+    epochs=12, learning_rate=2e-3, warmup_steps=400, decay="linear", precision="bf16"
+)
+
+_ALL = (
+    Recipe(
+        name="en-es-fixed",
+        about="English to Spanish through one fixed context vector, without attention",
+        task="translation",
+        data="en-es",
+        model="EncoderDecoder",
+        sizes={**_TRANSLATOR, "context": "separate"},
+        training=_TRANSLATION,
+        batch_size=128,
+    ),
+    Recipe(
+        name="en-es-attention",
+        about="English to Spanish with the additive attention of Bahdanau et al. (2015)",
+        task="translation",
+        data="en-es",
+        model="AttentionSeq2Seq",
+        sizes=_TRANSLATOR,
+        training=_TRANSLATION,
+        batch_size=128,
+    ),
+    Recipe(
+        name="en-fr-attention",
+        about="English to French with the additive attention of Bahdanau et al. (2015)",
+        task="translation",
+        data="en-fr",
+        model="AttentionSeq2Seq",
+        sizes=_TRANSLATOR,
+        training=_TRANSLATION,
+        batch_size=128,
+    ),
+    Recipe(
+        name="g2p-attention",
+        about="English spelling to phonemes with additive attention",
+        task="pronunciation",
+        data="cmudict",
+        model="AttentionSeq2Seq",
+        sizes={"embed_size": 96, "hidden_size": 288, "dropout": 0.2},
+        training=TrainingConfig(
+            epochs=20, learning_rate=2e-3, warmup_steps=400, decay="linear", precision="bf16"
+        ),
+        batch_size=256,
+    ),
+    Recipe(
+        name="char-alice",
+        about="The next character of Alice's Adventures in Wonderland, by an LSTM",
+        task="characters",
+        data="alice",
+        model="CharLM",
+        sizes={"embed_size": 48, "hidden_size": 320, "dropout": 0.3},
+        training=TrainingConfig(
+            epochs=24, learning_rate=3e-3, warmup_steps=50, decay="linear", patience=4
+        ),
+        batch_size=32,
+        options={"length": 96},
+    ),
+)
+RECIPES = {recipe.name: recipe for recipe in _ALL}
+
+
+def names() -> list[str]:
+    """Names of all checkpoints."""
+    return list(RECIPES)
+
+
+def recipe(name: str) -> Recipe:
+    """The recipe of that name.
+
+    Raises:
+        CourseError: if there is none.
+    """
+    if name not in RECIPES:
+        raise CourseError(f"The zoo has no {name!r}. It has: {', '.join(RECIPES)}.")
+    return RECIPES[name]

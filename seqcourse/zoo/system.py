@@ -1,0 +1,163 @@
+"""A trained model together with its vocabularies: text in, text out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import torch
+from torch import nn
+
+from seqcourse import data, decode
+from seqcourse.data import Vocabulary
+from seqcourse.errors import CourseError
+from seqcourse.zoo.recipes import Recipe
+
+
+@dataclass
+class Translation:
+    """One input and what the model makes of it.
+
+    Attributes:
+        source: tokens that the encoder read, without <eos>.
+        target: tokens of the best output.
+        text: the best output as text.
+        score: its log-probability per token (length-normalised).
+        weights: attention, (T', T) or None: a row per output token, then <eos> if it was reached;
+            a column per source token, then <eos>.
+        n_best: the best outputs with their scores, best first.
+    """
+
+    source: list[str]
+    target: list[str]
+    text: str
+    score: float
+    weights: numpy.ndarray | None
+    n_best: list[tuple[str, float]]
+
+
+@dataclass
+class System:
+    """A model of the zoo, ready to use.
+
+    Attributes:
+        recipe: how it was made.
+        model: the module, in evaluation mode.
+        source: vocabulary of the input; for a language model the same as ``target``.
+        target: vocabulary of the output.
+        figures: what was measured on held-out data when the checkpoint was made.
+    """
+
+    recipe: Recipe
+    model: nn.Module
+    source: Vocabulary
+    target: Vocabulary
+    figures: dict[str, Any]
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model's parameters are."""
+        return next(self.model.parameters()).device
+
+    def tokens(self, text: str) -> list[str]:
+        """Split an input as the recipe's task does.
+
+        Translators were trained on whole sentences, so a full stop is added where none stands.
+        """
+        if self.recipe.task != "translation":
+            return [letter for letter in text.strip().lower() if not letter.isspace()]
+        tokens = data.tokenize(text)
+        return tokens if not tokens or tokens[-1] in {".", "?", "!"} else [*tokens, "."]
+
+    def text(self, tokens: list[str]) -> str:
+        """Join output tokens as the recipe's task does."""
+        return data.detokenize(tokens) if self.recipe.task == "translation" else " ".join(tokens)
+
+    def encode(self, token_lists: list[list[str]]):
+        """The encoder's memory of a batch of tokenised inputs."""
+        ids, lengths = data.pad([self.source.encode(tokens) for tokens in token_lists])
+        with torch.inference_mode():
+            return self.model.encode(ids.to(self.device), lengths.to(self.device))
+
+    def translate(
+        self,
+        texts: list[str],
+        beam: int = 5,
+        n_best: int = 1,
+        length_penalty: float = 1.0,
+        batch_size: int = 256,
+    ) -> list[Translation]:
+        """Translate (or pronounce) texts by beam search.
+
+        Args:
+            texts: a list, one sentence or word each.
+            beam: beam width; 1 is greedy decoding.
+            n_best: how many outputs to keep of each.
+            length_penalty: exponent of the length normalisation.
+            batch_size: inputs decoded together.
+
+        Raises:
+            CourseError: if an input is empty, or the system is a language model.
+        """
+        if not hasattr(self.model, "encode"):
+            raise CourseError(f"{self.recipe.name} is a language model: it has nothing to translate.")
+        if isinstance(texts, str):
+            texts = [texts]
+        sources = [self.tokens(text) for text in texts]
+        for text, tokens in zip(texts, sources, strict=True):
+            if not any(any(c.isalnum() for c in token) for token in tokens):
+                raise CourseError(f"Expected a text with at least one word, but got {text!r}.")
+        order = sorted(range(len(sources)), key=lambda i: len(sources[i]))
+        results: list[Translation | None] = [None] * len(sources)
+        for at in range(0, len(order), batch_size):
+            rows = order[at : at + batch_size]
+            memory = self.encode([sources[i] for i in rows])
+            longest = 2 * len(sources[rows[-1]]) + 10
+            found = decode.beam_search(
+                self.model, memory, beam, n_best, length_penalty=length_penalty, max_len=longest
+            )
+            for i, hypotheses in zip(rows, found, strict=True):
+                results[i] = self._translation(sources[i], hypotheses)
+        return results
+
+    def _translation(self, source: list[str], hypotheses: list[Any]) -> Translation:
+        outputs = [self.target.decode(h.tokens) for h in hypotheses]
+        best, weights = hypotheses[0], None
+        if best.weights is not None:
+            weights = best.weights[:, : len(source) + 1].float().cpu().numpy()
+        n_best = [(self.text(o), h.score) for o, h in zip(outputs, hypotheses, strict=True)]
+        return Translation(source, outputs[0], n_best[0][0], best.score, weights, n_best)
+
+    def generate(
+        self,
+        prompt: str,
+        length: int = 200,
+        temperature: float = 1.0,
+        seed: int = 0,
+        **options: Any,
+    ) -> str:
+        """Go on with a text, character by character (language models only)."""
+        if self.recipe.task != "characters":
+            raise CourseError(f"{self.recipe.name} is no language model: use translate.")
+        ids = self.target.encode(list(prompt), eos=False)
+        if not ids:
+            raise CourseError("Expected a prompt of at least one character, but it is empty.")
+        generator = torch.Generator(self.device).manual_seed(seed)
+        prefix = torch.tensor([ids], device=self.device)
+        found = decode.sample(
+            self.model,
+            None,
+            temperature=temperature,
+            max_len=length,
+            generator=generator,
+            prefix=prefix,
+            **options,
+        )
+        return prompt + "".join(self.target.decode(found[0].tokens))
+
+
+def bits(nats: float) -> float:
+    """Nats to bits."""
+    return nats / math.log(2)

@@ -1,0 +1,210 @@
+"""The three kinds of tasks that recipes train for: what they load, what they minimise, what is measured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from seqcourse import data, metrics
+from seqcourse.data import Batches, Vocabulary
+from seqcourse.errors import CourseError
+from seqcourse.train import language_model_loss, teacher_forcing_loss
+from seqcourse.zoo.recipes import Recipe
+from seqcourse.zoo.system import System, bits
+
+LENGTH_EDGES = (1, 4, 6, 8, 10, 13, 16)  # upper ends of the classes of English words
+
+
+class PairTask:
+    """Pairs of token lists, trained by teacher forcing; subclasses say which pairs.
+
+    Args:
+        recipe: the recipe to serve.
+    """
+
+    min_count = 1
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+
+    def token_pairs(self, split: str) -> list[tuple[list[str], list[str]]]:
+        """Source and target tokens of a split."""
+        raise NotImplementedError
+
+    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
+        """Vocabularies of the training split."""
+        sources, targets = zip(*self.token_pairs("train"), strict=True)
+        return (
+            Vocabulary.build(sources, min_count=self.min_count),
+            Vocabulary.build(targets, min_count=self.min_count),
+        )
+
+    def batches(self, source: Vocabulary, target: Vocabulary, split: str = "train") -> Batches:
+        """Bucketed batches of a split; shuffled for training."""
+        pairs = self.token_pairs(split)
+        return Batches(
+            [source.encode(s, eos=False) for s, _ in pairs],
+            [target.encode(t, eos=False) for _, t in pairs],
+            batch_size=self.recipe.batch_size,
+            shuffle=split == "train",
+            seed=self.recipe.seed,
+        )
+
+    def loss(self) -> Callable:
+        return partial(teacher_forcing_loss, label_smoothing=self.recipe.label_smoothing)
+
+    def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
+        """A function from a model to its mean loss per token on the validation split."""
+        batches = self.batches(source, target, "valid")
+
+        def loss(model: nn.Module) -> float:
+            device = next(model.parameters()).device
+            total = count = 0.0
+            for batch in batches:
+                total += teacher_forcing_loss(model, batch.to(device)).item() * batch.tokens
+                count += batch.tokens
+            return total / count
+
+        return loss
+
+
+class TranslationTask(PairTask):
+    """Sentence pairs of Tatoeba, lower-cased words."""
+
+    min_count = 2
+
+    def token_pairs(self, split: str) -> list[tuple[list[str], list[str]]]:
+        pairs = data.load_pairs(self.recipe.data, split)
+        return [(data.tokenize(p.source), data.tokenize(p.target)) for p in pairs]
+
+    def measure(self, system: System) -> dict[str, Any]:
+        """BLEU on the held-out English sentences, beam 5, against the first reference and all of
+        them; by sentence length, the longer-than-trained split included; and greedy BLEU."""
+        split = {name: data.load_pairs(self.recipe.data, name) for name in ("test", "long")}
+        began = time.perf_counter()
+        found = {k: system.translate([p.source for p in v]) for k, v in split.items()}
+        seconds = time.perf_counter() - began
+        hypotheses = {k: [t.text for t in v] for k, v in found.items()}
+        first = {k: [lower(p.target) for p in v] for k, v in split.items()}
+        every = [tuple(lower(r) for r in p.references) for p in split["test"]]
+        one = metrics.bleu(hypotheses["test"], first["test"])
+        many = metrics.bleu(hypotheses["test"], every)
+        greedy = [t.text for t in system.translate([p.source for p in split["test"]], beam=1)]
+        by_length = metrics.bleu_by_length(
+            hypotheses["test"] + hypotheses["long"],
+            first["test"] + first["long"],
+            [" ".join(words(p.source)) for k in split for p in split[k]],
+            LENGTH_EDGES,
+        )
+        return {
+            "bleu": one.score,
+            "signature": one.signature,
+            "bleu_all_references": many.score,
+            "bleu_greedy": metrics.bleu(greedy, first["test"]).score,
+            "bleu_long": metrics.bleu(hypotheses["long"], first["long"]).score,
+            "bleu_by_length": by_length,
+            "sentences": {k: len(v) for k, v in split.items()},
+            "sentences_per_second": sum(map(len, found.values())) / seconds,
+        }
+
+
+class PronunciationTask(PairTask):
+    """Words of CMUdict, letters to phonemes without stress."""
+
+    def token_pairs(self, split: str) -> list[tuple[list[str], list[str]]]:
+        entries = data.load_pronunciations(split)
+        return [(list(e.word), list(phones)) for e in entries for phones in e.phones]
+
+    def measure(self, system: System) -> dict[str, Any]:
+        """Word and phoneme error rates on the held-out words, beam 5, any listed pronunciation right."""
+        entries = data.load_pronunciations("test")
+        began = time.perf_counter()
+        found = system.translate([e.word for e in entries])
+        seconds = time.perf_counter() - began
+        error = metrics.pronunciation_error([t.target for t in found], [e.phones for e in entries])
+        return {
+            "word_error": error.word_error,
+            "phoneme_error": error.phoneme_error,
+            "words": len(entries),
+            "words_per_second": len(entries) / seconds,
+        }
+
+
+class CharacterTask:
+    """One book, character by character; its last tenth is held out, halved into valid and test."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+
+    def texts(self) -> dict[str, str]:
+        """The three parts of the book."""
+        book = data.load_book(self.recipe.data)
+        ends = [0, int(0.9 * len(book)), int(0.95 * len(book)), len(book)]
+        parts = zip(("train", "valid", "test"), ends, ends[1:], strict=False)
+        return {name: book[a:b] for name, a, b in parts}
+
+    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
+        """All characters of the training part, once for input and output."""
+        vocabulary = Vocabulary.build(list(self.texts()["train"]))
+        return vocabulary, vocabulary
+
+    def batches(self, source: Vocabulary, target: Vocabulary, split: str = "train"):
+        ids = torch.tensor(target.encode(list(self.texts()[split]), eos=False))
+        return data.TextBatches(
+            ids,
+            length=self.recipe.options["length"],
+            batch_size=self.recipe.batch_size,
+            shuffle=split == "train",
+            seed=self.recipe.seed,
+        )
+
+    def loss(self) -> Callable:
+        return language_model_loss
+
+    def validate(
+        self, source: Vocabulary, target: Vocabulary, split: str = "valid"
+    ) -> Callable[[nn.Module], float]:
+        """A function from a model to its mean loss per character on a held-out part."""
+        ids = torch.tensor(target.encode(list(self.texts()[split]), eos=False))
+
+        def loss(model: nn.Module) -> float:
+            row = ids.to(next(model.parameters()).device)[None]
+            logits = model(row[:, :-1]).logits
+            return nn.functional.cross_entropy(logits[0], row[0, 1:]).item()
+
+        return loss
+
+    def measure(self, system: System) -> dict[str, Any]:
+        """Bits per character on the held-out end of the book, read in one piece."""
+        with torch.inference_mode():
+            nats = self.validate(system.source, system.target, "test")(system.model)
+        return {"bits_per_character": bits(nats), "characters": len(self.texts()["test"])}
+
+
+TASKS = {
+    "translation": TranslationTask,
+    "pronunciation": PronunciationTask,
+    "characters": CharacterTask,
+}
+
+
+def task_of(recipe: Recipe) -> PairTask | CharacterTask:
+    """The task that a recipe names."""
+    if recipe.task not in TASKS:
+        raise CourseError(f"A task should be one of {', '.join(TASKS)}, not {recipe.task!r}.")
+    return TASKS[recipe.task](recipe)
+
+
+def lower(text: str) -> str:
+    """A reference as the model sees text: tokenised, lower-cased, joined again."""
+    return data.detokenize(data.tokenize(text))
+
+
+def words(text: str) -> Iterable[str]:
+    """The words of a sentence, punctuation left out."""
+    return [token for token in data.tokenize(text) if any(c.isalnum() for c in token)]
