@@ -11,11 +11,14 @@ from seqcourse.data.books import BOOKS, load_book
 from seqcourse.data.pairs import LANGUAGES, Pair, load_pairs
 from seqcourse.data.pronunciations import Pronunciation, load_pronunciations, without_stress
 from seqcourse.data.splits import SPLITS, split_of
+from seqcourse.data.subwords import SubwordVocabulary
+from seqcourse.data.tasks import copy_task
 from seqcourse.data.text import clean, count_words, detokenize, tokenize
 from seqcourse.data.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary
 
 if TYPE_CHECKING:
     from seqcourse.data.batching import Batch, Batches, pad
+    from seqcourse.data.windows import TextBatch, TextBatches
     from seqcourse.data.windows import TextBatch, TextBatches
 
 __all__ = [
@@ -33,8 +36,12 @@ __all__ = [
     "Batches",
     "Pair",
     "Pronunciation",
+    "SubwordVocabulary",
+    "TextBatch",
+    "TextBatches",
     "Vocabulary",
     "clean",
+    "copy_task",
     "count_words",
     "detokenize",
     "load_book",
@@ -47,7 +54,13 @@ __all__ = [
 ]
 
 # Loaded at first use, because they import torch.
-_LATER = {"Batch": "batching", "Batches": "batching", "pad": "batching", "TextBatch": "windows", "TextBatches": "windows"}
+_LATER = {
+    "Batch": "batching",
+    "Batches": "batching",
+    "pad": "batching",
+    "TextBatch": "windows",
+    "TextBatches": "windows",
+}
 
 
 def __getattr__(name: str) -> object:

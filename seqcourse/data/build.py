@@ -116,10 +116,14 @@ def _first_by_hash(rows: list[Row], count: int) -> list[Row]:
 
 def build_tatoeba(source: Path, target: Path = FILES) -> None:
     """Write ``tatoeba-en-es`` and ``tatoeba-en-fr`` under ``target``."""
-    for languages, name in TATOEBA_FILES.items():
+    cuts = {  # all of them before the first file is written
+        languages: cut_tatoeba(read_tatoeba(source / name, LANGUAGES[languages]))
+        for languages, name in TATOEBA_FILES.items()
+    }
+    for languages, cut in cuts.items():
+        name = TATOEBA_FILES[languages]
         path = source / name
         folder = target / f"tatoeba-{languages}"
-        cut = cut_tatoeba(read_tatoeba(path, LANGUAGES[languages]))
         for split, rows in cut.items():
             lines = ("\t".join((row.english, row.other, *row.credit)) for row in rows)
             write_beside(folder / f"{split}.tsv.gz", pack(lines))

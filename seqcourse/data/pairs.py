@@ -127,7 +127,12 @@ def load_pairs(languages: str, split: str = "train", path: str | Path | None = N
     check_split(split, PAIR_SPLITS)
     if path is None:
         return list(_load_cut(languages, split))
-    rows = read_tatoeba(Path(path), LANGUAGES[languages])
+    rows = list(read_tatoeba(Path(path), LANGUAGES[languages]))
+    if not rows:
+        raise CourseError(
+            f"{path}: expected lines of English, a tab and its translation, but found no usable "
+            f"one. Is it the right file?"
+        )
     chosen = [(row.english, row.other) for row in rows if _in_split(row, split)]
     return _make_pairs(chosen, split)
 

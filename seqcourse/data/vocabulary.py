@@ -14,6 +14,21 @@ PAD, SOS, EOS, UNK = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
 
 
+def drop_specials(ids: Iterable[int], size: int) -> list[int]:
+    """The ids before the first <eos>, without <pad> and <sos>; all of them must be below size."""
+    kept: list[int] = []
+    for number in map(int, ids):
+        if not 0 <= number < size:
+            raise CourseError(
+                f"The id {number} is not in this vocabulary, whose ids run from 0 to {size - 1}."
+            )
+        if number == EOS:
+            break
+        if number not in (PAD, SOS):
+            kept.append(number)
+    return kept
+
+
 class Vocabulary:
     """A fixed list of tokens; the id of a token is its place in the list.
 
@@ -80,19 +95,7 @@ class Vocabulary:
 
         <unk> is kept: it says that a word stood there.
         """
-        tokens: list[str] = []
-        for number in map(int, ids):
-            if number == EOS:
-                break
-            if number in (PAD, SOS):
-                continue
-            if not 0 <= number < len(self.tokens):
-                raise CourseError(
-                    f"The id {number} is not in this vocabulary, "
-                    f"whose ids run from 0 to {len(self.tokens) - 1}."
-                )
-            tokens.append(self.tokens[number])
-        return tokens
+        return [self.tokens[number] for number in drop_specials(ids, len(self))]
 
     def id(self, token: str) -> int:
         """The id of one token (<unk>'s for an unknown one)."""

@@ -1,0 +1,41 @@
+"""Made-up tasks whose right answer is known: for experiments on what a model can hold."""
+
+from __future__ import annotations
+
+import numpy
+
+from seqcourse.data.vocabulary import SPECIALS
+from seqcourse.errors import CourseError
+
+
+def copy_task(
+    n: int, length: int | tuple[int, int], symbols: int = 10, reverse: bool = False, seed: int = 0
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Random sequences to be copied, or reversed.
+
+    Args:
+        n: how many.
+        length: of every sequence, or (shortest, longest) for lengths drawn evenly.
+        symbols: how many different symbols; their ids are 4 .. 3 + symbols, so a model for the
+            task has a vocabulary of 4 + symbols.
+        reverse: the target is the source backwards.
+        seed: where the sequences come from.
+
+    Returns:
+        source and target id lists without specials, as ``Batches`` takes them.
+
+    Raises:
+        CourseError: a number is out of range.
+    """
+    low, high = (length, length) if isinstance(length, int) else length
+    if n < 1 or symbols < 1 or not 1 <= low <= high:
+        raise CourseError(
+            f"copy_task expects n, symbols and lengths of at least 1 and (shortest, longest) in "
+            f"this order, but got n={n}, symbols={symbols}, length={length}."
+        )
+    rng = numpy.random.default_rng(seed)
+    first = len(SPECIALS)
+    sizes = rng.integers(low, high + 1, size=n)
+    sources = [rng.integers(first, first + symbols, size=size).tolist() for size in sizes]
+    targets = [ids[::-1] if reverse else list(ids) for ids in sources]
+    return sources, targets
