@@ -77,6 +77,31 @@ class Hypothesis:
     weights: Tensor | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True)
+class Node:
+    """One candidate of a beam search, as `trace` records it for drawing the tree.
+
+    A trace is a list of steps, a step is a list of nodes: `trace[t][i]` is a candidate for output
+    position t (counted from 0). Its siblings and it are the most likely continuations of one
+    path, best first; parents come in the order of their rank in the beam.
+
+    parent: index into `trace[t - 1]`, the node this one continues; None at t = 0 (the root, <sos>).
+    token: the id that the node adds.
+    log_prob: log-probability of the whole path from the root to here.
+    kept: True where it survived the pruning of its step (at most K nodes of a step do).
+    finished: True where the token is <eos>: the path has ended and has no children. It is False
+        for every candidate that may still grow.
+    best: True on the path of the hypothesis that the search returned first.
+    """
+
+    parent: int | None
+    token: int
+    log_prob: float
+    kept: bool
+    finished: bool
+    best: bool
+
+
 def normalised(log_prob: float, length: int, length_penalty: float) -> float:
     r"""The score of a path, \log P / |y|^\alpha (|y| counts <eos>).
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.decode.interface import SOS, Generator, StepLike
-from seqcourse.decode.trees import device_of, row_count, select, tensors
+from seqcourse.decode.trees import device_of, row_count, select
 
 
 @contextmanager
@@ -37,9 +37,7 @@ class Start(NamedTuple):
     device: torch.device
 
 
-def begin(
-    model: Generator, memory: Any, batch_size: int | None, prefix: Sequence[int] | None
-) -> Start:
+def begin(model: Generator, memory: Any, batch_size: int | None, prefix: Sequence[int] | None) -> Start:
     """Start the model and feed it all but the last token of the prefix (by default just <sos>)."""
     rows = row_count(memory)
     if batch_size is not None:
@@ -59,8 +57,8 @@ def begin(
             "Leave it out to begin with <sos>."
         )
     state = model.start(memory) if memory is not None else model.start(None, batch_size=count)
-    device = next((p.device for p in getattr(model, "parameters", list)()), None)
-    device = device_of(memory, state) if any(tensors((memory, state))) or not device else device
+    parameters = list(model.parameters()) if isinstance(model, torch.nn.Module) else []
+    device = device_of(memory, state, parameters)
     column = [torch.full((count,), token, dtype=torch.int64, device=device) for token in fed]
     for tokens in column[:-1]:
         state = model.step(tokens, state, memory).state
@@ -91,15 +89,25 @@ def next_log_probs(out: StepLike, rows: int) -> Tensor:
     return log_probs
 
 
-def hide(log_probs: Tensor, forbid: Sequence[int]) -> Tensor:
-    """A copy in which the forbidden tokens have log-probability -inf, so that none is chosen."""
+def hide(log_probs: Tensor, forbid: Sequence[int], must_go_on: bool = False) -> Tensor:
+    """A copy in which the forbidden tokens have log-probability -inf, so that none is chosen.
+
+    Raises ValueError for ids outside the vocabulary and, where every row must go on, for a row
+    in which nothing is left.
+    """
     if not forbid:
         return log_probs
     size = log_probs.shape[-1]
     for token in forbid:
         token_in_vocabulary("forbid", token, size)
     index = torch.tensor(list(forbid), dtype=torch.int64, device=log_probs.device)
-    return log_probs.index_fill(-1, index, float("-inf"))
+    hidden = log_probs.index_fill(-1, index, float("-inf"))
+    if must_go_on and (hidden.amax(-1) == float("-inf")).any():
+        raise ValueError(
+            f"forbid = {list(forbid)} leaves no word to choose: all that the model allows at some "
+            f"step is forbidden. Forbid less."
+        )
+    return hidden
 
 
 class Rows:

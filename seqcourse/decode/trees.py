@@ -42,9 +42,7 @@ def select(tree: Tree, index: Tensor) -> Tree:
         return {name: select(part, index) for name, part in tree.items()}
     if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
         names = [field.name for field in dataclasses.fields(tree) if field.init]
-        return dataclasses.replace(
-            tree, **{name: select(getattr(tree, name), index) for name in names}
-        )
+        return dataclasses.replace(tree, **{name: select(getattr(tree, name), index) for name in names})
     raise TypeError(
         f"select expects tensors inside tuples, lists, dicts or dataclasses, but it met a "
         f"{type(tree).__name__}. Keep what is not a tensor out of the state."

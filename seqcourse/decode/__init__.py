@@ -1,0 +1,32 @@
+"""Turning a model's distributions into words: one interface for every model.
+
+    greedy             the most likely next word, over and over
+    sample             words drawn at random: temperature, top-k, nucleus
+    beam_search        the K most likely paths at once, batched, with N-best
+    exhaustive_search  every possible output, for tiny models: the oracle
+    score              the log-probability of given outputs
+
+What a model has to offer is in `seqcourse.decode.interface`.
+"""
+
+from seqcourse.decode.beam import beam_search
+from seqcourse.decode.choosing import filter_logits
+from seqcourse.decode.exhaustive import exhaustive_search
+from seqcourse.decode.interface import Generator, Hypothesis, Node, StepLike
+from seqcourse.decode.sampling import greedy, sample
+from seqcourse.decode.scoring import score
+from seqcourse.decode.trees import select
+
+__all__ = [
+    "Generator",
+    "Hypothesis",
+    "Node",
+    "StepLike",
+    "beam_search",
+    "exhaustive_search",
+    "filter_logits",
+    "greedy",
+    "sample",
+    "score",
+    "select",
+]

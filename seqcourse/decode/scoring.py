@@ -1,0 +1,83 @@
+"""The log-probability of outputs that are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.decode.interface import EOS, Generator
+from seqcourse.decode.running import (
+    Rows,
+    begin,
+    evaluating,
+    next_log_probs,
+    token_in_vocabulary,
+)
+from seqcourse.decode.trees import row_count, select
+
+
+def score(
+    model: Generator,
+    memory: Any,
+    token_lists: Sequence[Sequence[int]],
+    finished: bool | Sequence[bool] = True,
+    *,
+    prefix: Sequence[int] | None = None,
+) -> Tensor:
+    r"""\log P(y | source) = \sum_t \log P(y_t | y_1..y_{t-1}, source) of every given output.
+
+    memory: of N sentences, one per output, or of one sentence, which is then the source of all N; None
+        for a language model.
+    token_lists: N lists of ids, as in `Hypothesis.tokens`: without <sos> and <eos>.
+    finished: whether <eos> follows the last token and counts: one answer for all, or one for each.
+    prefix: the ids that are fed first, without being scored; default [<sos>].
+
+    Returns (N,) float64 on the CPU. An output that the model rules out has -inf.
+
+    Raises ValueError where the numbers of outputs, sentences and flags do not fit, and for ids
+    outside the vocabulary.
+    """
+    count = len(token_lists)
+    if count == 0:
+        raise ValueError("token_lists is empty; expected at least one output to score.")
+    flags = [finished] * count if isinstance(finished, bool) else list(finished)
+    if len(flags) != count:
+        raise ValueError(f"finished has {len(flags)} entries for {count} outputs; give one for each.")
+    sentences = row_count(memory)
+    if sentences not in (None, 1, count):
+        raise ValueError(
+            f"the memory holds {sentences} sentences for {count} outputs; expected one for each, "
+            f"or a single one for all. Use decode.select(memory, index) to repeat or pick rows."
+        )
+    targets = [
+        [*map(int, ids), *([EOS] if ends else [])] for ids, ends in zip(token_lists, flags, strict=True)
+    ]
+    totals = [0.0] * count
+    with evaluating(model):
+        start = begin(model, memory, count if sentences is None else None, prefix)
+        memories = Rows(memory, start.count, start.device)
+        going = [row for row in range(count) if targets[row]]
+        sentences = [row if start.count > 1 else 0 for row in going]
+        index = torch.tensor(sentences, dtype=torch.int64, device=start.device)
+        tokens, state = start.tokens[index], select(start.state, index)
+        position = 0
+        while going:
+            out = model.step(tokens, state, memories.of(sentences))
+            log_probs = next_log_probs(out, len(going))
+            wanted = [targets[row][position] for row in going]
+            for token in wanted:
+                token_in_vocabulary("token_lists", token, log_probs.shape[-1])
+            tokens = torch.tensor(wanted, dtype=torch.int64, device=start.device)
+            gains = log_probs.gather(-1, tokens[:, None])[:, 0].tolist()
+            for row, gain in zip(going, gains, strict=True):
+                totals[row] += gain
+            position += 1
+            alive = [place for place, row in enumerate(going) if len(targets[row]) > position]
+            index = torch.tensor(alive, dtype=torch.int64, device=start.device)
+            tokens, state = tokens[index], select(out.state, index)
+            going = [going[place] for place in alive]
+            sentences = [sentences[place] for place in alive]
+    return torch.tensor(totals, dtype=torch.float64)
