@@ -1,0 +1,5 @@
+"""``python -m seqcourse.cli`` does the same as ``seqcourse``."""
+
+from seqcourse.cli import main
+
+main()

@@ -1,0 +1,167 @@
+"""The commands of ``seqcourse``. Heavy imports stand inside them, so that ``--help`` is quick."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from seqcourse.errors import CourseError
+
+app = typer.Typer(
+    name="seqcourse",
+    help="A course on sequence models: read it, run it, solve it, grade it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+data_app = typer.Typer(no_args_is_help=True, help="Look at the course's data sets, or make them.")
+app.add_typer(data_app, name="data")
+
+Names = Annotated[list[str] | None, typer.Argument(help="ps1, ps2, ...; all of them without.")]
+Workers = Annotated[int | None, typer.Option(help="How many submissions at a time.", min=1)]
+Timeout = Annotated[int | None, typer.Option(help="Seconds that one cell may take.", min=1)]
+
+
+@app.command()
+def lab() -> None:
+    """Open JupyterLab on the course."""
+    from seqcourse.cli.lab import open_lab
+
+    open_lab()
+
+
+@app.command()
+def book() -> None:
+    """Execute the chapters and render the book."""
+    from seqcourse.cli.course import build_book
+
+    build_book()
+
+
+@app.command()
+def release(names: Names = None) -> None:
+    """Generate assignments/ from solutions/."""
+    from seqcourse.cli.grading import release_assignments
+
+    release_assignments(names or [])
+
+
+@app.command()
+def grade(
+    names: Names = None,
+    student: Annotated[
+        list[str] | None, typer.Option(help="Only this student (may be repeated).")
+    ] = None,
+    feedback: Annotated[bool, typer.Option(help="Also write the feedback pages.")] = False,
+    csv: Annotated[Path | None, typer.Option(help="Write the grades to this CSV file.")] = None,
+    workers: Workers = None,
+    timeout: Timeout = None,
+) -> None:
+    """Autograde what lies in grading/submitted/STUDENT/psN, and print the grades."""
+    from seqcourse.cli.grading import grade_submissions
+
+    grade_submissions(names or [], student or [], feedback, csv, workers, timeout)
+
+
+@app.command()
+def course(workers: Workers = None) -> None:
+    """Everything: execute and render the book, release, grade a sample class."""
+    from seqcourse.cli.course import whole_course
+
+    whole_course(workers)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what is here and what is missing: Python, PyTorch, data, checkpoints, tools."""
+    from seqcourse.cli.doctor import examine
+
+    if not examine():
+        raise typer.Exit(1)
+
+
+@app.command()
+def train(
+    name: Annotated[str, typer.Argument(help="A recipe: en-es-attention, g2p-attention, ...")],
+    resume: Annotated[bool, typer.Option(help="Go on where the last run stopped.")] = False,
+    budget: Annotated[
+        str | None, typer.Option(help="quick: a short trial; full: the whole recipe.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the result; runs/NAME without.")] = None,
+) -> None:
+    """Train a model of the zoo by its recipe."""
+    from seqcourse.cli.models import train_model
+
+    train_model(name, resume=resume, budget=budget or "full", out=out)
+
+
+@app.command()
+def translate(
+    text: Annotated[str, typer.Argument(help='A sentence: "we are eating bread"')],
+    model: Annotated[str, typer.Option(help="A model of the zoo.")] = "en-es-attention",
+    beam: Annotated[int, typer.Option(help="Width of the beam; 1 is greedy.", min=1)] = 5,
+    n_best: Annotated[int, typer.Option(help="How many results to print.", min=1)] = 1,
+    folder: Annotated[Path | None, typer.Option(help="Where a checkpoint of your own lies.")] = None,
+) -> None:
+    """Translate a sentence with a trained model."""
+    from seqcourse.cli.models import translate_text
+
+    translate_text(text, model, beam=beam, n_best=n_best, folder=folder)
+
+
+@app.command()
+def bench(
+    names: Annotated[list[str] | None, typer.Argument(help="Which; all of them without.")] = None,
+) -> None:
+    """Run the side-by-side measurements in benchmarks/."""
+    from seqcourse.cli.bench import run_benchmarks
+
+    run_benchmarks(names or [])
+
+
+@data_app.command("list")
+def data_list() -> None:
+    """The data sets that came with the course: size, source, licence."""
+    from seqcourse.cli.data import list_data
+
+    list_data()
+
+
+@data_app.command("check")
+def data_check() -> None:
+    """Compare the data files with their checksums."""
+    from seqcourse.cli.data import check_data
+
+    check_data()
+
+
+@data_app.command("build")
+def data_build(
+    name: Annotated[str, typer.Argument(help="tatoeba, cmudict or alice.")],
+    source: Annotated[Path, typer.Option(help="Folder with the source files.")],
+    target: Annotated[
+        Path | None, typer.Option(help="Where to write; the package's own files without.")
+    ] = None,
+) -> None:
+    """Make a data set again from the package it comes from."""
+    from seqcourse.cli.data import build_data
+
+    build_data(name, source, target)
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """What stands before the command."""
+    if version:
+        from seqcourse import __version__
+
+        print(f"seqcourse {__version__}")
+        raise typer.Exit()
+
+
+__all__ = ["CourseError", "app"]

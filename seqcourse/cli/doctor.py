@@ -1,0 +1,176 @@
+"""``seqcourse doctor``: what is here, what is missing, and what to do about it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from seqcourse.errors import CourseError
+
+GOOD = "ok"
+ABSENT = "not here"  # something optional
+BAD = "wrong"
+STYLES = {GOOD: "green", ABSENT: "yellow", BAD: "bold red"}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "microsoft-edge")
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report."""
+
+    what: str
+    state: str
+    sentence: str
+
+
+def examine() -> bool:
+    """Print the report; True if nothing that the course needs is wrong."""
+    findings = [finding for part in PARTS for finding in _guarded(part)]
+    table = Table(title="seqcourse doctor", show_lines=False)
+    table.add_column("what", no_wrap=True)
+    table.add_column("state", no_wrap=True)
+    table.add_column("found")
+    for finding in findings:
+        style = STYLES[finding.state]
+        table.add_row(finding.what, f"[{style}]{finding.state}[/{style}]", finding.sentence)
+    Console(highlight=False).print(table)
+    bad = [finding for finding in findings if finding.state == BAD]
+    print(
+        f"{len(bad)} things are wrong: {', '.join(finding.what for finding in bad)}."
+        if bad
+        else "Everything that the course needs is here."
+    )
+    return not bad
+
+
+def _guarded(part: Callable[[], Iterator[Finding]]) -> list[Finding]:
+    """The findings of one part; if looking itself fails, that is a finding too."""
+    try:
+        return list(part())
+    except CourseError as error:
+        return [Finding(part.__name__, BAD, str(error))]
+
+
+def version(name: str) -> str | None:
+    """The installed version of a package, or None."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def python() -> Iterator[Finding]:
+    here = platform.python_version()
+    fits = (3, 11) <= sys.version_info[:2] <= (3, 13)
+    told = f"{here} in {sys.prefix}" if fits else f"{here}, but 3.11, 3.12 or 3.13 is needed"
+    yield Finding("Python", GOOD if fits else BAD, told)
+
+
+def torch() -> Iterator[Finding]:
+    if version("torch") is None:
+        yield Finding("PyTorch", BAD, "not installed; give: make course")
+        return
+    import torch as library
+
+    from seqcourse.settings import device
+
+    yield Finding("PyTorch", GOOD, f"{library.__version__}, {library.get_num_threads()} threads")
+    chosen = device()
+    named = library.cuda.get_device_name(chosen) if chosen.type == "cuda" else "no GPU is used"
+    yield Finding("device", GOOD, f"{chosen} ({named})")
+
+
+def tools() -> Iterator[Finding]:
+    for name, needed_for, extra in (
+        ("jupyterlab", "make lab", None),
+        ("nbgrader", "release and grade", "grading"),
+        ("jupyter-book", "make book", "site"),
+        ("pytest", "make test", "dev"),
+    ):
+        found = version(name)
+        if found:
+            yield Finding(name, GOOD, f"{found}, for {needed_for}")
+        elif extra:
+            install = f"pip install 'seqcourse[{extra}]'"
+            yield Finding(name, ABSENT, f"needed for {needed_for}; install it: {install}")
+        else:
+            yield Finding(name, BAD, f"needed for {needed_for}; install it: pip install {name}")
+    yield from kernel()
+
+
+def kernel() -> Iterator[Finding]:
+    if version("jupyter_client") is None:
+        return
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    places = KernelSpecManager().find_kernel_specs()
+    if "python3" in places:
+        yield Finding("kernel python3", GOOD, places["python3"])
+    else:
+        install = f"{sys.executable} -m ipykernel install --sys-prefix"
+        yield Finding("kernel python3", BAD, f"every notebook needs it; give: {install}")
+
+
+def browser() -> Iterator[Finding]:
+    for name in BROWSERS:
+        found = shutil.which(name)
+        if found:
+            yield Finding("browser", GOOD, f"{found}, for the tests of the pages")
+            return
+    told = "no Chromium for the tests of the pages; install one, or: playwright install chromium"
+    yield Finding("browser", ABSENT, told)
+
+
+def data() -> Iterator[Finding]:
+    from seqcourse.cli.data import data_sets
+
+    for entry in data_sets():
+        problems = entry.problems()
+        told = "; ".join(problems) or f"{entry.size() / 1e6:.1f} MB, checksums agree"
+        yield Finding(f"data: {entry.name}", BAD if problems else GOOD, told)
+
+
+def checkpoints() -> Iterator[Finding]:
+    if version("torch") is None:
+        return
+    from seqcourse import zoo
+
+    for name in zoo.names():
+        folder = zoo.FILES / name
+        try:
+            system = zoo.load(name)
+        except CourseError as error:
+            yield Finding(f"model: {name}", BAD, str(error))
+            continue
+        size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+        count = sum(parameter.numel() for parameter in system.model.parameters())
+        told = f"{count / 1e6:.1f} M parameters, {size / 1e6:.1f} MB, loads"
+        yield Finding(f"model: {name}", GOOD, told)
+
+
+def machine() -> Iterator[Finding]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    told = f"{cores} cores"
+    names = getattr(os, "sysconf_names", {})
+    state = GOOD
+    if "SC_PHYS_PAGES" in names:
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        told += f", {total / GIB:.0f} GiB of memory"
+        if total < 3 * GIB:
+            state, told = BAD, f"{told}; the chapters need 3 GiB"
+    free = shutil.disk_usage(Path.cwd()).free
+    told += f", {free / GIB:.0f} GiB free on this disk"
+    yield Finding("machine", state, told)
+
+
+PARTS = (python, torch, machine, tools, browser, data, checkpoints)

@@ -1,0 +1,117 @@
+"""``seqcourse release`` and ``seqcourse grade``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from seqcourse.cli.place import find_root, shown
+from seqcourse.cli.steps import Steps
+from seqcourse.errors import CourseError
+from seqcourse.grading.course import Course
+
+
+def need_nbgrader() -> None:
+    """Raise CourseError where nbgrader is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec("nbgrader") is None:
+        raise CourseError(
+            "Releasing and grading need nbgrader, but it is not installed. "
+            "Install it: pip install 'seqcourse[grading]'"
+        )
+
+
+def release_assignments(names: list[str]) -> None:
+    """Generate the assignments and say which files changed."""
+    need_nbgrader()
+    from seqcourse.grading.release import Released, release
+
+    course = Course(find_root())
+
+    def tell(released: Released) -> None:
+        if released.changed:
+            print(f"{shown(released.folder)}: written ({', '.join(released.changed)})")
+        else:
+            print(f"{shown(released.folder)}: unchanged")
+
+    release(course, names, tell=tell)
+
+
+def grade_submissions(
+    names: list[str],
+    students: list[str],
+    feedback: bool,
+    csv: Path | None,
+    workers: int | None,
+    timeout: int | None,
+) -> None:
+    """Grade one assignment after the other; a table for each, and whatever else was asked for."""
+    need_nbgrader()
+    course = Course(find_root())
+    if csv and len(names) != 1:
+        raise CourseError(
+            f"--csv writes the grades of one assignment, but {len(names) or 'no'} were named. "
+            f"Name one: seqcourse grade ps1 --csv {csv}"
+        )
+    wanted = names or [name for name in course.names() if course.students(name)]
+    if not wanted:
+        raise CourseError(
+            f"Submissions should lie at {course.grading}/submitted/STUDENT/ps1/ps1.ipynb, but there "
+            f"are none. (`make course` shows all of it on a sample class.)"
+        )
+    steps = Steps(len(wanted))
+    for name in wanted:
+        with steps.step(f"Grading {name}"):
+            grade_assignment(
+                course, name, steps, students=students, workers=workers, timeout=timeout, csv=csv
+            )
+            if feedback:
+                write_feedback(course, name, students, steps)
+
+
+def grade_assignment(
+    course: Course,
+    name: str,
+    steps: Steps,
+    *,
+    students: list[str] | tuple[str, ...] = (),
+    workers: int | None = None,
+    timeout: int | None = None,
+    csv: Path | None = None,
+):
+    """Grade one assignment, print its table, and return the scores."""
+    from seqcourse.grading.grade import grade
+    from seqcourse.grading.release import release
+    from seqcourse.grading.scores import as_table, read_scores, write_csv
+    from seqcourse.grading.worker import Record
+
+    count = len(students) or len(course.students(name))
+    done = 0
+
+    def tell(record: Record) -> None:
+        nonlocal done
+        done += 1
+        said = f": {record.sentence}" if record.sentence else ""
+        steps(f"{name} {done}/{count}  {record.student}: {record.status} ({record.seconds:.0f} s){said}")
+
+    release(course, [name], target=course.folder / "released")
+    records = grade(course, name, students, workers=workers, timeout=timeout, tell=tell)
+    scores = read_scores(course, name, records)
+    Console(highlight=False).print(as_table(scores))
+    if csv:
+        write_csv(scores, csv)
+        steps(f"grades written to {shown(csv)}")
+    return scores
+
+
+def write_feedback(course: Course, name: str, students: list[str], steps: Steps) -> None:
+    """Write the feedback page of everybody who has a grade."""
+    from seqcourse.grading.feedback import make_feedback
+    from seqcourse.grading.worker import read_record
+
+    for student in students or course.students(name):
+        record = read_record(course, name, student)
+        if record is not None and record.has_grade:
+            steps(f"feedback: {shown(make_feedback(course, name, student))}")

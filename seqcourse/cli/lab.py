@@ -1,0 +1,34 @@
+"""``seqcourse lab``: JupyterLab on the course's folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from seqcourse.cli.place import find_root
+from seqcourse.errors import CourseError
+
+
+def open_lab() -> None:
+    """Start JupyterLab and wait until it ends.
+
+    Raises:
+        CourseError: JupyterLab is not installed, or ends with an error.
+    """
+    root = find_root()
+    environment = dict(os.environ)
+    environment.pop("SEQCOURSE_STATIC", None)
+    try:
+        code = subprocess.call(
+            [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}"],
+            cwd=root,
+            env=environment,
+        )
+    except KeyboardInterrupt:
+        return
+    if code:
+        raise CourseError(
+            f"JupyterLab should have opened on {root}, but stopped with exit code {code}; what it "
+            f"said stands above. `seqcourse doctor` says whether it is installed."
+        )

@@ -1,0 +1,46 @@
+"""``seqcourse train`` and ``seqcourse translate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seqcourse.cli.place import shown
+from seqcourse.errors import CourseError
+
+# Steps of a trial run.
+QUICK_STEPS = 200
+
+
+def train_model(name: str, *, resume: bool, budget: str, out: Path | None) -> None:
+    """Train by a recipe into a folder of its own, and print what was measured."""
+    if budget not in ("quick", "full"):
+        raise CourseError(f"--budget should be 'quick' or 'full', but is {budget!r}.")
+    from seqcourse import zoo
+
+    zoo.recipe(name)
+    folder = out or Path("runs") / (name if budget == "full" else f"{name}-quick")
+    steps = QUICK_STEPS if budget == "quick" else None
+    system = zoo.train(name, out=folder, resume=resume, max_steps=steps)
+    for figure, value in system.figures.get("measured", {}).items():
+        print(f"{figure}: {value}")
+    print(f"Stored in {shown(folder)}. Use it: seqcourse translate ... --folder {shown(folder)}")
+
+
+def translate_text(text: str, model: str, *, beam: int, n_best: int, folder: Path | None) -> None:
+    """Print the best outputs of a model for one input."""
+    if not text.strip():
+        raise CourseError("The text to translate should be a sentence in quotes, but is empty.")
+    if n_best > beam:
+        raise CourseError(
+            f"A beam of {beam} keeps {beam} paths, but {n_best} results were asked for. "
+            f"Widen it: --beam {n_best}"
+        )
+    from seqcourse import zoo
+
+    system = zoo.load(model, folder)
+    best = system.translate([text], beam=beam, n_best=n_best)[0]
+    if n_best == 1:
+        print(best.text)
+        return
+    for candidate in best.n_best:
+        print(f"{candidate.score:7.3f}  {candidate.text}")
