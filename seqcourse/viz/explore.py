@@ -115,9 +115,7 @@ def widget_form(
     """
     import ipywidgets as widgets
 
-    controls = {
-        name: _widget(widgets, name, options, first[name]) for name, options in table.items()
-    }
+    controls = {name: _widget(widgets, name, options, first[name]) for name, options in table.items()}
     frame = widgets.HTML()
     drawn: dict[tuple[int, ...], str] = {}
 
@@ -146,9 +144,7 @@ def alt_text(alt: str | Callable[..., str], values: Mapping[str, Any]) -> str:
     try:
         text = alt(**values) if callable(alt) else alt.format(**values)
     except (KeyError, IndexError) as error:
-        raise CourseError(
-            f"alt names the field {error}, but the choices are {list(values)}."
-        ) from error
+        raise CourseError(f"alt names the field {error}, but the choices are {list(values)}.") from error
     if not isinstance(text, str) or not text.strip():
         raise CourseError("alt should describe the figure in a sentence, but it is empty.")
     return text
@@ -233,10 +229,7 @@ def _control(control_id: str, name: str, options: list[tuple[str, Any]], place: 
         f'<option value="{i}"{" selected" if i == place else ""}>{html.escape(label)}</option>'
         for i, (label, _) in enumerate(options)
     )
-    return (
-        f'{opening}<select id="{control_id}" data-sq-choice autocomplete="off">{items}</select>'
-        f"</div>"
-    )
+    return f'{opening}<select id="{control_id}" data-sq-choice autocomplete="off">{items}</select></div>'
 
 
 def _widget(widgets: Any, name: str, options: list[tuple[str, Any]], place: int) -> Any:

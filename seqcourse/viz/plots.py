@@ -123,8 +123,9 @@ def alignment(
     ax.xaxis.set_label_position("top")
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
-    for tick in ax.get_xticklabels():
-        tick.set(rotation=45, ha="left", rotation_mode="anchor")
+    if max(map(len, source)) > 4:
+        for tick in ax.get_xticklabels():
+            tick.set(rotation=45, ha="left", rotation_mode="anchor")
     ax.set_xticks(np.arange(len(source) + 1) - 0.5, minor=True)
     ax.set_yticks(np.arange(len(target) + 1) - 0.5, minor=True)
     ax.grid(which="minor", color="#DFE3E8", linewidth=0.8, linestyle="-")
@@ -260,16 +261,16 @@ def bars(
         ax.set_title(title)
     ax.grid(axis="y")
     if nested:
-        ax.legend()
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(groups), borderaxespad=0.2)
+        if title:
+            ax.set_title(title, pad=24)
     return ax
 
 
 def _require(**labels: str) -> None:
     for name, text in labels.items():
         if not isinstance(text, str) or not text.strip():
-            raise CourseError(
-                f"{name} should say what is measured, with its unit, but it is {text!r}."
-            )
+            raise CourseError(f"{name} should say what is measured, with its unit, but it is {text!r}.")
 
 
 def _check_alignment(shape: tuple[int, ...], n_source: int, n_target: int) -> None:

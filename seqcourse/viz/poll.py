@@ -62,7 +62,7 @@ def static_form(question: str, options: Mapping[str, str], answer: str) -> Shown
     body = (
         f'<div class="sq sq-card sq-poll tex2jax_process" id="{root}" role="group" '
         f'aria-labelledby="{root}-question"><p class="sq-question" id="{root}-question">'
-        f'{inline(question)}</p>{"".join(choices)}'
+        f"{inline(question)}</p>{''.join(choices)}"
         f'<p class="sq-note">Choose an option to see whether it is right.</p></div>'
     )
     lines = "\n".join(f"  ( ) {plain(option)}" for option in options)
@@ -87,9 +87,7 @@ def widget_form(question: str, options: Mapping[str, str], answer: str) -> Any:
             return
         right, reason = verdict(options, answer, change["new"])
         kind = " sq-is-right" if right else ""
-        said.value = (
-            f'{STYLE}<div class="sq sq-answer{kind}" role="status">{_said(right, reason)}</div>'
-        )
+        said.value = f'{STYLE}<div class="sq sq-answer{kind}" role="status">{_said(right, reason)}</div>'
 
     buttons.observe(tell, names="value")
     return widgets.VBox([asked, buttons, said])

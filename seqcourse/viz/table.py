@@ -62,9 +62,7 @@ def _text(cell: Any, digits: int) -> str:
     return f"{cell:,}" if isinstance(cell, int) else f"{cell:,.{digits}f}"
 
 
-def _html(
-    texts: list[list[str]], headers: list[str], caption: str, numeric: list[bool]
-) -> str:
+def _html(texts: list[list[str]], headers: list[str], caption: str, numeric: list[bool]) -> str:
     kinds = [' class="sq-number"' if number else "" for number in numeric]
     head = "".join(
         f'<th scope="col"{kind}>{inline(header)}</th>'
@@ -83,9 +81,7 @@ def _html(
     )
 
 
-def _plain(
-    texts: list[list[str]], headers: list[str], caption: str, numeric: list[bool]
-) -> str:
+def _plain(texts: list[list[str]], headers: list[str], caption: str, numeric: list[bool]) -> str:
     lines = [headers, *texts]
     widths = [max(len(line[column]) for line in lines) for column in range(len(headers))]
     made = [

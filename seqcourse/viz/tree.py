@@ -15,6 +15,7 @@ from seqcourse.errors import CourseError
 from seqcourse.viz.style import COLOURS, figure_axes
 
 _SPECIAL = {0: "<pad>", 1: "<sos>", 2: "<eos>", 3: "<unk>"}
+_READABLE = 22  # leaves of the drawing
 _PALE, _KEPT, _PATH, _BEST = "#A9B0B9", COLOURS["ink"], COLOURS["blue"], COLOURS["vermillion"]
 
 
@@ -27,7 +28,7 @@ class _Node:
     kept: bool
     finished: bool
     depth: int
-    score: float
+    best: bool
     parent: _Node | None = None
     children: list[_Node] = field(default_factory=list)
     y: float = 0.0
@@ -45,21 +46,22 @@ def beam_tree(
     *,
     title: str | None = None,
     best: int | None = None,
-    sentence: int = 0,
-    length_penalty: float = 1.0,
+    pruned: int | None = None,
 ) -> Axes:
     """The paths that a beam search followed and dropped, with total log-probabilities.
 
-    ``trace`` is the list that ``decode.beam_search(..., trace=trace)`` fills: per step the nodes it
-    looked at, each with its parent (an index into the step before), token, log_prob, kept and
-    finished. ``vocabulary`` turns token ids into words (a Vocabulary, or a list of strings).
-    Finished paths are ranked by log_prob / length**length_penalty; ``best`` says how many are
-    highlighted (all, when it is None). ``sentence`` picks one sentence of a batch.
-    Raises CourseError for an empty trace, a parent that does not exist, or an unknown sentence.
+    ``trace`` is the list that ``decode.beam_search(..., trace=trace)`` fills for one sentence: per
+    step the candidates it looked at, each with parent (an index into the step before), token,
+    log_prob, kept, finished and best. ``vocabulary`` turns token ids into words (a Vocabulary, a
+    list of strings, or a mapping). ``best`` says how many of the finished paths are highlighted
+    (all, when it is None), the one that the search returned in another colour. ``pruned`` says how
+    many dropped continuations of each path are drawn (None: as many as stay readable).
+    Raises CourseError for an empty trace, a parent that does not exist, or an unknown token.
     """
-    root, nodes = _grow(trace, vocabulary, sentence)
+    root, nodes = _grow(trace, vocabulary)
+    nodes = _prune(root, nodes, pruned)
     _place(root)
-    _rank(nodes, best, length_penalty)
+    _rank(nodes, best)
     depth = max(node.depth for node in nodes)
     lowest = max(node.y for node in nodes)
     ax = figure_axes(ax, (max(4.5, 1.15 * (depth + 1)), max(2.2, 0.36 * (lowest + 1) + 0.7)))
@@ -79,24 +81,20 @@ def beam_tree(
     return ax
 
 
-def _grow(
-    trace: Sequence[Sequence[Any]], vocabulary: Any, sentence: int
-) -> tuple[_Node, list[_Node]]:
-    """The root and all other nodes of one sentence, linked."""
-    if not trace:
+def _grow(trace: Sequence[Sequence[Any]], vocabulary: Any) -> tuple[_Node, list[_Node]]:
+    """The root and all other nodes, linked."""
+    if not any(trace):
         raise CourseError(
             "The trace is empty: pass a list to the search, beam_search(..., trace=trace), and "
             "draw it afterwards."
         )
-    root = _Node("<sos>", 0.0, True, False, 0, 0.0)
+    root = _Node("<sos>", 0.0, True, False, 0, False)
     before: dict[int, _Node] = {}
     nodes: list[_Node] = []
     for depth, step in enumerate(trace, start=1):
         here: dict[int, _Node] = {}
         for index, raw in enumerate(step):
-            if _get(raw, "sentence", 0) != sentence:
-                continue
-            parent = _get(raw, "parent", None)
+            parent = _get(raw, "parent")
             above = root if parent is None or parent < 0 or depth == 1 else before.get(parent)
             if above is None:
                 raise CourseError(
@@ -109,16 +107,35 @@ def _grow(
                 bool(_get(raw, "kept")),
                 bool(_get(raw, "finished")),
                 depth,
-                float(_get(raw, "score", float("nan"))),
+                bool(_get(raw, "best", False)),
                 above,
             )
             above.children.append(node)
             here[index] = node
             nodes.append(node)
         before = here
-    if not nodes:
-        raise CourseError(f"The trace holds nothing about sentence {sentence}.")
     return root, nodes
+
+
+def _prune(root: _Node, nodes: list[_Node], pruned: int | None) -> list[_Node]:
+    """Leave out dropped continuations beyond ``pruned`` per path, the least likely first."""
+    widest = max(sum(not child.kept for child in node.children) for node in [root, *nodes])
+    tries = range(widest, -1, -1) if pruned is None else [pruned]
+    for most in tries:
+        shown = {id(node): _shown(node, most) for node in [root, *nodes]}
+        left = [child for children in shown.values() for child in children]
+        leaves = sum(not shown[id(node)] for node in left)
+        if leaves <= _READABLE:
+            break
+    for node in [root, *nodes]:
+        node.children = shown[id(node)]
+    return left
+
+
+def _shown(node: _Node, most: int) -> list[_Node]:
+    """The children that are drawn: all that were kept, and the likeliest ``most`` dropped ones."""
+    dropped = sorted((c for c in node.children if not c.kept), key=lambda child: -child.log_prob)
+    return [child for child in node.children if child.kept] + dropped[:most]
 
 
 _MISSING = object()
@@ -168,19 +185,19 @@ def _place(root: _Node) -> None:
             next_leaf += 1.0
 
 
-def _rank(nodes: list[_Node], best: int | None, length_penalty: float) -> None:
-    """Mark the nodes on the best finished paths (on the best open one, when none finished)."""
+def _rank(nodes: list[_Node], best: int | None) -> None:
+    """Mark the nodes on the finished paths, the returned one first, then by mean log-probability.
 
-    def score(node: _Node) -> float:
-        own = node.score
-        return own if own == own else node.log_prob / node.depth**length_penalty
-
+    Where no path finished, the likeliest open one is marked.
+    """
     ends = [node for node in nodes if node.kept and node.finished]
+    last = max(node.depth for node in nodes)
+    returned = [node for node in nodes if node.best and not any(c.best for c in node.children)]
     if not ends:
-        last = max(node.depth for node in nodes)
-        ends = [node for node in nodes if node.kept and node.depth == last]
-        ends = sorted(ends, key=score, reverse=True)[:1]
-    ends = sorted(ends, key=score, reverse=True)[:best]
+        ends = returned or [node for node in nodes if node.kept and node.depth == last]
+        ends = [max(ends, key=lambda node: node.log_prob)]
+    ends.sort(key=lambda node: (not node.best, -node.log_prob / node.depth))
+    ends = ends[:best]
     for rank in reversed(range(len(ends))):
         for node in ends[rank].line()[1:]:
             node.rank = rank
@@ -230,7 +247,7 @@ def _draw_node(ax: Axes, node: _Node) -> None:
         f"{node.token}{number}",
         ha="center",
         va="center",
-        fontsize=7.5,
+        fontsize=8,
         linespacing=1.05,
         color=colour,
         fontweight=weight,

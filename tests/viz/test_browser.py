@@ -1,0 +1,130 @@
+"""The static forms in a real browser, from a file, without a network."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from seqcourse import viz
+
+pytestmark = pytest.mark.usefixtures("static")
+api = pytest.importorskip("playwright.sync_api")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Playwright's own Chromium, or the system's."""
+    system = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
+    with api.sync_playwright() as playwright:
+        try:
+            running = playwright.chromium.launch(executable_path=system, args=["--no-sandbox"])
+        except api.Error as error:
+            pytest.skip(f"no Chromium can be started here: {str(error).splitlines()[0]}")
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """Open outputs as one HTML file; errors on the console or requests to a host fail the test."""
+    contexts, troubles = [], []
+
+    def opened(*shown, width: int = 1280, javascript: bool = True):
+        path = tmp_path / "page.html"
+        body = "".join(each._repr_html_() for each in shown)
+        path.write_text(
+            '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
+            f'content="width=device-width"><title>t</title></head><body>{body}</body></html>'
+        )
+        size = {"width": width, "height": 800}
+        context = browser.new_context(viewport=size, java_script_enabled=javascript, offline=True)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: troubles.append(message.text))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("request", lambda r: r.url.startswith(("file:", "data:")) or troubles.append(r.url))
+        page.goto(path.as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def draw(temperature: float, kind: str):
+    return viz.bars({kind: temperature, "other": 1.0}, ylabel="value")
+
+
+def figure_with_choices():
+    return viz.explore(
+        draw,
+        alt="{kind} at {temperature}.",
+        start={"temperature": 2},
+        temperature=[1, 2, 4],
+        kind=["rnn", "gru"],
+    )
+
+
+def seen(page) -> list[str]:
+    """The alternative texts of the images that can be seen."""
+    return [image.get_attribute("alt") for image in page.locator("img").all() if image.is_visible()]
+
+
+def test_a_slider_and_a_list_change_the_frame_with_the_keyboard(open_page):
+    page = open_page(figure_with_choices(), figure_with_choices())
+    assert seen(page) == ["rnn at 2."] * 2
+    first = page.locator(".sq-explore").first
+    first.get_by_label("temperature").press("ArrowRight")
+    assert seen(page) == ["rnn at 4.", "rnn at 2."]
+    assert first.locator("output").text_content() == "4"
+    assert first.get_by_label("temperature").get_attribute("aria-valuetext") == "4"
+    first.get_by_label("kind").select_option("gru")
+    assert seen(page) == ["gru at 4.", "rnn at 2."]
+    first.get_by_label("temperature").press("Home")
+    assert seen(page) == ["gru at 1.", "rnn at 2."]
+
+
+def test_without_javascript_the_start_is_shown_and_no_dead_control(open_page):
+    page = open_page(figure_with_choices(), javascript=False)
+    assert seen(page) == ["rnn at 2."]
+    assert not page.locator("input, select").first.is_visible()
+
+
+def test_a_poll_opens_one_option_at_a_time_with_the_keyboard(open_page):
+    page = open_page(viz.poll("Q?", {"Yes": "Because.", "No": "Pruning loses it."}, answer="No"))
+    yes, no = page.locator("summary").all()
+    assert not page.get_by_text("Because.").is_visible()
+    yes.press("Enter")
+    assert page.get_by_text("Because.").is_visible()
+    no.press("Enter")
+    assert page.get_by_text("Pruning loses it.").is_visible()
+    assert not page.get_by_text("Because.").is_visible()
+
+
+def test_typed_examples_can_be_chosen(open_page):
+    page = open_page(viz.type_in(str.upper, "A text", ["we are eating bread", "she reads"]))
+    assert page.get_by_text("WE ARE EATING BREAD").is_visible()
+    page.get_by_label("A text").select_option("she reads")
+    assert page.get_by_text("SHE READS").is_visible()
+    assert not page.get_by_text("WE ARE EATING BREAD").is_visible()
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_nothing_is_wider_than_the_page(open_page, width):
+    long = "a rather long option with averyveryveryverylongwordthatcannotbebroken" * 2
+    page = open_page(
+        figure_with_choices(),
+        viz.poll(long, {long: long, "b": "c"}, answer="b"),
+        viz.type_in(str.upper, "A label of some length for a text", [long, "b"]),
+        viz.table([[long, *range(10**6, 10**6 + 12)]], list("abcdefghijklm"), "A wide table."),
+        width=width,
+    )
+    for details in page.locator("summary").all():
+        details.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    image = page.locator("img").first.bounding_box()
+    assert image["width"] <= width
