@@ -79,7 +79,10 @@ class Written:
         self.probabilities, self.vocabulary = probabilities, vocabulary
 
     def start(self, memory, batch_size=None):
-        return {"prefix": torch.full((batch_size or 1, 12), -1), "length": torch.zeros(batch_size or 1).long()}
+        return {
+            "prefix": torch.full((batch_size or 1, 12), -1),
+            "length": torch.zeros(batch_size or 1).long(),
+        }
 
     def step(self, tokens, state, memory):
         prefix, length = state["prefix"].clone(), state["length"] + 1
@@ -125,7 +128,9 @@ class Recurrent(nn.Module):
         s = self.cell(torch.cat([self.embedding(tokens), context], -1), s)
         logits = self.output(self.dropout(torch.cat([s, context], -1)))
         logits = logits.index_fill(-1, torch.tensor([0, 1]), -30.0)
-        return Out(logits + 0.3 * count * (torch.arange(logits.shape[-1]) == EOS), (s, [count + 1]), weights)
+        return Out(
+            logits + 0.3 * count * (torch.arange(logits.shape[-1]) == EOS), (s, [count + 1]), weights
+        )
 
 
 def recurrent(seed: int = 0, **options) -> Recurrent:
