@@ -1,0 +1,99 @@
+"""The command line: help that is quick, errors that are sentences, exit code 2."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from seqcourse.cli import place
+from seqcourse.errors import CourseError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def seqcourse(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "seqcourse.cli", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["grade", "ps99"], "'ps99' should be an assignment"),
+        (["release", "ps99"], "'ps99' should be an assignment"),
+        (["grade", "--csv", "grades.csv"], "--csv writes the grades of one assignment"),
+        (["translate", "  "], "should be a sentence"),
+        (["translate", "good day", "--beam", "2", "--n-best", "3"], "--beam 3"),
+        (["translate", "good day", "--model", "no-such-model"], "no-such-model"),
+        (["train", "no-such-model"], "no-such-model"),
+        (["train", "char-alice", "--budget", "huge"], "'quick' or 'full'"),
+        (["bench", "no-such-measurement"], "no-such-measurement"),
+        (["data", "build", "no-such-data", "--source", "."], "no-such-data"),
+        (["data", "build", "alice", "--source", "no-such-folder"], "no-such-folder"),
+    ],
+)
+def test_bad_input_gets_a_sentence_and_exit_code_2(arguments, words):
+    outcome = seqcourse(*arguments)
+    assert outcome.returncode == 2, outcome.stderr
+    assert words in outcome.stderr
+    assert outcome.stderr.startswith("seqcourse: ")
+    assert len(outcome.stderr.split()) >= 8, "a sentence says what was expected and what came"
+    assert "Traceback" not in outcome.stderr
+
+
+@pytest.mark.parametrize("arguments", [["no-such-command"], ["grade", "--workers", "0"]])
+def test_wrong_usage_gets_exit_code_2(arguments):
+    outcome = seqcourse(*arguments)
+    assert outcome.returncode == 2
+    assert "Traceback" not in outcome.stderr
+
+
+def test_help_names_the_commands_and_loads_nothing_heavy():
+    told = seqcourse("--help")
+    assert told.returncode == 0
+    for name in ("lab", "book", "release", "grade", "course", "doctor", "train", "translate", "data"):
+        assert f" {name} " in told.stdout
+    heavy = "{'torch', 'numpy', 'matplotlib', 'nbgrader'}"
+    code = f"import sys, seqcourse.cli.app; sys.exit(bool({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_version():
+    from seqcourse import __version__
+
+    assert seqcourse("--version").stdout.strip() == f"seqcourse {__version__}"
+
+
+def test_the_course_is_found_from_below(tmp_path, monkeypatch):
+    for sign in place.SIGNS:
+        (tmp_path / sign).mkdir()
+    deep = tmp_path / "book" / "deeper"
+    deep.mkdir()
+    assert place.find_root(deep) == tmp_path
+    monkeypatch.setattr(place, "is_course", lambda folder: False)
+    with pytest.raises(CourseError, match="should run in a checkout of the course"):
+        place.find_root(deep)
+
+
+def test_data_check_finds_a_changed_file(tmp_path):
+    from seqcourse.cli.data import DataSet
+
+    (tmp_path / "a.txt").write_text("changed")
+    data = DataSet("toy", tmp_path, {"files": {"a.txt": "0" * 64, "b.txt": "0" * 64}})
+    assert data.problems() == [
+        "a.txt is not the file that came with the course",
+        "b.txt is missing",
+    ]
+
+
+def test_doctor_reports_and_says_in_its_exit_code_whether_all_is_well():
+    outcome = seqcourse("doctor")
+    for word in ("Python", "PyTorch", "device", "nbgrader", "browser", "machine", "data:", "model:"):
+        assert word in outcome.stdout
+    if "Everything that the course needs is here." in outcome.stdout:
+        assert outcome.returncode == 0
+    else:
+        assert outcome.returncode == 1 and "wrong" in outcome.stdout

@@ -1,0 +1,161 @@
+"""The files around the package agree with each other."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parents[2]
+TARGETS = ("course", "lab", "book", "release", "grade", "test", "bench", "help")
+
+
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def requirements() -> list[str]:
+    """Every requirement of the project: core and all extras."""
+    groups = project()["optional-dependencies"].values()
+    return project()["dependencies"] + [entry for group in groups for entry in group]
+
+
+def pins() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pairs = [line.split("==") for line in lines if line and not line.startswith("#")]
+    return {name.lower().replace("_", "-"): version for name, version in pairs}
+
+
+def tracked() -> list[str]:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return listed.stdout.splitlines()
+
+
+def test_environment_lists_the_same_packages():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    conda = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
+    (pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
+    named = [entry for entry in pip if not entry.startswith("-")]
+    assert sorted(map(str, map(Requirement, named))) == sorted(
+        map(str, map(Requirement, requirements()))
+    )
+    assert f"python{project()['requires-python']}" in conda
+    assert "-c constraints.txt" in pip and "-e ." in pip
+
+
+def test_constraints_fit_every_requirement():
+    exact = pins()
+    for requirement in map(Requirement, requirements()):
+        name = requirement.name.lower().replace("_", "-")
+        assert name in exact, f"constraints.txt does not pin {name}"
+        assert requirement.specifier.contains(exact[name]), f"{name}=={exact[name]}"
+
+
+def test_constraints_are_exact_and_fit_any_build():
+    exact = pins()
+    assert exact["torch"] == "2.13.0"
+    for name, version in exact.items():
+        assert Version(version).local is None, f"{name}=={version} fits one build only"
+    assert "seqcourse" not in exact
+
+
+def makefile_targets() -> dict[str, str]:
+    """Target -> its recipe."""
+    content = (ROOT / "Makefile").read_text(encoding="utf-8")
+    found = re.findall(r"^([a-z]+):[^=\n]*\n((?:\t.*\n|  .*\n)*)", content, re.M)
+    return dict(found)
+
+
+def test_makefile_has_the_targets_and_each_is_thin():
+    recipes = makefile_targets()
+    assert set(TARGETS) <= set(recipes)
+    for name in set(TARGETS) - {"help", "test"}:
+        lines = recipes[name].strip().splitlines()
+        assert len(lines) == 1, f"the recipe of {name} is longer than one line"
+        assert re.search(rf"/seqcourse {name}$", lines[0]), f"{name} does not call seqcourse"
+    assert recipes["test"].count("pytest") == 2
+
+
+def test_help_names_every_target():
+    told = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert sorted(re.findall(r"^\s*make ([a-z]+)", told.stdout, re.M)) == sorted(makefile_targets())
+
+
+def test_readme_names_only_what_exists():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"`([^`\n]+)`", readme) + re.findall(r"```.*?```", readme, re.S))
+    targets = set(re.findall(r"\bmake ([a-z]+)", code))
+    assert {"course", "lab"} <= targets
+    assert targets <= set(makefile_targets())
+    from seqcourse.cli.app import app
+
+    commands = {info.name or info.callback.__name__ for info in app.registered_commands}
+    commands |= {group.name for group in app.registered_groups}
+    told = set(re.findall(r"\bseqcourse ([a-z]+)\b", code))
+    assert told, "the README should show the seqcourse command"
+    assert told <= commands
+    for link in re.findall(r"\]\(([^)#]+)\)", readme):
+        if not link.startswith(("http:", "https:")):
+            assert (ROOT / link).exists(), f"the README links to {link}"
+
+
+def test_the_workflow_calls_make_only():
+    text = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)["jobs"]
+    assert {"cpu", "gpu", "site"} <= set(jobs)
+    for job in jobs.values():
+        for step in job["steps"]:
+            if "run" in step:
+                called = re.fullmatch(r"make ([a-z]+)( [A-Z]+=\w+)*", step["run"].strip())
+                assert called and called.group(1) in makefile_targets(), step["run"]
+
+
+def test_ci_runs_the_readmes_test_command():
+    content = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert "make test" in content
+    assert "`make test`" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert (ROOT / ".ci/run").stat().st_mode & 0o100, ".ci/run should be executable"
+
+
+def test_top_level_names_are_the_design():
+    allowed = {
+        "README.md", "_config.yml", "_toc.yml", "environment.yml", "pyproject.toml",
+        "constraints.txt", "Makefile", "nbgrader_config.py", "LICENSE", "LICENSE-text",
+        "CITATION.cff", ".gitignore", ".gitattributes", ".ci", ".github",
+        "book", "solutions", "assignments", "seqcourse", "tests", "benchmarks",
+    }  # fmt: skip
+    assert {path.split("/")[0] for path in tracked()} <= allowed
+
+
+def test_data_folders_say_where_they_come_from():
+    folders = sorted(path for path in (ROOT / "seqcourse/data/files").iterdir() if path.is_dir())
+    assert folders
+    for folder in folders:
+        assert (folder / "source.json").is_file(), folder.name
+        assert (folder / "LICENSE").is_file() or (folder / "ATTRIBUTION").is_file(), folder.name
+
+
+def test_sizes_stay_small():
+    def size(folder: str) -> int:
+        return sum((ROOT / path).stat().st_size for path in tracked() if path.startswith(folder))
+
+    assert size("seqcourse/data/files/") < 16e6
+    assert size("seqcourse/zoo/files/") < 24e6
+
+
+# Written in pieces, so that this file does not find itself.
+MACHINE_PATH = re.compile(r"(?<![\w.])/(" + "|".join(["ro" + "ot", "ho" + "me", "wo" + "rk"]) + ")/")
+
+
+@pytest.mark.parametrize("suffix", [".py", ".md", ".yml", ".toml", ".ipynb", ".txt", ".cff"])
+def test_no_path_of_one_machine(suffix):
+    for path in tracked():
+        if path.endswith(suffix) and (ROOT / path).is_file():
+            found = MACHINE_PATH.search((ROOT / path).read_text(encoding="utf-8"))
+            assert not found, f"{path} names a path of one machine: {found.group()}"

@@ -1,0 +1,57 @@
+"""What the Makefile runs before anything is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+INSTALL = Path(__file__).resolve().parents[2] / "seqcourse" / "cli" / "install.py"
+
+
+@pytest.fixture
+def install():
+    spec = importlib.util.spec_from_file_location("course_install", INSTALL)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_it_needs_nothing_but_the_standard_library():
+    import ast
+
+    names = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(INSTALL.read_text(encoding="utf-8")))
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    assert names <= set(sys.stdlib_module_names)
+
+
+def test_progress_of_pip_is_shown(install, capsys):
+    script = "print('Collecting torch'); print('Installing collected packages: torch')"
+    install.watch([sys.executable, "-c", script], "PyTorch")
+    told = capsys.readouterr().out
+    assert "PyTorch ..." in told and "unpacking" in told and "done in" in told
+
+
+def test_a_failing_pip_gives_a_sentence_and_its_last_lines(install, capsys):
+    script = "import sys; print('ERROR: no such version'); sys.exit(3)"
+    with pytest.raises(install.InstallError, match="stopped with exit code 3"):
+        install.watch([sys.executable, "-c", script], "PyTorch")
+    assert "ERROR: no such version" in capsys.readouterr().out
+
+
+def test_an_old_python_is_refused(install, monkeypatch, tmp_path):
+    monkeypatch.setattr(install.sys, "version_info", (3, 10, 0))
+    with pytest.raises(install.InstallError, match="needs Python 3.11"):
+        install.install(tmp_path, tmp_path / ".venv")
+    assert not (tmp_path / ".venv").exists()

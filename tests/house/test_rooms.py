@@ -1,0 +1,100 @@
+"""The arrows between the rooms of the package point downwards only."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "seqcourse"
+
+# What each room may import from the package; everybody may import errors and settings.
+MAY_IMPORT = {
+    "errors": set(),
+    "settings": set(),
+    "functional": set(),
+    "nn": {"functional"},
+    "models": {"functional", "nn"},
+    "decode": {"functional"},
+    "train": {"functional"},
+    "data": set(),
+    "metrics": set(),
+    "zoo": {"data", "decode", "metrics", "models", "train"},
+    "viz": set(),
+    "check": {"functional"},
+    "grading": set(),
+    "cli": {"data", "grading", "zoo"},
+}
+EVERYBODY = {"errors", "settings"}
+# Libraries that a room must not touch: their users would pay for them without need.
+MUST_NOT_IMPORT = {
+    "grading": {"torch", "accelerate"},
+    "viz": {"torch"},
+    "functional": {"numpy", "matplotlib"},
+    "nn": {"numpy", "matplotlib"},
+    "models": {"numpy", "matplotlib"},
+    "decode": {"numpy", "matplotlib"},
+}
+
+
+def rooms() -> list[str]:
+    names = {path.stem if path.is_file() else path.name for path in PACKAGE.iterdir()}
+    return sorted(name for name in names if not name.startswith("_"))
+
+
+def imports(path: Path) -> set[str]:
+    """Full names of the modules that a file imports, inside functions too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+                base = ".".join(parts[: len(parts) - node.level])
+                found |= {f"{base}.{node.module or alias.name}" for alias in node.names}
+            else:
+                found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def files(room: str) -> list[Path]:
+    folder = PACKAGE / room
+    return sorted(folder.rglob("*.py")) if folder.is_dir() else [PACKAGE / f"{room}.py"]
+
+
+def test_the_table_names_every_room():
+    assert rooms() == sorted(MAY_IMPORT)
+
+
+def test_the_table_has_no_circle():
+    done: set[str] = set()
+    while len(done) < len(MAY_IMPORT):
+        ready = {room for room, below in MAY_IMPORT.items() if below <= done} - done
+        assert ready, f"these rooms import each other: {set(MAY_IMPORT) - done}"
+        done |= ready
+
+
+@pytest.mark.parametrize("room", sorted(MAY_IMPORT))
+def test_rooms_import_only_what_lies_below(room):
+    allowed = MAY_IMPORT[room] | EVERYBODY | {room}
+    for path in files(room):
+        for name in imports(path):
+            parts = name.split(".")
+            if parts[0] == "seqcourse" and len(parts) > 1 and parts[1] in MAY_IMPORT:
+                where = path.relative_to(PACKAGE)
+                assert parts[1] in allowed, f"{where} imports {name}; {room} may not"
+            banned = MUST_NOT_IMPORT.get(room, set())
+            assert parts[0] not in banned, f"{path.relative_to(PACKAGE)} imports {parts[0]}"
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["seqcourse", "seqcourse.cli", "seqcourse.cli.app", "seqcourse.grading.worker", "seqcourse.viz"],
+)
+def test_torch_is_loaded_only_where_a_model_runs(module):
+    code = f"import sys, {module}; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
