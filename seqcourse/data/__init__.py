@@ -19,7 +19,6 @@ from seqcourse.data.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary
 if TYPE_CHECKING:
     from seqcourse.data.batching import Batch, Batches, pad
     from seqcourse.data.windows import TextBatch, TextBatches
-    from seqcourse.data.windows import TextBatch, TextBatches
 
 __all__ = [
     "BOOKS",
@@ -37,8 +36,6 @@ __all__ = [
     "Pair",
     "Pronunciation",
     "SubwordVocabulary",
-    "TextBatch",
-    "TextBatches",
     "Vocabulary",
     "clean",
     "copy_task",

@@ -156,16 +156,16 @@ def _load_cut(languages: str, split: str) -> tuple[Pair, ...]:
 
 
 def _make_pairs(rows: list[tuple[str, str]], split: str) -> list[Pair]:
+    keys = [" ".join(tokenize(english)) for english, _ in rows]
     groups: dict[str, list[tuple[str, str]]] = {}
-    for english, other in rows:
-        groups.setdefault(" ".join(tokenize(english)), []).append((english, other))
-    pairs: list[Pair] = []
+    for key, row in zip(keys, rows, strict=True):
+        groups.setdefault(key, []).append(row)
+    references = {
+        key: tuple(dict.fromkeys(other for _, other in group)) for key, group in groups.items()
+    }
     if split == "train":
-        for english, other in rows:
-            group = groups[" ".join(tokenize(english))]
-            pairs.append(Pair(english, other, tuple(dict.fromkeys(text for _, text in group))))
-        return pairs
-    for group in groups.values():
-        references = tuple(dict.fromkeys(text for _, text in group))
-        pairs.append(Pair(group[0][0], references[0], references))
-    return pairs
+        return [
+            Pair(english, other, references[key])
+            for key, (english, other) in zip(keys, rows, strict=True)
+        ]
+    return [Pair(group[0][0], references[key][0], references[key]) for key, group in groups.items()]

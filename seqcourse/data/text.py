@@ -64,7 +64,10 @@ def tokenize(text: str) -> list[str]:
     tokens: list[str] = []
     lowered = unicodedata.normalize("NFC", clean(text).lower())
     for piece in _TOKEN.findall(lowered):
-        tokens.extend(_split_french(piece))
+        if "'" in piece or "-" in piece:
+            tokens.extend(_split_french(piece))
+        else:
+            tokens.append(piece)
     return tokens
 
 

@@ -1,0 +1,45 @@
+"""Windows of one long text for language models."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqcourse import data
+from seqcourse.errors import CourseError
+
+
+@given(st.integers(20, 200), st.integers(1, 9), st.integers(1, 2), st.integers(0, 5))
+def test_windows_never_overlap_and_targets_are_one_place_later(size, length, batch_size, epoch):
+    batches = data.TextBatches(torch.arange(size), length, batch_size)
+    batches.set_epoch(epoch)
+    seen: list[int] = []
+    count = 0
+    for batch in batches:
+        count += 1
+        assert batch.tokens.shape == batch.targets.shape == (batch_size, length)
+        assert torch.equal(batch.targets, batch.tokens + 1)  # the text is 0, 1, 2, ...
+        assert int(batch.targets.max()) < size
+        seen += batch.tokens.flatten().tolist()
+    assert count == len(batches)
+    assert len(set(seen)) == len(seen)
+    assert len(seen) > size - (batch_size + 1) * length - length  # hardly anything is left out
+
+
+def test_an_epoch_has_its_own_windows_and_the_same_ones_again():
+    def tokens(epoch: int) -> list[list[int]]:
+        batches = data.TextBatches(torch.arange(500), 7, 3, seed=1)
+        batches.set_epoch(epoch)
+        return [batch.tokens.flatten().tolist() for batch in batches]
+
+    assert tokens(2) == tokens(2)
+    assert tokens(2) != tokens(3)
+
+
+def test_a_text_that_is_too_short_gets_a_sentence():
+    with pytest.raises(CourseError, match="A text of 10 tokens has too few windows of 8"):
+        data.TextBatches(torch.arange(10), 8, 2)
+    with pytest.raises(CourseError, match="at least 1, but are 0 and 2"):
+        data.TextBatches(torch.arange(10), 0, 2)
