@@ -43,11 +43,11 @@ STYLE = """<style>
  background:var(--sq-soft);border:1px solid var(--sq-line);border-radius:4px;padding:.2rem .4rem}
 .sq-control select option{color:#222832;background:#fff}
 .sq :focus-visible{outline:2px solid var(--sq-accent);outline-offset:2px}
-.sq-question{font-weight:600}.sq-poll details{border:1px solid var(--sq-line);border-radius:6px;
- margin:.4rem 0;padding:0 .8rem;background:transparent}
-.sq-poll summary{cursor:pointer;padding:.45rem 0}.sq-poll details[open]{background:var(--sq-soft)}
-.sq-poll details p{margin:0 0 .6rem}.sq-poll details[open]{border-left:4px solid var(--sq-bad)}
-.sq-poll details.sq-is-right[open]{border-left-color:var(--sq-good)}
+.sq-question{font-weight:600}.sq.sq-card.sq-poll details{border:1px solid var(--sq-line);
+ border-radius:6px;margin:.4rem 0;padding:0 .8rem;background:transparent}
+.sq-poll summary{cursor:pointer;padding:.45rem 0}.sq-poll details p{margin:0 0 .6rem}
+.sq.sq-card.sq-poll details[open]{background:var(--sq-soft);border-left:4px solid var(--sq-bad)}
+.sq.sq-card.sq-poll details.sq-is-right[open]{border-left-color:var(--sq-good)}
 .sq-answer{border-left:4px solid var(--sq-bad);padding:.3rem .8rem;background:var(--sq-soft)}
 .sq-answer.sq-is-right{border-left-color:var(--sq-good)}
 .sq-scroll{overflow-x:auto;max-width:100%}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array, as_labels
@@ -188,6 +189,8 @@ def curves(
     ax.set(xlabel=xlabel, ylabel=ylabel)
     if logx:
         ax.set_xscale("log")
+    elif all((line.get_xdata() % 1 == 0).all() for line in ax.lines):
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))  # no tick at step 2.5
     if logy:
         ax.set_yscale("log")
     if ylim is not None:
@@ -316,8 +319,6 @@ def _line(name: str, line: Any, x: Any) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 def _name_ticks(axis: Any, labels: Sequence[str] | None, size: int) -> None:
     if labels is None:
-        from matplotlib.ticker import MaxNLocator
-
         axis.set_major_locator(MaxNLocator(nbins=min(size, 10), integer=True))
         return
     axis.set_ticks(range(size), as_labels(labels, "labels"))

@@ -60,7 +60,7 @@ def static_form(question: str, options: Mapping[str, str], answer: str) -> Shown
             f"<p>{_said(right, reason)}</p></details>"
         )
     body = (
-        f'<div class="sq sq-card sq-poll tex2jax_process" id="{root}" role="group" '
+        f'<div class="sq sq-card sq-poll seq-poll tex2jax_process" id="{root}" role="group" '
         f'aria-labelledby="{root}-question"><p class="sq-question" id="{root}-question">'
         f"{inline(question)}</p>{''.join(choices)}"
         f'<p class="sq-note">Choose an option to see whether it is right.</p></div>'

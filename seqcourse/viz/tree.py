@@ -64,7 +64,8 @@ def beam_tree(
     _rank(nodes, best)
     depth = max(node.depth for node in nodes)
     lowest = max(node.y for node in nodes)
-    ax = figure_axes(ax, (max(4.5, 1.15 * (depth + 1)), max(2.2, 0.36 * (lowest + 1) + 0.7)))
+    step = max(0.9, 0.25 + 0.085 * max(len(node.token) for node in nodes))
+    ax = figure_axes(ax, (max(4.5, step * (depth + 1)), max(2.2, 0.36 * (lowest + 1) + 0.7)))
     for node in sorted(nodes, key=_importance):
         _draw_edge(ax, node)
     for node in [root, *nodes]:

@@ -47,9 +47,9 @@ def static_form(run: Callable[[str], Any], label: str, texts: list[str], alt: st
         {"text": [(text, text) for text in texts]},
         {"text": 0},
         names={"text": label},
+        note="Run this page as a notebook to type your own.",
     )
-    note = '<p class="sq sq-note">Run this page as a notebook to type your own.</p>'
-    return Shown(page.body + note, f"{label}: {len(texts)} examples, {texts[0]!r} shown")
+    return Shown(page.body, f"{label}: {len(texts)} examples, {texts[0]!r} shown")
 
 
 def widget_form(run: Callable[[str], Any], label: str, texts: list[str], alt: str) -> Any:

@@ -214,3 +214,12 @@ def test_style_uses_a_font_that_comes_with_matplotlib_and_draws_letters_as_shape
     assert plt.rcParams["font.sans-serif"] == ["DejaVu Sans"]
     with pytest.raises(CourseError, match="'svg' or 'png'"):
         viz.use_style("pdf")
+
+
+def test_whole_steps_get_whole_ticks():
+    ax = viz.curves({"a": range(20)}, xlabel="step", ylabel="y")
+    ax.figure.canvas.draw()
+    assert all(tick == int(tick) for tick in ax.get_xticks())
+    ax = viz.curves({"a": ([0.5, 1.0], [1, 2])}, xlabel="time (s)", ylabel="y")
+    ax.figure.canvas.draw()
+    assert any(tick != int(tick) for tick in ax.get_xticks())
