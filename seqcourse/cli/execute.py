@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import importlib.metadata
 import json
@@ -110,6 +111,8 @@ def execute(path: Path, root: Path, kernels: Path, timeout: int) -> nbformat.Not
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     notebook = nbformat.read(path, as_version=4)
+    # The run replaces it, and the cache finds a notebook by it too.
+    named_kernel = copy.deepcopy(notebook.metadata.get("kernelspec", {}))
     current = {"index": 0}
 
     def remember(cell: nbformat.NotebookNode, cell_index: int) -> None:
@@ -125,6 +128,7 @@ def execute(path: Path, root: Path, kernels: Path, timeout: int) -> nbformat.Not
         resources={"metadata": {"path": str(path.parent)}},
         on_cell_start=remember,
         extra_arguments=QUIET_KERNEL,
+        record_timing=False,  # the cache finds a notebook by its cells and their metadata
     )
     try:
         client.execute(env=kernel_environment(root), cleanup_kc=True)
@@ -138,6 +142,7 @@ def execute(path: Path, root: Path, kernels: Path, timeout: int) -> nbformat.Not
     except DeadKernelError as error:
         reason = "the kernel died (out of memory?)"
         raise NotebookFailed(_failure(path, root, notebook, current["index"], reason)) from error
+    notebook.metadata["kernelspec"] = named_kernel
     return notebook
 
 
