@@ -10,7 +10,7 @@ from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
 
 # Seconds that one cell of a made-up submission may take; one of them never ends.
-SAMPLE_TIMEOUT = 30
+SAMPLE_TIMEOUT = 45
 
 
 def build_book() -> Path:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from seqcourse.errors import CourseError
 
-MARKER = re.compile(r"^\s*#*\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\s*$")
+MARKER = re.compile(
+    r"^\s*(?:#+|<!--)?\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\s*(?:-->)?\s*$"
+)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ nbgrader generates into a folder beside the final one; only a complete result ta
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
@@ -14,6 +15,8 @@ from pathlib import Path
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
 
+# The last line of a traceback, wherever it stands: "package.SomeError: a sentence".
+CAUSE = re.compile(r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: .*)?)$", re.M)
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 
 
@@ -107,11 +110,12 @@ def _exchange(made: Path, final: Path) -> None:
 
 
 def last_line(outcome: dict) -> str:
-    """The sentence in which nbgrader's log or traceback ends."""
-    log = outcome.get("log", "")
-    errors = [line for line in log.splitlines() if line.strip()]
-    traceback = [line for line in outcome.get("error", "").splitlines() if line.strip()]
-    # The converter's own traceback stands in the log; the last exception in it is the cause.
-    causes = [line for line in errors if line[:1].isalpha() and "Error" in line.split(":")[0]]
-    chosen = causes[-1:] or traceback[-1:] or errors[-1:] or ["nothing"]
-    return chosen[0].strip().rstrip(".")
+    """The sentence in which nbgrader's log or traceback ends.
+
+    nbgrader logs the traceback of what went wrong, and then raises an exception of its own that
+    says only that something did; the last exception in the log is the cause.
+    """
+    log, traceback = outcome.get("log", ""), outcome.get("error", "")
+    causes = CAUSE.findall(log) or CAUSE.findall(traceback)
+    lines = [line for line in f"{log}\n{traceback}".splitlines() if line.strip()]
+    return (causes[-1] if causes else lines[-1] if lines else "nothing").strip().rstrip(".")

@@ -1,0 +1,124 @@
+"""Every assignment of the course, from end to end, on the sample class."""
+
+from __future__ import annotations
+
+import pytest
+
+from seqcourse.cli.course import SAMPLE_TIMEOUT
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading import sample
+from seqcourse.grading.course import Course
+from seqcourse.grading.grade import grade
+from seqcourse.grading.release import release
+from seqcourse.grading.scores import read_scores
+
+from .toy import ROOT, copy_real_course
+
+NAMES = Course(ROOT).names()
+
+
+def test_there_are_assignments():
+    assert NAMES, "solutions/ should hold ps1, ps2, ..."
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory) -> Course:
+    """A copy of the course in which everything was generated afresh."""
+    course = copy_real_course(tmp_path_factory.mktemp("real"))
+    release(course)
+    return course
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def graded(request, real):
+    name = request.param
+    expected = sample.make_submissions(real, name)
+    records = grade(real, name, list(expected), workers=2, timeout=SAMPLE_TIMEOUT)
+    return name, expected, read_scores(real, name, records)
+
+
+def files(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts)
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_committed_is_what_is_generated(real, name):
+    made = files(real.assignments / name)
+    assert files(ROOT / "assignments" / name) == made, f"give: seqcourse release {name}"
+    assert release(real, [name])[0].changed == ()
+    assert files(real.assignments / name) == made
+
+
+def secret_lines(notebook: dict) -> set[str]:
+    """Lines of solutions and hidden tests that stand nowhere else in the notebook."""
+    secret: set[str] = set()
+    given: set[str] = set()
+    for cell in notebook["cells"]:
+        source = notebooks.text(cell)
+        hidden = notebooks.regions(source, "SOLUTION") + notebooks.regions(source, "HIDDEN TESTS")
+        if notebooks.mark(cell).get("solution") and "BEGIN SOLUTION" not in source:
+            hidden = source.split("\n")
+        secret |= {line.strip() for line in hidden}
+        rest = list(source.split("\n"))
+        for line in hidden:
+            rest.remove(line)
+        given |= {line.strip() for line in rest}
+    # Lines like "else:" or "return h" give nothing away.
+    return {line for line in secret - given if len(line) > 12}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_line_of_a_solution_or_hidden_test_is_released(name):
+    solution = notebooks.read(Course(ROOT).solution(name))
+    secret = secret_lines(solution)
+    assert len(secret) > 5, "the notebook should have solutions and hidden tests"
+    for path in sorted((ROOT / "assignments" / name).rglob("*")):
+        if not path.is_file():
+            continue
+        if path.suffix == ".ipynb":
+            cells = notebooks.read(path)["cells"]
+            lines = [line for cell in cells for line in notebooks.text(cell).split("\n")]
+        else:
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        found = secret & {line.strip() for line in lines}
+        assert not found, f"{path.name} gives away: {sorted(found)}"
+        assert not any("BEGIN SOLUTION" in line or "HIDDEN TESTS" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_exercise_has_a_typical_mistake(name):
+    course = Course(ROOT)
+    tasks = notebooks.exercises(notebooks.read(course.solution(name)))
+    mistakes = sample.wrong_answers(course, name)
+    assert set(mistakes) <= {task.name for task in tasks}, "an unknown exercise in WRONG"
+    missing = [task.name for task in tasks if task.automatic and not mistakes.get(task.name)]
+    assert not missing, f"solutions/checks/{name}.py has no wrong answer to {missing}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_assignment_has_a_written_answer_and_points(name):
+    tasks = notebooks.exercises(notebooks.read(Course(ROOT).solution(name)))
+    assert any(task.manual for task in tasks), "one answer is graded by hand"
+    assert all(task.points > 0 for task in tasks)
+
+
+def test_everybody_gets_what_they_must_get(graded):
+    name, expected, scores = graded
+    found = {}
+    for student, outcome in expected.items():
+        row = scores.row(student)
+        wrong = sample.differences(outcome, row.status, row.points)
+        if wrong:
+            found[student] = [*wrong, row.sentence]
+    assert not found, f"{name}: {found}"
+
+
+def test_the_solution_gets_every_point_and_the_release_none(graded):
+    name, _, scores = graded
+    assert scores.automatic > 0
+    assert scores.row("perfect").total == scores.automatic, name
+    assert scores.row("empty").total == 0, name

@@ -1,0 +1,209 @@
+"""The grading engine on a small assignment: every kind of trouble gives a status, and no more."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from seqcourse.errors import CourseError
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading import sample
+from seqcourse.grading.feedback import make_feedback
+from seqcourse.grading.grade import grade
+from seqcourse.grading.release import release
+from seqcourse.grading.scores import as_csv, as_table, read_scores, write_csv
+from seqcourse.grading.worker import read_record
+
+from .toy import make_toy_course
+
+KILLS_ITS_GRADER = "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n"
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """The toy, handed in by the sample class and by some whose work is broken in other ways."""
+    course = make_toy_course(tmp_path_factory.mktemp("toy") / "course")
+    release(course)
+    expected = sample.make_submissions(course, "ps1")
+    released = notebooks.read(course.assignments / "ps1" / "ps1.ipynb")
+    right = sample.right_answers(notebooks.read(course.solution("ps1")))
+
+    def hand_in(student: str, content: bytes, name: str = "ps1.ipynb") -> None:
+        folder = course.submitted / student / "ps1"
+        folder.mkdir(parents=True)
+        (folder / name).write_bytes(content)
+
+    def dump(notebook: dict) -> bytes:
+        return json.dumps(notebook).encode()
+
+    everything = sample.answered(released, right)
+    hand_in("renamed", dump(everything), name="my ps1.ipynb")
+    hand_in("binary", b"\xff\xfe\x00")
+    hand_in("no-notebook", b'{"cells": 3}')
+    killer = sample.answered(released, {**right, "double": KILLS_ITS_GRADER + right["double"]})
+    hand_in("killer", dump(killer))
+    twice = json.loads(dump(everything))
+    twice["cells"].insert(3, dict(twice["cells"][2], id="copied"))
+    hand_in("twice", dump(twice))
+    records = grade(course, "ps1", timeout=10)
+    return course, expected, records, read_scores(course, "ps1", records)
+
+
+@pytest.mark.parametrize("student", sample.STUDENTS)
+def test_the_sample_class_gets_what_it_must_get(graded, student):
+    _, expected, _, scores = graded
+    row = scores.row(student)
+    assert sample.differences(expected[student], row.status, row.points) == []
+
+
+def test_points_by_hand_counted(graded):
+    """The same for some, with numbers that no code of the project computed."""
+    scores = graded[3]
+    assert scores.automatic == 10 and scores.points == 12
+    assert scores.row("perfect").total == 10
+    assert scores.row("half").points == {
+        "double": 3, "half": 3, "quadruple": 0, "poll": 0, "why": 0,
+    }  # fmt: skip
+    assert scores.row("empty").total == 0
+    assert scores.row("wrong").points["double"] == 0
+    assert scores.row("wrong").points["half"] == 3
+    assert scores.row("broken").total is None
+
+
+@pytest.mark.parametrize(
+    ("student", "status", "words"),
+    [
+        ("renamed", "missing", "ps1.ipynb should be in the folder, but there is my ps1.ipynb"),
+        ("binary", "unreadable", "UTF-8"),
+        ("no-notebook", "unreadable", "list of cells"),
+        ("broken", "unreadable", "breaks off"),
+        ("killer", "failed", "broke"),
+        ("slow", "timed out", "double"),
+        ("crashing", "crashed", "ModuleNotFoundError"),
+    ],
+)
+def test_trouble_gets_a_status_and_a_sentence(graded, student, status, words):
+    course, _, records, _ = graded
+    record = next(record for record in records if record.student == student)
+    assert record.status == status
+    assert words in record.sentence and record.sentence.endswith(".")
+    assert read_record(course, "ps1", student) == record
+
+
+def test_a_copied_cell_harms_nobody_else(graded):
+    scores = graded[3]
+    assert scores.row("twice").status in ("graded", "failed")
+    assert scores.row("perfect").total == 10
+
+
+def test_everybody_has_a_row_and_a_record(graded):
+    course, _, records, scores = graded
+    students = sorted(path.name for path in course.submitted.iterdir())
+    assert sorted(record.student for record in records) == students
+    assert sorted(row.student for row in scores.rows) == students
+
+
+def test_written_answers_wait_for_a_person(graded):
+    scores = graded[3]
+    assert scores.row("perfect").waiting == ("why",)
+    assert scores.row("empty").waiting == ()
+
+
+def test_the_table_and_the_csv_file(graded, tmp_path):
+    from rich.console import Console
+
+    scores = graded[3]
+    console = Console(width=100, file=io.StringIO())
+    console.print(as_table(scores))
+    told = console.file.getvalue()
+    assert "unreadable" in told and "1 double, 2 half" in told
+    rows = list(csv.DictReader(io.StringIO(as_csv(scores))))
+    by_student = {row["student"]: row for row in rows}
+    assert by_student["perfect"]["total"] == "10" and by_student["perfect"]["maximum"] == "12"
+    assert by_student["broken"]["total"] == ""
+    # The sentence has commas and comes back whole.
+    assert by_student["broken"]["sentence"] == scores.row("broken").sentence
+    write_csv(scores, tmp_path / "grades.csv")
+    assert (tmp_path / "grades.csv").read_text(encoding="utf-8") == as_csv(scores)
+    assert [path.name for path in tmp_path.iterdir()] == ["grades.csv"]
+
+
+def test_feedback_shows_the_failure_and_hides_the_check(graded):
+    course = graded[0]
+    page = make_feedback(course, "ps1", "wrong").read_text(encoding="utf-8")
+    assert "assert double(2) == 4" in page.replace("&#39;", "'") or "double" in page
+    assert "AssertionError" in page
+    assert "Hidden checks ran here" in page
+    for secret in ("half(3)", "quadruple(5)", "double(3.5)", "HIDDEN TESTS"):
+        assert secret not in "".join(part.split(">")[-1] for part in page.split("<"))
+    with pytest.raises(CourseError, match="should have a graded ps1"):
+        make_feedback(course, "ps1", "broken")
+
+
+def test_a_better_submission_replaces_the_grade(graded):
+    course, _, _, scores = graded
+    assert scores.row("empty").total == 0
+    target = course.submitted / "empty" / "ps1" / "ps1.ipynb"
+    before = target.read_bytes()
+    target.write_bytes((course.submitted / "perfect" / "ps1" / "ps1.ipynb").read_bytes())
+    try:
+        records = grade(course, "ps1", ["empty"])
+        assert read_scores(course, "ps1", records).row("empty").total == 10
+    finally:
+        target.write_bytes(before)
+
+
+def test_generated_twice_is_byte_identical(toy):
+    first = release(toy)[0]
+    assert first.changed == ("ps1.ipynb",)
+    content = (toy.assignments / "ps1" / "ps1.ipynb").read_bytes()
+    assert b"x * 2" not in content and b"secret" not in content and b"BEGIN" not in content
+    assert release(toy)[0].changed == ()
+    assert (toy.assignments / "ps1" / "ps1.ipynb").read_bytes() == content
+
+
+def test_files_beside_the_notebook_travel_and_old_ones_go(toy):
+    release(toy)
+    (toy.solutions / "ps1" / "words.txt").write_text("one two")
+    (toy.assignments / "ps1" / "old.txt").write_text("stale")
+    assert release(toy)[0].changed == ("old.txt", "words.txt")
+    assert sorted(path.name for path in (toy.assignments / "ps1").iterdir()) == [
+        "ps1.ipynb",
+        "words.txt",
+    ]
+    assert [path.name for path in toy.assignments.iterdir()] == ["ps1"]
+
+
+def test_a_solution_that_cannot_be_released_changes_nothing(toy):
+    release(toy)
+    before = (toy.assignments / "ps1" / "ps1.ipynb").read_bytes()
+    notebook = notebooks.read(toy.solution("ps1"))
+    notebook["cells"][1]["source"] = notebook["cells"][1]["source"].replace("### END SOLUTION", "")
+    notebooks.write(notebook, toy.solution("ps1"))
+    with pytest.raises(CourseError, match="should have generated ps1.*no end solution"):
+        release(toy)
+    assert (toy.assignments / "ps1" / "ps1.ipynb").read_bytes() == before
+    assert not list(toy.folder.glob("release-*"))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda toy: release(toy, ["ps9"]), "'ps9' should be an assignment"),
+        (lambda toy: grade(toy, "ps1"), "but there are none"),
+        (lambda toy: grade(toy, "ps1", ["nobody"]), "nobody should have handed in ps1"),
+        (lambda toy: sample.make_submissions(toy, "ps1", ["perfect"]), "ps1.ipynb should be in"),
+    ],
+)
+def test_bad_input_gets_a_sentence(toy, call, words):
+    with pytest.raises(CourseError, match=words):
+        call(toy)
+
+
+def test_an_unknown_made_up_student_is_refused(toy):
+    release(toy)
+    with pytest.raises(CourseError, match="A made-up student should be one of"):
+        sample.make_submissions(toy, "ps1", ["genius"])

@@ -1,0 +1,91 @@
+"""A small assignment of the tests' own, and copies of the real ones."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from seqcourse.grading.course import Course
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TOY_CHECKS = """
+WRONG = {
+    "double": [("adds two instead", "def double(x):\\n    return x + 2\\n")],
+    "half": [("rounds down", "def half(x):\\n    return x // 2\\n")],
+    "poll": [("the other option", "poll = 'no'\\n")],
+}
+DEPENDS = {"quadruple": ["double"]}
+"""
+
+
+def answer(name: str, source: str) -> dict:
+    flags = {"solution": True, "grade": False, "locked": False, "task": False}
+    return code(f"{name}-answer", source, name, flags)
+
+
+def hidden_test(name: str, visible: str, hidden: str, points: float) -> dict:
+    flags = {"solution": False, "grade": True, "locked": True, "task": False, "points": points}
+    source = f"{visible}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
+    return code(f"{name}-test", source, f"{name}-test", flags)
+
+
+def code(identifier: str, source: str, grade_id: str, flags: dict) -> dict:
+    mark = {"grade_id": grade_id, "schema_version": 3, "cell_type": "code", **flags}
+    return {
+        "cell_type": "code",
+        "id": identifier,
+        "metadata": {"nbgrader": mark},
+        "execution_count": None,
+        "outputs": [],
+        "source": source,
+    }
+
+
+def solved(function: str, argument: str, result: str) -> str:
+    begin, end = "    ### BEGIN SOLUTION", "    ### END SOLUTION"
+    return f"def {function}({argument}):\n{begin}\n    return {result}\n{end}"
+
+
+def toy_notebook() -> dict:
+    """Four exercises, ten automatic points, and a written answer for two more."""
+    written = {"solution": True, "grade": True, "locked": False, "task": False, "points": 2}
+    mark = {"grade_id": "why", "schema_version": 3, "cell_type": "markdown", **written}
+    cells = [
+        {"cell_type": "markdown", "id": "title", "metadata": {}, "source": "# A toy"},
+        answer("double", solved("double", "x", "x * 2")),
+        hidden_test("double", "assert double(2) == 4", "assert double(3.5) == 7, 'a secret'", 3),
+        answer("half", solved("half", "x", "x * 0.5")),
+        hidden_test("half", "", "assert half(3) == 1.5", 3),
+        answer("quadruple", solved("quadruple", "x", "double(double(x))")),
+        hidden_test("quadruple", "", "assert quadruple(5) == 20", 3),
+        answer("poll", "poll = 'yes'"),
+        hidden_test("poll", "", "assert poll == 'yes'", 1),
+        {
+            "cell_type": "markdown",
+            "id": "why",
+            "metadata": {"nbgrader": mark},
+            "source": "Because of this and that.",
+        },
+    ]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def make_toy_course(root: Path) -> Course:
+    """A course folder with the toy as ps1."""
+    (root / "solutions" / "ps1").mkdir(parents=True)
+    (root / "solutions" / "checks").mkdir()
+    (root / "solutions" / "checks" / "ps1.py").write_text(TOY_CHECKS)
+    (root / "solutions" / "ps1" / "ps1.ipynb").write_text(json.dumps(toy_notebook(), indent=1))
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    return Course(root)
+
+
+def copy_real_course(folder: Path) -> Course:
+    """The solutions and settings of this repository, elsewhere, without what was generated."""
+    shutil.copytree(ROOT / "solutions", folder / "solutions")
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    return Course(folder)
