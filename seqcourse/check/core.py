@@ -126,6 +126,12 @@ def describe(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         inside = ", ".join(describe(item) for item in value)
         return f"a {type(value).__name__} of {len(value)} ({inside})"
+    if callable(value):
+        return "a function"
+    if isinstance(value, torch.Generator):
+        return "a generator"
+    if isinstance(value, (bool, int, float)):
+        return repr(value)
     return "None" if value is None else f"{value!r}, of type {type(value).__name__}"
 
 
@@ -302,7 +308,7 @@ def check_function(
     for index, case in enumerate(cases):
         given, kept = case.make(), case.make()
         got = _outcome(student, tuple(given.values()))
-        _unchanged(name, given, kept)
+        unchanged(name, after(given), kept)
         compare(
             name if index == 0 else f"{name} (right for the first example, wrong for {case.label})",
             got,
@@ -352,25 +358,6 @@ def _compare_gradients(
             raise Mistake(
                 f"{name}: the numbers are right, but the gradient of {argument} is not. "
                 "Did a .detach() or .data cut off one of several paths?"
-            )
-
-
-def _unchanged(name: str, given: Mapping[str, Any], kept: Mapping[str, Any]) -> None:
-    for argument, before in kept.items():
-        after = given[argument]
-        if callable(before) or isinstance(before, torch.Generator):
-            continue
-        if not same(after, before, 0.0):
-            raise Mistake(
-                f"{name} changes its input {argument}: whoever calls it still needs the old "
-                "numbers. Did you write += or an operation that ends in _ (add_, mul_)? "
-                "Make a new tensor."
-            )
-        flags = [getattr(item, "requires_grad", None) for item in _flat(before)]
-        if flags != [getattr(item, "requires_grad", None) for item in _flat(after)]:
-            raise Mistake(
-                f"{name} changes its input {argument}: it switches requires_grad on for the "
-                "caller's tensor. Make a copy first: h.detach().clone().requires_grad_()."
             )
 
 
@@ -461,13 +448,17 @@ def result(found: Mapping[str, numpy.ndarray], name: str) -> Any:
 
 def after(given: Mapping[str, Any], prefix: str = "") -> dict[str, numpy.ndarray]:
     """The inputs as they are after the call, for `unchanged` (functions are left out)."""
-    return arrays(
-        **{
-            f"{prefix}after.{name}": value
-            for name, value in given.items()
-            if not callable(value) and not isinstance(value, torch.Generator)
-        }
-    )
+    left = {name: value for name, value in given.items() if _has_numbers(value)}
+    flags = {
+        f"{prefix}asks.{name}": value.requires_grad
+        for name, value in left.items()
+        if isinstance(value, Tensor)
+    }
+    return arrays(**{f"{prefix}after.{name}": value for name, value in left.items()}, **flags)
+
+
+def _has_numbers(value: Any) -> bool:
+    return not callable(value) and not isinstance(value, torch.Generator)
 
 
 def unchanged(
@@ -475,12 +466,19 @@ def unchanged(
 ) -> None:
     """Raise Mistake when the inputs that came back in `after` are not those of `given`."""
     for key, before in after(given, prefix).items():
-        if key not in found or not numpy.array_equal(found[key], before, equal_nan=True):
-            argument = key.removeprefix(f"{prefix}after.").split(".")[0]
-            raise Mistake(
-                f"{name} changes its input {argument}. "
-                "Did you write += or an operation that ends in _? Make a new tensor."
-            )
+        floating = before.dtype.kind == "f"
+        if key in found and numpy.array_equal(found[key], before, equal_nan=floating):
+            continue
+        kind, argument = key.removeprefix(prefix).split(".")[:2]
+        raise Mistake(f"{name} changes its input {argument}: {_CHANGED[kind]}")
+
+
+_CHANGED = {
+    "after": "whoever calls it still needs the old numbers. Did you write += or an operation that "
+    "ends in _ (add_, mul_)? Make a new tensor.",
+    "asks": "it switches requires_grad on for the caller's tensor. Make a copy first: "
+    "h.detach().clone().requires_grad_().",
+}
 
 
 def record(
@@ -509,13 +507,15 @@ def judge(
     likely: Iterable[Likely] = (),
     prefix: str = "",
     gradient: Sequence[str] = (),
+    *,
+    hint: str = "",
     tolerance: float | None = None,
 ) -> None:
     """Judge for a verdict what `record` wrote down under the same prefix; raise Mistake."""
     unchanged(name, found, given, prefix)
     got = result(found, f"{prefix}result")
     expected = reference(*copy(tuple(given.values())))
-    compare(name, got, expected, given.values(), likely, tolerance=tolerance)
+    compare(name, got, expected, given.values(), likely, hint=hint, tolerance=tolerance)
     if gradient:
         reached = {key: result(found, f"{prefix}gradient.{key}") for key in gradient}
         _compare_gradients(name, reached, gradients(reference, given, gradient))
