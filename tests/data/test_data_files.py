@@ -216,3 +216,10 @@ def test_importing_the_data_room_loads_neither_torch_nor_tokenizers():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_packed_files_carry_neither_a_date_nor_a_name():
+    packed = readers.pack(["a", "ñ"])
+    flags, date = packed[3], packed[4:8]
+    assert flags == 0 and date == bytes(4)
+    assert gzip.decompress(packed) == "a\nñ\n".encode()
