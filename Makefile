@@ -43,7 +43,7 @@ bench: $(READY) ## run the side-by-side measurements in benchmarks/
 	@$(BIN)/seqcourse bench
 
 constraints: ## write constraints.txt from the versions in .venv (for maintainers)
-	@( sed -n '/^#/p' constraints.txt; $(BIN)/python -m pip freeze --exclude-editable --exclude seqcourse \
+	@( sed -n '/^#/p' constraints.txt; $(BIN)/python -m pip freeze --all --exclude-editable --exclude seqcourse --exclude pip \
 	   | sed -E 's/\+[A-Za-z0-9.]+$$//' ) > constraints.tmp && mv constraints.tmp constraints.txt
 
 # Installed again only when the package's list or the pinned versions change.

@@ -1,0 +1,151 @@
+"""Notebooks are stored clean: readable differences, no traces of a machine, nothing hidden."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from .finding import ROOMS, ROOT, notebooks, read, text
+
+NOTEBOOKS = notebooks(*ROOMS)
+# Cells with these tags are compared with their stored output, which is short and text.
+COMPARED = {"nbval-check-output"}
+LONGEST_OUTPUT = 2000
+# nbval does not honour the first; the second would hide what broke.
+REFUSED_TAGS = {"skip-execution", "raises-exception", "nbval-skip", "nbval-raises-exception"}
+LONGEST_CELL = 30
+# A path that only one machine has: from the root of the file system, or with a drive's letter.
+ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:home|root|Users|mnt|tmp|usr|work|opt|var)/\w|\b[A-Z]:\\\\?\w")
+DRAWS = {
+    "viz": {"alignment", "heatmap", "curves", "bars", "beam_tree"},
+    "plt": {"show", "subplots", "plot", "figure", "imshow", "hist", "bar"},
+}
+
+
+def tags(cell: dict) -> set[str]:
+    return set(cell["metadata"].get("tags", []))
+
+
+def code_cells(name: str) -> list[dict]:
+    return [cell for cell in read(name)["cells"] if cell["cell_type"] == "code"]
+
+
+def test_there_are_notebooks_everywhere():
+    for room in ROOMS:
+        assert notebooks(room), f"{room}/ should hold notebooks"
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_format(name):
+    notebook = read(name)
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    nbformat.validate(nbformat.from_dict(notebook))
+    kernel = notebook["metadata"]["kernelspec"]
+    assert (kernel["name"], kernel["display_name"]) == ("python3", "Python 3")
+    assert set(notebook["metadata"]) <= {"kernelspec", "language_info"}
+    ids = [cell.get("id") for cell in notebook["cells"]]
+    assert all(ids), "every cell has an id"
+    assert len(set(ids)) == len(ids), "ids differ"
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_no_stray_outputs(name):
+    for cell in code_cells(name):
+        if tags(cell) & COMPARED:
+            assert cell["outputs"] and cell["execution_count"], f"{cell['id']}: nothing to compare"
+            assert len(str(cell["outputs"])) < LONGEST_OUTPUT, f"{cell['id']}: a long output"
+        else:
+            assert cell["outputs"] == [], f"{cell['id']} has outputs"
+            assert cell["execution_count"] is None, f"{cell['id']} has an execution count"
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_no_path_of_one_machine(name):
+    for cell in read(name)["cells"]:
+        found = ABSOLUTE.search(text(cell))
+        assert not found, f"{cell['id']}: {found.group()}"
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_no_tag_hides_a_cell_from_the_tests(name):
+    for cell in read(name)["cells"]:
+        assert not tags(cell) & REFUSED_TAGS, cell["id"]
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_no_magic_lines(name):
+    """nbval passes over a failing magic line and all that follows it in the cell."""
+    for cell in code_cells(name):
+        for line in text(cell).splitlines():
+            assert not line.lstrip().startswith(("%", "!")), f"{cell['id']}: {line}"
+            assert not re.match(r"\s*\w+ = [%!]", line), f"{cell['id']}: {line}"
+
+
+@pytest.mark.parametrize("name", notebooks("book"))
+def test_code_cells_can_be_read_at_a_glance(name):
+    for cell in code_cells(name):
+        lines = len(text(cell).splitlines())
+        assert lines <= LONGEST_CELL, f"{cell['id']} has {lines} lines"
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_ruff(name):
+    command = [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", name]
+    outcome = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert outcome.returncode == 0, outcome.stdout
+
+
+def draws(source: str) -> bool:
+    """Whether a cell draws when it runs, not only in a function that it defines."""
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+                waiting.append(child)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            if isinstance(owner, ast.Name) and node.func.attr in DRAWS.get(owner.id, ()):
+                return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("source", "answer"),
+    [
+        ("viz.curves(x, xlabel='a', ylabel='b');", True),
+        ("fig, ax = plt.subplots()", True),
+        ("def draw(k):\n    return viz.bars(k, ylabel='a')", False),
+        ("viz.explore(draw, k=[1, 2])", False),
+        ("for x in y:\n    viz.bars(x, ylabel='a')", True),
+    ],
+)
+def test_draws_knows_a_drawing_cell(source, answer):
+    assert draws(source) is answer
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_every_drawing_has_alternative_text(name):
+    for cell in code_cells(name):
+        if draws(text(cell)):
+            alt = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+            assert len(alt.split()) >= 4, f"{cell['id']} draws, but has no mystnb.image.alt"
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_every_picture_in_the_text_has_alternative_text(name):
+    for cell in read(name)["cells"]:
+        if cell["cell_type"] != "markdown":
+            continue
+        source = text(cell)
+        for alt, target in re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", source):
+            assert alt.strip(), f"{cell['id']}: {target}"
+            assert not target.startswith("http"), f"{cell['id']} loads {target}"
+        for directive in re.findall(r":::+\{(?:figure|image)\}.*?:::", source, re.S):
+            assert ":alt:" in directive, cell["id"]
+        assert "<img" not in source, f"{cell['id']} has an <img>; write ![text](file)"

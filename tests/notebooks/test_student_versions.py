@@ -1,0 +1,41 @@
+"""The assignments as students get them: every cell runs, or stops at NotImplementedError."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from .finding import ROOT, notebooks, text
+
+ASSIGNMENTS = notebooks("assignments")
+CELL_SECONDS = 120
+
+
+def test_there_are_assignments():
+    assert ASSIGNMENTS, "assignments/ should hold what `seqcourse release` generates"
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_only_missing_answers_stop_it(name):
+    path = ROOT / name
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook,
+        kernel_name="python3",
+        timeout=CELL_SECONDS,
+        allow_errors=True,
+        resources={"metadata": {"path": str(path.parent)}},
+    )
+    client.execute()
+    stops = 0
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output.output_type == "error":
+                told = f"{cell.id}: {output.ename}: {output.evalue}"
+                assert output.ename == "NotImplementedError", told
+                stops += 1
+            stderr = output.output_type == "stream" and output.name == "stderr"
+            assert not stderr, f"{cell.id} wrote to standard error: {output.text}"
+    places = sum("raise NotImplementedError" in text(cell) for cell in notebook.cells)
+    assert places > 0 and stops > 0, "a student should find places to fill in"
