@@ -57,7 +57,13 @@ STYLE = """<style>
  border-bottom:1px solid var(--sq-line);text-align:left;background:transparent;
  vertical-align:top;overflow-wrap:normal;white-space:normal}
 .sq thead th{border-bottom:2px solid var(--sq-accent)}
-.sq th.sq-number,.sq td.sq-number{text-align:right}.sq td.sq-number{white-space:nowrap}
+.sq th:not(.sq-number),.sq td:not(.sq-number){text-align:left!important}
+.sq th.sq-number,.sq td.sq-number{text-align:right!important}.sq td.sq-number{white-space:nowrap}
+.sq tbody tr{background:none!important}
+.sq-radio,.sq-radio .widget-radio-box{height:auto!important;overflow:visible!important}
+.sq-radio label{white-space:normal!important;height:auto!important;line-height:1.4!important;
+ margin:.15rem 0;padding-left:1.5rem;position:relative}
+.sq-radio input{position:absolute;left:0;top:.05rem;margin:0!important}
 html[data-theme=dark] .text_html:has(div.sq){background:transparent!important;padding:0!important;
  color:inherit!important}
 html[data-theme=dark] .sq img{filter:invert(.92) hue-rotate(180deg)!important;padding:0!important;

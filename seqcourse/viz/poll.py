@@ -79,6 +79,7 @@ def widget_form(question: str, options: Mapping[str, str], answer: str) -> Any:
         index=None,
         layout=widgets.Layout(width="auto", max_width="100%"),
     )
+    buttons.add_class("sq-radio")  # long options go over several lines
     said = widgets.HTMLMath()
 
     def tell(change: Any) -> None:

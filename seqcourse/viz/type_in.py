@@ -64,6 +64,7 @@ def widget_form(run: Callable[[str], Any], label: str, texts: list[str], alt: st
         layout=widgets.Layout(width="auto", flex="1 1 20rem"),
     )
     button = widgets.Button(description="Run", tooltip="Run with the text in the box")
+    button.layout = widgets.Layout(width="auto")
     result = widgets.HTML()
     last: list[str] = []
 
