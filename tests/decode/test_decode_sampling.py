@@ -145,6 +145,9 @@ def test_filters_cut_exactly_what_they_say():
     assert probabilities(top_p=0.75) == pytest.approx([0, 2 / 3, 0, 1 / 3, 0])
     assert probabilities(top_p=0.8) == pytest.approx([0, 0.5 / 0.85, 0.1 / 0.85, 0.25 / 0.85, 0])
     assert probabilities(top_p=1.0, top_k=5) == pytest.approx(probabilities())
+    for size, p in ((4, 0.5), (4, 0.75), (10, 0.3), (10, 0.7), (49, 3 / 7)):  # sums that are reached
+        kept = filter_logits(torch.zeros(size), top_p=p) > float("-inf")
+        assert kept.tolist() == [True] * round(p * size) + [False] * (size - round(p * size))
     # temperature comes first: squared and normalised, 0.25 of 0.335 alone reach 0.7
     assert probabilities(temperature=0.5, top_p=0.7) == pytest.approx([0, 1, 0, 0, 0])
 
