@@ -1,0 +1,36 @@
+"""The same cells in a real kernel: widgets for a reader, plain HTML for the page."""
+
+from __future__ import annotations
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat")
+nbclient = pytest.importorskip("nbclient")
+
+CELLS = [
+    "import matplotlib.pyplot as plt\nfrom seqcourse import viz\nviz.use_style()",
+    "viz.bars({'a': 1.0}, ylabel='value');",
+    "viz.explore(lambda n: viz.bars({'a': n}, ylabel='value'), alt='A bar of {n}.', n=[1, 2, 3])",
+    "viz.poll('Q?', {'a': 'x', 'b': 'y'}, answer='a')",
+    "viz.type_in(str.upper, 'A text', ['one'])",
+    "plt.get_fignums()",
+]
+
+
+def outputs() -> list[list]:
+    cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    return [cell.outputs for cell in notebook.cells]
+
+
+@pytest.mark.parametrize("static", ["", "1"])
+def test_cells_show_once_and_in_the_form_that_fits(monkeypatch, static):
+    monkeypatch.setenv("SEQCOURSE_STATIC", static)
+    _, figure, *touched, left_open = outputs()
+    assert ["image/svg+xml" in output.data for output in figure] == [True]
+    for shown in touched:
+        assert len(shown) == 1
+        assert ("application/vnd.jupyter.widget-view+json" in shown[0].data) is (not static)
+        assert ("text/html" in shown[0].data) is bool(static)
+    assert left_open[0].data["text/plain"] == "[]"
