@@ -172,7 +172,9 @@ class Trainer:
 
     def _patience_over(self) -> bool:
         valid, patience = self.history.valid, self.config.patience
-        return patience is not None and len(valid) > patience + valid.index(min(valid))
+        if patience is None or not valid:
+            return False
+        return len(valid) > patience + valid.index(min(valid))
 
     def _run_epoch(self, model: nn.Module, optimizer: Any, batches: Iterable[Any]) -> None:
         accelerator = self.accelerator

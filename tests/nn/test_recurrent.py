@@ -1,0 +1,75 @@
+"""Recurrent layers: the readable path equals the fused one equals PyTorch's own modules."""
+
+import pytest
+import torch
+
+from seqcourse import nn
+
+TORCH = {"rnn": torch.nn.RNN, "gru": torch.nn.GRU, "lstm": torch.nn.LSTM}
+CELLS = {"rnn": torch.nn.RNNCell, "gru": torch.nn.GRUCell, "lstm": torch.nn.LSTMCell}
+OURS = {"rnn": nn.RNNCell, "gru": nn.GRUCell, "lstm": nn.LSTMCell}
+
+
+def flat(state):
+    return state if isinstance(state, tuple) else (state,)
+
+
+@pytest.mark.parametrize("kind", TORCH)
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("path", ["readable", "fused"])
+@pytest.mark.parametrize("padded", [False, True])
+def test_layer_equals_torch_with_copied_weights(kind, layers, both, path, padded):
+    torch.manual_seed(0)
+    theirs = TORCH[kind](3, 4, layers, batch_first=True, bidirectional=both).double()
+    ours = nn.Recurrent(kind, 3, 4, layers, both).double()
+    ours.load_state_dict(theirs.state_dict())  # the names agree too
+    x = torch.randn(3, 5, 3, dtype=torch.float64, requires_grad=True)
+    lengths = torch.tensor([2, 5, 3]) if padded else None
+    outputs, state = ours(x, lengths, path=path)
+    if padded:
+        packed = torch.nn.utils.rnn.pack_padded_sequence(x, lengths, True, enforce_sorted=False)
+        packed, expected_state = theirs(packed)
+        expected = torch.nn.utils.rnn.pad_packed_sequence(packed, True)[0]
+    else:
+        expected, expected_state = theirs(x)
+    torch.testing.assert_close(outputs, expected)
+    for a, b in zip(flat(state), flat(expected_state), strict=True):
+        torch.testing.assert_close(a, b.transpose(0, 1))
+    seed = torch.randn_like(outputs)
+    got = torch.autograd.grad(outputs, [x, *ours.parameters()], seed)
+    wanted = torch.autograd.grad(expected, [x, *theirs.parameters()], seed)
+    for a, b in zip(got, wanted, strict=True):
+        torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize("kind", TORCH)
+def test_state_is_carried_on(kind):
+    """Two halves, one after the other, give what the whole gives."""
+    torch.manual_seed(0)
+    layer = nn.Recurrent(kind, 3, 4, 2)
+    x = torch.randn(2, 6, 3)
+    whole, last = layer(x)
+    for path in ("fused", "readable"):
+        first, state = layer(x[:, :2], path=path)
+        second, state = layer(x[:, 2:], state=state, path=path)
+        torch.testing.assert_close(torch.cat([first, second], 1), whole)
+        torch.testing.assert_close(flat(state), flat(last))
+
+
+@pytest.mark.parametrize("kind", CELLS)
+def test_cell_equals_torch(kind):
+    torch.manual_seed(0)
+    ours, theirs = OURS[kind](3, 4), CELLS[kind](3, 4)
+    ours.load_state_dict(theirs.state_dict())
+    x, h = torch.randn(2, 3), torch.randn(2, 4)
+    state = (h, -h) if kind == "lstm" else h
+    for a, b in zip(flat(ours(x, state)), flat(theirs(x, state)), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_unknown_kind_and_path_are_named():
+    with pytest.raises(ValueError, match="rnn, gru, lstm.*'gated'"):
+        nn.Recurrent("gated", 3, 4)
+    with pytest.raises(ValueError, match="'fused' or 'readable'"):
+        nn.Recurrent("gru", 3, 4)(torch.zeros(1, 2, 3), path="quick")
