@@ -47,7 +47,7 @@ def beam_search(
     trace: list[list[Node]] | None = None,
     batch_size: int | None = None,
     *,
-    prefix: Sequence[int] | None = None,
+    prefix: Sequence[int] | Tensor | None = None,
     forbid: Sequence[int] = (),
 ) -> list[list[Hypothesis]]:
     r"""The best outputs found by keeping the K = `beam_width` most likely paths at every step.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from seqcourse.decode.interface import (
     EOS,
@@ -36,7 +37,7 @@ def exhaustive_search(
     length_penalty: float = LENGTH_PENALTY,
     batch_size: int | None = None,
     *,
-    prefix: Sequence[int] | None = None,
+    prefix: Sequence[int] | Tensor | None = None,
     forbid: Sequence[int] = (),
 ) -> list[list[Hypothesis]]:
     """The best of all outputs of at most `max_len` tokens, <eos> counted.

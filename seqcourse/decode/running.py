@@ -37,7 +37,9 @@ class Start(NamedTuple):
     device: torch.device
 
 
-def begin(model: Generator, memory: Any, batch_size: int | None, prefix: Sequence[int] | None) -> Start:
+def begin(
+    model: Generator, memory: Any, batch_size: int | None, prefix: Sequence[int] | Tensor | None
+) -> Start:
     """Start the model and feed it all but the last token of the prefix (by default just <sos>)."""
     rows = row_count(memory)
     if batch_size is not None:
@@ -50,16 +52,26 @@ def begin(model: Generator, memory: Any, batch_size: int | None, prefix: Sequenc
     count = rows if rows is not None else batch_size or 1
     if count == 0:
         raise ValueError("the memory holds no sentence; expected at least one. Encode some first.")
-    fed = [SOS] if prefix is None else [int(token) for token in prefix]
-    if not fed:
+    fed = torch.as_tensor([SOS] if prefix is None else prefix)
+    if fed.numel() == 0:
         raise ValueError(
             "prefix is empty; expected at least one token to begin with. "
             "Leave it out to begin with <sos>."
         )
+    if (
+        fed.dim() not in (1, 2)
+        or fed.is_floating_point()
+        or (fed.dim() == 2 and len(fed) not in (1, count))
+    ):
+        raise ValueError(
+            f"prefix should be a list of ids, or a tensor of them of shape (P,), (1, P) or "
+            f"({count}, P), but its shape is {tuple(fed.shape)} and its type {fed.dtype}."
+        )
     state = model.start(memory) if memory is not None else model.start(None, batch_size=count)
     parameters = list(model.parameters()) if isinstance(model, torch.nn.Module) else []
     device = device_of(memory, state, parameters)
-    column = [torch.full((count,), token, dtype=torch.int64, device=device) for token in fed]
+    fed = fed.to(device, torch.int64)
+    column = (fed if fed.dim() == 2 else fed[None]).expand(count, -1).unbind(1)
     for tokens in column[:-1]:
         state = model.step(tokens, state, memory).state
     return Start(count, column[-1], state, device)

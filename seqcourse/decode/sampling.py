@@ -20,7 +20,7 @@ def greedy(
     max_len: int = 64,
     batch_size: int | None = None,
     *,
-    prefix: Sequence[int] | None = None,
+    prefix: Sequence[int] | Tensor | None = None,
     forbid: Sequence[int] = (),
 ) -> list[Hypothesis]:
     r"""The most likely next word, over and over: y_t = \argmax_w P(w | y_1..y_{t-1}, source).
@@ -31,8 +31,9 @@ def greedy(
     memory: of B sentences, from `model.encode` (call it in evaluation mode), or None for a
         language model, of which `batch_size` (default 1) sequences are then wanted.
     max_len: at most this many tokens per sentence, <eos> counted.
-    prefix: the ids that are fed before the first choice; default [<sos>]. It is not repeated in
-        the hypotheses. For a model trained with <sos>, put that in front: [SOS, ...].
+    prefix: the ids that are fed before the first choice, one list for all sentences or a tensor
+        (B, P); default [<sos>]. It is not repeated in the hypotheses. For a model that was trained
+        with <sos>, put that in front: [SOS, ...].
     forbid: ids that are never chosen, such as UNK. Log-probabilities remain the model's own.
 
     Returns B hypotheses. Raises ValueError for arguments or logits that make no sense.
@@ -52,7 +53,7 @@ def sample(
     top_p: float | None = None,
     max_len: int = 64,
     generator: torch.Generator | None = None,
-    prefix: Sequence[int] | None = None,
+    prefix: Sequence[int] | Tensor | None = None,
     batch_size: int | None = None,
     *,
     forbid: Sequence[int] = (),
@@ -82,7 +83,7 @@ def _write(
     choose: Callable[[Tensor], Tensor],
     max_len: int,
     batch_size: int | None,
-    prefix: Sequence[int] | None,
+    prefix: Sequence[int] | Tensor | None,
     forbid: Sequence[int],
 ) -> list[Hypothesis]:
     """Extend every sentence by `choose(log_probs (N, V)) -> (N,)` until <eos> or max_len."""

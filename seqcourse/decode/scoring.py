@@ -25,7 +25,7 @@ def score(
     token_lists: Sequence[Sequence[int]],
     finished: bool | Sequence[bool] = True,
     *,
-    prefix: Sequence[int] | None = None,
+    prefix: Sequence[int] | Tensor | None = None,
 ) -> Tensor:
     r"""\log P(y | source) = \sum_t \log P(y_t | y_1..y_{t-1}, source) of every given output.
 
