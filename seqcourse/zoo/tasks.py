@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from seqcourse.train import language_model_loss, teacher_forcing_loss
 from seqcourse.zoo.recipes import Recipe
 from seqcourse.zoo.system import System, bits
 
-LENGTH_EDGES = (1, 4, 6, 8, 10, 13, 16)  # upper ends of the classes of English words
+LENGTH_EDGES = (1, 5, 7, 9, 11, 14, 17)  # English words: 1-4, 5-6, 7-8, 9-10, 11-13, 14-16
 
 
 class PairTask:
@@ -107,7 +108,7 @@ class TranslationTask(PairTask):
             "bleu_all_references": many.score,
             "bleu_greedy": metrics.bleu(greedy, first["test"]).score,
             "bleu_long": metrics.bleu(hypotheses["long"], first["long"]).score,
-            "bleu_by_length": by_length,
+            "bleu_by_length": [asdict(length_bin) for length_bin in by_length],
             "sentences": {k: len(v) for k, v in split.items()},
             "sentences_per_second": sum(map(len, found.values())) / seconds,
         }
