@@ -1,0 +1,55 @@
+"""Inputs for checks: drawn from a seed, strewn over memory, copied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+
+
+def normal(
+    sizes: Mapping[str, Sequence[int]], seed: int = 0, dtype: torch.dtype = torch.float64
+) -> dict[str, Tensor]:
+    """Tensors of normal numbers by name; the global random state stays as it is."""
+    generator = torch.Generator().manual_seed(seed)
+    return {
+        name: torch.randn(tuple(size), generator=generator, dtype=torch.float64).to(dtype)
+        for name, size in sizes.items()
+    }
+
+
+def drawn(
+    rng: numpy.random.Generator,
+    sizes: Mapping[str, Sequence[int]],
+    dtype: torch.dtype = torch.float64,
+) -> dict[str, Tensor]:
+    """Tensors of normal numbers by name, drawn from the generator of a hidden check."""
+    return {
+        name: torch.from_numpy(rng.normal(size=tuple(size))).to(dtype) for name, size in sizes.items()
+    }
+
+
+def noncontiguous(value: Any) -> Any:
+    """The same numbers in a tensor whose entries do not lie side by side in memory."""
+    if isinstance(value, Tensor) and value.ndim > 1:
+        return value.transpose(0, -1).contiguous().transpose(0, -1)
+    if isinstance(value, Tensor) and value.ndim == 1:
+        return torch.stack([value, value], dim=1)[:, 0]
+    if isinstance(value, tuple):
+        return tuple(noncontiguous(item) for item in value)
+    return value
+
+
+def copy(value: Any) -> Any:
+    """A copy of tensors in tuples, lists and dicts; anything else is passed through."""
+    if isinstance(value, Tensor):
+        fresh = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype, device=value.device)
+        return fresh.copy_(value.detach()).requires_grad_(value.requires_grad)
+    if isinstance(value, (tuple, list)):
+        return type(value)(copy(item) for item in value)
+    if isinstance(value, dict):
+        return {name: copy(item) for name, item in value.items()}
+    return value

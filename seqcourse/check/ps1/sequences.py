@@ -1,0 +1,279 @@
+"""Exercises 4 and 7: a pass over a whole sequence, and the gradient on its way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+Step = Callable[[Tensor, Tensor], Tensor]
+
+
+def _elman(d: int, h: int, seed: int, dtype: torch.dtype) -> Step:
+    """A vanilla step with fixed weights; they ask for no gradient."""
+    sizes = {"w_ih": (h, d), "w_hh": (h, h), "b_ih": (h,), "b_hh": (h,)}
+    weights = core.normal(sizes, seed=seed + 1, dtype=dtype)
+    return lambda x, state: functional.rnn_step(x, state, **weights)
+
+
+def forward_arguments(
+    batch: int,
+    time: int,
+    d: int,
+    h: int,
+    lengths: Sequence[int] | None = None,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `forward`: a step with fixed weights, inputs, a first state, lengths."""
+    drawn = core.normal({"x": (batch, time, d), "h": (batch, h)}, seed=seed, dtype=dtype)
+    ends = None if lengths is None else torch.tensor(list(lengths))
+    return {"step": _elman(d, h, seed, dtype), **drawn, "lengths": ends}
+
+
+def _states(step: Step, x: Tensor, h: Tensor) -> list[Tensor]:
+    """h_1 ... h_T, padding read like anything else."""
+    states = []
+    for t in range(x.shape[1]):
+        h = step(x[:, t], h)
+        states.append(h)
+    return states
+
+
+def _masked(step, x, h, lengths, shift=0) -> tuple[Tensor, Tensor]:
+    """Outputs and last states; `shift` moves the end of every sequence."""
+    outputs = torch.stack(_states(step, x, h), dim=1)  # (B, T, H)
+    if lengths is None:
+        return outputs, outputs[:, -1]
+    ends = (lengths + shift).clamp(0, x.shape[1])
+    real = torch.arange(x.shape[1]) < ends[:, None]  # (B, T)
+    kept = torch.cat([h[:, None], outputs], dim=1)  # (B, T + 1, H)
+    return outputs * real[..., None], kept[torch.arange(len(x)), ends]
+
+
+def reference_forward(
+    step: Step, x: Tensor, h: Tensor, lengths: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """All states (B, T, H), zero after the end, and the last state of each sequence (B, H)."""
+    return _masked(step, x, h, lengths)
+
+
+def _forgetful(step, x, h, lengths):
+    outputs = torch.stack([step(x[:, t], h) for t in range(x.shape[1])], dim=1)
+    return outputs, outputs[:, -1]
+
+
+def _late(step, x, h, lengths):
+    states = [h, *_states(step, x, h)]
+    return torch.stack(states[:-1], dim=1), states[-1]
+
+
+def _unmasked(step, x, h, lengths):
+    outputs = torch.stack(_states(step, x, h), dim=1)
+    return outputs, outputs[:, -1]
+
+
+def _zeroed_last(step, x, h, lengths):
+    outputs = _masked(step, x, h, lengths)[0]
+    return outputs, outputs[:, -1]
+
+
+FORWARD = [
+    Likely(
+        "Did you stack along the first axis? The batch comes first: torch.stack(states, dim=1).",
+        lambda step, x, h, lengths: (torch.stack(_states(step, x, h)), _states(step, x, h)[-1]),
+    ),
+    Likely(
+        "Does every step start from the first state h? It goes on from the state before it.",
+        _forgetful,
+    ),
+    Likely(
+        "Do the outputs begin with the state before the first step? Output t is the state after step t.",
+        _late,
+    ),
+    Likely(
+        "Did you return the states only? The last state is asked for as well.",
+        lambda step, x, h, lengths: _masked(step, x, h, lengths)[0],
+    ),
+    Likely(
+        "Did you return the last state first? The order is all states, then the last one.",
+        lambda step, x, h, lengths: _masked(step, x, h, lengths)[::-1],
+    ),
+    Likely(
+        "Does your code look at lengths at all? Behind a sequence's end the output is zero and "
+        "the state stays as it was.",
+        _unmasked,
+    ),
+    Likely(
+        "Does the last state come from the padding, outputs[:, -1]? The state stays as it was at "
+        "the sequence's own end.",
+        _zeroed_last,
+    ),
+    Likely(
+        "Does the state run on through the padding? It stays as it was at the sequence's own end.",
+        lambda step, x, h, lengths: (_masked(step, x, h, lengths)[0], _states(step, x, h)[-1]),
+    ),
+    Likely(
+        "Are the outputs behind the end the repeated last state? They should be zero.",
+        lambda step, x, h, lengths: (
+            torch.stack(
+                [
+                    _masked(step, x[:, : t + 1], h, lengths.clamp(max=t + 1))[1]
+                    for t in range(x.shape[1])
+                ],
+                dim=1,
+            ),
+            _masked(step, x, h, lengths)[1],
+        ),
+    ),
+    Likely(
+        "Are the last states right, but the outputs behind the end not zero?",
+        lambda step, x, h, lengths: (_unmasked(step, x, h, lengths)[0], _masked(step, x, h, lengths)[1]),
+    ),
+    Likely(
+        "Is a sequence one step too long? Input t (from 0) is real when t < lengths.",
+        lambda step, x, h, lengths: _masked(step, x, h, lengths, 1),
+    ),
+    Likely(
+        "Is a sequence one step too short? Input t (from 0) is real when t < lengths.",
+        lambda step, x, h, lengths: _masked(step, x, h, lengths, -1),
+    ),
+    Likely(
+        "Did you walk along the batch? The steps are x[:, 0], x[:, 1], ...",
+        lambda step, x, h, lengths: _unmasked(step, x.transpose(0, 1), h, None),
+    ),
+]
+
+
+def forward(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Check exercise 4: a whole sequence, first without and then with lengths."""
+    cases = core.standard_cases(
+        forward_arguments,
+        {"batch": 2, "time": 5, "d": 3, "h": 4},
+        {"batch": 3, "time": 1, "d": 2, "h": 6},
+    )
+    for ends in ([3, 5, 1], [4, 2, 2], [2]):
+        cases.append(
+            Case(
+                f"lengths {ends}",
+                lambda ends=ends: forward_arguments(len(ends), 5, 2, 3, lengths=ends),
+                "Behind a sequence's end its output is zero and its state stays as it was.",
+            )
+        )
+    core.check_function("forward", student, reference_forward, cases, FORWARD, gradient=("x", "h"))
+
+
+def norms_arguments(
+    batch: int, time: int, d: int, h: int, dtype: torch.dtype = torch.float64, seed: int = 0
+) -> dict[str, Any]:
+    """Arguments of `gradient_norms`: a step with fixed weights, inputs and a first state."""
+    given = forward_arguments(batch, time, d, h, dtype=dtype, seed=seed)
+    return {name: given[name] for name in ("step", "x", "h")}
+
+
+def _gradients(step, x, h, *, of="state", whole=False) -> Tensor:
+    """Gradients (B, T, size) of a sum of states; the options make mistakes."""
+    h = h.detach().clone().requires_grad_()
+    inputs = [x[:, t].detach().clone().requires_grad_() for t in range(x.shape[1])]
+    states = [h]
+    for x_t in inputs:
+        states.append(step(x_t, states[-1]))
+    total = sum(s.sum() for s in states[1:]) if whole else states[-1].sum()
+    wanted = {"state": states[1:], "input": inputs, "before": states[:-1]}[of]
+    return torch.stack(torch.autograd.grad(total, wanted), dim=1)
+
+
+def reference_gradient_norms(step: Step, x: Tensor, h: Tensor) -> Tensor:
+    """Norm of the gradient of the last state's sum for every state, (B, T)."""
+    return _gradients(step, x, h).norm(dim=-1)
+
+
+def _norms_without_retain(step, x, h):
+    states = _states(step, x, h.detach().clone().requires_grad_())
+    states[-1].sum().backward()
+    return torch.stack([state.grad.norm(dim=-1) for state in states], dim=1)
+
+
+def _norms_untracked(step, x, h):
+    states = _states(step, x, h)
+    return torch.stack(torch.autograd.grad(states[-1].sum(), states), dim=1).norm(dim=-1)
+
+
+def _norms_one_step(step, x, h):
+    states = _states(step, x, h)
+    norms = []
+    for t in range(1, x.shape[1]):
+        before = states[t - 1].detach().clone().requires_grad_()
+        norms.append(torch.autograd.grad(step(x[:, t], before).sum(), before)[0].norm(dim=-1))
+    norms.append(torch.ones_like(states[-1]).norm(dim=-1))
+    return torch.stack(norms, dim=1)
+
+
+GRADIENT_NORMS = [
+    Likely(
+        "Did you differentiate with respect to the inputs x_t? The states h_t are asked for.",
+        lambda *a: _gradients(*a, of="input").norm(dim=-1),
+    ),
+    Likely(
+        "Is everything one step early? The first is for the state after the first step, h_1.",
+        lambda *a: _gradients(*a, of="before").norm(dim=-1),
+    ),
+    Likely(
+        "Is time the wrong way round? The first column belongs to the first step.",
+        lambda *a: reference_gradient_norms(*a).flip(1),
+    ),
+    Likely(
+        "Is the square root missing? A norm is the root of the sum of squares.",
+        lambda *a: _gradients(*a).square().sum(dim=-1),
+    ),
+    Likely(
+        "Did you add up absolute values? The norm is the root of the sum of squares.",
+        lambda *a: _gradients(*a).abs().sum(dim=-1),
+    ),
+    Likely(
+        "Did you sum all states? Only the last state's entries are summed.",
+        lambda *a: _gradients(*a, whole=True).norm(dim=-1),
+    ),
+    Likely(
+        "Is the norm over the whole batch? Each sequence has its own row: norm(dim=-1).",
+        lambda *a: _gradients(*a).norm(dim=(0, 2)),
+    ),
+    Likely(
+        "Did you stack along the first axis? The batch comes first: torch.stack(..., dim=1).",
+        lambda *a: reference_gradient_norms(*a).T,
+    ),
+    Likely(
+        "Did you return the gradients themselves? Take their norm over the last axis.",
+        _gradients,
+    ),
+    Likely(
+        "Is that the gradient over one step only? A detach() on the way cuts it off from the last "
+        "state.",
+        _norms_one_step,
+    ),
+    Likely(
+        "backward() fills .grad of leaves only, and the states in the middle are none: use "
+        "torch.autograd.grad, or call retain_grad() on every state.",
+        _norms_without_retain,
+    ),
+    Likely(
+        "Nothing here asks for a gradient yet: start from h.detach().clone().requires_grad_().",
+        _norms_untracked,
+    ),
+]
+
+
+def gradient_norms(student: Callable[..., Tensor]) -> None:
+    """Check exercise 7: how far back the gradient reaches."""
+    cases = core.standard_cases(
+        norms_arguments,
+        {"batch": 2, "time": 5, "d": 3, "h": 4},
+        {"batch": 3, "time": 1, "d": 2, "h": 6},
+    )
+    core.check_function("gradient_norms", student, reference_gradient_norms, cases, GRADIENT_NORMS)

@@ -1,0 +1,174 @@
+"""The machinery of the self-checks, on small functions of its own."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import numpy
+import pytest
+import torch
+
+from seqcourse.check import Mistake, core
+
+
+def double(x, y):
+    return 2 * x + y
+
+
+def make(batch: int = 2, size: int = 3, dtype: torch.dtype = torch.float64):
+    return core.normal({"x": (batch, size), "y": (batch, size)}, dtype=dtype)
+
+
+CASES = core.standard_cases(make, {"batch": 2, "size": 3}, {"batch": 4, "size": 5})
+LIKELY = [core.Likely("Did you forget y?", lambda x, y: 2 * x)]
+
+
+def message_of(student, **options) -> str:
+    with pytest.raises(Mistake) as caught:
+        core.check_function("double", student, double, CASES, LIKELY, **options)
+    return str(caught.value)
+
+
+def test_a_right_function_passes_and_says_so(capsys):
+    core.check_function("double", lambda x, y: x + x + y, double, CASES, LIKELY, gradient=("x",))
+    assert capsys.readouterr().out.startswith("✓ double: 5 calls, gradients")
+
+
+@pytest.mark.parametrize(
+    ("student", "words"),
+    [
+        (lambda x, y: 2 * x, "Did you forget y?"),
+        (lambda x, y: 3 * x + y, "the numbers are not. At index"),
+        (lambda x, y: None, "return statement missing"),
+        (lambda x, y: (2 * x + y, x), "expected a tensor (2, 3), got a tuple of 2"),
+        (lambda x, y: (2 * x + y).T, "should be (2, 3), but is (3, 2)"),
+        (lambda x, y: (2 * x + y)[..., None], "axis of size 1 too many"),
+        (lambda x, y: (2 * x + y).squeeze(), "wrong for a batch of 1"),
+        (lambda x, y: (2 * x + y).float(), "dtype should be torch.float64"),
+        (lambda x, y: (2 * x + y) / 0 * 0, "NaN"),
+        (lambda x, y: 2 * x.view(-1).view(x.shape) + y, "reshape instead of view"),
+        (lambda x, y: 2 * x + y if x.shape[0] < 4 else x / [], "wrong for other sizes"),
+        (lambda x, y: x.add_(x).add_(y), "changes its input x"),
+        (lambda x, y: 2 * x.requires_grad_() + y, "requires_grad on"),
+        (7, "should be a function, but is 7"),
+    ],
+)
+def test_what_is_wrong_is_said(student, words):
+    assert words in message_of(student)
+
+
+def test_a_gradient_that_is_cut_off_is_found():
+    assert "no gradient reaches x" in message_of(lambda x, y: 2 * x.detach() + y, gradient=("x", "y"))
+    assert "the gradient of x is not" in message_of(lambda x, y: x + x.detach() + y, gradient=("x",))
+
+
+def test_an_error_is_matched_with_the_mistake_that_stops_in_the_same_way():
+    likely = [core.Likely("Did you multiply matrices?", lambda x, y: x @ y)]
+    with pytest.raises(Mistake, match="Did you multiply matrices"):
+        core.check_function("double", lambda x, y: torch.matmul(x, y), double, CASES, likely)
+
+
+def test_an_unsolved_exercise_is_no_mistake():
+    def student(x, y):
+        raise NotImplementedError()
+
+    with pytest.raises(NotImplementedError):
+        core.check_function("double", student, double, CASES)
+    with pytest.raises(NotImplementedError):
+        core.hidden(lambda s, rng: core.record(s, make()), lambda found, rng: None, student, 0)
+
+
+def test_forbidden_names_are_found_in_helpers_too():
+    space = {"__name__": "__main__", "torch": torch}
+    source = "def helper(x):\n    return torch.nn.Softmax(-1)(x)\ndef answer(x):\n    return helper(x)"
+    exec(source, space)
+    with pytest.raises(Mistake, match="Softmax"):
+        core.forbid("answer", core.calls(space["answer"]), ("Softmax",))
+    core.forbid("answer", core.calls(space["answer"]), ("LayerNorm",))
+
+
+def test_the_global_random_state_is_left_alone():
+    torch.manual_seed(3)
+    wanted = torch.rand(4)
+    torch.manual_seed(3)
+    core.check_function("double", double, double, CASES, gradient=("x",))
+    assert torch.equal(torch.rand(4), wanted)
+
+
+def test_results_survive_the_way_through_plain_arrays():
+    results = {
+        "one": torch.arange(3),
+        "pair": (torch.ones(2), torch.zeros(1, 2)),
+        "nothing": None,
+        "letter": "b",
+        "stop": ValueError("no such thing"),
+    }
+    found = core.arrays(**results)
+    assert all(isinstance(value, numpy.ndarray) for value in found.values())
+    assert not any(value.dtype.hasobject for value in found.values())
+    assert core.same(core.result(found, "one"), results["one"])
+    assert core.same(core.result(found, "pair"), results["pair"])
+    assert core.result(found, "nothing") is None
+    assert core.result(found, "letter") == "b"
+    assert str(core.result(found, "stop")) == "no such thing"
+    with pytest.raises(Mistake, match="handed over no other"):
+        core.result(found, "other")
+
+
+def test_a_hidden_check_makes_no_noise_on_stderr(capfd):
+    def student(x, y):
+        warnings.warn("careful", stacklevel=2)
+        print("to stderr", file=sys.stderr)
+        return 2 * x + y
+
+    def probe(student, rng):
+        return core.record(student, make())
+
+    def verdict(found, rng):
+        core.judge("double", found, make(), double, LIKELY)
+
+    core.hidden(probe, verdict, student, 0)
+    assert capfd.readouterr().err == ""
+    with pytest.raises(Mistake, match="forget y"):
+        core.hidden(probe, verdict, lambda x, y: 2 * x, 0)
+    with pytest.raises(Mistake, match="changes its input x"):
+        core.hidden(probe, verdict, lambda x, y: x.mul_(2) + y, 0)
+
+
+def test_both_halves_of_a_hidden_check_see_the_same_numbers():
+    seen = []
+
+    def probe(student, rng):
+        seen.append(rng.normal())
+        return {}
+
+    core.hidden(probe, lambda found, rng: seen.append(rng.normal()), None, seed=5)
+    assert seen[0] == seen[1]
+
+
+def test_only_plain_arrays_leave_a_probe():
+    def probe(student, rng):
+        return {"thing": numpy.array([object()])}
+
+    with pytest.raises(Mistake, match="made of numbers"):
+        core.hidden(probe, lambda found, rng: None, None, 0)
+
+
+def test_polls_say_answered_and_never_right_or_wrong(capsys):
+    core.polls({"poll_1": "abc", "poll_2": "ab"}, {"poll_1": "a", "poll_2": None})
+    assert capsys.readouterr().out == "poll_1: answered.\npoll_2: no answer yet.\n"
+    with pytest.raises(Mistake, match='poll_2 should be one of "a", "b"'):
+        core.polls({"poll_2": "ab"}, {"poll_2": "c"})
+    for answer in (None, "a", "A"):
+        with pytest.raises(Mistake):
+            core.poll_verdict("poll_1", core.arrays(answer=answer)["answer"], "b")
+    core.poll_verdict("poll_1", core.arrays(answer="b")["answer"], "b")
+
+
+def test_noncontiguous_holds_the_same_numbers():
+    x = torch.arange(12.0).reshape(3, 4)
+    spread = core.noncontiguous(x)
+    assert torch.equal(spread, x)
+    assert not spread.is_contiguous()
+    assert core.copy(spread).stride() == spread.stride()
