@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import count as counter
 from itertools import islice
 from typing import Any
 
@@ -61,9 +60,9 @@ def beam_search(
        then the lower id stays. A continuation of probability 0 never does.
 
     Hypotheses are ranked by score = log_prob / |y|**alpha with alpha = `length_penalty`, where |y|
-    counts <eos>: 0 ranks by probability, 1 by the mean log-probability per token. (Sutskever et al.
-    2014 decode with a beam whose finished paths leave it; Wu et al. 2016, section 7, give reasons for
-    a length normalisation.) Pruning is by probability, within a step.
+    counts <eos>: 0 ranks by probability, 1 by the mean log-probability per token. Pruning is by
+    log_prob alone. Sutskever et al. (2014) decode so, except that finished paths leave their beam at
+    once; Wu et al. (2016, section 7) say why the length has to be normalised.
 
     Beam search is not optimal: the best sequence is lost if one of its beginnings is not among the
     K most likely. With K = 1 it is `greedy`; where K is at least the number of paths there
@@ -103,7 +102,7 @@ def beam_search(
             log_probs = hide(next_log_probs(out, len(sentences)), forbid)
             values, ids = best(log_probs, beam_width)
             weights.append(out.weights)
-            rows = zip(counter(), values.tolist(), ids.tolist())  # noqa: B905
+            rows = zip(range(len(sentences)), values.tolist(), ids.tolist(), strict=True)
             grown = [(s, path) for s in going for path in searches[s].advance(rows, trace is not None)]
             going = [s for s in going if not searches[s].done]
             sentences = [s for s, _ in grown]

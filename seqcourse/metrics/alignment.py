@@ -94,7 +94,8 @@ def links_from_weights(
     A row of zeros gives no link. Raises ValueError for another shape, weights that are not finite
     and non-negative, or a threshold outside (0, 1].
     """
-    matrix = np.asarray(weights.detach().cpu() if hasattr(weights, "detach") else weights, float)
+    # single precision stays single: the threshold is then rounded as the weights were
+    matrix = np.asarray(weights.detach().cpu().float() if hasattr(weights, "detach") else weights)
     if matrix.ndim != 2:
         raise ValueError(
             f"weights should have two dimensions, target and source words, but the shape is "

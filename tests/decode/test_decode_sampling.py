@@ -135,6 +135,19 @@ def test_prefix_is_fed_and_not_repeated():
     (found,) = sample(model, None, prefix=[1, A])
     assert (found.tokens, found.log_prob) == ([C], 0.0)
     assert greedy(model, None, prefix=[1, A]) == [found]
+    assert greedy(model, None, prefix=torch.tensor([1, A])) == [found]
+    assert greedy(model, None, prefix=torch.tensor([[1, A]]), batch_size=2) == [found, found]
+    with pytest.raises(
+        ValueError, match=r"of shape \(P,\), \(1, P\) or \(3, P\), but its shape is \(2, 2\)"
+    ):
+        greedy(model, None, prefix=torch.tensor([[1, A], [1, A]]), batch_size=3)
+
+
+def test_every_sentence_may_have_its_own_prefix():
+    ends = {(A, C): {EOS: 1.0}, (B, A): {EOS: 1.0}}
+    model = Written({(): {A: 1.0}, (A,): {C: 1.0}, (B,): {A: 1.0}} | ends)
+    found = greedy(model, None, prefix=torch.tensor([[1, A], [1, B]]), batch_size=2)
+    assert [h.tokens for h in found] == [[C], [A]]
 
 
 def test_filters_cut_exactly_what_they_say():
