@@ -73,7 +73,9 @@ class System:
 
     def text(self, tokens: list[str]) -> str:
         """Join output tokens as the recipe's task does."""
-        return data.detokenize(tokens) if self.recipe.task == "translation" else " ".join(tokens)
+        if self.recipe.task != "translation":
+            return " ".join(tokens)
+        return data.detokenize(tokens, language=self.recipe.data[-2:])
 
     def encode(self, token_lists: list[list[str]]):
         """The encoder's memory of a batch of tokenised inputs."""
@@ -102,7 +104,9 @@ class System:
             CourseError: if an input is empty, or the system is a language model.
         """
         if not hasattr(self.model, "encode"):
-            raise CourseError(f"{self.recipe.name} is a language model: it has nothing to translate.")
+            raise CourseError(
+                f"{self.recipe.name} is a language model: it has nothing to translate."
+            )
         if isinstance(texts, str):
             texts = [texts]
         sources = [self.tokens(text) for text in texts]

@@ -1,9 +1,9 @@
-"""The three kinds of tasks that recipes train for: what they load, what they minimise, what is measured."""
+"""The three kinds of tasks that recipes train for: data, loss, and what is measured."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -91,15 +91,16 @@ class TranslationTask(PairTask):
         found = {k: system.translate([p.source for p in v]) for k, v in split.items()}
         seconds = time.perf_counter() - began
         hypotheses = {k: [t.text for t in v] for k, v in found.items()}
-        first = {k: [lower(p.target) for p in v] for k, v in split.items()}
-        every = [tuple(lower(r) for r in p.references) for p in split["test"]]
+        language = self.recipe.data[-2:]
+        first = {k: [lower(p.target, language) for p in v] for k, v in split.items()}
+        every = [tuple(lower(r, language) for r in p.references) for p in split["test"]]
         one = metrics.bleu(hypotheses["test"], first["test"])
         many = metrics.bleu(hypotheses["test"], every)
         greedy = [t.text for t in system.translate([p.source for p in split["test"]], beam=1)]
         by_length = metrics.bleu_by_length(
             hypotheses["test"] + hypotheses["long"],
             first["test"] + first["long"],
-            [" ".join(words(p.source)) for k in split for p in split[k]],
+            [data.count_words(data.tokenize(p.source)) for k in split for p in split[k]],
             LENGTH_EDGES,
         )
         return {
@@ -201,11 +202,6 @@ def task_of(recipe: Recipe) -> PairTask | CharacterTask:
     return TASKS[recipe.task](recipe)
 
 
-def lower(text: str) -> str:
+def lower(text: str, language: str = "es") -> str:
     """A reference as the model sees text: tokenised, lower-cased, joined again."""
-    return data.detokenize(data.tokenize(text))
-
-
-def words(text: str) -> Iterable[str]:
-    """The words of a sentence, punctuation left out."""
-    return [token for token in data.tokenize(text) if any(c.isalnum() for c in token)]
+    return data.detokenize(data.tokenize(text), language=language)

@@ -92,7 +92,9 @@ def test_softmax_does_not_see_a_shift(row, shift):
 def test_softmax_survives_what_overflows_a_naive_one():
     scores = torch.tensor([1000.0, 999.0, -1000.0])
     assert torch.isnan(scores.exp() / scores.exp().sum()).any()
-    torch.testing.assert_close(F.softmax(scores), torch.tensor([1 / (1 + math.exp(-1)), 1 / (1 + math.e), 0.0]))
+    torch.testing.assert_close(
+        F.softmax(scores), torch.tensor([1 / (1 + math.exp(-1)), 1 / (1 + math.e), 0.0])
+    )
 
 
 @settings(deadline=None)

@@ -59,7 +59,11 @@ def test_loss_counts_real_words_only():
 
 
 def test_label_smoothing_spreads_evenly():
-    logits, targets, epsilon = torch.randn(1, 3, 5, dtype=torch.float64), torch.tensor([[4, 1, 2]]), 0.2
+    logits, targets, epsilon = (
+        torch.randn(1, 3, 5, dtype=torch.float64),
+        torch.tensor([[4, 1, 2]]),
+        0.2,
+    )
     wanted = torch.full((3, 5), epsilon / 5, dtype=torch.float64)
     wanted[torch.arange(3), targets[0]] += 1 - epsilon
     expected = -(wanted * F.log_softmax(logits[0])).sum(-1).mean()

@@ -13,10 +13,14 @@ PLANS = {
     "additive": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, **o),
     "general": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, score="general", **o),
     "mlp": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, score="mlp", score_size=5, **o),
-    "dot": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, score="dot", bidirectional=False, **o),
+    "dot": lambda **o: models.AttentionSeq2Seq(
+        12, 13, 8, 16, score="dot", bidirectional=False, **o
+    ),
     "local": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, window=2, **o),
     "heads": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, heads=3, **o),
-    "lstm": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, kind="lstm", first_state="mean", **o),
+    "lstm": lambda **o: models.AttentionSeq2Seq(
+        12, 13, 8, 16, kind="lstm", first_state="mean", **o
+    ),
 }
 WITH_ATTENTION = ["additive", "general", "mlp", "dot", "local", "heads", "lstm"]
 

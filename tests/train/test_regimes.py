@@ -68,9 +68,7 @@ def test_gradients_flow_through_the_gumbel_choice_only(setting):
         )
         logits[:, 1:].pow(2).sum().backward()
         reached[choose] = model.output_bias.grad.clone()
-    direct = torch.zeros_like(model.output_bias).index_add(
-        0, torch.arange(12), reached["argmax"]
-    )
+    direct = torch.zeros_like(model.output_bias).index_add(0, torch.arange(12), reached["argmax"])
     assert not torch.allclose(reached["gumbel"], direct)
 
 
@@ -81,7 +79,9 @@ def test_inverse_sigmoid_decay():
     assert shares[-1] == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize(("share", "choose", "message"), [(1.5, "argmax", "1.5"), (0.5, "best", "best")])
+@pytest.mark.parametrize(
+    ("share", "choose", "message"), [(1.5, "argmax", "1.5"), (0.5, "best", "best")]
+)
 def test_nonsense_is_named(setting, share, choose, message):
     model, batch = setting
     with pytest.raises(ValueError, match=message):

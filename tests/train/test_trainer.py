@@ -106,7 +106,9 @@ def test_gradients_are_clipped():
     trainer, batches = small(epochs=1, clip_norm=0.5, loss=loss)
     trainer.optimizer.register_step_post_hook(
         lambda optimizer, *_: seen.append(
-            torch.stack([p.grad.norm() for g in optimizer.param_groups for p in g["params"]]).norm().item()
+            torch.stack([p.grad.norm() for g in optimizer.param_groups for p in g["params"]])
+            .norm()
+            .item()
         )
     )
     trainer.fit(batches)
@@ -132,7 +134,9 @@ def test_precision(precision):
 
 
 def test_a_loss_that_is_no_number_stops_with_advice():
-    trainer, batches = small(epochs=1, loss=lambda m, b: train.teacher_forcing_loss(m, b) * float("nan"))
+    trainer, batches = small(
+        epochs=1, loss=lambda m, b: train.teacher_forcing_loss(m, b) * float("nan")
+    )
     with pytest.raises(CourseError, match="loss became nan at step 1.*lower learning rate"):
         trainer.fit(batches)
 
@@ -170,7 +174,13 @@ def test_two_processes_learn_together(tmp_path):
     )
     file = tmp_path / "program.py"
     file.write_text(program)
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=29617"]
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node=2",
+        "--master-port=29617",
+    ]
     subprocess.run(
         [*command, str(file), str(tmp_path / "run"), str(tmp_path / "result")],
         check=True,

@@ -1,0 +1,59 @@
+"""Checkpoints on disk: small, whole, and refused with a sentence when they are not."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqcourse import CourseError, zoo
+from seqcourse.zoo import storage
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 6), st.integers(1, 40), st.floats(1e-3, 1e3), st.integers(0, 99))
+def test_rounding_stays_within_half_a_step(rows, columns, size, seed):
+    w = size * torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed))
+    back = storage.dequantize(storage.quantize({"w": w}))["w"]
+    step = w.abs().amax(1, keepdim=True) / 127
+    assert torch.all((back - w).abs() <= step * 0.5001)
+
+
+def test_vectors_are_kept_exactly_and_a_row_of_zeros_stays_zero(tmp_path):
+    state = {"bias": torch.randn(7), "w": torch.zeros(2, 3), "scalar": torch.tensor(3.5)}
+    storage.write_weights(tmp_path, state)
+    back = storage.read_weights(tmp_path)
+    assert set(back) == set(state)
+    for name in state:
+        assert torch.equal(back[name], state[name])
+
+
+def test_a_missing_checkpoint_says_how_to_make_it(tmp_path):
+    with pytest.raises(CourseError, match="seqcourse train"):
+        storage.read_weights(tmp_path / "en-es-attention")
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path):
+    storage.write_weights(tmp_path, {"w": torch.randn(20, 20)})
+    path = tmp_path / "weights.safetensors"
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(CourseError, match="weights.safetensors should be a checkpoint"):
+        storage.read_weights(tmp_path)
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    storage.write_json(tmp_path / "figures.json", {"bleu": 1})
+    with pytest.raises(TypeError):
+        storage.write_json(tmp_path / "figures.json", {"bleu": object()})
+    assert storage.read_json(tmp_path / "figures.json") == {"bleu": 1}
+
+
+def test_unknown_names_list_the_known_ones():
+    with pytest.raises(CourseError, match="en-es-attention"):
+        zoo.load("en-de")
+
+
+def test_all_checkpoints_together_stay_small():
+    """The course's limit for all of its checkpoints is 24 MB; these five may take half of it."""
+    sizes = {p: p.stat().st_size for p in zoo.FILES.rglob("*.safetensors")}
+    assert len(sizes) == len(zoo.names())
+    assert sum(sizes.values()) < 14e6
