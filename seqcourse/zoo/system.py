@@ -25,8 +25,8 @@ class Translation:
         target: tokens of the best output.
         text: the best output as text.
         score: its log-probability per token (length-normalised).
-        weights: attention, (T', T) or None: a row per output token, then <eos> if it was reached;
-            a column per source token, then <eos>.
+        weights: attention, (T', T + 1) or None: a row per output token; a column per source token,
+            then one for <eos>.
         n_best: the best outputs with their scores, best first.
     """
 
@@ -157,6 +157,7 @@ class System:
             max_len=length,
             generator=generator,
             prefix=prefix,
+            forbid=(data.PAD, data.SOS, data.EOS, data.UNK),
             **options,
         )
         return prompt + "".join(self.target.decode(found[0].tokens))

@@ -168,7 +168,7 @@ def test_checkpoints_never_run_code(tmp_path):
 
 
 def test_two_processes_learn_together(tmp_path):
-    """Two processes on the CPU, gradients averaged: both end with the same weights, on half the batches."""
+    """Gradients are averaged: both processes end with the same weights, on half the batches each."""
     program = PROGRAM.replace("epochs=4", "epochs=1").replace(
         "sys.argv[2])", "sys.argv[2] + str(trainer.accelerator.process_index))"
     )
