@@ -94,9 +94,7 @@ class Course:
         """Who has a folder for this assignment in submitted/."""
         if not self.submitted.is_dir():
             return []
-        return sorted(
-            path.parent.name for path in self.submitted.glob(f"*/{name}") if path.is_dir()
-        )
+        return sorted(path.parent.name for path in self.submitted.glob(f"*/{name}") if path.is_dir())
 
     def config(self, **options: object) -> Config:
         """nbgrader's settings: those of the course's file, with this class's folders.

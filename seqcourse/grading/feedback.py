@@ -61,7 +61,6 @@ def make_feedback(course: Course, name: str, student: str) -> Path:
     outcome = course.api().generate_feedback(name, student, force=True)
     if not outcome["success"]:
         raise CourseError(
-            f"nbgrader should have made {student}'s feedback on {name}, but said: "
-            f"{last_line(outcome)}."
+            f"nbgrader should have made {student}'s feedback on {name}, but said: {last_line(outcome)}."
         )
     return course.feedback / student / name / f"{name}.html"

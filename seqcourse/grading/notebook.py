@@ -11,9 +11,7 @@ from pathlib import Path
 
 from seqcourse.errors import CourseError
 
-MARKER = re.compile(
-    r"^\s*(?:#+|<!--)?\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\s*(?:-->)?\s*$"
-)
+MARKER = re.compile(r"^\s*(?:#+|<!--)?\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\s*(?:-->)?\s*$")
 
 
 @dataclass(frozen=True)
@@ -61,9 +59,7 @@ def read(path: Path) -> dict:
     try:
         content = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise CourseError(
-            f"The notebook {path.name} should be in {path.parent}, but is not."
-        ) from None
+        raise CourseError(f"The notebook {path.name} should be in {path.parent}, but is not.") from None
     except UnicodeDecodeError as error:
         raise CourseError(
             f"{path.name} should be a notebook in UTF-8, but byte {error.start} is none of it. "

@@ -149,9 +149,7 @@ def _plan(
         return answers, Expected(GRADED, points)
     if student == "wrong":
         mistakes = wrong_answers(course, name)
-        bad = {
-            task.name: mistakes[task.name][0][1] for task in graded[::2] if mistakes.get(task.name)
-        }
+        bad = {task.name: mistakes[task.name][0][1] for task in graded[::2] if mistakes.get(task.name)}
         return _spoilt(course, name, right, full, bad, GRADED, nothing=False)
     if student == "crashing":
         code = [task.name for task in graded if task.code]
@@ -164,9 +162,7 @@ def _plan(
         first = next(task.name for task in graded if task.code)
         bad = {first: ENDLESS + right[first]}
         return _spoilt(course, name, right, full, bad, TIMED_OUT, nothing=True)
-    raise CourseError(
-        f"A made-up student should be one of {', '.join(STUDENTS)}, but is {student!r}."
-    )
+    raise CourseError(f"A made-up student should be one of {', '.join(STUDENTS)}, but is {student!r}.")
 
 
 def _spoilt(

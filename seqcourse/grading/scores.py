@@ -84,13 +84,22 @@ def number(value: float) -> str:
 
 def as_table(scores: Scores) -> Table:
     """A table for the terminal; exercises are numbered, and named in the caption."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    names = ", ".join(f"{i} {exercise.name}" for i, exercise in enumerate(scores.exercises, 1))
-    table = Table(title=f"Grades of {scores.assignment}", caption=names, caption_justify="left")
+    caption = ", ".join(f"{i} {exercise.name}" for i, exercise in enumerate(scores.exercises, 1))
+    if any(row.waiting for row in scores.rows):
+        caption += "; … is graded by hand, and not in the total yet"
+    table = Table(
+        title=f"Grades of {scores.assignment}",
+        caption=caption,
+        caption_justify="left",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
     table.add_column("student", no_wrap=True)
     for i, exercise in enumerate(scores.exercises, start=1):
-        table.add_column(f"{i}\n/{number(exercise.points)}", justify="right")
+        table.add_column(f"{i}\n/{number(exercise.points)}", justify="right", no_wrap=True)
     table.add_column(f"total\n/{number(scores.points)}", justify="right", no_wrap=True)
     table.add_column("status", no_wrap=True)
     for row in scores.rows:

@@ -114,10 +114,17 @@ def judge(graded: dict) -> tuple[str, str]:
             elif error and error not in EXPECTED_ERRORS and error != "KeyboardInterrupt":
                 crashed.append(f"{label} ({error})")
     if stopped:
-        return TIMED_OUT, f"Stopped because it ran too long: cell {', '.join(stopped)}."
+        return TIMED_OUT, f"Stopped because it ran too long: {_some(stopped)}."
     if crashed:
-        return CRASHED, f"An error that is no failed test: cell {', '.join(crashed)}."
+        return CRASHED, f"An error that is no failed test: {_some(crashed)}."
     return GRADED, ""
+
+
+def _some(labels: list[str], shown: int = 3) -> str:
+    """The first few cells by name, and how many more there are."""
+    cells = "cell" if len(labels) == 1 else "cells"
+    rest = f" and {len(labels) - shown} more" if len(labels) > shown else ""
+    return f"{cells} {', '.join(labels[:shown])}{rest}"
 
 
 def main() -> None:
