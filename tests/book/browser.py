@@ -1,0 +1,58 @@
+"""Finds a Chromium and starts it so that it talks to nobody but the page under test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+# In the order of preference; `tests/book/ensure_browser.sh` looks for the same ones.
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PLACES = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+QUIET = (
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+WHY_NOT = (
+    "The pages should be looked at by a Chromium, but none was found. "
+    "Run `sh tests/book/ensure_browser.sh`, or install Chromium or Chrome."
+)
+
+
+def find_chromium() -> str | None:
+    """The path of a Chromium or Chrome, the one that Playwright fetched included, or None."""
+    for program in PROGRAMS:
+        if found := shutil.which(program):
+            return found
+    for place in PLACES:
+        if Path(place).exists():
+            return place
+    return _fetched_by_playwright()
+
+
+def _fetched_by_playwright() -> str | None:
+    from playwright.sync_api import sync_playwright
+
+    try:
+        with sync_playwright() as playwright:
+            path = playwright.chromium.executable_path
+    except Exception:  # no driver for this platform: then there is no browser of it either
+        return None
+    return path if path and Path(path).exists() else None
+
+
+def flags() -> list[str]:
+    """What Chromium is started with; as root it cannot use its own sandbox."""
+    as_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return [*QUIET, *(["--no-sandbox"] if as_root else [])]
+
+
+def required() -> bool:
+    """In continuous integration a missing browser is a failure, elsewhere a skipped test."""
+    return os.environ.get("CI", "").lower() in ("1", "true", "yes")

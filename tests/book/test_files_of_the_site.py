@@ -1,0 +1,134 @@
+"""The built pages as files: nothing from other hosts, no link into nowhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+
+from .conftest import page_names
+
+# Tags and attributes through which a page loads something by itself.
+LOADING = (
+    ("script", "src"),
+    ("img", "src"),
+    ("img", "srcset"),
+    ("iframe", "src"),
+    ("source", "src"),
+    ("video", "src"),
+    ("audio", "src"),
+    ("embed", "src"),
+    ("object", "data"),
+    ("use", "href"),
+)
+LOADING_LINKS = {"stylesheet", "preload", "modulepreload", "icon", "preconnect", "dns-prefetch"}
+IN_STYLES = re.compile(r"""(?:@import\s+|url\()\s*['"]?((?:https?:)?//[^'")\s]+)""")
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+
+
+def is_foreign(address: str) -> bool:
+    return bool(urlsplit(address).netloc)
+
+
+def foreign_resources(text: str) -> list[str]:
+    """The addresses on other hosts from which an HTML page would load something."""
+    soup = BeautifulSoup(text, "html.parser")
+    found = [
+        node[attribute]
+        for tag, attribute in LOADING
+        for node in soup.find_all(tag)
+        if is_foreign(node.get(attribute, ""))
+    ]
+    for link in soup.find_all("link", href=True):
+        if LOADING_LINKS & set(link.get("rel", [])) and is_foreign(link["href"]):
+            found.append(link["href"])
+    for style in soup.find_all("style"):
+        found += IN_STYLES.findall(COMMENT.sub("", style.text))
+    return found
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, BeautifulSoup]:
+    files = [path for path in site.rglob("*.html") if "_static" not in path.parts]
+    return {path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in files}
+
+
+def test_the_search_for_foreign_resources_finds_them():
+    page = """<link rel="stylesheet" href="https://a.example/x.css"><img src="//b.example/y.png">
+      <a href="https://c.example">fine</a><style>@import "https://d.example/z.css";</style>
+      <script src="../_static/own.js"></script>"""
+    hosts = [urlsplit(address).netloc for address in foreign_resources(page)]
+    assert sorted(hosts) == ["a.example", "b.example", "d.example"]
+
+
+def test_no_page_loads_from_another_host(site):
+    found = {}
+    for path in site.rglob("*.html"):
+        if foreign := foreign_resources(path.read_text(encoding="utf-8")):
+            found[path.relative_to(site).as_posix()] = foreign
+    assert found == {}
+
+
+def test_no_style_sheet_loads_from_another_host(site):
+    found = {}
+    for path in site.rglob("*.css"):
+        text = COMMENT.sub("", path.read_text(encoding="utf-8"))
+        if foreign := IN_STYLES.findall(text):
+            found[path.relative_to(site).as_posix()] = foreign
+    assert found == {}
+
+
+def test_every_page_of_the_contents_is_built(site):
+    missing = [name for name in page_names() if not (site / f"{name}.html").is_file()]
+    assert missing == []
+
+
+def test_links_inside_the_book_lead_somewhere(site, pages):
+    anchors = {
+        path.resolve(): {node["id"] for node in soup.find_all(id=True)} for path, soup in pages.items()
+    }
+    broken = []
+    for path, soup in pages.items():
+        for link in soup.find_all("a", href=True):
+            parts = urlsplit(link["href"])
+            if parts.scheme or parts.netloc:
+                continue
+            there = path.parent / unquote(parts.path) if parts.path else path
+            where = f"{path.relative_to(site)}: {link['href']}"
+            if not there.is_file():
+                broken.append(where)
+            elif parts.fragment and there.suffix == ".html":
+                known = anchors.get(there.resolve(), set())
+                if unquote(parts.fragment) not in known:
+                    broken.append(where)
+    assert broken == []
+
+
+def test_no_id_stands_twice_on_a_page(pages):
+    twice = {}
+    for path, soup in pages.items():
+        seen: set[str] = set()
+        article = soup.find("article") or soup
+        for node in article.find_all(id=True):
+            if node["id"] in seen:
+                twice.setdefault(path.name, []).append(node["id"])
+            seen.add(node["id"])
+    assert twice == {}
+
+
+def test_pages_hold_no_kernel_widgets(pages):
+    kept = "application/vnd.jupyter.widget-state+json"
+    with_widgets = [path.name for path, soup in pages.items() if soup.find("script", type=kept)]
+    assert with_widgets == [], "a page has no kernel: use viz.explore, viz.poll or viz.type_in"
+
+
+def test_vendored_scripts_come_with_their_licences():
+    vendor = Path(__file__).resolve().parents[2] / "book" / "_static" / "vendor"
+    readme = (vendor / "README.md").read_text(encoding="utf-8")
+    for folder in ("mathjax", "requirejs", "@jupyter-widgets/html-manager"):
+        assert (vendor / folder / "LICENSE").stat().st_size > 500
+        assert folder in readme
+    assert sum(path.stat().st_size for path in vendor.rglob("*") if path.is_file()) < 8_000_000

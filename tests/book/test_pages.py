@@ -1,0 +1,183 @@
+"""The rendered book as a reader meets it: in a browser, wide and narrow, light and dark."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import PHONE, chapter_names, page_names
+
+pytestmark = pytest.mark.browser
+PAGES = page_names()
+CHAPTERS = chapter_names()
+
+FIGURES = """() => [...document.querySelectorAll('article img')].map(image => ({
+    source: image.currentSrc.slice(0, 120),
+    alternative: image.alt,
+    drawn: image.complete && image.naturalWidth > 0 && image.naturalHeight > 0}))"""
+
+# Formulas inside something folded or not chosen have no size; all others must have one.
+FORMULAS = """() => [...document.querySelectorAll('article .math')].map(formula => {
+    const drawn = formula.querySelector('mjx-container');
+    const box = drawn && drawn.getBoundingClientRect();
+    return {
+        text: formula.textContent.slice(0, 80),
+        drawn: Boolean(drawn),
+        wrong: Boolean(formula.querySelector('mjx-merror')),
+        hidden: formula.getClientRects().length === 0,
+        area: box ? box.width * box.height : 0}})"""
+
+TOO_WIDE = """() => {
+    const room = document.documentElement.clientWidth;
+    const clipped = node => {
+        for (let up = node; up && up !== document.body; up = up.parentElement)
+            if (['auto', 'scroll', 'hidden', 'clip'].includes(getComputedStyle(up).overflowX))
+                return true;
+        return false; };
+    return [...document.querySelectorAll('article *')]
+        .filter(node => node.getBoundingClientRect().right > room + 1 && !clipped(node))
+        .map(node => `${node.tagName}.${node.className}: ${node.textContent.trim().slice(0, 60)}`)
+        .slice(0, 5)}"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_loads_without_errors_and_only_from_here(visit, name):
+    seen = visit(name)
+    assert seen.troubles == []
+    assert seen.foreign() == []
+    assert seen.page.title().strip()
+    assert seen.page.locator("article h1").count() == 1
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_mathematics_is_drawn(visit, name):
+    seen = visit(name)
+    formulas = seen.page.evaluate(FORMULAS)
+    assert [formula for formula in formulas if not formula["drawn"]] == []
+    assert [formula for formula in formulas if formula["wrong"]] == []
+    flat = [formula for formula in formulas if not formula["hidden"] and formula["area"] < 1]
+    assert flat == []
+    loaded = [url for url in seen.requests if url.endswith(".woff")]
+    if any(not formula["hidden"] for formula in formulas):
+        assert loaded, "the fonts of the formulas should have been loaded"
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_chapter_has_formulas_and_figures(visit, name):
+    page = visit(name).page
+    assert page.locator("article mjx-container").count() > 5
+    assert page.locator("article img").count() > 1
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_figure_is_there_and_described(visit, name):
+    figures = visit(name).page.evaluate(FIGURES)
+    assert [figure["source"] for figure in figures if not figure["drawn"]] == []
+    assert [figure["source"] for figure in figures if not figure["alternative"].strip()] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_wider_than_a_phone(visit, name):
+    page = visit(name, viewport=PHONE).page
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+    assert page.evaluate(TOO_WIDE) == []
+
+
+@pytest.mark.parametrize("name", [PAGES[0], *CHAPTERS[-1:]])
+def test_page_works_from_a_folder(visit, site, name):
+    seen = visit(name, base=site.as_uri())
+    assert seen.troubles == []
+    assert seen.foreign() == []
+    assert all(url.startswith(("file:", "data:", "blob:")) for url in seen.requests)
+    formulas = seen.page.evaluate(FORMULAS)
+    assert [formula for formula in formulas if not formula["drawn"]] == []
+
+
+def test_first_page_leads_to_the_book(visit):
+    page = visit("index").page
+    page.wait_for_url(f"**/{PAGES[0]}.html")
+    assert page.locator("article h1").count() == 1
+
+
+def test_search_finds_a_word(visit):
+    page = visit("search").page
+    page.goto(f"{page.url}?q=attention")
+    page.wait_for_selector("#search-results li a", timeout=20_000)
+    found = page.locator("#search-results li a").evaluate_all("links => links.map(l => l.href)")
+    assert any("/book/" in link for link in found)
+    page.locator("#search-results li a").first.click()
+    page.wait_for_load_state()
+    assert "/book/" in page.url
+
+
+def test_search_says_when_there_is_nothing(visit):
+    page = visit("search").page
+    page.goto(f"{page.url}?q=xyzzyplugh")
+    page.wait_for_function("() => document.querySelector('#search-results')?.innerText.trim()")
+    assert page.locator("#search-results li a").count() == 0
+
+
+def test_dark_mode_toggles_and_stays(visit):
+    page = visit(PAGES[0]).page
+
+    def shown() -> tuple[str, str]:
+        theme = page.evaluate("() => document.documentElement.dataset.theme")
+        return theme, page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+
+    before = shown()
+    button = page.locator("button.theme-switch-button:visible").first
+    for _ in range(3):  # light, dark, as the system has it: the order is the theme's
+        if shown()[0] != before[0]:
+            break
+        button.click()
+    after = shown()
+    assert {before[0], after[0]} == {"light", "dark"}
+    assert before[1] != after[1]
+    page.goto(page.url.replace(PAGES[0], PAGES[1]))
+    assert shown() == after
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_figures_stand_on_a_light_card_in_dark_mode(visit, name):
+    page = visit(name, dark=True).page
+    backgrounds = page.locator("article figure img").evaluate_all(
+        "images => images.map(image => getComputedStyle(image).backgroundColor)"
+    )
+    assert set(backgrounds) <= {"rgb(255, 255, 255)"}
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_choices_change_the_picture(visit, name):
+    page = visit(name).page
+    boxes = page.locator(".sq-explore")
+    assert boxes.count() > 0, "every chapter has something to touch"
+    for number in range(boxes.count()):
+        box = boxes.nth(number)
+        for place in range(box.locator("[data-sq-choice]").count()):
+            control = box.locator("[data-sq-choice]").nth(place)
+            before = box.locator(".sq-frame:visible").get_attribute("data-key")
+            now = control.evaluate("c => c.tagName === 'SELECT' ? c.selectedIndex : +c.value")
+            other = "0" if now else "1"
+            if control.evaluate("c => c.tagName") == "SELECT":
+                control.select_option(value=other)
+            else:
+                control.fill(other)
+            frames = box.locator(".sq-frame:visible")
+            assert frames.count() == 1
+            assert frames.get_attribute("data-key") != before
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_polls_tell_why(visit, name):
+    page = visit(name).page
+    polls = page.locator(".sq-poll")
+    assert polls.count() > 0, "every chapter has a poll"
+    for number in range(polls.count()):
+        options = polls.nth(number).locator("details")
+        assert polls.nth(number).locator("details.sq-is-right").count() == 1
+        assert options.count() >= 2
+        for place in range(options.count()):
+            reason = options.nth(place).locator("p")
+            assert not reason.is_visible()
+            options.nth(place).locator("summary").click()
+            assert reason.is_visible()
+            assert len(reason.inner_text()) > 20
