@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 import pytest
 
 from seqcourse.cli.course import SAMPLE_TIMEOUT
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading import sample
 from seqcourse.grading.course import Course
+from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import grade
 from seqcourse.grading.release import release
 from seqcourse.grading.scores import read_scores
@@ -53,14 +57,15 @@ def test_what_is_committed_is_what_is_generated(real, name):
     assert files(real.assignments / name) == made
 
 
-def secret_lines(notebook: dict) -> set[str]:
+def secret_lines(notebook: dict, kinds: tuple[str, ...] = ("SOLUTION", "HIDDEN TESTS")) -> set[str]:
     """Lines of solutions and hidden tests that stand nowhere else in the notebook."""
     secret: set[str] = set()
     given: set[str] = set()
     for cell in notebook["cells"]:
         source = notebooks.text(cell)
-        hidden = notebooks.regions(source, "SOLUTION") + notebooks.regions(source, "HIDDEN TESTS")
-        if notebooks.mark(cell).get("solution") and "BEGIN SOLUTION" not in source:
+        hidden = [line for kind in kinds for line in notebooks.regions(source, kind)]
+        whole = notebooks.mark(cell).get("solution") and "BEGIN SOLUTION" not in source
+        if whole and "SOLUTION" in kinds:
             hidden = source.split("\n")
         secret |= {line.strip() for line in hidden}
         rest = list(source.split("\n"))
@@ -122,3 +127,14 @@ def test_the_solution_gets_every_point_and_the_release_none(graded):
     assert scores.automatic > 0
     assert scores.row("perfect").total == scores.automatic, name
     assert scores.row("empty").total == 0, name
+
+
+def test_feedback_never_shows_a_hidden_check(graded, real):
+    name, _, scores = graded
+    hidden = secret_lines(notebooks.read(real.solution(name)), ("HIDDEN TESTS",))
+    assert len(hidden) > 5
+    for student in ("wrong", "empty", "crashing"):
+        page = make_feedback(real, name, student).read_text(encoding="utf-8")
+        lines = {line.strip() for line in html.unescape(re.sub(r"<[^>]+>", "", page)).splitlines()}
+        assert not hidden & lines, f"{student}: {sorted(hidden & lines)}"
+        assert "Error" in page, "the page says what failed"
