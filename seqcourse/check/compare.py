@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,10 @@ from seqcourse.check.inputs import copy, normal
 
 class Mistake(AssertionError):
     """A self-check found something; the message is a sentence a student can act on."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the sentence alone, in lines that fit; IPython asks for this."""
+        return textwrap.wrap(f"✗ {self}", width=88, break_long_words=False) or ["✗"]
 
 
 class Stopped(Exception):

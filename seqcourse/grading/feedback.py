@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from seqcourse.grading.release import last_line
 BEGIN = "BEGIN HIDDEN TESTS"
 END = "END HIDDEN TESTS"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+WIDTH = 88
 INSTEAD = "# Hidden checks ran here; what they found stands below."
 
 
@@ -41,8 +43,8 @@ class HideChecks(NbGraderPreprocessor):
         cell.source = "\n".join(lines)
         for output in cell.outputs:
             if output.output_type == "error":
-                sentence = COLOUR.sub("", output.evalue)
-                output.traceback = [f"{output.ename}: {sentence}" if sentence else output.ename]
+                sentence = COLOUR.sub("", f"{output.ename}: {output.evalue}").removesuffix(": ")
+                output.traceback = textwrap.wrap(sentence, width=WIDTH) or [output.ename]
         return cell, resources
 
 
