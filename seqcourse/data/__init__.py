@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from seqcourse.data.alignments import AlignedPair, agreement, load_alignments
 from seqcourse.data.books import BOOKS, load_book
 from seqcourse.data.pairs import LANGUAGES, Pair, load_pairs
 from seqcourse.data.pronunciations import Pronunciation, load_pronunciations, without_stress
@@ -31,16 +32,19 @@ __all__ = [
     "TextBatch",
     "TextBatches",
     "UNK",
+    "AlignedPair",
     "Batch",
     "Batches",
     "Pair",
     "Pronunciation",
     "SubwordVocabulary",
     "Vocabulary",
+    "agreement",
     "clean",
     "copy_task",
     "count_words",
     "detokenize",
+    "load_alignments",
     "load_book",
     "load_pairs",
     "load_pronunciations",
