@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 
 from seqcourse.cli.place import find_root, shown
@@ -10,7 +11,7 @@ from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
 
 # Seconds that one cell of a made-up submission may take; one of them never ends.
-SAMPLE_TIMEOUT = 45
+SAMPLE_TIMEOUT = 60
 
 
 def build_book() -> Path:
@@ -67,7 +68,7 @@ def whole_course(workers: int | None = None) -> None:
                 name,
                 steps,
                 students=list(expected[name]),
-                workers=workers,
+                workers=workers or (os.cpu_count() or 1) + 1,  # one of them only waits
                 timeout=SAMPLE_TIMEOUT,
             )
             for student, outcome in expected[name].items():

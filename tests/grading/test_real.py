@@ -37,7 +37,7 @@ def real(tmp_path_factory) -> Course:
 def graded(request, real):
     name = request.param
     expected = sample.make_submissions(real, name)
-    records = grade(real, name, list(expected), workers=2, timeout=SAMPLE_TIMEOUT)
+    records = grade(real, name, list(expected), workers=3, timeout=SAMPLE_TIMEOUT)
     return name, expected, read_scores(real, name, records)
 
 
