@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seqcourse.errors import CourseError
@@ -72,7 +72,7 @@ _ALL = (
         data="en-fr",
         model="AttentionSeq2Seq",
         sizes=_TRANSLATOR,
-        training=_TRANSLATION,
+        training=replace(_TRANSLATION, epochs=8),
         batch_size=128,
     ),
     Recipe(
