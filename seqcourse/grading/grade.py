@@ -62,7 +62,7 @@ def grade(
     workers = workers or max(1, min(os.cpu_count() or 1, len(wanted)))
     records: dict[str, Record] = {}
     with ThreadPoolExecutor(workers) as pool:
-        jobs = [pool.submit(_grade_apart, course, name, who, timeout, workers) for who in wanted]
+        jobs = [pool.submit(_grade_apart, course, name, who, timeout) for who in wanted]
         for job in as_completed(jobs):
             record = job.result()
             records[record.student] = record
@@ -78,9 +78,9 @@ def _grade_apart(course: Course, name: str, student: str, timeout: int | None, w
     if timeout is not None:
         command += ["--timeout", str(timeout)]
     environment = dict(os.environ)
-    if workers > 1:
-        # Several students at once: one thread each, or they fight for the cores.
-        environment.setdefault("OMP_NUM_THREADS", "1")
+    # One thread per student: several at once would fight for the cores, and a grade should not
+    # depend on how many there are.
+    environment.setdefault("OMP_NUM_THREADS", "1")
     started = time.monotonic()
     try:
         process = subprocess.run(
