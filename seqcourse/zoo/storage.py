@@ -52,6 +52,7 @@ def write_weights(folder: Path, state: dict[str, Tensor]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     beside = folder / f".weights.{os.getpid()}"
     save_file(quantize(state), beside)
+    beside.chmod(0o644)  # safetensors makes files that only their owner may read
     os.replace(beside, folder / "weights.safetensors")
 
 
