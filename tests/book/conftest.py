@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import http.server
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -114,29 +114,46 @@ class Visit:
         return [url for url, part in parts if part.scheme not in inside and part.hostname != "127.0.0.1"]
 
 
+def open_page(browser, address: str, viewport: dict = DESKTOP, dark: bool = False) -> Visit:
+    """Open an address in a window of its own and wait until its formulas are drawn."""
+    context = browser.new_context(
+        viewport=viewport, color_scheme="dark" if dark else "light", reduced_motion="reduce"
+    )
+    page = context.new_page()
+    seen = Visit(page)
+    page.on("request", lambda request: seen.requests.append(request.url))
+    page.on("requestfailed", lambda request: seen.troubles.append(f"failed: {request.url}"))
+    page.on("pageerror", lambda error: seen.troubles.append(f"script error: {error}"))
+    page.on("console", lambda said: seen.troubles.append(said.text) if said.type == "error" else None)
+    page.goto(address, wait_until="load")
+    page.evaluate("() => window.MathJax?.startup?.promise")
+    return seen
+
+
 @pytest.fixture
-def visit(chrome, address) -> Iterator[object]:
-    """Open a page of the book: visit("book/03_decoding", viewport=PHONE, dark=True)."""
-    contexts = []
+def visit(chrome, address) -> Iterator[Callable[..., Visit]]:
+    """Open a page in a new window: visit("book/03_decoding", viewport=PHONE, dark=True)."""
+    opened: list[Visit] = []
 
-    def open_page(name: str, *, viewport: dict = DESKTOP, dark: bool = False, base: str = address):
-        context = chrome.new_context(
-            viewport=viewport, color_scheme="dark" if dark else "light", reduced_motion="reduce"
-        )
-        contexts.append(context)
-        page = context.new_page()
-        seen = Visit(page)
-        page.on("request", lambda request: seen.requests.append(request.url))
-        page.on("requestfailed", lambda request: seen.troubles.append(f"failed: {request.url}"))
-        page.on("pageerror", lambda error: seen.troubles.append(f"script error: {error}"))
-        page.on(
-            "console",
-            lambda said: seen.troubles.append(said.text) if said.type == "error" else None,
-        )
-        page.goto(f"{base}/{name}.html", wait_until="load")
-        page.evaluate("() => window.MathJax?.startup?.promise")
-        return seen
+    def open_one(name: str, *, base: str = address, **options: object) -> Visit:
+        opened.append(open_page(chrome, f"{base}/{name}.html", **options))
+        return opened[-1]
 
-    yield open_page
-    for context in contexts:
-        context.close()
+    yield open_one
+    for seen in opened:
+        seen.page.context.close()
+
+
+@pytest.fixture(scope="module")
+def view(chrome, address) -> Iterator[Callable[[str], Visit]]:
+    """A page in a wide window that several tests look at, and none changes."""
+    opened: dict[str, Visit] = {}
+
+    def look(name: str) -> Visit:
+        if name not in opened:
+            opened[name] = open_page(chrome, f"{address}/{name}.html")
+        return opened[name]
+
+    yield look
+    for seen in opened.values():
+        seen.page.context.close()
