@@ -42,5 +42,5 @@ def translate_text(text: str, model: str, *, beam: int, n_best: int, folder: Pat
     if n_best == 1:
         print(best.text)
         return
-    for candidate in best.n_best:
-        print(f"{candidate.score:7.3f}  {candidate.text}")
+    for output, score in best.n_best:
+        print(f"{score:7.3f}  {output}")

@@ -68,14 +68,14 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     path = folder / "weights.safetensors"
     if not path.is_file():
         raise CourseError(
-            f"There is no checkpoint at {path}. Make it with: seqcourse train {folder.name}"
+            f"There is no checkpoint at {path}. Make it with: seqcourse train {folder.name} --out {folder}"
         )
     try:
         return dequantize(load_file(path))
     except SafetensorError as error:
         raise CourseError(
             f"{path} should be a checkpoint in the safetensors format, but it cannot be read. "
-            f"Make it again with: seqcourse train {folder.name}"
+            f"Make it again with: seqcourse train {folder.name} --out {folder}"
         ) from error
 
 

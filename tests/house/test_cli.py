@@ -67,6 +67,17 @@ def test_version():
     assert seqcourse("--version").stdout.strip() == f"seqcourse {__version__}"
 
 
+def test_translate_prints_a_sentence_and_the_best_of_the_beam():
+    one = seqcourse("translate", "we are eating bread")
+    assert one.returncode == 0, one.stderr
+    assert "pan" in one.stdout and len(one.stdout.splitlines()) == 1
+    three = seqcourse("translate", "we are eating bread", "--beam", "4", "--n-best", "3")
+    lines = three.stdout.splitlines()
+    assert len(lines) == 3
+    scores = [float(line.split()[0]) for line in lines]
+    assert scores == sorted(scores, reverse=True)
+
+
 def test_the_course_is_found_from_below(tmp_path, monkeypatch):
     for sign in place.SIGNS:
         (tmp_path / sign).mkdir()
