@@ -1,0 +1,161 @@
+"""Exercise 5: a draw by Gumbel noise, hard and relaxed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+
+def gumbel_arguments(
+    batch: int,
+    v: int,
+    temperature: float = 0.7,
+    scale: float = 1.0,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `gumbel_softmax`: logits, uniform numbers between 0 and 1, a temperature."""
+    drawn = core.normal({"logits": (batch, v), "u": (batch, v)}, seed=seed, dtype=dtype)
+    uniform = torch.special.ndtr(drawn["u"])  # a normal variable through its distribution function
+    return {"logits": scale * drawn["logits"], "u": uniform, "temperature": temperature}
+
+
+def _noise(u: Tensor) -> Tensor:
+    return -torch.log(-torch.log(u))
+
+
+def _relaxed(
+    logits: Tensor,
+    u: Tensor,
+    temperature: float,
+    *,
+    noise: Callable[[Tensor], Tensor] = _noise,
+    scores: Callable[[Tensor], Tensor] = lambda z: z,
+    dim: int = -1,
+) -> tuple[Tensor, Tensor]:
+    """The relaxed draw and the hard one; the options make mistakes."""
+    noisy = scores(logits) + noise(u)
+    return (noisy / temperature).softmax(dim=dim), noisy.argmax(dim=dim)
+
+
+def reference_gumbel_softmax(logits: Tensor, u: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
+    """The relaxed draw (B, V) and the drawn word (B,), from the same noise."""
+    return _relaxed(logits, u, temperature)
+
+
+def _soft(change: Callable[..., Tensor]) -> Callable[..., tuple[Tensor, Tensor]]:
+    """Another relaxed draw, the right hard one."""
+    return lambda *arguments: (change(*arguments), _relaxed(*arguments)[1])
+
+
+def _by_hand(logits, u, temperature):
+    weights = ((logits + _noise(u)) / temperature).exp()
+    return weights / weights.sum(dim=-1, keepdim=True)
+
+
+GUMBEL_SOFTMAX = [
+    Likely(
+        "Is one of the two logarithms missing? The noise is -log(-log(u)).",
+        lambda *a: _relaxed(*a, noise=lambda u: -torch.log(u)),
+    ),
+    Likely(
+        "Is the noise's sign wrong? It is -log(-log(u)), with a minus in front.",
+        lambda *a: _relaxed(*a, noise=lambda u: torch.log(-torch.log(u))),
+    ),
+    Likely(
+        "The logarithm of a negative number is not a number: log(u) is below 0, so a minus has to "
+        "stand before it, -log(-log(u)).",
+        lambda *a: _relaxed(*a, noise=lambda u: -torch.log(torch.log(u))),
+    ),
+    Likely(
+        "Did you add the uniform numbers themselves? The noise is -log(-log(u)).",
+        lambda *a: _relaxed(*a, noise=lambda u: u),
+    ),
+    Likely(
+        "Is there no noise? G is added to the logits.", lambda *a: _relaxed(*a, noise=torch.zeros_like)
+    ),
+    Likely(
+        "Did you add the noise to probabilities? It is added to their logarithms, or to the logits.",
+        lambda *a: _relaxed(*a, scores=lambda z: z.softmax(dim=-1)),
+    ),
+    Likely(
+        "Is the noise outside of the temperature? Divide the whole sum: (logits + G) / temperature.",
+        _soft(lambda z, u, tau: (z / tau + _noise(u)).softmax(dim=-1)),
+    ),
+    Likely(
+        "Is the noise outside of the temperature? Divide the whole sum: (logits + G) / temperature.",
+        lambda z, u, tau: (
+            (z / tau + _noise(u)).softmax(dim=-1),
+            (z / tau + _noise(u)).argmax(dim=-1),
+        ),
+    ),
+    Likely(
+        "Did you multiply by the temperature? Divide by it.",
+        _soft(lambda z, u, tau: ((z + _noise(u)) * tau).softmax(dim=-1)),
+    ),
+    Likely("Is the temperature missing?", _soft(lambda z, u, tau: (z + _noise(u)).softmax(dim=-1))),
+    Likely(
+        "Did you take the word with the largest logit? The drawn word is where logit + G is largest.",
+        lambda z, u, tau: (_relaxed(z, u, tau)[0], z.argmax(dim=-1)),
+    ),
+    Likely(
+        "Did you add noise a second time, or draw from the relaxed draw? The drawn word is where "
+        "logit + G is largest.",
+        lambda z, u, tau: (
+            _relaxed(z, u, tau)[0],
+            (_relaxed(z, u, tau)[0] + _noise(u)).argmax(dim=-1),
+        ),
+    ),
+    Likely(
+        "Is the softmax over the batch? It is over the words: dim=-1.",
+        lambda z, u, tau: (_relaxed(z, u, tau, dim=0)[0], _relaxed(z, u, tau)[1]),
+    ),
+    Likely("Are softmax and argmax over the batch? dim=-1.", lambda *a: _relaxed(*a, dim=0)),
+    Likely(
+        "Is the drawn word a row of 0 and 1? Its number is asked for.",
+        lambda z, u, tau: (
+            _relaxed(z, u, tau)[0],
+            torch.nn.functional.one_hot(_relaxed(z, u, tau)[1], z.shape[-1]),
+        ),
+    ),
+    Likely(
+        "Is the first part the hard draw? It is the relaxed one: softmax((logits + G) / temperature).",
+        lambda z, u, tau: (
+            torch.nn.functional.one_hot(_relaxed(z, u, tau)[1], z.shape[-1]).to(z.dtype),
+            _relaxed(z, u, tau)[1],
+        ),
+    ),
+    Likely(
+        "Did you swap the two? The relaxed draw comes first, then the drawn word.",
+        lambda *a: _relaxed(*a)[::-1],
+    ),
+    Likely("Did you return the relaxed draw only?", lambda *a: _relaxed(*a)[0]),
+    Likely("Did you return the drawn word only?", lambda *a: _relaxed(*a)[1]),
+    Likely(
+        "A low temperature makes exp overflow: use torch.softmax, or subtract the largest score first.",
+        _soft(_by_hand),
+    ),
+]
+
+
+def gumbel_softmax(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Check exercise 5: Gumbel-max and Gumbel-softmax from the same noise."""
+    cases = core.standard_cases(gumbel_arguments, {"batch": 3, "v": 5}, {"batch": 4, "v": 9})
+    cases += [
+        Case("temperature 2.5", lambda: gumbel_arguments(3, 4, temperature=2.5, seed=1)),
+        Case("temperature 0.002", lambda: gumbel_arguments(3, 4, 0.002, scale=3.0, seed=2)),
+    ]
+    core.check_function(
+        "gumbel_softmax",
+        student,
+        reference_gumbel_softmax,
+        cases,
+        GUMBEL_SOFTMAX,
+        gradient=("logits",),
+    )

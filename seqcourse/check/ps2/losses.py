@@ -1,0 +1,205 @@
+"""Exercise 3: the loss of a decoder that hears the true words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+from seqcourse.check.ps2.decoders import EOS, PAD, SOS, Step, plain_decoder
+
+
+def sentences(lengths: Sequence[int], v: int, seed: int = 0) -> Tensor:
+    """A padded batch (B, N): <sos>, as many words as `lengths` says, <eos>."""
+    generator = torch.Generator().manual_seed(seed)
+    size = max(lengths) + 2
+    rows = torch.randint(3, v, (len(lengths), size), generator=generator)
+    places = torch.arange(size)
+    ends = torch.tensor(list(lengths))[:, None] + 1
+    rows = torch.where(places == ends, EOS, torch.where(places > ends, PAD, rows))
+    rows[:, 0] = SOS
+    return rows
+
+
+def loss_arguments(
+    lengths: Sequence[int], v: int = 8, h: int = 4, dtype: torch.dtype = torch.float64, seed: int = 0
+) -> dict[str, Any]:
+    """Arguments of `teacher_forced_loss`: a decoder, its first state, padded sentences."""
+    return {
+        "step": plain_decoder(v, h, seed, dtype),
+        **core.normal({"state": (len(lengths), h)}, seed=seed, dtype=dtype),
+        "y": sentences(lengths, v, seed),
+    }
+
+
+def unroll(step: Step, state: Tensor, y: Tensor, *, own: bool = False, keep: bool = True) -> Tensor:
+    """Logits (B, N - 1, V) of a run that hears the true words, or with `own` its own."""
+    logits: list[Tensor] = []
+    for t in range(y.shape[1] - 1):
+        tokens = logits[-1].argmax(dim=-1) if own and logits else y[:, t]
+        scores, new = step(tokens, state)
+        state = new if keep else state
+        logits.append(scores)
+    return torch.stack(logits, dim=1)
+
+
+def _word_losses(logits: Tensor, targets: Tensor) -> Tensor:
+    """Minus the log-probability of every target, (B, N - 1)."""
+    return -logits.log_softmax(dim=-1).gather(-1, targets[..., None])[..., 0]
+
+
+def _summed(losses: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+    totals = (losses * real).sum(dim=1)
+    return totals, totals.sum() / real.sum()
+
+
+def reference_teacher_forced_loss(step: Step, state: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Loss of every sentence (B,) and the mean per word of the batch, without padding."""
+    return _summed(_word_losses(unroll(step, state, y), y[:, 1:]), y[:, 1:] != PAD)
+
+
+def _with(
+    *,
+    targets: Callable[[Tensor], Tensor] = lambda y: y[:, 1:],
+    words: Callable[[Tensor, Tensor], Tensor] = _word_losses,
+    real: Callable[[Tensor], Tensor] = lambda y: y[:, 1:] != PAD,
+    end: Callable[[Tensor, Tensor], Any] = _summed,
+    **run: bool,
+) -> Callable[..., Any]:
+    """A loss with one part put in another's place."""
+    return lambda step, state, y: end(words(unroll(step, state, y, **run), targets(y)), real(y))
+
+
+def _mean(divide: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Any]:
+    """A loss whose second part is another mean: divide(losses of real words or 0, real)."""
+    return _with(end=lambda losses, real: ((losses * real).sum(dim=1), divide(losses * real, real)))
+
+
+def _picked(scores: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    return lambda logits, targets: -scores(logits).gather(-1, targets[..., None])[..., 0]
+
+
+def _shifted_wrong(step, state, y):
+    """Feeds y_t and asks for y_t again, from <sos> to the word before the last column."""
+    return _summed(_word_losses(unroll(step, state, y), y[:, :-1]), y[:, :-1] != PAD)
+
+
+TEACHER_FORCED_LOSS = [
+    Likely(
+        "Is the target the word that was just fed? After y[:, t] the decoder is asked for y[:, t + 1].",
+        _shifted_wrong,
+    ),
+    Likely(
+        "Is the target the word that was just fed? After y[:, t] the decoder is asked for y[:, t + 1].",
+        _with(targets=lambda y: y[:, :-1]),
+    ),
+    Likely(
+        "Does the decoder hear its own words? The teacher feeds the true ones, y[:, t].",
+        _with(own=True),
+    ),
+    Likely(
+        "Does every step start from the first state? Hand on the state that step returns.",
+        _with(keep=False),
+    ),
+    Likely(
+        "Is the sign wrong? The loss is minus the log-probability.",
+        _with(words=lambda *a: -_word_losses(*a)),
+    ),
+    Likely(
+        "Is the log missing? The probabilities of a sentence multiply, so their logs add up.",
+        _with(words=_picked(lambda z: z.softmax(dim=-1))),
+    ),
+    Likely(
+        "Did you take the logits for log-probabilities? log_softmax turns the one into the other.",
+        _with(words=_picked(lambda z: z)),
+    ),
+    Likely(
+        "Is the softmax over the wrong axis? It is over the words of the vocabulary: dim=-1.",
+        _with(words=_picked(lambda z: z.log_softmax(dim=1))),
+    ),
+    Likely(
+        "Did you swap the two? The losses of the sentences come first, then the mean per word.",
+        lambda *a: reference_teacher_forced_loss(*a)[::-1],
+    ),
+    Likely(
+        "Did you return the mean only? The losses of the sentences are asked for as well.",
+        lambda *a: reference_teacher_forced_loss(*a)[1],
+    ),
+    Likely(
+        "Did you sum over the whole batch? Every sentence has its own loss, (B,).",
+        _with(end=lambda losses, real: ((losses * real).sum(), (losses * real).sum() / real.sum())),
+    ),
+    Likely(
+        "Is the loss of a sentence a mean? It is the sum over its words.",
+        _with(
+            end=lambda losses, real: (
+                (losses * real).sum(dim=1) / real.sum(dim=1),
+                (losses * real).sum() / real.sum(),
+            )
+        ),
+    ),
+    Likely(
+        "Is the <eos> missing? The decoder has to learn to stop: <eos> is a target like a word.",
+        _with(real=lambda y: (y[:, 1:] != PAD) & (y[:, 1:] != EOS)),
+    ),
+    Likely(
+        "Is padding counted? Where the target is <pad> nothing was asked.",
+        _with(real=lambda y: torch.ones_like(y[:, 1:], dtype=torch.bool)),
+    ),
+    Likely(
+        "Is padding left out of the sum, but counted in the mean? Divide by the number of real words.",
+        _mean(lambda kept, real: kept.mean()),
+    ),
+    Likely(
+        "Is padding left out of the sentences' losses, but not of the mean?",
+        _with(end=lambda losses, real: ((losses * real).sum(dim=1), losses.mean())),
+    ),
+    Likely(
+        "Did you average the sentences' own means? Every word counts the same: divide the whole sum "
+        "by the number of real words of the batch.",
+        _mean(lambda kept, real: (kept.sum(dim=1) / real.sum(dim=1)).mean()),
+    ),
+    Likely(
+        "Did you divide by the number of sentences? The mean is per word.",
+        _mean(lambda kept, real: kept.sum() / len(real)),
+    ),
+    Likely(
+        "Is a word after the padding's first place asked for? Look at the target, not at the input: "
+        "y[:, 1:] != PAD.",
+        _with(real=lambda y: y[:, :-1] != PAD),
+    ),
+    Likely(
+        "Is the last column missing? There are N - 1 steps: y[:, 0] is fed first, y[:, N - 2] last.",
+        lambda step, state, y: reference_teacher_forced_loss(step, state, y[:, :-1]),
+    ),
+]
+
+
+def teacher_forced_loss(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Check exercise 3: first sentences of one length, then padded ones."""
+
+    def case(label: str, *lengths: int, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: loss_arguments(lengths, **options), hint)
+
+    padded = "Where the target is <pad> nothing was asked: leave it out of the sums and of the mean."
+    cases = [
+        case("the first example", 4, 4),
+        case("other sizes", 6, 6, 6, v=5, h=3, seed=1, hint="Is a size written into your code?"),
+        case("a batch of 1", 3, seed=2, hint="Does a squeeze() or [0] drop the batch?"),
+        case("float32", 4, 4, dtype=torch.float32, hint="Create new tensors like the old ones."),
+        case("an empty sentence: <sos>, <eos>", 0, 0, seed=3),
+        case("lengths 2, 5 and 3", 2, 5, 3, seed=4, hint=padded),
+        case("lengths 4, 1, 1 and 0", 4, 1, 1, 0, seed=5, hint=padded),
+    ]
+    core.check_function(
+        "teacher_forced_loss",
+        student,
+        reference_teacher_forced_loss,
+        cases,
+        TEACHER_FORCED_LOSS,
+        gradient=("state",),
+    )

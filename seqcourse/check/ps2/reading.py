@@ -1,0 +1,271 @@
+"""Exercises 1 and 2: what the encoder hands over, and one step of the decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Likely
+
+
+def final_arguments(
+    batch: int, time: int, h: int, dtype: torch.dtype = torch.float64, seed: int = 0
+) -> dict[str, Any]:
+    """Arguments of `final_states`: states with numbers in the padding too, and lengths.
+
+    The first sentence fills the batch's length, the others are shorter where they can be.
+    """
+    drawn = core.normal({"states": (batch, time, 2 * h)}, seed=seed, dtype=dtype)
+    lengths = [time - (2 * k + k // 2) % time for k in range(batch)]
+    return {**drawn, "lengths": torch.tensor(lengths)}
+
+
+def _last(states: Tensor, lengths: Tensor, shift: int = 1) -> Tensor:
+    return states[torch.arange(len(states)), lengths - shift]  # (B, 2H)
+
+
+def _halves(states: Tensor) -> tuple[Tensor, Tensor]:
+    return states.chunk(2, dim=-1)
+
+
+def _both(forward: Tensor, backward: Tensor) -> Tensor:
+    return torch.cat([forward, backward], dim=-1)
+
+
+def reference_final_states(states: Tensor, lengths: Tensor) -> Tensor:
+    """Where either direction ended: (B, 2H), the forward half first."""
+    forward, backward = _halves(states)
+    return _both(_last(forward, lengths), backward[:, 0])
+
+
+FINAL_STATES = [
+    Likely(
+        "Did you take the last column, states[:, -1], for both directions? For a short sentence "
+        "that is padding, and the backward direction ends at the first word.",
+        lambda states, lengths: states[:, -1],
+    ),
+    Likely(
+        "Did you take the forward half from the last column? For a short sentence that is padding: "
+        "the last word stands at lengths - 1.",
+        lambda states, lengths: _both(_halves(states)[0][:, -1], _halves(states)[1][:, 0]),
+    ),
+    Likely(
+        "Did you take the backward half at the last word as well? The backward direction reads "
+        "from right to left, so it ends at the first word.",
+        _last,
+    ),
+    Likely(
+        "Did you take the backward half from the last column? That is where it begins to read; it "
+        "ends at the first word.",
+        lambda states, lengths: _both(_last(_halves(states)[0], lengths), _halves(states)[1][:, -1]),
+    ),
+    Likely(
+        "Did you swap the directions? The first half of the numbers is the forward direction, which "
+        "ends at the last word; the second half ends at the first word.",
+        lambda states, lengths: _both(_halves(states)[0][:, 0], _last(_halves(states)[1], lengths)),
+    ),
+    Likely(
+        "Did you put the backward half first? The order is forward, backward.",
+        lambda states, lengths: _both(_halves(states)[1][:, 0], _last(_halves(states)[0], lengths)),
+    ),
+    Likely(
+        "Counting starts at 0: the last word of a sentence stands at lengths - 1, not at lengths.",
+        lambda states, lengths: _both(_last(_halves(states)[0], lengths, 0), _halves(states)[1][:, 0]),
+    ),
+    Likely(
+        "Did you return the forward half only? Both directions are asked for.",
+        lambda states, lengths: _last(_halves(states)[0], lengths),
+    ),
+    Likely(
+        "Did you add the two halves? They stand side by side.",
+        lambda states, lengths: _last(_halves(states)[0], lengths) + _halves(states)[1][:, 0],
+    ),
+    Likely(
+        "states[:, lengths - 1] takes every length from every sentence, (B, B, ...). Name the row "
+        "too: states[torch.arange(B), lengths - 1].",
+        lambda states, lengths: torch.cat(
+            [_halves(states)[0][:, lengths - 1], _halves(states)[1][:, 0]], dim=-1
+        ),
+    ),
+    Likely(
+        "Did you cut the batch or the time in half? The directions are halves of the last axis.",
+        lambda states, lengths: _both(states.chunk(2, dim=1)[0][:, 0], states.chunk(2, dim=1)[1][:, 0]),
+    ),
+]
+
+
+def final_states(student: Callable[..., Tensor]) -> None:
+    """Check exercise 1: what a bidirectional encoder hands over."""
+    cases = core.standard_cases(
+        final_arguments,
+        {"batch": 3, "time": 5, "h": 2},
+        {"batch": 4, "time": 7, "h": 3},
+    )
+    core.check_function(
+        "final_states", student, reference_final_states, cases, FINAL_STATES, gradient=("states",)
+    )
+
+
+def decoder_arguments(
+    batch: int,
+    v: int,
+    e: int,
+    s: int,
+    c: int,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `decoder_step`: previous words, state, context, the decoder's weights."""
+    sizes = {
+        "s": (batch, s),
+        "c": (batch, c),
+        "embedding": (v, e),
+        "w_y": (s, e),
+        "w_s": (s, s),
+        "w_c": (s, c),
+        "b": (s,),
+        "w_out": (v, s),
+        "b_out": (v,),
+    }
+    tokens = torch.tensor([(5 * k + 3 + seed) % v for k in range(batch)])
+    return {"tokens": tokens, **core.normal(sizes, seed=seed, dtype=dtype)}
+
+
+def _decode(
+    tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out, *, squash=torch.tanh, old=False
+) -> tuple[Tensor, Tensor]:
+    """The step; the options make the mistakes of DECODER_STEP."""
+    new = squash(embedding[tokens] @ w_y.T + s @ w_s.T + c @ w_c.T + b)
+    return (s if old else new) @ w_out.T + b_out, new
+
+
+def reference_decoder_step(*arguments: Tensor) -> tuple[Tensor, Tensor]:
+    """Logits (B, V) and the new state (B, D_S)."""
+    return _decode(*arguments)
+
+
+def _without(*names: str) -> Callable[..., tuple[Tensor, Tensor]]:
+    """The step with these weights taken for zero."""
+
+    def step(tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out):
+        weights = {"w_y": w_y, "w_s": w_s, "w_c": w_c, "b": b, "w_out": w_out, "b_out": b_out}
+        weights |= {name: torch.zeros_like(weights[name]) for name in names}
+        return _decode(tokens, s, c, embedding, *weights.values())
+
+    return step
+
+
+def _first_logits(change: Callable[[Tensor], Tensor]) -> Callable[..., tuple[Tensor, Tensor]]:
+    def step(*arguments):
+        logits, state = _decode(*arguments)
+        return change(logits), state
+
+    return step
+
+
+def _untransposed(tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out):
+    new = torch.tanh(embedding[tokens] @ w_y + s @ w_s + c @ w_c + b)
+    return new @ w_out + b_out, new
+
+
+def _w_s_untransposed(tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out):
+    return _decode(tokens, s, c, embedding, w_y, w_s.T, w_c, b, w_out, b_out)
+
+
+def _context_behind(tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out):
+    new = torch.tanh(embedding[tokens] @ w_y.T + s @ w_s.T + b) + c @ w_c.T
+    return new @ w_out.T + b_out, new
+
+
+def _no_embedding(tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out):
+    new = torch.tanh(tokens @ w_y.T + s @ w_s.T + c @ w_c.T + b)
+    return new @ w_out.T + b_out, new
+
+
+def _embedding_per_row(tokens, s, c, embedding, *weights):
+    return _decode(torch.arange(len(tokens)), s, c, embedding, *weights)
+
+
+DECODER_STEP = [
+    Likely("Is the context c missing? It is an input of every step.", _without("w_c")),
+    Likely("Is the previous word missing? It is an input of every step.", _without("w_y")),
+    Likely("Is the old state s missing? It is an input of every step.", _without("w_s")),
+    Likely("Did you forget the bias b of the state?", _without("b")),
+    Likely("Did you forget the bias b_out of the logits?", _without("b_out")),
+    Likely("Did you forget both biases?", _without("b", "b_out")),
+    Likely(
+        "Did you forget the tanh around the new state?",
+        lambda *a: _decode(*a, squash=lambda x: x),
+    ),
+    Likely("Did you use a sigmoid in place of the tanh?", lambda *a: _decode(*a, squash=torch.sigmoid)),
+    Likely("Is the context added behind the tanh? It belongs into the sum.", _context_behind),
+    Likely(
+        "Do the logits come from the old state? They come from the new one.",
+        lambda *a: _decode(*a, old=True),
+    ),
+    Likely(
+        "Did you return probabilities? Logits are the scores before the softmax.",
+        _first_logits(lambda z: z.softmax(dim=-1)),
+    ),
+    Likely(
+        "Did you return log-probabilities? Logits are the scores before the softmax.",
+        _first_logits(lambda z: z.log_softmax(dim=-1)),
+    ),
+    Likely("Is there a tanh around the logits? Only the state has one.", _first_logits(torch.tanh)),
+    Likely(
+        "Did you return the most likely word? The logits of all words are asked for.",
+        _first_logits(lambda z: z.argmax(dim=-1)),
+    ),
+    Likely(
+        "Did you return the state first? The order is logits, state.",
+        lambda *a: _decode(*a)[::-1],
+    ),
+    Likely(
+        "Did you return the logits only? The next step needs the new state.",
+        lambda *a: _decode(*a)[0],
+    ),
+    Likely(
+        "Did you return the old state? The next step needs the new one.",
+        lambda tokens, s, *rest: (_decode(tokens, s, *rest)[0], s),
+    ),
+    Likely(
+        "Did you forget to transpose w_s? It has one row per entry of the new state: s @ w_s.T.",
+        _w_s_untransposed,
+    ),
+    Likely(
+        "Did you forget to transpose the matrices? They have one row per entry of the result: "
+        "c @ w_c.T.",
+        _untransposed,
+    ),
+    Likely(
+        "Did you multiply with the ids themselves? A word's vector is its row of the embedding: "
+        "embedding[tokens].",
+        _no_embedding,
+    ),
+    Likely(
+        "Did you take the first B rows of the embedding? Take the rows of these words: "
+        "embedding[tokens].",
+        _embedding_per_row,
+    ),
+]
+
+
+def decoder_step(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Check exercise 2: one step of a decoder with its own context."""
+    cases = core.standard_cases(
+        decoder_arguments,
+        {"batch": 2, "v": 7, "e": 3, "s": 4, "c": 5},
+        {"batch": 5, "v": 4, "e": 6, "s": 3, "c": 2},
+    )
+    core.check_function(
+        "decoder_step",
+        student,
+        reference_decoder_step,
+        cases,
+        DECODER_STEP,
+        gradient=("s", "c", "embedding", "w_y", "w_s", "w_c", "w_out"),
+    )

@@ -1,0 +1,247 @@
+"""Exercise 6: scheduled sampling, a run in which a coin says what the decoder hears."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Likely, Mistake
+from seqcourse.check.ps2.decoders import Step, plain_decoder
+from seqcourse.check.ps2.losses import sentences, unroll
+
+NAME = "scheduled_sampling"
+
+
+def scheduled_calls(seed: int) -> dict[str, dict[str, Any]]:
+    """The calls that tell what a decoder hears: truth only, own words only, a mixture, ..."""
+
+    def call(
+        batch: int, words: int, epsilon: float, number: int | None, v: int = 7, shift: int = 0
+    ) -> dict[str, Any]:
+        generator = None if number is None else torch.Generator().manual_seed(number)
+        return {
+            "step": plain_decoder(v, 5, seed + shift),
+            **core.normal({"state": (batch, 5)}, seed=seed + shift),
+            "y": sentences([words] * batch, v, seed + shift),
+            "epsilon": epsilon,
+            "generator": generator,
+        }
+
+    return {
+        "truth": call(3, 5, 1.0, seed),
+        "own": call(3, 5, 0.0, seed),
+        "one": call(1, 6, 0.0, seed, shift=1),
+        "many": call(300, 20, 0.7, seed),
+        "again": call(300, 20, 0.7, seed),
+        "other": call(300, 20, 0.7, seed + 1),
+        "rare": call(200, 20, 0.2, seed, v=9, shift=2),
+        "none": call(2, 4, 0.5, None),
+    }
+
+
+def _run(
+    step: Step,
+    state: Tensor,
+    y: Tensor,
+    heads: Callable[[int], Any],
+    *,
+    truth: Callable[[int], int] = lambda t: t,
+    guess: Callable[[Tensor], Tensor] = lambda logits: logits.argmax(dim=-1),
+    keep: bool = True,
+    first: bool = True,
+) -> tuple[Tensor, Tensor]:
+    """Logits and what was fed; heads(t) says for every sentence whether the truth is."""
+    logits: list[Tensor] = []
+    fed: list[Tensor] = []
+    for t in range(y.shape[1] - 1):
+        tokens = y[:, truth(t)]
+        if t > 0:
+            tokens = torch.where(torch.as_tensor(heads(t)), tokens, guess(logits[-1]))
+        elif not first:
+            tokens = torch.zeros_like(tokens)
+        scores, new = step(tokens, state)
+        state = new if keep else state
+        logits.append(scores)
+        fed.append(tokens)
+    return torch.stack(logits, dim=1), torch.stack(fed, dim=1)
+
+
+def reference_scheduled_sampling(
+    step: Step, state: Tensor, y: Tensor, epsilon: float, generator: torch.Generator | None
+) -> tuple[Tensor, Tensor]:
+    """Logits (B, N - 1, V) and the words that were fed (B, N - 1)."""
+    return _run(step, state, y, lambda t: torch.rand(len(y), generator=generator) < epsilon)
+
+
+def _sure(change: Callable[[float], float] = lambda e: e, **mistake: Any) -> Callable[..., Any]:
+    """A run for epsilon 0 or 1, where the coin has nothing to say."""
+    return lambda step, state, y, epsilon, generator: _run(
+        step, state, y, lambda t: change(epsilon) > 0.5, **mistake
+    )
+
+
+def _two_passes(step, state, y, epsilon, generator):
+    """Own words from a teacher-forced run."""
+    guesses = unroll(step, state, y).argmax(dim=-1)
+    fed = torch.cat([y[:, :1], (y[:, 1:-1] if epsilon > 0.5 else guesses[:, :-1])], dim=1)
+    return unroll(step, state, torch.cat([fed, fed[:, :1]], dim=1)), fed
+
+
+def _heard_only(step, state, y, epsilon, generator):
+    """Feeds the truth, but writes the mixture down."""
+    logits = unroll(step, state, y)
+    guesses = logits.argmax(dim=-1)
+    mixed = y[:, :-1] if epsilon > 0.5 else torch.cat([y[:, :1], guesses[:, :-1]], dim=1)
+    return logits, mixed
+
+
+CERTAIN = [
+    Likely(
+        "Is the coin the wrong way round? epsilon is the probability of the true word.",
+        _sure(lambda e: 1 - e),
+    ),
+    Likely("Is the true word fed at every step? Look at epsilon.", _sure(lambda e: 1.0)),
+    Likely("Is the own word fed at every step? Look at epsilon.", _sure(lambda e: 0.0)),
+    Likely(
+        "Is y[:, t + 1] fed at step t? That is the word the decoder is asked for; it hears y[:, t].",
+        _sure(truth=lambda t: t + 1),
+    ),
+    Likely(
+        "Does every step start from the first state? Hand on the state that step returns.",
+        _sure(keep=False),
+    ),
+    Likely(
+        "Do the own words come from a teacher-forced run? The decoder's own word is the likeliest "
+        "one after what it really heard.",
+        _two_passes,
+    ),
+    Likely(
+        "Is the mixture written down but never fed? Hand it to step.",
+        _heard_only,
+    ),
+    Likely(
+        "Is the first word not <sos>? At the first step there is no own word yet: feed y[:, 0].",
+        _sure(first=False),
+    ),
+    Likely("Did you return the logits only?", lambda *a: _sure()(*a)[0]),
+    Likely(
+        "Did you swap the two? The logits come first, then the words that were fed.",
+        lambda *a: _sure()(*a)[::-1],
+    ),
+    Likely(
+        "Did you stack along the first axis? The batch comes first: torch.stack(..., dim=1).",
+        lambda *a: tuple(part.transpose(0, 1) for part in _sure()(*a)),
+    ),
+    Likely(
+        "Is there one step too many? The last word of y is never fed: there are N - 1 steps.",
+        lambda step, state, y, *rest: _sure()(step, state, torch.cat([y, y[:, :1]], dim=1), *rest),
+    ),
+    Likely(
+        "Is the last step missing? There are N - 1 steps.",
+        lambda step, state, y, *rest: _sure()(step, state, y[:, :-1], *rest),
+    ),
+]
+
+
+def _replay(given: Mapping[str, Any], fed: Tensor) -> Tensor:
+    """The logits that follow from what was fed, (B, N - 1, V)."""
+    return unroll(given["step"], given["state"], torch.cat([fed, fed[:, :1]], dim=1))
+
+
+def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[str, Any]]) -> None:
+    """Judge the calls of `scheduled_calls` from what `core.record` wrote down; raise Mistake."""
+    results = {name: core.result(found, f"{name}.result") for name in made}
+    for name, given in made.items():
+        core.unchanged(NAME, found, given, f"{name}.")
+    for name in ("truth", "own", "one"):
+        arguments = made[name].values()
+        expected = reference_scheduled_sampling(*arguments)
+        label = f"{NAME} (epsilon = {made[name]['epsilon']:g})"
+        core.compare(label, results[name], expected, arguments, CERTAIN)
+    for name in ("none", "many", "rare"):
+        _check_heard(results[name], made[name])
+    for name in ("many", "rare"):
+        _check_coin(results[name][1], made[name])
+    if torch.equal(results["many"][1], results["other"][1]):
+        raise Mistake(f"{NAME}: two seeds give the same coins. Is a seed fixed inside?")
+    if not torch.equal(results["many"][1], results["again"][1]):
+        raise Mistake(
+            f"{NAME}: the same seed gives other coins each time. Do you pass the generator on?"
+        )
+
+
+def _check_heard(got: Any, given: Mapping[str, Any]) -> None:
+    """Raise Mistake unless every word that was fed is the true one or the decoder's own."""
+    y, label = given["y"][:, :-1], f"{NAME} (epsilon = {given['epsilon']:g})"
+    shape = (torch.zeros(*y.shape, given["step"](y[:, 0], given["state"])[0].shape[-1]).double(), y)
+    fits = isinstance(got, (tuple, list)) and len(got) == 2
+    if not fits or any(
+        not isinstance(a, Tensor) or a.shape != b.shape or a.dtype != b.dtype
+        for a, b in zip(got, shape, strict=True)
+    ):
+        core.compare(label, got, shape, given.values())
+    logits, fed = got
+    if fed.min() < 0 or fed.max() >= logits.shape[-1]:
+        raise Mistake(f"{label}: what is fed should be words of the vocabulary, but is {fed.max()}.")
+    wanted = _replay(given, fed)
+    own = wanted.argmax(dim=-1)[:, :-1]
+    allowed = (fed[:, 1:] == y[:, 1:]) | (fed[:, 1:] == own)
+    if not torch.equal(fed[:, 0], y[:, 0]) or not allowed.all():
+        raise Mistake(
+            f"{label}: a word was fed that is neither the true one, y[:, t], nor the decoder's own, "
+            "the likeliest one (argmax) after the step before. "
+            + ("" if torch.equal(fed[:, 0], y[:, 0]) else "The first one is always y[:, 0].")
+        )
+    if not core.same(logits, wanted):
+        raise Mistake(f"{label}: the logits are not those that follow from the words that were fed.")
+
+
+def _check_coin(fed: Tensor, given: Mapping[str, Any]) -> None:
+    """Raise Mistake unless every sentence and step has its own coin with the right probability."""
+    y, epsilon = given["y"][:, 1:-1], given["epsilon"]
+    own = _replay(given, fed).argmax(dim=-1)[:, :-1]
+    told = own != y  # where the two differ one can tell which of them was fed
+    true = (fed[:, 1:] == y) & told
+    share = float(true.sum() / told.sum())
+    steps = [float(true[:, t].sum() / told[:, t].sum()) for t in range(y.shape[1]) if told[:, t].any()]
+    rows = [float(true[b].sum() / told[b].sum()) for b in range(len(y)) if told[b].any()]
+
+    def all_or_nothing(shares: list[float]) -> bool:
+        return all(value in (0.0, 1.0) for value in shares)
+
+    if all_or_nothing([share]):
+        question = "Is there one coin for everything? Every sentence throws its own at every step."
+    elif all_or_nothing(steps):
+        question = (
+            "Do all sentences share one coin at each step? Every sentence throws its own: torch.rand(B)."
+        )
+    elif all_or_nothing(rows):
+        question = "Is one coin thrown for a whole sentence? It is thrown anew at every step."
+    elif abs(share - epsilon) < 0.05:
+        return
+    elif abs(share - (1 - epsilon)) < 0.05:
+        question = "Is the coin the wrong way round? epsilon is the probability of the true word."
+    elif abs(share - 0.5) < 0.05:
+        question = "Is the coin always a fair one? epsilon is the probability of the true word."
+    elif abs(share - float(torch.tensor(epsilon).sigmoid())) < 0.03 or share > epsilon:
+        question = "Is the coin thrown with torch.randn? torch.rand is uniform between 0 and 1."
+    else:
+        question = "epsilon is the probability of the true word."
+    raise Mistake(
+        f"{NAME}: with epsilon = {epsilon:g} the decoder should hear the true word in about "
+        f"{epsilon:.0%} of the cases, each on its own, but heard it in {share:.0%}. {question}"
+    )
+
+
+def scheduled_sampling(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Check exercise 6: what a decoder hears when a coin decides."""
+    found: dict[str, numpy.ndarray] = {}
+    for name, given in scheduled_calls(seed=3).items():
+        found |= core.record(student, given, f"{name}.")
+    judge_scheduled(found, scheduled_calls(seed=3))
+    print(f"✓ {NAME}: truth only, own words only, 10,000 coins, seeds: all as expected.")

@@ -1,0 +1,141 @@
+"""Exercise 4: a batch of sentences written greedily."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+from seqcourse.check.ps2.decoders import EOS, PAD, SOS, Step, ending_decoder
+
+
+def greedy_arguments(
+    left: Sequence[int], max_len: int, v: int = 9, h: int = 5, seed: int = 0
+) -> dict[str, Any]:
+    """Arguments of `greedy`: a decoder that ends sentence b after about left[b] words."""
+    hidden = core.normal({"h": (len(left), h)}, seed=seed + 2)["h"]
+    remaining = torch.tensor([[float(steps)] for steps in left], dtype=torch.float64)
+    return {
+        "step": ending_decoder(v, h, seed, hurry=8.0),
+        "state": (hidden, remaining),
+        "first": torch.full((len(left),), SOS),
+        "max_len": max_len,
+    }
+
+
+def _columns(
+    step: Step,
+    state: Any,
+    first: Tensor,
+    max_len: int,
+    *,
+    fill: int | None = PAD,
+    until: Callable[[Tensor], Tensor] | None = torch.all,
+    choose: Callable[[Tensor], Tensor] = lambda logits: logits.argmax(dim=-1),
+    keep: bool = True,
+    own: bool = True,
+) -> list[Tensor]:
+    """The words written, one tensor (B,) per step; the options make the mistakes of GREEDY."""
+    tokens, written = first, []
+    ended = torch.zeros(len(first), dtype=torch.bool)
+    while len(written) < max_len:
+        logits, new = step(tokens, state)
+        state = new if keep else state
+        word = choose(logits)
+        written.append(word if fill is None else torch.where(ended, fill, word))
+        ended = ended | (word == EOS)
+        tokens = word if own else first
+        if until is not None and until(ended):
+            break
+    return written
+
+
+def reference_greedy(step: Step, state: Any, first: Tensor, max_len: int) -> Tensor:
+    """The likeliest word at every step, up to <eos>, then padding: (B, L)."""
+    return torch.stack(_columns(step, state, first, max_len), dim=1)
+
+
+def _variant(**mistake: Any) -> Callable[..., Tensor]:
+    return lambda *arguments: torch.stack(_columns(*arguments, **mistake), dim=1)
+
+
+def _without_eos(*arguments):
+    written = reference_greedy(*arguments)
+    return torch.where(written == EOS, PAD, written)
+
+
+def _eos_column_missing(*arguments):
+    written = _without_eos(*arguments)
+    return written[:, : int((written != PAD).sum(dim=1).max())]
+
+
+def _with_first(step, state, first, max_len):
+    return torch.cat([first[:, None], reference_greedy(step, state, first, max_len)], dim=1)
+
+
+GREEDY = [
+    Likely(
+        "Does every step start from the first state? Hand on the state that step returns.",
+        _variant(keep=False),
+    ),
+    Likely("Is <sos> fed again and again? Feed the newest word.", _variant(own=False)),
+    Likely("Did you take the unlikeliest word? It is argmax.", _variant(choose=lambda z: z.argmin(-1))),
+    Likely(
+        "Does a sentence go on after its <eos>? From there on its row is <pad>.",
+        _variant(fill=None),
+    ),
+    Likely(
+        "Does a sentence go on after its <eos>? From there on its row is <pad>.",
+        _variant(fill=None, until=None),
+    ),
+    Likely(
+        "Is a finished row filled with <eos>? It has one <eos>, then <pad>.",
+        _variant(fill=EOS),
+    ),
+    Likely(
+        "Does the loop stop when the first sentence ends? It goes on until all have ended.",
+        _variant(until=torch.any),
+    ),
+    Likely(
+        "Does the loop always run to max_len? When all sentences have ended it stops: no column is "
+        "<pad> in every row.",
+        _variant(until=None),
+    ),
+    Likely("Did you leave out the <eos>? It is part of the result.", _without_eos),
+    Likely("Did you leave out the <eos>? It is part of the result.", _eos_column_missing),
+    Likely("Does your result begin with <sos>? Only what was written is asked for.", _with_first),
+    Likely(
+        "Is there one word too few? max_len words may be written.",
+        lambda step, state, first, max_len: _variant()(step, state, first, max_len - 1),
+    ),
+    Likely(
+        "Is there one word too many? At most max_len words may be written.",
+        lambda step, state, first, max_len: _variant()(step, state, first, max_len + 1),
+    ),
+    Likely(
+        "Did you stack along the first axis? The batch comes first: torch.stack(written, dim=1).",
+        lambda *arguments: torch.stack(_columns(*arguments)),
+    ),
+    Likely("Did you return a list? Stack it to one tensor.", lambda *arguments: _columns(*arguments)),
+]
+
+
+def greedy(student: Callable[..., Tensor]) -> None:
+    """Check exercise 4: greedy decoding of a batch."""
+    sizes = {
+        "the first example": ((4, 2, 6), 9),
+        "a batch of 1": ((3,), 7),
+        "sentences that max_len cuts off": ((20, 3), 5),
+        "a sentence that ends at once": ((1, 4), 9),
+        "sentences that all end together": ((3, 3), 8),
+        "max_len 1": ((4, 2), 1),
+    }
+    cases = [
+        Case(label, lambda s=size, k=k: greedy_arguments(*s, seed=10 * k))
+        for k, (label, size) in enumerate(sizes.items())
+    ]
+    core.check_function("greedy", student, reference_greedy, cases, GREEDY)
