@@ -271,7 +271,12 @@ BUILDERS = {"tatoeba": build_tatoeba, "cmudict": build_cmudict, "alice": build_a
 
 
 def write_source(folder: Path, note: dict[str, object]) -> None:
-    """Write the note that says where a folder's files come from."""
+    """Write the note that says where a folder's files come from, with their checksums.
+
+    ``seqcourse data check`` and ``seqcourse doctor`` compare the files with it.
+    """
+    files = sorted(path for path in folder.iterdir() if path.name != "source.json")
+    note["files"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     text = json.dumps(note, indent=2, ensure_ascii=False) + "\n"
     write_beside(folder / "source.json", text.encode())
 
