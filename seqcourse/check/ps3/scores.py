@@ -1,0 +1,343 @@
+"""Exercises 3 and 4: the four scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {
+    "general_score": ("dot_score", "general_score", "DotScore", "GeneralScore"),
+    "additive_score": ("additive_score", "additive_score_from_keys", "AdditiveScore"),
+    "mlp_score": ("mlp_score", "MLPScore"),
+}
+
+_SOFTMAX = "Did you apply a softmax? Raw scores are asked for; the softmax comes later."
+_PAIRS = (
+    "Does every decoder state meet the encoder states of every sequence? Each sequence of the batch "
+    "has its own."
+)
+_AXIS = "s needs an axis for the positions before it can meet h: s[:, None]."
+
+
+def general_arguments(
+    batch: int,
+    time: int,
+    d_s: int,
+    d_h: int | None = None,
+    matrix: bool = False,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `general_score`; without a matrix both states have the width d_s."""
+    d_h = d_s if d_h is None else d_h
+    drawn = core.normal({"s": (batch, d_s), "h": (batch, time, d_h), "w": (d_h, d_s)}, seed, dtype)
+    return drawn if matrix else {**drawn, "w": None}
+
+
+def reference_general_score(s: Tensor, h: Tensor, w: Tensor | None = None) -> Tensor:
+    """Raw scores h_i . W s, (B, T); without w the dot product."""
+    return functional.dot_score(s, h) if w is None else functional.general_score(s, h, w)
+
+
+def _bridged(s: Tensor, w: Tensor | None) -> Tensor:
+    return s if w is None else s @ w.T
+
+
+def _dots(s: Tensor, h: Tensor, w: Tensor | None) -> Tensor:
+    return reference_general_score(s, h, w)
+
+
+def _cosine(s, h, w):
+    s = _bridged(s, w)
+    return _dots(s, h, None) / (s.norm(dim=-1, keepdim=True) * h.norm(dim=-1))
+
+
+GENERAL_SCORE = [
+    Likely(
+        "Is W the wrong way round? It is (D_H, D_S) and turns s into something as wide as h: s @ w.T.",
+        lambda s, h, w: _dots(s if w is None else s @ w, h, None),
+    ),
+    Likely(
+        "Does your code use w at all? When it is given, the score is h_i . W s.",
+        lambda s, h, w: (h * s[:, None]).sum(dim=-1),
+    ),
+    Likely(
+        "Does your code use w at all? When it is given, the score is h_i . W s.",
+        lambda s, h, w: (h @ s[:, :, None])[:, :, 0],
+    ),
+    Likely(
+        "Does your code use w at all? When it is given, the score is h_i . W s.",
+        lambda s, h, w: torch.einsum("bd,btd->bt", s, h),
+    ),
+    Likely(
+        "Without w (None) the score is the plain dot product: ask `if w is None` first.",
+        lambda s, h, w: ((s @ w.T)[:, None] * h).sum(dim=-1),
+    ),
+    Likely(
+        "Did you divide by the root of the width? That belongs to the next chapter.",
+        lambda s, h, w: _dots(s, h, w) / h.shape[-1] ** 0.5,
+    ),
+    Likely(
+        "Is it the mean of the products? The dot product is their sum.",
+        lambda s, h, w: _dots(s, h, w) / h.shape[-1],
+    ),
+    Likely("Did you divide by the lengths of the vectors? The dot product is left as it is.", _cosine),
+    Likely(_SOFTMAX, lambda s, h, w: _dots(s, h, w).softmax(dim=-1)),
+    Likely(
+        "Is the sum over the entries missing? A score is one number per position.",
+        lambda s, h, w: h * _bridged(s, w)[:, None],
+    ),
+    Likely(
+        "Did you sum over the positions? Sum over the entries of the states, dim=-1.",
+        lambda s, h, w: (h * _bridged(s, w)[:, None]).sum(dim=1),
+    ),
+    Likely(_PAIRS, lambda s, h, w: h @ _bridged(s, w).T),
+    Likely(_AXIS, lambda s, h, w: (h * _bridged(s, w)).sum(dim=-1)),
+    Likely(_AXIS + " As a matrix product: h @ s[:, :, None].", lambda s, h, w: h @ _bridged(s, w)),
+    Likely(
+        "Does every sequence get the scores of the first decoder state?",
+        lambda s, h, w: h @ _bridged(s, w)[0],
+    ),
+]
+
+
+def general_score(student: Callable[..., Tensor]) -> None:
+    """Check exercise 3: scores by products, dot and general."""
+
+    def case(label: str, *sizes: int) -> Case:
+        return Case(label, lambda: general_arguments(*sizes, matrix=True))
+
+    cases = core.standard_cases(
+        general_arguments,
+        {"batch": 2, "time": 4, "d_s": 3},
+        {"batch": 3, "time": 3, "d_s": 3},
+    )
+    cases += [
+        case("a matrix w", 2, 4, 3, 3),
+        case("a matrix w between two widths", 3, 5, 2, 4),
+        case("a matrix w and a batch of 1", 1, 4, 4, 2),
+    ]
+    core.check_function(
+        "general_score",
+        student,
+        reference_general_score,
+        cases,
+        GENERAL_SCORE,
+        gradient=("s", "h"),
+        forbidden=FORBIDDEN["general_score"],
+    )
+
+
+def additive_arguments(
+    batch: int,
+    time: int,
+    d_s: int,
+    d_h: int,
+    d_a: int,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `additive_score`."""
+    sizes = {
+        "s": (batch, d_s),
+        "h": (batch, time, d_h),
+        "w_s": (d_a, d_s),
+        "w_h": (d_a, d_h),
+        "v": (d_a,),
+    }
+    return core.normal(sizes, seed, dtype)
+
+
+def _hidden(s: Tensor, h: Tensor, w_s: Tensor, w_h: Tensor) -> Tensor:
+    """W_s s + W_h h, (B, T, D_A)."""
+    return (s @ w_s.T)[:, None] + h @ w_h.T
+
+
+ADDITIVE_SCORE = [
+    Likely(
+        "Is the tanh missing? Without it W_s s adds the same number to every position.",
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h) @ v,
+    ),
+    Likely(
+        "Is the tanh outside? It comes before the product with v.",
+        lambda s, h, w_s, w_h, v: torch.tanh(_hidden(s, h, w_s, w_h) @ v),
+    ),
+    Likely(
+        "Did you take a tanh of each part? The tanh is of the sum.",
+        lambda s, h, w_s, w_h, v: ((s @ w_s.T).tanh()[:, None] + (h @ w_h.T).tanh()) @ v,
+    ),
+    Likely(
+        "Did you use a sigmoid in place of the tanh?",
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).sigmoid() @ v,
+    ),
+    Likely(
+        "Did you use relu in place of the tanh? relu belongs to the other half of the exercise.",
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).relu() @ v,
+    ),
+    Likely(
+        "Did you forget v? It weighs the D_A entries before they are summed.",
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).tanh().sum(dim=-1),
+    ),
+    Likely(
+        "Is the sum over the D_A entries missing? The product with v is a dot product.",
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).tanh() * v,
+    ),
+    Likely(
+        "Did you swap the matrices? w_s belongs to s, w_h to h.",
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_h, w_s).tanh() @ v,
+    ),
+    Likely(
+        "Did you forget to transpose the matrices? One row per entry of the result: s @ w_s.T.",
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s.T, w_h.T).tanh() @ v,
+    ),
+    Likely(
+        "W_s s is (B, D_A) and W_h h is (B, T, D_A): the first needs an axis for the positions, "
+        "[:, None].",
+        lambda s, h, w_s, w_h, v: torch.tanh(s @ w_s.T + h @ w_h.T) @ v,
+    ),
+    Likely(
+        "Is the decoder state s missing in the sum?",
+        lambda s, h, w_s, w_h, v: torch.tanh(h @ w_h.T) @ v,
+    ),
+    Likely(
+        "Are the encoder states h missing in the sum? Every position gets the same score.",
+        lambda s, h, w_s, w_h, v: _hidden(s, 0 * h, w_s, w_h).tanh() @ v,
+    ),
+    Likely(_SOFTMAX, lambda s, h, w_s, w_h, v: (_hidden(s, h, w_s, w_h).tanh() @ v).softmax(dim=-1)),
+    Likely(
+        "Does every sequence get the decoder state of the first one?",
+        lambda s, h, w_s, w_h, v: _hidden(s[:1], h, w_s, w_h).tanh() @ v,
+    ),
+]
+
+
+def additive_score(student: Callable[..., Tensor]) -> None:
+    """Check exercise 4, first half: the additive score."""
+    cases = core.standard_cases(
+        additive_arguments,
+        {"batch": 2, "time": 4, "d_s": 3, "d_h": 5, "d_a": 6},
+        {"batch": 3, "time": 3, "d_s": 3, "d_h": 3, "d_a": 3},
+    )
+    core.check_function(
+        "additive_score",
+        student,
+        functional.additive_score,
+        cases,
+        ADDITIVE_SCORE,
+        gradient=("s", "h", "w_s", "w_h", "v"),
+        forbidden=FORBIDDEN["additive_score"],
+    )
+
+
+def mlp_arguments(
+    batch: int,
+    time: int,
+    d_s: int,
+    d_h: int,
+    d_a: int,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `mlp_score`."""
+    sizes = {
+        "s": (batch, d_s),
+        "h": (batch, time, d_h),
+        "w1": (d_a, d_h + d_s),
+        "b1": (d_a,),
+        "w2": (d_a,),
+        "b2": (1,),
+    }
+    return core.normal(sizes, seed, dtype)
+
+
+def _side_by_side(s: Tensor, h: Tensor) -> Tensor:
+    """[h; s] at every position, (B, T, D_H + D_S)."""
+    return torch.cat([h, s[:, None].expand(-1, h.shape[1], -1)], dim=-1)
+
+
+def _mlp(s, h, w1, b1, w2, b2, squash=torch.relu):
+    return squash(_side_by_side(s, h) @ w1.T + b1) @ w2 + b2
+
+
+def _mlp_swapped(s, h, w1, b1, w2, b2):
+    both = torch.cat([s[:, None].expand(-1, h.shape[1], -1), h], dim=-1)
+    return torch.relu(both @ w1.T + b1) @ w2 + b2
+
+
+MLP_SCORE = [
+    Likely(
+        "Is the order [s; h]? The columns of w1 belong to h first, then to s: [h; s].",
+        _mlp_swapped,
+    ),
+    Likely(
+        "Did you forget the bias of the hidden layer, b1?",
+        lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, 0, w2, b2),
+    ),
+    Likely(
+        "Did you forget the bias of the output, b2?",
+        lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, b1, w2, 0),
+    ),
+    Likely(
+        "Did you forget both biases?",
+        lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, 0, w2, 0),
+    ),
+    Likely(
+        "Is the relu missing? Without it two layers are one.",
+        lambda *arguments: _mlp(*arguments, squash=lambda x: x),
+    ),
+    Likely(
+        "Did you use tanh? The hidden layer has a relu.",
+        lambda *arguments: _mlp(*arguments, squash=torch.tanh),
+    ),
+    Likely(
+        "Is there a relu at the end? A score may be negative; the relu is in the hidden layer only.",
+        lambda *arguments: _mlp(*arguments).relu(),
+    ),
+    Likely(
+        "Is the relu at the end? It belongs to the hidden layer, before w2.",
+        lambda *arguments: _mlp(*arguments, squash=lambda x: x).relu(),
+    ),
+    Likely(
+        "h has three axes and s has two: s must be repeated for every position first, "
+        "s[:, None].expand(-1, T, -1).",
+        lambda s, h, w1, b1, w2, b2: torch.cat([h, s], dim=-1),
+    ),
+    Likely(
+        "s[:, None] stands at one position only: expand(-1, T, -1) repeats it for all of them.",
+        lambda s, h, w1, b1, w2, b2: torch.cat([h, s[:, None]], dim=-1),
+    ),
+    Likely(
+        "Did you forget to transpose w1? It has one row per hidden unit: x @ w1.T.",
+        lambda s, h, w1, b1, w2, b2: torch.relu(_side_by_side(s, h) @ w1 + b1) @ w2 + b2,
+    ),
+    Likely(_SOFTMAX, lambda *arguments: _mlp(*arguments).softmax(dim=-1)),
+    Likely(
+        "Does every sequence get the decoder state of the first one?",
+        lambda s, h, *weights: _mlp(s[:1].expand(len(s), -1), h, *weights),
+    ),
+]
+
+
+def mlp_score(student: Callable[..., Tensor]) -> None:
+    """Check exercise 4, second half: the score of a small network."""
+    cases = core.standard_cases(
+        mlp_arguments,
+        {"batch": 2, "time": 4, "d_s": 3, "d_h": 5, "d_a": 6},
+        {"batch": 4, "time": 4, "d_s": 4, "d_h": 4, "d_a": 4},
+    )
+    core.check_function(
+        "mlp_score",
+        student,
+        functional.mlp_score,
+        cases,
+        MLP_SCORE,
+        gradient=("s", "h", "w1", "b1", "w2", "b2"),
+        forbidden=FORBIDDEN["mlp_score"],
+    )

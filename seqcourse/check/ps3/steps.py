@@ -1,0 +1,360 @@
+"""Exercises 5 and 6: one look at the source, and one step of a decoder that looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {
+    "attend": ("Attention", "scaled_dot_product_attention", "MultiheadAttention"),
+    "decoder_step": ("AttentionSeq2Seq", "MultiheadAttention"),
+}
+
+
+def _mask(batch: int, time: int, lengths: Sequence[int] | None) -> Tensor:
+    ends = torch.tensor([time] * batch if lengths is None else list(lengths))
+    return torch.arange(time) < ends[:, None]
+
+
+def _scorer(d_s: int, d_h: int, seed: int, dtype: torch.dtype, scale: float = 1.0) -> Callable:
+    """An additive score with fixed weights; they ask for no gradient."""
+    weights = core.normal({"w_s": (4, d_s), "w_h": (4, d_h), "v": (4,)}, seed, dtype)
+    weights["v"] = scale * weights["v"]
+    return lambda s, h: functional.additive_score(s, h, **weights)
+
+
+def attend_arguments(
+    batch: int,
+    time: int,
+    d_s: int,
+    d_h: int,
+    lengths: Sequence[int] | None = None,
+    scale: float = 1.0,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `attend`: a score with fixed weights, states, a mask of real positions."""
+    drawn = core.normal({"s": (batch, d_s), "h": (batch, time, d_h)}, seed, dtype)
+    score = _scorer(d_s, d_h, seed + 1, dtype, scale)
+    return {"score": score, **drawn, "mask": _mask(batch, time, lengths)}
+
+
+def reference_attend(score, s: Tensor, h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Context (B, D_H) and weights (B, T)."""
+    weights = functional.softmax(score(s, h), mask=mask)
+    return functional.weighted_sum(weights, h), weights
+
+
+def _attending(soften: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., tuple[Tensor, Tensor]]:
+    """An `attend` with another way from raw scores and mask to weights."""
+
+    def attend(score, s, h, mask):
+        weights = soften(score(s, h), mask)
+        return functional.weighted_sum(weights, h), weights
+
+    return attend
+
+
+def _states_masked(score, s, h, mask):
+    weights = functional.softmax(score(s, h))
+    return functional.weighted_sum(weights, h * mask[..., None]), weights
+
+
+def _states_zeroed(score, s, h, mask):
+    weights = functional.softmax(score(s, h * mask[..., None]))
+    return functional.weighted_sum(weights, h), weights
+
+
+def _highest(score, s, h, mask):
+    weights = functional.softmax(score(s, h), mask=mask)
+    return h[torch.arange(len(h)), weights.argmax(dim=-1)], weights
+
+
+ATTEND = [
+    Likely(
+        "Is the softmax over the batch? Each row of weights sums to 1: dim=-1.",
+        _attending(lambda e, mask: functional.softmax(e, 0, mask)),
+    ),
+    Likely(
+        "Did you return the weights first? The order is context, weights.",
+        lambda *arguments: reference_attend(*arguments)[::-1],
+    ),
+    Likely(
+        "Did you return the context only? The weights are asked for as well.",
+        lambda *arguments: reference_attend(*arguments)[0],
+    ),
+    Likely(
+        "Did you return the weights only? The context is asked for as well.",
+        lambda *arguments: reference_attend(*arguments)[1],
+    ),
+    Likely(
+        "Did you return raw scores in place of the weights? They come after the softmax.",
+        lambda score, s, h, mask: (
+            reference_attend(score, s, h, mask)[0],
+            score(s, h).masked_fill(~mask, float("-inf")),
+        ),
+    ),
+    Likely(
+        "Is the softmax missing? The raw scores are no weights: they do not sum to 1.",
+        _attending(lambda e, mask: e.masked_fill(~mask, 0.0)),
+    ),
+    Likely(
+        "Did you take the state with the highest weight? The context is the weighted sum of all.",
+        _highest,
+    ),
+    Likely(
+        "Did you divide by T, as mean() does? The weights sum to 1 already.",
+        lambda score, s, h, mask: (
+            reference_attend(score, s, h, mask)[0] / h.shape[1],
+            reference_attend(score, s, h, mask)[1],
+        ),
+    ),
+    Likely(
+        "score takes the decoder state first: score(s, h).",
+        lambda score, s, h, mask: score(h, s),
+    ),
+    Likely(
+        "Does exp() overflow? Subtract the largest score of each row, as in exercise 2.",
+        _attending(
+            lambda e, mask: (
+                e.masked_fill(~mask, float("-inf")).exp()
+                / e.masked_fill(~mask, float("-inf")).exp().sum(dim=-1, keepdim=True)
+            )
+        ),
+    ),
+    Likely(
+        "Does padding get a weight? The mask goes into the softmax.",
+        _attending(lambda e, mask: functional.softmax(e)),
+    ),
+    Likely(
+        "Did you mask after the softmax? The rows then sum to less than 1: the scores of padding "
+        "become -inf before it.",
+        _attending(lambda e, mask: functional.softmax(e) * mask),
+    ),
+    Likely(
+        "Did you set the scores of padding to 0? exp(0) is 1: padding is attended to. Use -inf.",
+        _attending(lambda e, mask: functional.softmax(e.masked_fill(~mask, 0.0))),
+    ),
+    Likely(
+        "Is the mask the wrong way round? True means may attend.",
+        _attending(lambda e, mask: torch.softmax(e.masked_fill(mask, float("-inf")), dim=-1)),
+    ),
+    Likely(
+        "Is the mask the wrong way round? True means may attend.",
+        _attending(lambda e, mask: functional.softmax(e, mask=~mask)),
+    ),
+    Likely(
+        "Did you mask the states and leave the weights as they are? Padding has already taken its "
+        "share of the weights.",
+        _states_masked,
+    ),
+    Likely(
+        "Did you set the states of padding to zero? Their scores are not -inf by that: padding is "
+        "still attended to.",
+        _states_zeroed,
+    ),
+]
+
+
+def attend(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Check exercise 5: score, mask, softmax, context."""
+    cases = core.standard_cases(
+        attend_arguments,
+        {"batch": 2, "time": 4, "d_s": 3, "d_h": 5},
+        {"batch": 3, "time": 3, "d_s": 3, "d_h": 3},
+    )
+    others = {
+        "padding": dict(batch=3, time=5, d_s=3, d_h=4, lengths=[5, 2, 3]),
+        "padding and a batch of 1": dict(batch=1, time=4, d_s=2, d_h=3, lengths=[2]),
+        "large scores": dict(batch=2, time=4, d_s=3, d_h=5, lengths=[4, 3], scale=900.0),
+    }
+    for label, options in others.items():
+        cases.append(Case(label, lambda options=options: attend_arguments(**options)))
+    core.check_function(
+        "attend",
+        student,
+        reference_attend,
+        cases,
+        ATTEND,
+        gradient=("s", "h"),
+        forbidden=FORBIDDEN["attend"],
+    )
+
+
+def decoder_arguments(
+    batch: int,
+    time: int,
+    e: int,
+    d_s: int,
+    d_h: int,
+    v: int,
+    lengths: Sequence[int] | None = None,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `decoder_step`: states, a mask, and three functions with fixed weights."""
+    drawn = core.normal({"y": (batch, e), "s": (batch, d_s), "h": (batch, time, d_h)}, seed, dtype)
+    score = _scorer(d_s, d_h, seed + 1, dtype)
+    wide = e + d_h
+    gates = core.normal(
+        {
+            "w_ih": (3 * d_s, wide),
+            "w_hh": (3 * d_s, d_s),
+            "b_ih": (3 * d_s,),
+            "b_hh": (3 * d_s,),
+            "out": (v, d_s + wide),
+        },
+        seed + 2,
+        dtype,
+    )
+    out = gates.pop("out")
+
+    def look(s: Tensor, h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        return reference_attend(score, s, h, mask)
+
+    def cell(x: Tensor, s: Tensor) -> Tensor:
+        return functional.gru_step(x, s, **gates)
+
+    def readout(z: Tensor) -> Tensor:
+        return z @ out.T
+
+    mask = _mask(batch, time, lengths)
+    return {**drawn, "mask": mask, "attend": look, "cell": cell, "readout": readout}
+
+
+def reference_decoder_step(y, s, h, mask, attend, cell, readout) -> tuple[Tensor, Tensor, Tensor]:
+    """Logits (B, V), the new state (B, D_S) and the weights (B, T)."""
+    c, weights = attend(s, h, mask)
+    s = cell(torch.cat([y, c], dim=-1), s)
+    return readout(torch.cat([s, c, y], dim=-1)), s, weights
+
+
+def _decoding(
+    into: str = "yc", out: str = "scy", again: bool = False, mask_of: Callable = lambda mask: mask
+) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
+    """A decoder step; the options make the mistakes of DECODER_STEP ("o" is the old state)."""
+
+    def step(y, s, h, mask, attend, cell, readout):
+        c, weights = attend(s, h, mask_of(mask))
+        known = {"y": y, "c": c, "o": s}
+        s = cell(torch.cat([known[part] for part in into], dim=-1), s)
+        if again:
+            c, weights = attend(s, h, mask_of(mask))
+        known |= {"s": s, "c": c}
+        return readout(torch.cat([known[part] for part in out], dim=-1)), s, weights
+
+    return step
+
+
+def _rearranged(rearrange: Callable[..., Any]) -> Callable[..., Any]:
+    """The right step, returned in another way: rearrange(logits, new, weights, old)."""
+    return lambda y, s, *rest: rearrange(*reference_decoder_step(y, s, *rest), s)
+
+
+def _weights_again(y, s, h, mask, attend, cell, readout):
+    logits, new, _ = reference_decoder_step(y, s, h, mask, attend, cell, readout)
+    return logits, new, attend(new, h, mask)[1]
+
+
+def _cell_swapped(y, s, h, mask, attend, cell, readout):
+    return cell(s, torch.cat([y, attend(s, h, mask)[0]], dim=-1))
+
+
+DECODER_STEP = [
+    Likely(
+        "Is the order of the cell's input [c; y]? The word comes first: [y; c].",
+        _decoding(into="cy"),
+    ),
+    *(
+        Likely(
+            f"Is the order in front of the readout [{'; '.join(order)}]? It should be [s; c; y].",
+            _decoding(out=order),
+        )
+        for order in ("syc", "csy", "cys", "ysc", "ycs")
+    ),
+    Likely(
+        "Does the readout get the old state? It gets the new one, s_t.",
+        _decoding(out="ocy"),
+    ),
+    Likely(
+        "Did you attend a second time, with the new state s_t? The context and the weights are "
+        "those of s_{t-1}, the state before the step.",
+        _decoding(again=True),
+    ),
+    Likely(
+        "Are the weights those of the new state s_t? Return those that made the context.",
+        _weights_again,
+    ),
+    Likely(
+        "Did you return the old state? The next step needs the new one.",
+        _rearranged(lambda logits, new, weights, old: (logits, old, weights)),
+    ),
+    Likely(
+        "Is the order of the results mixed up? It is logits, state, weights.",
+        _rearranged(lambda logits, new, weights, old: (new, logits, weights)),
+    ),
+    Likely(
+        "Is the order of the results mixed up? It is logits, state, weights.",
+        _rearranged(lambda logits, new, weights, old: (logits, weights, new)),
+    ),
+    Likely(
+        "Are the weights missing in the result? It is logits, state, weights.",
+        _rearranged(lambda logits, new, weights, old: (logits, new)),
+    ),
+    Likely(
+        "Did you apply a softmax to the logits? They are returned as the readout gives them.",
+        _rearranged(lambda logits, new, weights, old: (logits.softmax(dim=-1), new, weights)),
+    ),
+    Likely(
+        "Does the cell get the word only? Its input is [y; c].",
+        lambda y, s, h, mask, attend, cell, readout: cell(y, s),
+    ),
+    Likely(
+        "Does the readout get the state only? It gets [s; c; y].",
+        lambda *arguments: arguments[-1](arguments[1]),
+    ),
+    Likely(
+        "Does the readout get two parts only? It gets all of [s; c; y].",
+        _decoding(out="sc"),
+    ),
+    Likely(
+        "Does the readout get two parts only? It gets all of [s; c; y].",
+        _decoding(out="sy"),
+    ),
+    Likely("cell takes the input first, then the state: cell(x, s).", _cell_swapped),
+    Likely(
+        "attend returns a pair: context, weights = attend(s, h, mask).",
+        lambda y, s, h, mask, attend, cell, readout: torch.cat([y, attend(s, h, mask)], dim=-1),
+    ),
+    Likely(
+        "Is the mask handed on to attend? Padding gets a weight.",
+        _decoding(mask_of=torch.ones_like),
+    ),
+]
+
+
+def decoder_step(student: Callable[..., tuple[Tensor, Tensor, Tensor]]) -> None:
+    """Check exercise 6: one step of a decoder with attention."""
+    cases = core.standard_cases(
+        decoder_arguments,
+        {"batch": 2, "time": 4, "e": 3, "d_s": 5, "d_h": 6, "v": 7},
+        {"batch": 3, "time": 3, "e": 3, "d_s": 3, "d_h": 3, "v": 3},
+    )
+    padded = dict(batch=3, time=5, e=2, d_s=3, d_h=4, v=6, lengths=[5, 2, 3])
+    cases.append(Case("padding", lambda: decoder_arguments(**padded)))
+    core.check_function(
+        "decoder_step",
+        student,
+        reference_decoder_step,
+        cases,
+        DECODER_STEP,
+        gradient=("y", "s", "h"),
+        forbidden=FORBIDDEN["decoder_step"],
+    )

@@ -1,0 +1,251 @@
+"""Exercises 1 and 2: the weighted sum, and a softmax that neither overflows nor looks at padding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.compare import outcome
+from seqcourse.check.core import Case, Likely, Mistake
+
+_LIBRARY = ("scaled_dot_product_attention", "MultiheadAttention", "MultiHeadAttentionPool")
+
+FORBIDDEN = {
+    "context": ("weighted_sum", *_LIBRARY),
+    "softmax": ("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin", "torch.nn.functional"),
+}
+
+
+def context_arguments(
+    batch: int, time: int, d: int, dtype: torch.dtype = torch.float64, seed: int = 0
+) -> dict[str, Tensor]:
+    """Arguments of `context`: weights whose rows sum to 1, and encoder states."""
+    drawn = core.normal({"weights": (batch, time), "h": (batch, time, d)}, seed, dtype)
+    return {"weights": drawn["weights"].softmax(dim=-1), "h": drawn["h"]}
+
+
+CONTEXT = [
+    Likely(
+        "Did you divide by T, as mean() does? The weights sum to 1 already: add up.",
+        lambda weights, h: (weights[..., None] * h).mean(dim=1),
+    ),
+    Likely(
+        "Did you take the state with the highest weight? The context is the weighted sum of all.",
+        lambda weights, h: h[torch.arange(len(h)), weights.argmax(dim=-1)],
+    ),
+    Likely("Are the weights used at all? This is the plain average.", lambda weights, h: h.mean(dim=1)),
+    Likely("Are the weights used at all? This is the plain sum.", lambda weights, h: h.sum(dim=1)),
+    Likely(
+        "Did you sum over the entries of the states? Sum over the positions, dim=1.",
+        lambda weights, h: (weights[..., None] * h).sum(dim=-1),
+    ),
+    Likely(
+        "Did you sum over the batch? Sum over the positions, dim=1.",
+        lambda weights, h: (weights[..., None] * h).sum(dim=0),
+    ),
+    Likely("Is the sum over the positions missing?", lambda weights, h: weights[..., None] * h),
+    Likely(
+        "The weights need a third axis before they can multiply the states: weights[..., None].",
+        lambda weights, h: (weights * h).sum(dim=1),
+    ),
+    Likely(
+        "Does every row of weights meet every sequence of the batch? weights @ h does that; "
+        "weights[:, None] @ h keeps them apart.",
+        lambda weights, h: weights @ h,
+    ),
+]
+
+
+def context(student: Callable[..., Tensor]) -> None:
+    """Check exercise 1: the context as a weighted sum."""
+    cases = core.standard_cases(
+        context_arguments,
+        {"batch": 2, "time": 4, "d": 3},
+        {"batch": 5, "time": 5, "d": 5},
+    )
+    core.check_function(
+        "context",
+        student,
+        functional.weighted_sum,
+        cases,
+        CONTEXT,
+        gradient=("weights", "h"),
+        forbidden=FORBIDDEN["context"],
+    )
+
+
+def softmax_arguments(
+    batch: int,
+    time: int,
+    kind: str = "none",
+    scale: float = 1.0,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `softmax`.
+
+    kind: "none" (no mask), "apart" (no mask, rows around 1000, -1000, 1000, ...), "mask" (about
+    half of each row, never nothing), "hidden" (the same, and what is masked scores 900 more),
+    "nothing" (the first row and every third after it have nothing to attend to).
+    """
+    scores = scale * core.normal({"scores": (batch, time)}, seed)["scores"]
+    if kind == "apart":
+        signs = 1 - 2 * (torch.arange(batch) % 2)
+        scores = scores + 1000.0 * signs[:, None]
+    if kind in ("none", "apart"):
+        return {"scores": scores.to(dtype), "mask": None}
+    mask = core.normal({"mask": (batch, time)}, seed + 1)["mask"] > 0
+    rows = torch.arange(batch)
+    mask[rows, rows % time] = True
+    mask[rows, (rows + 1) % time] = False
+    if kind == "hidden":
+        scores = scores + 900.0 * ~mask
+    if kind == "nothing":
+        mask[rows % 3 == 0] = False
+    return {"scores": scores.to(dtype), "mask": mask}
+
+
+def reference_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Weights (B, T); rows with nothing to attend to are zero."""
+    return functional.softmax(scores, mask=mask)
+
+
+def _filled(scores: Tensor, mask: Tensor | None, value: float = float("-inf")) -> Tensor:
+    return scores if mask is None else scores.masked_fill(~mask, value)
+
+
+def _rescaled(exponentials: Tensor) -> Tensor:
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+SOFTMAX = [
+    Likely(
+        "Is the softmax over the batch? Each row should sum to 1: the last axis, dim=-1.",
+        lambda scores, mask: functional.softmax(scores, 0, mask),
+    ),
+    Likely(
+        "Is the sum over the whole batch? Each row should sum to 1: sum(dim=-1, keepdim=True).",
+        lambda scores, mask: functional.softmax(_filled(scores, mask).flatten()).reshape(scores.shape),
+    ),
+    Likely(
+        "Is keepdim=True missing in the maximum or in the sum? It keeps the axis of the row.",
+        lambda scores, mask: scores - scores.amax(dim=-1),
+    ),
+    Likely(
+        "max(dim=...) returns a pair of values and places: take .values, or use amax.",
+        lambda scores, mask: scores - scores.max(dim=-1, keepdim=True),
+    ),
+    Likely(
+        "Is the maximum taken over the batch? Subtract from each row its own maximum.",
+        lambda scores, mask: _rescaled((_filled(scores, mask) - _filled(scores, mask).amax(0)).exp()),
+    ),
+    Likely(
+        "Did you forget to divide by the sum?",
+        lambda scores, mask: (
+            _filled(scores, mask) - _filled(scores, mask).amax(-1, keepdim=True)
+        ).exp(),
+    ),
+    Likely(
+        "Did you forget to subtract the largest score? exp(1000) is infinite, exp(-1000) is 0.",
+        lambda scores, mask: _rescaled(_filled(scores, mask).exp()),
+    ),
+    Likely(
+        "Did you subtract the largest score of the whole batch? A row far below it becomes 0 / 0: "
+        "each row needs its own maximum.",
+        lambda scores, mask: _rescaled((_filled(scores, mask) - _filled(scores, mask).max()).exp()),
+    ),
+    Likely(
+        "Does your code look at the mask at all? Where it is False the weight is 0.",
+        lambda scores, mask: functional.softmax(scores),
+    ),
+    Likely(
+        "Did you mask after the softmax? What is masked has already taken its share: the rows no "
+        "longer sum to 1. The scores become -inf before it.",
+        lambda scores, mask: functional.softmax(scores) * (True if mask is None else mask),
+    ),
+    Likely(
+        "Did you set masked scores to 0? exp(0) is 1, and they still get a weight. Use -inf.",
+        lambda scores, mask: functional.softmax(_filled(scores, mask, 0.0)),
+    ),
+    Likely(
+        "Is the mask the wrong way round? True means may attend.",
+        lambda scores, mask: functional.softmax(scores if mask is None else _filled(scores, ~mask)),
+    ),
+    Likely(
+        "Is the maximum taken before the mask? A masked score far above the others then leaves "
+        "nothing of them: put in -inf first.",
+        lambda scores, mask: _rescaled(
+            (_filled(scores, mask) - scores.amax(dim=-1, keepdim=True)).exp()
+        ),
+    ),
+    Likely(
+        "A large negative number in place of -inf spreads the weight evenly where a row has "
+        "nothing to attend to. Such a row should be all zeros.",
+        lambda scores, mask: functional.softmax(_filled(scores, mask, -1e9)),
+    ),
+    Likely(
+        "A row with nothing to attend to gives -inf - (-inf) or 0 / 0, which is NaN. Such a row "
+        "should be all zeros.",
+        lambda scores, mask: torch.softmax(_filled(scores, mask), dim=-1),
+    ),
+    Likely(
+        "Does every row get the weights of the first row?",
+        lambda scores, mask: functional.softmax(_filled(scores, mask))[:1] + 0 * scores,
+    ),
+]
+
+
+def judge_empty_gradient(gradient: Tensor | None) -> None:
+    """Raise Mistake when the gradient of rows with nothing to attend to holds NaN."""
+    if gradient is not None and gradient.isnan().any():
+        raise Mistake(
+            "softmax: rows with nothing to attend to give zeros, as they should, but their gradient "
+            "is NaN, and one NaN spoils every parameter. nan_to_num() or where() at the end hide the "
+            "NaN on the way forward only: make the exponent harmless before exp(), and the "
+            "sum before the division."
+        )
+
+
+def _check_empty_rows(student: Callable[..., Tensor], case: Case) -> None:
+    """Where the weights of rows with nothing to attend to are right, look at their gradient."""
+    got = outcome(student, tuple(case.make().values()))
+    if not isinstance(got, Tensor) or not core.same(got, reference_softmax(**case.make())):
+        return
+    reached = outcome(core.gradients, (student, case.make(), ["scores"]))
+    if isinstance(reached, dict):
+        judge_empty_gradient(reached["scores"])
+
+
+def softmax(student: Callable[..., Tensor]) -> None:
+    """Check exercise 2: a softmax that neither overflows nor looks where it may not."""
+
+    def case(label: str, *sizes: Any, **options: Any) -> Case:
+        return Case(label, lambda: softmax_arguments(*sizes, **options))
+
+    nothing = case("rows with nothing to attend to", 4, 3, kind="nothing")
+    cases = [
+        *core.standard_cases(softmax_arguments, {"batch": 2, "time": 4}, {"batch": 3, "time": 3}),
+        case("scores of some hundreds", 3, 5, scale=400.0),
+        case("rows whose scores lie far apart", 4, 5, kind="apart"),
+        case("a mask", 3, 4, kind="mask"),
+        case("masked scores far above the others", 3, 4, kind="hidden"),
+        case("a mask and a batch of 1", 1, 6, kind="mask"),
+        nothing,
+        case("a single row with nothing to attend to", 1, 3, kind="nothing", dtype=torch.float32),
+    ]
+    if callable(student):
+        _check_empty_rows(student, nothing)
+    core.check_function(
+        "softmax",
+        student,
+        reference_softmax,
+        cases,
+        SOFTMAX,
+        gradient=("scores",),
+        forbidden=FORBIDDEN["softmax"],
+    )

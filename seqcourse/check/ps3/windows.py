@@ -1,0 +1,189 @@
+"""Exercise 7: weights inside a window around a predicted position."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {"local_weights": ("window_mask", "gaussian_window", "LocalAttention")}
+
+
+def local_arguments(
+    batch: int,
+    time: int,
+    width: int = 2,
+    centres: Sequence[float] | None = None,
+    lengths: Sequence[int] | None = None,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `local_weights`; centres are drawn between 0 and T - 1 unless given."""
+    drawn = core.normal({"scores": (batch, time), "centre": (batch,)}, seed)
+    centre = torch.sigmoid(drawn["centre"]) * (time - 1)
+    if centres is not None:
+        centre = torch.tensor(list(centres), dtype=torch.float64)
+    ends = torch.tensor([time] * batch if lengths is None else list(lengths))
+    return {
+        "scores": drawn["scores"].to(dtype),
+        "centre": centre.to(dtype),
+        "width": width,
+        "mask": torch.arange(time) < ends[:, None],
+    }
+
+
+def reference_local_weights(scores: Tensor, centre: Tensor, width: int, mask: Tensor) -> Tensor:
+    """Weights of local attention, (B, T)."""
+    return _local(scores, centre, width, mask)
+
+
+def _local(
+    scores: Tensor,
+    centre: Tensor,
+    width: int,
+    mask: Tensor,
+    *,
+    first: int = 0,
+    window: Callable[[Tensor, int], Tensor] = lambda distance, width: distance.abs() <= width,
+    bell: Callable[[Tensor, int], Tensor] = lambda d, width: torch.exp(-(d**2) / (2 * (width / 2) ** 2)),
+    soften: Callable[[Tensor, Tensor], Tensor] = lambda scores, mask: functional.softmax(
+        scores, mask=mask
+    ),
+) -> Tensor:
+    """Local attention; the options make the mistakes of LOCAL_WEIGHTS."""
+    positions = torch.arange(first, first + scores.shape[1], dtype=scores.dtype)
+    distance = positions - centre[:, None]  # (B, T)
+    return soften(scores, mask & window(distance, width)) * bell(distance, width)
+
+
+def _locally(**mistake: Any) -> Callable[..., Tensor]:
+    return lambda *arguments: _local(*arguments, **mistake)
+
+
+def _local_window_late(scores, centre, width, mask):
+    distance = torch.arange(scores.shape[1]) - centre[:, None]
+    bell = torch.exp(-(distance**2) / (2 * (width / 2) ** 2))
+    return functional.softmax(scores, mask=mask) * (distance.abs() <= width) * bell
+
+
+def _local_either(scores, centre, width, mask):
+    distance = torch.arange(scores.shape[1]) - centre[:, None]
+    weights = functional.softmax(scores, mask=mask | (distance.abs() <= width))
+    return weights * torch.exp(-(distance**2) / (2 * (width / 2) ** 2))
+
+
+def _local_rescaled(*arguments):
+    weights = _local(*arguments)
+    total = weights.sum(dim=-1, keepdim=True)
+    return weights / total.masked_fill(total == 0, 1.0)
+
+
+LOCAL_WEIGHTS = [
+    Likely(
+        "Is the bell too wide? Its sigma is half the width, D / 2.",
+        _locally(bell=lambda d, width: torch.exp(-(d**2) / (2 * width**2))),
+    ),
+    Likely(
+        "Is sigma not squared? The exponent is -(i - p)^2 / (2 sigma^2).",
+        _locally(bell=lambda d, width: torch.exp(-(d**2) / (2 * (width / 2)))),
+    ),
+    Likely(
+        "Is the factor 2 missing under the fraction? The exponent is -(i - p)^2 / (2 sigma^2).",
+        _locally(bell=lambda d, width: torch.exp(-(d**2) / (width / 2) ** 2)),
+    ),
+    Likely(
+        "Is the distance not squared? The exponent is -(i - p)^2 / (2 sigma^2).",
+        _locally(bell=lambda d, width: torch.exp(-d.abs() / (2 * (width / 2) ** 2))),
+    ),
+    Likely(
+        "Is the minus in the exponent missing? The bell is highest in the middle.",
+        _locally(bell=lambda d, width: torch.exp(d**2 / (2 * (width / 2) ** 2))),
+    ),
+    Likely(
+        "Is the bell missing? The weights are multiplied with it after the softmax.",
+        _locally(bell=lambda d, width: torch.ones_like(d)),
+    ),
+    Likely(
+        "Did you rescale the weights to sum to 1 after the bell? They are left as they are.",
+        _local_rescaled,
+    ),
+    Likely(
+        "Are there weights outside the window? They should be 0 where |i - p| > D.",
+        _locally(window=lambda d, width: torch.ones_like(d, dtype=torch.bool)),
+    ),
+    Likely(
+        "Is the window applied after the softmax? Only places inside take part in the softmax.",
+        _local_window_late,
+    ),
+    Likely(
+        "Are the edges of the window left out? |i - p| = D still belongs to it: <=.",
+        _locally(window=lambda d, width: d.abs() < width),
+    ),
+    Likely(
+        "Is the window half as wide? It reaches D places to either side.",
+        _locally(window=lambda d, width: d.abs() <= width / 2),
+    ),
+    Likely(
+        "Do you count positions from 1? They are 0, 1, ..., T - 1.",
+        _locally(first=1),
+    ),
+    Likely(
+        "Did you round the centre? It is a real number, and the bell depends on it smoothly.",
+        lambda scores, centre, width, mask: _local(scores, centre.round(), width, mask),
+    ),
+    Likely(
+        "Did you cut the centre down to a whole number? It is a real number.",
+        lambda scores, centre, width, mask: _local(scores, centre.floor(), width, mask),
+    ),
+    Likely(
+        "Does padding inside the window get a weight? Both masks must be True: mask & window.",
+        lambda scores, centre, width, mask: _local(scores, centre, width, torch.ones_like(mask)),
+    ),
+    Likely(
+        "Is it enough for a place to be real or inside the window? It must be both: mask & window.",
+        _local_either,
+    ),
+    Likely(
+        "A window that holds nothing but padding gives NaN. Its weights should be 0: the softmax of "
+        "exercise 2 does that, and so does functional.softmax.",
+        _locally(soften=lambda e, mask: torch.softmax(e.masked_fill(~mask, float("-inf")), dim=-1)),
+    ),
+    Likely(
+        "Did you set scores outside the window to 0? exp(0) is 1. Use -inf.",
+        _locally(soften=lambda e, mask: torch.softmax(e.masked_fill(~mask, 0.0), dim=-1)),
+    ),
+    Likely(
+        "The centre needs an axis for the positions: centre[:, None].",
+        lambda scores, centre, width, mask: torch.arange(scores.shape[1]) - centre,
+    ),
+]
+
+
+def local_weights(student: Callable[..., Tensor]) -> None:
+    """Check exercise 7: weights inside a window around a predicted position."""
+    cases = core.standard_cases(
+        local_arguments, {"batch": 2, "time": 9}, {"batch": 3, "time": 4, "width": 1}
+    )
+    others = {
+        "another width": dict(batch=2, time=12, width=4),
+        "a centre on a whole position": dict(batch=2, time=9, width=3, centres=[4.0, 0.0]),
+        "padding inside the window": dict(batch=3, time=7, centres=[1.6, 3.2, 5.0], lengths=[2, 3, 5]),
+        "a window with nothing but padding": dict(batch=2, time=9, centres=[7.0, 1.0], lengths=[4, 4]),
+    }
+    for label, options in others.items():
+        cases.append(Case(label, lambda options=options: local_arguments(**options)))
+    core.check_function(
+        "local_weights",
+        student,
+        reference_local_weights,
+        cases,
+        LOCAL_WEIGHTS,
+        gradient=("scores", "centre"),
+        forbidden=FORBIDDEN["local_weights"],
+    )
