@@ -36,8 +36,8 @@ grade: $(READY) ## grade what lies in grading/submitted
 test: $(READY) ## run every test, then every notebook of book/ and solutions/
 	@$(ONE_THREAD) $(BIN)/pytest tests -n $(WORKERS) --dist loadscope --durations=15 --durations-min=2 \
 	  --cov --cov-report=term:skip-covered
-	@$(ONE_THREAD) $(BIN)/pytest --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -n $(WORKERS) --dist loadscope \
-	  --durations=15 --durations-min=2 book solutions
+	@$(ONE_THREAD) PYTHONPATH=. $(BIN)/pytest --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -n $(WORKERS) \
+	  --dist loadscope -p tests.notebooks.times book solutions
 
 bench: $(READY) ## run the side-by-side measurements in benchmarks/
 	@$(BIN)/seqcourse bench

@@ -74,7 +74,8 @@ def whole_course(workers: int | None = None) -> None:
             for student, outcome in expected[name].items():
                 row = scores.row(student)
                 found = differences(outcome, row.status, row.points)
-                wrong += [f"{name}, {student}: {sentence}" for sentence in found]
+                why = f" ({row.sentence})" if row.sentence else ""
+                wrong += [f"{name}, {student}: {sentence}{why}" for sentence in found]
     if wrong:
         raise CourseError(
             "The sample class should get what the project knows it must get, but:\n  "

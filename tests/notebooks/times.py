@@ -1,0 +1,31 @@
+"""A pytest plugin: seconds per notebook at the end of an nbval run (``-p tests.notebooks.times``)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+
+def seconds_per_notebook(reports) -> dict[str, float]:
+    """Sum the durations of all cells, set-up included, by notebook."""
+    seconds: dict[str, float] = defaultdict(float)
+    for report in reports:
+        name = report.nodeid.split("::")[0]
+        if name.endswith(".ipynb"):
+            seconds[name] += report.duration
+    return dict(seconds)
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Print the table."""
+    stats = terminalreporter.stats
+    reports = [
+        report
+        for kind in ("", "passed", "failed", "error", "xfailed", "xpassed")
+        for report in stats.get(kind, ())
+        if hasattr(report, "duration")
+    ]
+    seconds = seconds_per_notebook(reports)
+    if seconds:
+        terminalreporter.section("seconds per notebook")
+    for name, total in sorted(seconds.items()):
+        terminalreporter.write_line(f"{total:7.1f} s  {name}")
