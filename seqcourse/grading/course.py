@@ -62,7 +62,8 @@ class Course:
 
     @property
     def gradebook_url(self) -> str:
-        return f"sqlite:///{self.folder / 'gradebook.db'}"
+        """Where the grades are. Several workers write; each waits for the others up to a minute."""
+        return f"sqlite:///{self.folder / 'gradebook.db'}?timeout=60"
 
     def names(self) -> list[str]:
         """The assignments that have a solution: ["ps1", "ps2", ...]."""
