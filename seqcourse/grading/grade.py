@@ -70,7 +70,7 @@ def grade(
     return [records[student] for student in wanted]
 
 
-def _grade_apart(course: Course, name: str, student: str, timeout: int | None, workers: int) -> Record:
+def _grade_apart(course: Course, name: str, student: str, timeout: int | None) -> Record:
     """Run one worker process and read the record that it wrote."""
     record_path(course, name, student).unlink(missing_ok=True)
     command = [sys.executable, "-m", "seqcourse.grading.worker", str(course.root), course.grading]
