@@ -151,6 +151,11 @@ SOFTMAX = [
         ).exp(),
     ),
     Likely(
+        "A row with nothing to attend to gives -inf - (-inf) or 0 / 0, which is NaN. Such a row "
+        "should be all zeros.",
+        lambda scores, mask: torch.softmax(_filled(scores, mask), dim=-1),
+    ),
+    Likely(
         "Did you forget to subtract the largest score? exp(1000) is infinite, exp(-1000) is 0.",
         lambda scores, mask: _rescaled(_filled(scores, mask).exp()),
     ),
@@ -189,11 +194,6 @@ SOFTMAX = [
         lambda scores, mask: functional.softmax(_filled(scores, mask, -1e9)),
     ),
     Likely(
-        "A row with nothing to attend to gives -inf - (-inf) or 0 / 0, which is NaN. Such a row "
-        "should be all zeros.",
-        lambda scores, mask: torch.softmax(_filled(scores, mask), dim=-1),
-    ),
-    Likely(
         "Does every row get the weights of the first row?",
         lambda scores, mask: functional.softmax(_filled(scores, mask))[:1] + 0 * scores,
     ),
@@ -204,10 +204,10 @@ def judge_empty_gradient(gradient: Tensor | None) -> None:
     """Raise Mistake when the gradient of rows with nothing to attend to holds NaN."""
     if gradient is not None and gradient.isnan().any():
         raise Mistake(
-            "softmax: rows with nothing to attend to give zeros, as they should, but their gradient "
-            "is NaN, and one NaN spoils every parameter. nan_to_num() or where() at the end hide the "
-            "NaN on the way forward only: make the exponent harmless before exp(), and the "
-            "sum before the division."
+            "softmax: rows with nothing to attend to give zeros, as they should, but the gradient of "
+            "their scores is NaN, and one NaN spoils every parameter. nan_to_num() at the end covers it "
+            "up on the way forward only: fill with masked_fill in place of adding -inf, or make the "
+            "exponent harmless before exp()."
         )
 
 

@@ -72,12 +72,6 @@ def _local_window_late(scores, centre, width, mask):
     return functional.softmax(scores, mask=mask) * (distance.abs() <= width) * bell
 
 
-def _local_either(scores, centre, width, mask):
-    distance = torch.arange(scores.shape[1]) - centre[:, None]
-    weights = functional.softmax(scores, mask=mask | (distance.abs() <= width))
-    return weights * torch.exp(-(distance**2) / (2 * (width / 2) ** 2))
-
-
 def _local_rescaled(*arguments):
     weights = _local(*arguments)
     total = weights.sum(dim=-1, keepdim=True)
@@ -144,10 +138,6 @@ LOCAL_WEIGHTS = [
     Likely(
         "Does padding inside the window get a weight? Both masks must be True: mask & window.",
         lambda scores, centre, width, mask: _local(scores, centre, width, torch.ones_like(mask)),
-    ),
-    Likely(
-        "Is it enough for a place to be real or inside the window? It must be both: mask & window.",
-        _local_either,
     ),
     Likely(
         "A window that holds nothing but padding gives NaN. Its weights should be 0: the softmax of "
