@@ -8,6 +8,7 @@ raises Mistake with a reason. It needs nothing of the student's process but the 
 from __future__ import annotations
 
 import contextlib
+import dis
 import io
 import types
 import warnings
@@ -33,25 +34,37 @@ from seqcourse.check.inputs import copy
 
 
 def calls(function: Callable[..., Any]) -> numpy.ndarray:
-    """The names that a function's code uses, its own helpers included, as an array of strings."""
-    found, seen, waiting = {str(getattr(function, "__module__", ""))}, set(), [function]
+    """The names that a function's code uses, as an array of strings.
+
+    The helpers that stand beside it are looked into as well. Their own names are left out: a helper
+    that somebody wrote is no call of the library's function of that name.
+    """
+    scope, home = getattr(function, "__globals__", {}), getattr(function, "__module__", None)
+    found, seen, waiting = {str(home)}, set(), [function]
     while waiting:
         item = waiting.pop()
         code = item if isinstance(item, types.CodeType) else getattr(item, "__code__", None)
         if code is None or id(code) in seen:
             continue
         seen.add(id(code))
-        found.update(code.co_names)
+        beside = {used: scope.get(used) for used in code.co_names}
+        helpers = {
+            used: helper
+            for used, helper in beside.items()
+            if isinstance(helper, types.FunctionType) and helper.__module__ == home
+        }
+        attributes = {
+            instruction.argval
+            for instruction in dis.get_instructions(code)
+            if instruction.opcode in dis.hasname and instruction.opname not in _GLOBAL
+        }
+        found.update(used for used in code.co_names if used not in helpers or used in attributes)
         waiting.extend(part for part in code.co_consts if isinstance(part, types.CodeType))
-        scope = getattr(item, "__globals__", {})
-        helpers = (scope.get(used) for used in code.co_names)
-        waiting.extend(
-            helper
-            for helper in helpers
-            if isinstance(helper, types.FunctionType)
-            and helper.__module__ == getattr(function, "__module__", None)
-        )
+        waiting.extend(helpers.values())
     return numpy.array(sorted(found), dtype=str)
+
+
+_GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
 def forbid(name: str, used: Iterable[str], forbidden: Iterable[str]) -> None:

@@ -88,6 +88,21 @@ def test_forbidden_names_are_found_in_helpers_too():
     core.forbid("answer", core.calls(space["answer"]), ("LayerNorm",))
 
 
+def names_in(source: str) -> set[str]:
+    space = {"__name__": "__main__", "torch": torch}
+    exec(source, space)
+    return set(core.calls(space["answer"]).tolist())
+
+
+def test_a_helper_of_its_own_is_no_call_of_the_library():
+    own = "def softmax(x):\n    return x.exp()\ndef answer(x):\n    return [softmax(y) for y in x]"
+    assert "exp" in names_in(own), "helpers of inner functions are looked into"
+    core.forbid("answer", names_in(own), ("softmax",))
+    disguised = "def softmax(x):\n    return torch.softmax(x, 0)\ndef answer(x):\n    return softmax(x)"
+    with pytest.raises(Mistake, match="softmax"):
+        core.forbid("answer", names_in(disguised), ("softmax",))
+
+
 def test_the_global_random_state_is_left_alone():
     torch.manual_seed(3)
     wanted = torch.rand(4)
