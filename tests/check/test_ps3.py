@@ -1,0 +1,141 @@
+"""The examples with numbers in the text of assignment 3, and what its own checks rest on."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import nbformat
+import numpy
+import pytest
+import torch
+
+from seqcourse import functional, metrics
+from seqcourse.check import Mistake, core, ps3
+from seqcourse.check.ps3 import alignment
+
+PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps3" / "ps3.ipynb"
+TEXT = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells}
+
+
+def tensor(values) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def rounded(values: torch.Tensor) -> list:
+    return [round(value, 3) for value in values.flatten().tolist()]
+
+
+def test_context():
+    c = functional.weighted_sum(tensor([[0.25, 0.75]]), tensor([[[1, 0], [3, 2]]]))
+    assert c.tolist() == [[2.5, 1.5]]
+    assert "= (2.5, 1.5)$" in TEXT["ps3-context-md"]
+
+
+def test_softmax():
+    scores = tensor([[math.log(1), math.log(2), math.log(5)]])
+    assert torch.allclose(ps3.reference_softmax(scores), tensor([[1, 2, 5]]) / 8)
+    mask = torch.tensor([[True, True, False]])
+    assert torch.allclose(ps3.reference_softmax(scores, mask), tensor([[1, 2, 0]]) / 3)
+    assert ps3.reference_softmax(scores, mask & ~mask).tolist() == [[0, 0, 0]]
+
+
+def test_general_score():
+    s, h = tensor([[1, 2]]), tensor([[[3, 0], [1, 1]]])
+    assert ps3.reference_general_score(s, h).tolist() == [[3, 3]]
+    assert ps3.reference_general_score(s, h, tensor([[0, 1], [1, 0]])).tolist() == [[6, 3]]
+    assert "the scores are `[[6, 3]]`" in TEXT["ps3-general_score-md"]
+
+
+def test_scores_by_a_small_network():
+    s, h = tensor([[1]]), tensor([[[2]]])
+    e = functional.additive_score(s, h, tensor([[0.5]]), tensor([[0.25]]), tensor([3]))
+    assert f"{e.item():.3f}" == "2.285" and "= 2.285$" in TEXT["ps3-additive_score-md"]
+    weights = (tensor([[3, -1]]), tensor([0.5]), tensor([2]), tensor([-1]))
+    assert functional.mlp_score(s, h, *weights).item() == 10
+    assert "- 1 = 10$" in TEXT["ps3-mlp_score-md"]
+
+
+def test_attend():
+    mask = torch.tensor([[True, True, False]])
+    c, weights = ps3.reference_attend(
+        functional.dot_score, tensor([[math.log(3)]]), tensor([[[1], [0], [9]]]), mask
+    )
+    assert rounded(weights) == [0.75, 0.25, 0] and rounded(c) == [0.75]
+
+
+def test_decoder_step():
+    logits, s, _ = ps3.reference_decoder_step(
+        tensor([[2]]),
+        tensor([[3]]),
+        tensor([[[0]]]),
+        torch.tensor([[True]]),
+        lambda s, h, mask: (tensor([[5]]), tensor([[1]])),
+        lambda x, s: (x.sum(-1, keepdim=True) + s) / 2,
+        lambda z: z @ tensor([[100], [10], [1]]),
+    )
+    assert logits.item() == 552 and s.item() == 5
+    assert "= 552$" in TEXT["ps3-decoder_step-md"]
+
+
+@pytest.mark.parametrize(
+    ("centre", "told"), [(2.0, "0.027, 0.121, 0.2, 0.121, 0.027"), (3.5, "0, 0, 0.108, 0.294, 0.294")]
+)
+def test_local_weights(centre, told):
+    weights = ps3.reference_local_weights(
+        tensor([[0.0] * 5]), tensor([centre]), 2, torch.ones(1, 5, dtype=torch.bool)
+    )
+    assert rounded(weights) == [float(number) for number in told.split(", ")]
+    assert f"`[{told}]`" in TEXT["ps3-local_weights-md"]
+
+
+def test_links():
+    weights = tensor([[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.1, 0.3, 0.6]])
+    assert ps3.reference_links(weights, 2) == {(0, 0), (1, 1)}
+    assert "the links are `{(0, 0), (1, 1)}`" in TEXT["ps3-links-md"]
+
+
+def test_alignment_error_rate():
+    predicted, sure = {(0, 0), (1, 1), (2, 1)}, {(0, 0), (2, 2)}
+    rate = ps3.reference_alignment_error_rate([predicted], [sure], [sure | {(1, 1)}])
+    assert rate == pytest.approx(0.4)
+    assert "= 0.4$" in TEXT["ps3-alignment_error_rate-md"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_links_and_their_error_are_those_of_the_package(seed):
+    given = ps3.links_arguments(8, 6, 5, seed=seed)
+    theirs = metrics.links_from_weights(given["weights"], source_length=given["length"])
+    assert ps3.reference_links(**given) == theirs
+    sets = ps3.error_arguments(6, seed=seed)
+    assert all(s <= p for s, p in zip(sets["sure"], sets["possible"], strict=True))
+    rate = metrics.alignment_error_rate(*sets.values()).aer
+    assert ps3.reference_alignment_error_rate(**sets) == pytest.approx(rate)
+
+
+@pytest.mark.parametrize("value", [set(), {(0, 1), (3, 2)}, {(numpy.int64(2), 0)}])
+def test_sets_of_links_survive_the_way_through_plain_arrays(value):
+    found = core.arrays(result=alignment.packed(value))
+    assert found["result"].dtype.kind == "i"
+    assert alignment.unpacked(core.result(found, "result")) == value
+
+
+@pytest.mark.parametrize("value", [[(0, 1)], {(0.5, 1)}, {3}, {(torch.tensor(0), 1)}, 7])
+def test_what_is_no_set_of_links_is_told_in_words(value):
+    given = ps3.links_arguments(6, 4, 5)
+    found = ps3.record_links(lambda weights, length: value, given, "")
+    with pytest.raises(Mistake, match="set of pairs"):
+        ps3.judge_links(found, given, "")
+
+
+def test_a_row_with_nothing_is_a_trap_only_where_minus_infinity_is_added():
+    """The gradient check of exercise 2 does not blame masked_fill, which passes no gradient."""
+    mask = torch.zeros(1, 3, dtype=torch.bool)
+    low = float("-inf")
+    for fill, spoiled in [
+        (lambda e: e.masked_fill(~mask, low), False),
+        (lambda e: e + torch.where(mask, 0.0, low), True),
+    ]:
+        scores = torch.ones(1, 3, requires_grad=True)
+        torch.softmax(fill(scores), dim=-1).nan_to_num(0.0).sum().backward()
+        assert scores.grad.isnan().any().item() is spoiled
