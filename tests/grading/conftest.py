@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from seqcourse.grading.course import Course
@@ -9,7 +11,16 @@ from seqcourse.grading.course import Course
 from .toy import make_toy_course
 
 
+@pytest.fixture(scope="session")
+def empty_toy(tmp_path_factory) -> Course:
+    """The toy course with an empty gradebook, which takes seconds to make."""
+    course = make_toy_course(tmp_path_factory.mktemp("toy") / "course")
+    course.open_gradebook()
+    return course
+
+
 @pytest.fixture
-def toy(tmp_path) -> Course:
-    """A course folder with the toy assignment as ps1."""
-    return make_toy_course(tmp_path / "course")
+def toy(empty_toy, tmp_path) -> Course:
+    """A fresh copy of the toy course."""
+    shutil.copytree(empty_toy.root, tmp_path / "course")
+    return Course(tmp_path / "course")
