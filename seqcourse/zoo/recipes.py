@@ -83,7 +83,12 @@ _ALL = (
         model="AttentionSeq2Seq",
         sizes={"embed_size": 96, "hidden_size": 288, "dropout": 0.2},
         training=TrainingConfig(
-            epochs=20, learning_rate=2e-3, warmup_steps=400, decay="linear", precision="bf16"
+            epochs=20,
+            learning_rate=2e-3,
+            warmup_steps=400,
+            decay="linear",
+            precision="bf16",
+            patience=3,
         ),
         batch_size=256,
     ),
