@@ -34,6 +34,7 @@ grade: $(READY) ## grade what lies in grading/submitted
 	@$(BIN)/seqcourse grade
 
 test: $(READY) ## run every test, then every notebook of book/ and solutions/
+	@PYTHON_OF_COURSE=$(BIN)/python sh tests/book/ensure_browser.sh
 	@$(ONE_THREAD) $(BIN)/pytest tests -n $(WORKERS) --dist loadscope --durations=15 --durations-min=2 \
 	  --cov --cov-report=term:skip-covered
 	@$(ONE_THREAD) PYTHONPATH=. $(BIN)/pytest --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -n $(WORKERS) \
