@@ -139,3 +139,13 @@ def test_a_row_with_nothing_is_a_trap_only_where_minus_infinity_is_added():
         scores = torch.ones(1, 3, requires_grad=True)
         torch.softmax(fill(scores), dim=-1).nan_to_num(0.0).sum().backward()
         assert scores.grad.isnan().any().item() is spoiled
+
+
+def test_an_experiment_tells_an_error_as_a_sentence():
+    with pytest.raises(Mistake, match="exercises 4, 5 and 6 and stopped with ValueError: too wide"):
+        with ps3.experiment("4, 5 and 6"):
+            raise ValueError("too wide")
+    for error in (NotImplementedError(), AssertionError("own words")):
+        with pytest.raises(type(error)) as caught, ps3.experiment("7"):
+            raise error
+        assert caught.value is error

@@ -44,6 +44,7 @@ from seqcourse.check.ps3.steps import (
     reference_attend,
     reference_decoder_step,
 )
+from seqcourse.check.ps3.trying import experiment
 from seqcourse.check.ps3.weights import (
     CONTEXT,
     SOFTMAX,
@@ -85,6 +86,7 @@ __all__ = [
     "decoder_arguments",
     "decoder_step",
     "error_arguments",
+    "experiment",
     "general_arguments",
     "general_score",
     "judge_empty_gradient",
