@@ -100,9 +100,9 @@ _ALL = (
         model="CharLM",
         sizes={"embed_size": 48, "hidden_size": 320, "dropout": 0.3},
         training=TrainingConfig(
-            epochs=24, learning_rate=3e-3, warmup_steps=50, decay="linear", patience=4
+            epochs=40, learning_rate=3e-3, warmup_steps=100, decay="linear", patience=4
         ),
-        batch_size=32,
+        batch_size=16,
         options={"length": 96},
     ),
 )
