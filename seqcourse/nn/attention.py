@@ -129,10 +129,11 @@ class LocalAttention(Attention):
     r"""Attention inside a window around a predicted position (Luong et al. 2015, "local-p").
 
     .. math::
-        p = T \cdot \sigma(v_p^\top \tanh(W_p s)), \qquad
+        p = (T - 1) \cdot \sigma(v_p^\top \tanh(W_p s)), \qquad
         a_i = \mathrm{softmax}_{|i-p| \le D}(e_i) \cdot \exp\left(-\frac{(i-p)^2}{2 (D/2)^2}\right)
 
-    The bell makes the position differentiable; because of it the weights sum to less than 1.
+    The paper counts positions from 1 and has T in place of T - 1. The bell makes the position
+    differentiable; because of it the weights sum to less than 1.
 
     Args:
         score: the score module.
