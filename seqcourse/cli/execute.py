@@ -67,14 +67,18 @@ def run_notebooks(
     if not due:
         return 0
 
-    lock = threading.Lock()
+    lock = threading.RLock()
     failures: list[str] = []
     done = 0
+
+    def tell(line: str) -> None:
+        with lock:
+            report(line)
 
     def run_one(path: Path, kernels: Path) -> None:
         nonlocal done
         name = _name(path, root)
-        report(f"{name}: running")
+        tell(f"{name}: running")
         started = time.perf_counter()
         try:
             notebook = execute(path, root, kernels, timeout)
@@ -82,7 +86,7 @@ def run_notebooks(
             with lock:
                 failures.append(str(error))
                 record.pop(name, None)
-            report(f"{name}: FAILED after {time.perf_counter() - started:.0f} s")
+            tell(f"{name}: FAILED after {time.perf_counter() - started:.0f} s")
             return
         seconds = time.perf_counter() - started
         with lock:
@@ -90,9 +94,9 @@ def run_notebooks(
             record[name] = marks[path]
             _write(record_file, json.dumps(record, indent=1, sort_keys=True))
             done += 1
-            report(f"{name}: {seconds:.0f} s ({done} of {len(due)})")
+            tell(f"{name}: {seconds:.0f} s ({done} of {len(due)})")
         for line in standard_error_lines(notebook):
-            report(f"{name}: {line}")
+            tell(f"{name}: {line}")
 
     with kernel_specification() as kernels, ThreadPoolExecutor(_workers()) as pool:
         for future in [pool.submit(run_one, path, kernels) for path in due]:
@@ -142,6 +146,8 @@ def execute(path: Path, root: Path, kernels: Path, timeout: int) -> nbformat.Not
     except DeadKernelError as error:
         reason = "the kernel died (out of memory?)"
         raise NotebookFailed(_failure(path, root, notebook, current["index"], reason)) from error
+    except RuntimeError as error:
+        raise NotebookFailed(f"{_name(path, root)}: its kernel did not start: {error}") from error
     notebook.metadata["kernelspec"] = named_kernel
     return notebook
 

@@ -20,7 +20,7 @@ LOG = "book.log"
 CELL_SECONDS = 300
 # Jupyter Book has no `python -m`; this is what its command does.
 JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
-PROBLEM = re.compile(r"\b(WARNING|ERROR|CRITICAL)\b|Extension error|Exception occurred", re.I)
+PROBLEM = re.compile(r"\b(WARNING|ERROR|CRITICAL):|Extension error|Exception occurred")
 
 
 def build(root: Path, report: Report) -> Path:
