@@ -971,7 +971,7 @@ def scheduled_sampling(step, state, y, epsilon, generator=None):
                 BEAM,
                 (
                     "return best[0], best[1]",
-                    "return torch.tensor(best[0]), torch.tensor(best[1]).double()",
+                    "return torch.tensor(best[0]), torch.as_tensor(best[1])",
                 ),
                 (
                     "gains = torch.log_softmax(logits[0], dim=-1).tolist()",

@@ -13,6 +13,7 @@ from torch import Tensor
 from seqcourse.check import core
 from seqcourse.check.core import Likely
 from seqcourse.check.ps2.decoders import EOS, SOS, Step, ending_decoder
+from seqcourse.check.ps2.naming import explaining
 
 NAME = "beam_search"
 
@@ -131,12 +132,33 @@ def _times(one: float, other: float) -> float:
     return one * other
 
 
+def _one_path(step, state, beam_width, max_len, alpha):
+    return reference_beam_search(step, state, 1, max_len, alpha)
+
+
+def _score(path: Path, alpha: float) -> float:
+    return path.score(alpha)
+
+
+def _divided_afterwards(step, state, beam_width, max_len, alpha):
+    tokens, log_prob = reference_beam_search(step, state, beam_width, max_len, 0.0)
+    return tokens, log_prob / len(tokens) ** alpha
+
+
+def _log_prob_returned(step, state, beam_width, max_len, alpha):
+    tokens, score = reference_beam_search(step, state, beam_width, max_len, alpha)
+    return tokens, score * len(tokens) ** alpha
+
+
+def _edited(*arguments, edit):
+    tokens, score = reference_beam_search(*arguments)
+    return edit(tokens), score
+
+
 BEAM_SEARCH = [
     Likely(
         "Do you follow one path only? The beam keeps the beam_width best ones.",
-        lambda step, state, beam_width, max_len, alpha: reference_beam_search(
-            step, state, 1, max_len, alpha
-        ),
+        _one_path,
     ),
     Likely(
         "Did you add up logits? log_softmax turns them into log-probabilities.",
@@ -182,7 +204,7 @@ BEAM_SEARCH = [
     Likely(
         "Is the path chosen by its log-probability and its score divided afterwards? Divide first, "
         "then choose.",
-        lambda *a: _divided_afterwards(*a),
+        _divided_afterwards,
     ),
     Likely(
         "Is the length counted without <eos>? L is the number of words with <eos>.",
@@ -204,7 +226,7 @@ BEAM_SEARCH = [
     ),
     Likely(
         "Do you prune by the normalised score? Prune by log-probability; alpha matters at the end only.",
-        _variant(rank=lambda path, alpha: path.score(alpha)),
+        _variant(rank=_score),
     ),
     Likely(
         "Does a path that never ended win? One that ended comes before those that were cut off.",
@@ -232,7 +254,7 @@ BEAM_SEARCH = [
     ),
     Likely(
         "Did you return log_prob as it is? The score is log_prob / L**alpha.",
-        lambda *a: _log_prob_returned(*a),
+        _log_prob_returned,
     ),
     Likely(
         "Is the score a positive number? A log-probability is below 0.",
@@ -247,21 +269,6 @@ BEAM_SEARCH = [
         lambda *a: reference_beam_search(*a)[::-1],
     ),
 ]
-
-
-def _divided_afterwards(step, state, beam_width, max_len, alpha):
-    tokens, log_prob = reference_beam_search(step, state, beam_width, max_len, 0.0)
-    return tokens, log_prob / len(tokens) ** alpha
-
-
-def _log_prob_returned(step, state, beam_width, max_len, alpha):
-    tokens, score = reference_beam_search(step, state, beam_width, max_len, alpha)
-    return tokens, score * len(tokens) ** alpha
-
-
-def _edited(*arguments, edit):
-    tokens, score = reference_beam_search(*arguments)
-    return edit(tokens), score
 
 
 def tidy(student: Callable[..., Any]) -> Callable[..., Any]:
@@ -288,14 +295,17 @@ def beam_arguments(
     beam_width: int,
     max_len: int,
     alpha: float,
+    mistake: Callable[..., Any] | None = None,
+    *,
     left: float = 3.0,
     v: int = 7,
     hurry: float = 0.7,
 ) -> dict[str, Any]:
     """Arguments of `beam_search`: a decoder for one sentence that may end early or late.
 
-    The seed is moved on until it makes no difference whether a finished path that was pushed out of
-    the beam later is remembered: both are sensible, and the exercise need not tell them apart.
+    The seed is moved on until `mistake` gives another result than the reference, so that the call
+    tells it, and until it makes no difference whether a finished path that was pushed out of the
+    beam later is remembered: both are sensible, and the exercise need not tell them apart.
     """
     while True:
         hidden = core.normal({"h": (1, 4)}, seed=seed + 2)["h"]
@@ -306,26 +316,46 @@ def beam_arguments(
             "max_len": max_len,
             "alpha": alpha,
         }
-        if core.same(reference_beam_search(*given.values()), _search(*given.values(), pool=True)):
+        right = reference_beam_search(*given.values())
+        tells = mistake is None or not core.same(right, mistake(*given.values()))
+        if tells and core.same(right, _search(*given.values(), pool=True)):
             return given
         seed += 1000
 
 
 def plain_calls(seed: int) -> list[dict[str, Any]]:
-    """Searches without length normalisation."""
-    sizes = [(3, 8), (2, 7), (4, 6), (3, 3), (1, 6), (2, 1), (5, 8), (2, 2), (3, 9), (2, 9)]
+    """Searches without length normalisation; most are chosen to tell one mistake."""
+    calls = [
+        (3, 6, _one_path, 3.0),
+        (2, 8, _variant(shared_state=True), 5.0),
+        (3, 6, _variant(first=True), 3.0),
+        (3, 5, _variant(own_width=True), 4.0),
+        (2, 7, _variant(go_on=True), 2.0),
+        (3, 3, _variant(finished_first=False), 3.0),
+        (1, 6, None, 3.0),
+        (2, 1, None, 1.0),
+        (5, 4, None, 2.0),
+    ]
     return [
-        beam_arguments(seed + k, width, size, 0.0, left=2.0 + k % 3)
-        for k, (width, size) in enumerate(sizes)
+        beam_arguments(seed + k, width, size, 0.0, mistake, left=left)
+        for k, (width, size, mistake, left) in enumerate(calls)
     ]
 
 
 def normalised_calls(seed: int) -> list[dict[str, Any]]:
-    """Searches with length normalisation."""
-    sizes = [(3, 8, 1.0), (4, 7, 0.6), (5, 9, 1.0), (4, 8, 1.0), (2, 2, 1.0), (3, 9, 0.6), (6, 8, 1.0)]
+    """Searches with length normalisation; most are chosen to tell one mistake."""
+    calls = [
+        (3, 6, 1.0, _divided_afterwards, 3.0),
+        (3, 6, 1.0, _variant(rank=_score), 4.0),
+        (2, 8, 1.0, _variant(stay=False), 4.0),
+        (4, 5, 0.6, _divided_afterwards, 3.0),
+        (2, 2, 1.0, None, 3.0),
+        (2, 9, 1.0, _variant(first=True), 3.0),
+        (3, 4, 1.0, _variant(finished_first=False), 3.0),
+    ]
     return [
-        beam_arguments(seed + k, width, size, alpha, left=2.0 + k % 3, hurry=0.4)
-        for k, (width, size, alpha) in enumerate(sizes)
+        beam_arguments(seed + k, width, size, alpha, mistake, left=left, hurry=0.4)
+        for k, (width, size, alpha, mistake, left) in enumerate(calls)
     ]
 
 
@@ -347,21 +377,7 @@ def judge_beams(
                 f"{NAME} (beam_width {given['beam_width']}, max_len {given['max_len']}, "
                 f"alpha {given['alpha']:g})"
             )
-            core.compare(label, got, expected, given.values(), _explaining(results, made))
-
-
-def _explaining(results: Sequence[Any], made: Sequence[dict[str, Any]]) -> list[Likely]:
-    """The likely mistakes that give all of these results, else all that are likely."""
-    whole = [
-        likely
-        for likely in BEAM_SEARCH
-        if all(
-            core.same(got, likely.answer(*given.values()))
-            for got, given in zip(results, made, strict=True)
-            if not isinstance(got, Exception)
-        )
-    ]
-    return whole or BEAM_SEARCH
+            core.compare(label, got, expected, given.values(), explaining(BEAM_SEARCH, results, made))
 
 
 def beam_search(student: Callable[..., tuple[Tensor, Tensor]]) -> None:

@@ -30,11 +30,12 @@ def plain_decoder(v: int, h: int, seed: int, dtype: torch.dtype = torch.float64)
     return step
 
 
-def ending_decoder(v: int, h: int, seed: int, hurry: float = 1.0) -> Step:
+def ending_decoder(v: int, h: int, seed: int, hurry: float = 1.0, once: bool = False) -> Step:
     """A decoder that writes words and <eos>, and sooner or later <eos>.
 
     Its state is a pair: (B, H), and (B, 1) steps left, of which one is used at every step. <eos>
-    becomes likely when none is left; `hurry` says how quickly.
+    becomes likely when none is left, and with `once` unlikely again behind that; `hurry` says how
+    quickly.
     """
     plain = plain_decoder(v, h, seed)
 
@@ -43,7 +44,8 @@ def ending_decoder(v: int, h: int, seed: int, hurry: float = 1.0) -> Step:
         logits, hidden = plain(tokens, hidden)
         left = left - 1
         special = torch.full((len(tokens), 2), NEVER, dtype=logits.dtype)  # <pad> and <sos>
-        ending = logits[:, EOS : EOS + 1] / 2 - hurry * left
+        push = hurry * (1 - left.abs() if once else -left)
+        ending = logits[:, EOS : EOS + 1] / 2 + push
         return torch.cat([special, ending, logits[:, EOS + 1 :]], dim=1), (hidden, left)
 
     return step

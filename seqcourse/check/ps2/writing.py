@@ -20,7 +20,7 @@ def greedy_arguments(
     hidden = core.normal({"h": (len(left), h)}, seed=seed + 2)["h"]
     remaining = torch.tensor([[float(steps)] for steps in left], dtype=torch.float64)
     return {
-        "step": ending_decoder(v, h, seed, hurry=8.0),
+        "step": ending_decoder(v, h, seed, hurry=12.0, once=True),
         "state": (hidden, remaining),
         "first": torch.full((len(left),), SOS),
         "max_len": max_len,
