@@ -10,14 +10,11 @@ from typing import Any
 
 from seqcourse.check import core
 from seqcourse.check.ps2.beams import (
-    BEAM_SEARCH,
     beam_arguments,
     beam_search,
-    full_search,
     judge_beams,
     normalised_calls,
     plain_calls,
-    reference_beam_search,
     tidy,
 )
 from seqcourse.check.ps2.gumbel import (
@@ -48,6 +45,7 @@ from seqcourse.check.ps2.scheduled import (
     scheduled_calls,
     scheduled_sampling,
 )
+from seqcourse.check.ps2.searches import BEAM_SEARCH, full_search, reference_beam_search
 from seqcourse.check.ps2.writing import GREEDY, greedy, greedy_arguments, reference_greedy
 
 __all__ = [

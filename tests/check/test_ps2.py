@@ -1,0 +1,161 @@
+"""The examples in the text of assignment 2; its beam search against the package and the whole tree."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+import torch
+
+from seqcourse import decode, functional
+from seqcourse.check import Mistake, core, ps2
+from seqcourse.check.ps2.searches import BEAM_SEARCH
+
+PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps2" / "ps2.ipynb"
+TEXT = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells}
+
+
+def tensor(values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def test_final_states():
+    found = ps2.reference_final_states(tensor([[[1, 6], [2, 5], [9, 9]]]), torch.tensor([2]))
+    assert found.tolist() == [[2, 6]]
+    assert "`lengths = [2]` give `[[2, 6]]`" in TEXT["ps2-final_states-md"]
+
+
+def test_decoder_step():
+    weights = ([[0.4]], [[0.3]], [[0.1]], [-0.1], [[1], [-2]], [0, 1])
+    logits, s = ps2.reference_decoder_step(
+        torch.tensor([1]), *(tensor(v) for v in ([[1]], [[2]], [[0], [0.5]], *weights))
+    )
+    assert f"{s.item():.3f}" == f"{logits[0, 0]:.3f}" == "0.537"
+    assert f"{logits[0, 1]:.3f}" == "-0.074"
+    assert "the logits are $0.537$ and $-0.074$" in TEXT["ps2-decoder_step-md"]
+
+
+def test_teacher_forced_loss():
+    y = torch.tensor([[1, 3, 2], [1, 2, 0]])
+    losses, mean = ps2.reference_teacher_forced_loss(
+        lambda tokens, state: (torch.zeros(len(tokens), 4), state), None, y
+    )
+    assert [f"{loss:.3f}" for loss in losses] == ["2.773", "1.386"] and f"{mean:.3f}" == "1.386"
+    assert "`[2.773, 1.386]` and the mean is 1.386" in TEXT["ps2-teacher_forced_loss-md"]
+
+
+def test_the_mean_is_the_package_s_loss():
+    given = ps2.loss_arguments([3, 5, 1])
+    logits, state = [], given["state"]
+    for fed in given["y"][:, :-1].T:
+        z, state = given["step"](fed, state)
+        logits.append(z)
+    package = functional.sequence_loss(torch.stack(logits, dim=1), given["y"][:, 1:])
+    assert torch.allclose(ps2.reference_teacher_forced_loss(*given.values())[1], package)
+
+
+def test_greedy():
+    def step(tokens, left):
+        word = torch.where(left > 0, 3, 2)
+        return torch.nn.functional.one_hot(word, 4), left - 1
+
+    written = ps2.reference_greedy(step, torch.tensor([2, 0]), torch.tensor([1, 1]), 9)
+    assert written.tolist() == [[3, 3, 2], [2, 0, 0]]
+    assert "returns `[[3, 3, 2], [2, 0, 0]]`" in TEXT["ps2-greedy-md"]
+
+
+def test_gumbel_softmax():
+    relaxed, word = ps2.reference_gumbel_softmax(tensor([[0, math.log(3)]]), tensor([[0.9, 0.5]]), 1)
+    assert word.tolist() == [0]
+    assert [f"{y:.3f}" for y in relaxed[0]] == ["0.687", "0.313"]
+    assert "`[[0.687, 0.313]]`" in TEXT["ps2-gumbel_softmax-md"]
+    assert f"{-math.log(-math.log(0.9)):.3f} {-math.log(-math.log(0.5)):.3f}" == "2.250 0.367"
+
+
+@pytest.mark.parametrize(("epsilon", "fed"), [(1.0, [[1, 4, 5]]), (0.0, [[1, 3, 3]])])
+def test_scheduled_sampling(epsilon, fed):
+    def step(tokens, state):
+        return torch.nn.functional.one_hot(torch.full_like(tokens, 3), 6).double(), state
+
+    y = torch.tensor([[1, 4, 5, 2]])
+    assert ps2.reference_scheduled_sampling(step, None, y, epsilon, None)[1].tolist() == fed
+    assert f"`{fed}`" in TEXT["ps2-scheduled_sampling-md"]
+
+
+def two_words(tokens, state):
+    """The decoder of the example of exercise 7."""
+    rows = {1: (0, 0, 0, 0.6, 0.4), 3: (0, 0, 0.5, 0.25, 0.25), 4: (0, 0, 0.9, 0.05, 0.05)}
+    return tensor([rows[token] for token in tokens.tolist()]).log(), state
+
+
+def test_beam_search():
+    for alpha, score in ((0.0, "-1.022"), (1.0, "-0.511")):
+        words, found = ps2.reference_beam_search(two_words, None, 2, 9, alpha)
+        assert words.tolist() == [4, 2] and f"{found:.3f}" == score
+        assert f"${score}$" in TEXT["ps2-beam_search-md"] or f"= {score}$" in TEXT["ps2-beam_search-md"]
+    words, score = ps2.reference_beam_search(two_words, None, 1, 9, 0.0)
+    assert words.tolist() == [3, 2] and score.exp().item() == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("calls", [ps2.plain_calls, ps2.normalised_calls])
+@pytest.mark.parametrize("seed", [7, 8])
+def test_the_reference_is_the_package_s_beam_search(calls, seed):
+    class Model:
+        def __init__(self, step, state):
+            self.first, self.run = state, step
+
+        def start(self, memory, batch_size=None):
+            return self.first
+
+        def step(self, tokens, state, memory):
+            logits, state = self.run(tokens, state)
+            return SimpleNamespace(logits=logits, state=state, weights=None)
+
+    for given in calls(seed):
+        words, score = ps2.reference_beam_search(*given.values())
+        ((best,),) = decode.beam_search(
+            Model(given["step"], given["state"]),
+            None,
+            given["beam_width"],
+            length_penalty=given["alpha"],
+            max_len=given["max_len"],
+            batch_size=1,
+        )
+        assert words.tolist() == best.tokens + [2] * best.finished
+        assert score.item() == pytest.approx(best.score)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.7, 1.0])
+def test_a_beam_that_prunes_nothing_is_a_full_search(alpha):
+    for seed in range(5):
+        given = ps2.beam_arguments(seed, 2000, 4, alpha, v=5)
+        assert core.same(
+            ps2.reference_beam_search(*given.values()),
+            ps2.full_search(given["step"], given["state"], 4, alpha),
+        )
+
+
+@pytest.mark.parametrize("seed", [11, 22, 33])
+def test_other_seeds_tell_the_mistakes_too(seed):
+    """The hidden inputs may be drawn anew: every mistake still loses points somewhere."""
+    unseen = []
+    for likely in BEAM_SEARCH:
+        lost = False
+        for made in (ps2.plain_calls(seed), ps2.normalised_calls(seed)):
+            found = {}
+            for k, given in enumerate(core.copy(made)):
+                found |= core.record(likely.answer, given, f"{k}.")
+            try:
+                ps2.judge_beams(found, made)
+            except Mistake:
+                lost = True
+        if not lost:
+            unseen.append(likely.question)
+    assert not unseen
+
+
+def test_poll_3():
+    assert -3 > -4.2 and -3 / 3 < -4.2 / 6
