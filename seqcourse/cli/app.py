@@ -25,12 +25,12 @@ Workers = Annotated[int | None, typer.Option(help="How many submissions at a tim
 Timeout = Annotated[int | None, typer.Option(help="Seconds that one cell may take.", min=1)]
 
 
-@app.command()
-def lab() -> None:
-    """Open JupyterLab on the course."""
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def lab(context: typer.Context) -> None:
+    """Open JupyterLab on the course; options are handed on, such as --no-browser."""
     from seqcourse.cli.lab import open_lab
 
-    open_lab()
+    open_lab(context.args)
 
 
 @app.command()

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from seqcourse.cli.place import find_root
 from seqcourse.errors import CourseError
 
 
-def open_lab() -> None:
+def open_lab(options: Sequence[str] = ()) -> None:
     """Start JupyterLab and wait until it ends.
+
+    Args:
+        options: handed on to JupyterLab, such as ``--no-browser``.
 
     Raises:
         CourseError: JupyterLab is not installed, or ends with an error.
@@ -19,12 +23,11 @@ def open_lab() -> None:
     root = find_root()
     environment = dict(os.environ)
     environment.pop("SEQCOURSE_STATIC", None)
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")  # in a container one often is; Jupyter asks for a word then
     try:
-        code = subprocess.call(
-            [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}"],
-            cwd=root,
-            env=environment,
-        )
+        code = subprocess.call([*command, *options], cwd=root, env=environment)
     except KeyboardInterrupt:
         return
     if code:

@@ -69,7 +69,9 @@ def additive_score_from_keys(s: Tensor, keys: Tensor, w_s: Tensor, v: Tensor) ->
 
 
 def mlp_score(s: Tensor, h: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
-    r"""A network with one hidden layer on both states, :math:`e_i = w_2^\top \mathrm{relu}(W_1 [h_i; s] + b_1) + b_2`.
+    r"""A network with one hidden layer on both states.
+
+    .. math:: e_i = w_2^\top \mathrm{relu}(W_1 [h_i; s] + b_1) + b_2
 
     Args:
         s: decoder state, (B, D_S).

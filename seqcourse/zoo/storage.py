@@ -68,7 +68,8 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     path = folder / "weights.safetensors"
     if not path.is_file():
         raise CourseError(
-            f"There is no checkpoint at {path}. Make it with: seqcourse train {folder.name} --out {folder}"
+            f"There is no checkpoint at {path}. "
+            f"Make it with: seqcourse train {folder.name} --out {folder}"
         )
     try:
         return dequantize(load_file(path))

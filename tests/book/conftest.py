@@ -16,8 +16,6 @@ from filelock import FileLock
 
 from seqcourse.cli.site import build
 
-from . import browser as chromium
-
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
 SOURCES = ("book", "seqcourse", "_config.yml", "_toc.yml")
@@ -81,22 +79,6 @@ def address(site: Path) -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_address[1]}"
     server.shutdown()
     server.server_close()
-
-
-@pytest.fixture(scope="session")
-def chrome() -> Iterator[object]:
-    """A headless Chromium. Skips where there is none; fails where CI=true."""
-    path = chromium.find_chromium()
-    if path is None:
-        if chromium.required():
-            pytest.fail(chromium.WHY_NOT)
-        pytest.skip(chromium.WHY_NOT)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=chromium.flags())
-        yield running
-        running.close()
 
 
 @dataclass

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from seqcourse import viz
 
 pytestmark = pytest.mark.usefixtures("static")
-api = pytest.importorskip("playwright.sync_api")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Playwright's own Chromium, or the system's."""
-    system = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
-    with api.sync_playwright() as playwright:
-        try:
-            running = playwright.chromium.launch(executable_path=system, args=["--no-sandbox"])
-        except api.Error as error:
-            pytest.skip(f"no Chromium can be started here: {str(error).splitlines()[0]}")
-        yield running
-        running.close()
 
 
 @pytest.fixture
-def open_page(browser, tmp_path):
+def open_page(chrome, tmp_path):
     """Open outputs as one HTML file; errors on the console or requests to a host fail the test."""
     contexts, troubles = [], []
 
@@ -40,7 +22,7 @@ def open_page(browser, tmp_path):
             f'content="width=device-width"><title>t</title></head><body>{body}</body></html>'
         )
         size = {"width": width, "height": 800}
-        context = browser.new_context(viewport=size, java_script_enabled=javascript, offline=True)
+        context = chrome.new_context(viewport=size, java_script_enabled=javascript, offline=True)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: troubles.append(message.text))

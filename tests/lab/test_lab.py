@@ -1,0 +1,123 @@
+"""JupyterLab as `make lab` opens it, in a real browser: run a notebook, move a slider, answer a poll."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+
+pytestmark = pytest.mark.browser
+
+TOKEN = "a-token-of-the-test"
+QUESTION = ":::{admonition} The question\n:class: question\nDoes it render here?\n:::\n"
+SLIDER = """
+import matplotlib.pyplot as plt
+from seqcourse import viz
+
+def draw(height):
+    figure, ax = plt.subplots(figsize=(3, 2))
+    ax.set_title(f"height {height}")
+    return figure
+
+viz.explore(draw, alt="A frame of height {height}.", height=[1, 2, 3])
+"""
+POLL = """
+viz.poll("Is it true?", {"Yes": "Because it is.", "No": "Look again."}, answer="Yes")
+"""
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
+    """A folder that the command takes for a course, with one notebook in it."""
+    root = tmp_path_factory.mktemp("course")
+    (root / "nbgrader_config.py").touch()
+    (root / "solutions").mkdir()
+    (root / "book").mkdir()
+    cells = [
+        nbformat.v4.new_markdown_cell(QUESTION),
+        nbformat.v4.new_code_cell(SLIDER),
+        nbformat.v4.new_code_cell(POLL),
+    ]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), root / "book" / "try.ipynb")
+    return root
+
+
+@pytest.fixture(scope="module")
+def address(course: Path) -> Iterator[str]:
+    """`seqcourse lab` on a free port, ended with everything it started."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = ["--no-browser", f"--ServerApp.port={port}", f"--IdentityProvider.token={TOKEN}"]
+    command = [sys.executable, "-m", "seqcourse.cli", "lab", *options]
+    with (course / "lab.log").open("w") as log:
+        process = subprocess.Popen(
+            command, cwd=course, stdout=log, stderr=log, start_new_session=True
+        )
+        try:
+            _wait_for(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", process, course / "lab.log")
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(30)
+
+
+def _wait_for(url: str, process: subprocess.Popen, log: Path) -> None:
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        assert process.poll() is None, log.read_text()
+        try:
+            urllib.request.urlopen(url, timeout=2).close()
+            return
+        except OSError:
+            time.sleep(0.3)
+    raise AssertionError(f"JupyterLab did not answer within 90 s:\n{log.read_text()}")
+
+
+@pytest.fixture
+def page(chrome, address: str) -> Iterator[object]:
+    """The notebook, open in JupyterLab."""
+    opened = chrome.new_page(viewport={"width": 1280, "height": 1400})
+    opened.set_default_timeout(90_000)
+    opened.goto(f"{address}/lab/tree/book/try.ipynb?token={TOKEN}")
+    yield opened
+    opened.close()
+
+
+def test_a_notebook_runs_and_its_widgets_answer(page):
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
+    page.wait_for_selector("text=Python 3 (ipykernel) | Idle")
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_text("Run All Cells", exact=True).click()
+
+    # markdown of the course's kind is rendered, not shown as source
+    page.wait_for_selector("aside:has-text('The question')")
+
+    # the slider draws another picture
+    page.wait_for_selector(".widget-slider, .jupyter-widgets.widget-hslider")
+    picture = page.locator(".jp-OutputArea-output img, .jp-OutputArea-output svg").first
+    picture.wait_for()
+    before = picture.evaluate("node => node.outerHTML")
+    page.locator(".noUi-handle").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        """before => {
+            const node = document.querySelector('.jp-OutputArea-output img, .jp-OutputArea-output svg');
+            return node && node.outerHTML !== before;
+        }""",
+        arg=before,
+    )
+
+    # the poll gives the reason of the option that was chosen
+    page.locator(".jp-OutputArea").get_by_label("No", exact=True).click()
+    page.wait_for_selector("text=Look again.")
