@@ -20,7 +20,11 @@ def dot_score(s: Tensor, h: Tensor) -> Tensor:
 
     Returns:
         Raw scores, (B, T).
+
+    Raises:
+        ValueError: if the shapes do not fit, as for all four scores.
     """
+    _check_states("dot_score", s, h)
     if s.shape[-1] != h.shape[-1]:
         raise ValueError(
             f"dot_score needs states of one width, but s has {s.shape[-1]} and h has {h.shape[-1]}; "
@@ -40,6 +44,8 @@ def general_score(s: Tensor, h: Tensor, w: Tensor) -> Tensor:
     Returns:
         Raw scores, (B, T).
     """
+    _check_states("general_score", s, h)
+    _check_parameters("general_score", w=(w, (h.shape[-1], s.shape[-1])))
     return dot_score(linear(s, w), h)
 
 
@@ -59,6 +65,12 @@ def additive_score(s: Tensor, h: Tensor, w_s: Tensor, w_h: Tensor, v: Tensor) ->
     Returns:
         Raw scores, (B, T).
     """
+    _check_states("additive_score", s, h)
+    _check_parameters(
+        "additive_score",
+        w_s=(w_s, (len(v), s.shape[-1])),
+        w_h=(w_h, (len(v), h.shape[-1])),
+    )
     return additive_score_from_keys(s, linear(h, w_h), w_s, v)
 
 
@@ -84,6 +96,8 @@ def mlp_score(s: Tensor, h: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tens
     Returns:
         Raw scores, (B, T).
     """
+    _check_states("mlp_score", s, h)
+    _check_parameters("mlp_score", w1=(w1, (len(w2), h.shape[-1] + s.shape[-1])))
     both = torch.cat([h, s[:, None, :].expand(-1, h.shape[1], -1)], dim=-1)  # (B, T, D_H + D_S)
     return torch.relu(linear(both, w1, b1)) @ w2 + b2
 
@@ -105,11 +119,15 @@ def softmax(scores: Tensor, dim: int = -1, mask: Tensor | None = None) -> Tensor
     Returns:
         Weights of the shape of ``scores``. Where nothing may be attended to, all weights are 0 (and
         their gradients too), never NaN.
+
+    Raises:
+        ValueError: if the mask is not boolean, or does not broadcast to the shape of ``scores``.
     """
     if mask is None:
         shifted = scores - scores.amax(dim, keepdim=True).detach()
         exponentials = shifted.exp()
         return exponentials / exponentials.sum(dim, keepdim=True)
+    _check_mask(scores, mask)
     scores = scores.masked_fill(~mask, float("-inf"))
     highest = scores.amax(dim, keepdim=True).detach()
     nothing = highest == float("-inf")
@@ -141,7 +159,15 @@ def weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
 
     Returns:
         Context, (B, D).
+
+    Raises:
+        ValueError: if there is not one weight for each encoder state.
     """
+    if weights.dim() != 2 or weights.shape != values.shape[:-1]:
+        raise ValueError(
+            f"weighted_sum needs one weight (B, T) for each of the values (B, T, D), but the weights "
+            f"are {tuple(weights.shape)} and the values {tuple(values.shape)}."
+        )
     return torch.einsum("bt,btd->bd", weights, values)
 
 
@@ -152,12 +178,47 @@ def gaussian_window(centre: Tensor, width: int, size: int) -> Tensor:
 
     Args:
         centre: predicted position p, (B,).
-        width: half-width D of the window.
+        width: half-width D of the window, greater than 0.
         size: padded length T.
 
     Returns:
         Factors between 0 and 1, (B, T).
+
+    Raises:
+        ValueError: if the width is not greater than 0.
     """
+    if width <= 0:
+        raise ValueError(f"gaussian_window needs a width above 0, but it is {width}.")
     positions = torch.arange(size, device=centre.device, dtype=centre.dtype)[None, :]
     sigma = width / 2
     return torch.exp(-((positions - centre[:, None]) ** 2) / (2 * sigma**2))
+
+
+def _check_states(name: str, s: Tensor, h: Tensor) -> None:
+    if s.dim() != 2 or h.dim() != 3 or s.shape[0] != h.shape[0]:
+        raise ValueError(
+            f"{name} takes one decoder state per sentence, s (B, D_S), and all encoder states, "
+            f"h (B, T, D_H), but s is {tuple(s.shape)} and h is {tuple(h.shape)}."
+        )
+
+
+def _check_parameters(name: str, **given: tuple[Tensor, tuple[int, ...]]) -> None:
+    for letter, (parameter, shape) in given.items():
+        if parameter.shape != shape:
+            raise ValueError(
+                f"{name} needs {letter} of shape {shape} for these states, "
+                f"but it is {tuple(parameter.shape)}."
+            )
+
+
+def _check_mask(scores: Tensor, mask: Tensor) -> None:
+    if mask.dtype != torch.bool:
+        raise ValueError(
+            f"A mask should be boolean, True = may attend, but its type is {mask.dtype}. "
+            f"Where 1 means may attend, mask.bool() makes it so."
+        )
+    sizes = zip(reversed(mask.shape), reversed(scores.shape), strict=False)
+    if mask.dim() > scores.dim() or any(m not in (1, size) for m, size in sizes):
+        raise ValueError(
+            f"A mask should fit the scores, {tuple(scores.shape)}, but it is {tuple(mask.shape)}."
+        )

@@ -24,7 +24,10 @@ def sequence_loss(
         label_smoothing: epsilon, 0 <= epsilon < 1.
 
     Returns:
-        Scalar.
+        Scalar; NaN if no target is real.
+
+    Raises:
+        ValueError: if there is not one row of logits for each target.
     """
     if logits.shape[:-1] != targets.shape:
         raise ValueError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -9,15 +11,29 @@ from seqcourse.functional.attention import softmax
 
 
 def gumbel_noise(
-    shape, *, generator: torch.Generator | None = None, dtype=None, device=None
+    shape: Sequence[int],
+    *,
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    device: torch.device | None = None,
 ) -> Tensor:
     r"""Independent standard Gumbel variables, :math:`G = -\log(-\log U)` with U uniform on (0, 1).
 
-    -log U is a standard exponential variable, which is how it is drawn here: an exponential draw is
-    never 0, while a uniform one can be, and log 0 would be minus infinity.
+    -log U is a standard exponential variable, which is how it is drawn here. A draw of exactly 0 is
+    raised to the smallest positive number, since the logarithm of 0 would be minus infinity.
+
+    Args:
+        shape: of the result.
+        generator: source of randomness; it may live on another device than the result.
+        dtype: of the result, by default PyTorch's.
+        device: of the result, by default the generator's, without one the CPU.
+
+    Returns:
+        Noise of that shape.
     """
-    exponential = torch.empty(shape, dtype=dtype, device=device).exponential_(generator=generator)
-    return -exponential.clamp_min(torch.finfo(exponential.dtype).tiny).log()
+    drawn_on = device if generator is None else generator.device
+    exponential = torch.empty(shape, dtype=dtype, device=drawn_on).exponential_(generator=generator)
+    return -exponential.clamp_min(torch.finfo(exponential.dtype).tiny).log().to(device)
 
 
 def gumbel_max(logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
@@ -32,9 +48,7 @@ def gumbel_max(logits: Tensor, generator: torch.Generator | None = None) -> Tens
     Returns:
         Indices, (...).
     """
-    noise = gumbel_noise(
-        logits.shape, generator=generator, dtype=logits.dtype, device=logits.device
-    )
+    noise = gumbel_noise(logits.shape, generator=generator, dtype=logits.dtype, device=logits.device)
     return (logits + noise).argmax(-1)
 
 
@@ -54,10 +68,11 @@ def gumbel_softmax(
 
     Returns:
         Probabilities, (..., V).
+
+    Raises:
+        ValueError: if the temperature is not greater than 0.
     """
     if temperature <= 0:
         raise ValueError(f"gumbel_softmax needs a temperature above 0, but it is {temperature}.")
-    noise = gumbel_noise(
-        logits.shape, generator=generator, dtype=logits.dtype, device=logits.device
-    )
+    noise = gumbel_noise(logits.shape, generator=generator, dtype=logits.dtype, device=logits.device)
     return softmax((logits + noise) / temperature)

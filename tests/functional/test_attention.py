@@ -38,6 +38,28 @@ def test_dot_score_says_which_widths_disagree(states):
         F.dot_score(*states)
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s, h: F.dot_score(s[0], h), r"dot_score.*s is \(4,\) and h is \(3, 5, 6\)"),
+        (lambda s, h: F.general_score(s[:2], h, draw(D_H, D_S)), r"s is \(2, 4\)"),
+        (lambda s, h: F.general_score(s, h, draw(D_S, D_H)), r"w of shape \(6, 4\).*is \(4, 6\)"),
+        (
+            lambda s, h: F.additive_score(s, h, draw(D_A, D_H), draw(D_A, D_H), draw(D_A)),
+            r"w_s of shape \(7, 4\).*is \(7, 6\)",
+        ),
+        (
+            lambda s, h: F.mlp_score(s, h, draw(D_A, D_H), draw(D_A), draw(D_A), draw(1)),
+            r"w1 of shape \(7, 10\).*is \(7, 6\)",
+        ),
+        (lambda s, h: F.weighted_sum(draw(B, 2), h), r"weights are \(3, 2\).*\(3, 5, 6\)"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_named(states, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(*states)
+
+
 def test_general_score(states):
     s, h = states
     w = draw(D_H, D_S)
@@ -125,6 +147,19 @@ def test_nothing_to_attend_to_gives_zeros_not_nan():
     assert torch.isfinite(scores.grad).all()
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+def test_a_mask_of_numbers_is_refused(dtype):
+    with pytest.raises(ValueError, match=f"should be boolean.*{dtype}"):
+        F.softmax(torch.zeros(2, 3), mask=torch.ones(2, 3, dtype=dtype))
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (3, 3), (1, 2, 3)])
+def test_a_mask_that_does_not_fit_is_refused(shape):
+    """The last one would broadcast, and silently change the shape of the weights."""
+    with pytest.raises(ValueError, match=r"fit the scores, \(2, 3\)"):
+        F.softmax(torch.zeros(2, 3), mask=torch.ones(shape, dtype=torch.bool))
+
+
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6))
 def test_length_mask_counts(lengths):
     mask = F.length_mask(torch.tensor(lengths), 9)
@@ -141,3 +176,8 @@ def test_gaussian_window_is_one_at_its_centre_and_falls():
     bell = F.gaussian_window(torch.tensor([2.0]), 2, 5)[0]
     expected = [math.exp(-2), math.exp(-0.5), 1.0, math.exp(-0.5), math.exp(-2)]
     torch.testing.assert_close(bell, torch.tensor(expected))
+
+
+def test_gaussian_window_needs_a_width():
+    with pytest.raises(ValueError, match="width above 0, but it is 0"):
+        F.gaussian_window(torch.tensor([2.0]), 0, 5)

@@ -19,6 +19,12 @@ def test_gumbel_max_draws_from_the_softmax():
     assert torch.all((frequency - p).abs() < 4 * error)
 
 
+def test_gumbel_noise_goes_where_it_is_wanted_whatever_the_generators_device():
+    """The device without storage stands for a GPU here."""
+    noise = F.gumbel_noise((2, 3), generator=torch.Generator(), device=torch.device("meta"))
+    assert noise.device.type == "meta"
+
+
 def test_gumbel_noise_has_the_gumbel_mean_and_variance():
     noise = F.gumbel_noise((200_000,), generator=torch.Generator().manual_seed(0))
     assert noise.mean().item() == pytest.approx(0.5772, abs=0.02)  # Euler's constant
