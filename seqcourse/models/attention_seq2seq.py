@@ -24,6 +24,9 @@ class AttentionSeq2Seq(Seq2Seq):
         window: half-width of local attention; None means global.
         score_size: D_A, hidden width of the additive and the MLP score (default D_S).
         options: see :class:`seqcourse.models.seq2seq.Seq2Seq`.
+
+    Raises:
+        ValueError: if the score is unknown, there is no head, or a window is asked for with several.
     """
 
     def __init__(
@@ -42,6 +45,8 @@ class AttentionSeq2Seq(Seq2Seq):
         super().__init__(source_size, target_size, embed_size, hidden_size, **options)
         if score not in SCORES:
             raise ValueError(f"score should be one of {', '.join(SCORES)}, but it is {score!r}.")
+        if heads < 1:
+            raise ValueError(f"heads should be at least 1, but it is {heads}.")
         if window is not None and heads > 1:
             raise ValueError("Local attention is built for one head: leave out heads or window.")
         scores = [SCORES[score](hidden_size, self.memory_size, score_size) for _ in range(heads)]
@@ -54,13 +59,10 @@ class AttentionSeq2Seq(Seq2Seq):
         self.cell = GRUCell(embed_size + self.memory_size, hidden_size)
 
     def encode(self, src: Tensor, src_lengths: Tensor) -> Memory:
+        """As :meth:`Seq2Seq.encode`, with what the attention prepares once per sentence."""
         memory = super().encode(src, src_lengths)
         memory.keys = self.attention.keys(memory.states)
         return memory
-
-    def start(self, memory: Memory, batch_size: int | None = None) -> Tensor:
-        """The decoder's first state s_0, (B, D_S)."""
-        return self.first_state(memory.states, memory.mask, memory.final)
 
     def step(self, tokens: Tensor, state: Tensor, memory: Memory) -> Step:
         """One word further, as the four equations say: previous words (B,), state (B, D_S)."""

@@ -60,5 +60,16 @@ def embed(table: Tensor, tokens: Tensor) -> Tensor:
 
     Tokens are ids (...), or distributions over the vocabulary (..., V): then the result is the expected
     row, which lets a gradient through (used with the Gumbel-softmax).
+
+    Raises:
+        IndexError: on the CPU, if an id is outside the vocabulary.
     """
-    return tokens @ table if tokens.is_floating_point() else embedding(tokens, table)
+    if tokens.is_floating_point():
+        return tokens @ table
+    try:
+        return embedding(tokens, table)
+    except IndexError as error:
+        raise IndexError(
+            f"Ids should be between 0 and {len(table) - 1}, the vocabulary of this model, but they go "
+            f"from {tokens.min()} to {tokens.max()}. Were they made with another vocabulary?"
+        ) from error

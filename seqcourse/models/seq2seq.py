@@ -65,8 +65,17 @@ class Seq2Seq(nn.Module):
         mask = F.length_mask(src_lengths, src.shape[1])
         return Memory(states=states, mask=mask, final=last.flatten(1))
 
+    def start(self, memory: Memory, batch_size: int | None = None) -> Tensor:
+        """The decoder's first state s_0, (B, D_S); the memory knows the batch size."""
+        return self.first_state(memory.states, memory.mask, memory.final)
+
     def predict(self, s: Tensor, context: Tensor | None, embedded: Tensor) -> Tensor:
-        """Logits (..., V) from the state s_t, the context c_t and the embedded previous word."""
+        r"""Logits (..., V) from the state s_t, the context c_t and the embedded previous word y_{t-1}.
+
+        .. math:: r_t = \tanh(W_r [s_t; c_t; y_{t-1}] + b_r), \qquad \mathrm{logits}_t = U r_t + b
+
+        with U (V, E) the target embeddings. Without a context c_t is left out.
+        """
         known = [s, embedded] if context is None else [s, context, embedded]
         hidden = torch.tanh(self.readout(torch.cat(known, dim=-1)))  # (..., E)
         return nn.functional.linear(self.dropout(hidden), self.target_embedding, self.output_bias)
@@ -84,6 +93,13 @@ class EncoderDecoder(Seq2Seq):
     ============  ==========================================================================
 
     Because c never changes, the whole teacher-forced pass is one run of a recurrent layer.
+
+    Args:
+        context: one of the three.
+        options: see :class:`Seq2Seq`.
+
+    Raises:
+        ValueError: if the context is unknown.
     """
 
     def __init__(
@@ -110,16 +126,13 @@ class EncoderDecoder(Seq2Seq):
         self.decoder = Recurrent("gru", embed_size + self.context_size, hidden_size)
 
     def encode(self, src: Tensor, src_lengths: Tensor) -> Memory:
+        """As :meth:`Seq2Seq.encode`, with the one context that every step is given."""
         memory = super().encode(src, src_lengths)
         if self.context == "separate":
             memory.context = memory.final
         elif self.context == "average":
             memory.context = average(memory.states, memory.mask)
         return memory
-
-    def start(self, memory: Memory, batch_size: int | None = None) -> Tensor:
-        """The decoder's first state, (B, D_S)."""
-        return self.first_state(memory.states, memory.mask, memory.final)
 
     def step(self, tokens: Tensor, state: Tensor, memory: Memory) -> Step:
         """One word further: previous words (B,), state (B, D_S)."""
@@ -148,19 +161,16 @@ class DelayedModel(Seq2Seq):
 
     Its outputs ignore each other: word t does not know which word t - 1 was chosen. So where several
     translations are possible it mixes them.
+
+    Args:
+        options: see :class:`Seq2Seq`.
     """
 
     def __init__(
         self, source_size: int, target_size: int, embed_size: int, hidden_size: int, **options
     ) -> None:
-        super().__init__(
-            source_size, target_size, embed_size, hidden_size, has_context=False, **options
-        )
+        super().__init__(source_size, target_size, embed_size, hidden_size, has_context=False, **options)
         self.decoder = Recurrent("gru", embed_size, hidden_size)
-
-    def start(self, memory: Memory, batch_size: int | None = None) -> Tensor:
-        """The state after the source has been read, (B, D_S)."""
-        return self.first_state(memory.states, memory.mask, memory.final)
 
     def step(self, tokens: Tensor, state: Tensor, memory: Memory) -> Step:
         """One step further; ``tokens`` (B,) are ignored, which is what is wrong with this model."""

@@ -97,14 +97,26 @@ def _uniform(*shape: int) -> Tensor:
 
 
 class Attention(nn.Module):
-    """Global attention: score every encoder state, softmax, weighted sum (Bahdanau et al. 2015)."""
+    r"""Global attention: score every encoder state, softmax, weighted sum (Bahdanau et al. 2015).
+
+    .. math::
+        e_i = f_{att}(s, h_i), \qquad a = \mathrm{softmax}(e), \qquad c = \sum_i a_i h_i
+
+    Args:
+        score: f_att, the score module.
+    """
 
     def __init__(self, score: Score) -> None:
         super().__init__()
         self.score = score
 
     def keys(self, h: Tensor) -> Tensor:
+        """What the score can prepare from h (B, T, D_H), once for all decoder steps."""
         return self.score.keys(h)
+
+    def scores(self, s: Tensor, h: Tensor, keys: Tensor | None = None) -> Tensor:
+        """Raw scores e (B, T); ``keys`` as in :meth:`forward`."""
+        return self.score.from_keys(s, self.keys(h) if keys is None else keys)
 
     def forward(
         self, s: Tensor, h: Tensor, mask: Tensor | None = None, keys: Tensor | None = None
@@ -120,8 +132,7 @@ class Attention(nn.Module):
         Returns:
             Context (B, D_H) and weights (B, T).
         """
-        scores = self.score.from_keys(s, self.score.keys(h) if keys is None else keys)
-        weights = F.softmax(scores, mask=mask)
+        weights = F.softmax(self.scores(s, h, keys), mask=mask)
         return F.weighted_sum(weights, h), weights
 
 
@@ -138,7 +149,10 @@ class LocalAttention(Attention):
     Args:
         score: the score module.
         state_size: D_S.
-        width: half-width D of the window.
+        width: half-width D of the window, in words.
+
+    Raises:
+        ValueError: if the width is below 1.
     """
 
     def __init__(self, score: Score, state_size: int, width: int) -> None:
@@ -157,35 +171,38 @@ class LocalAttention(Attention):
     def forward(
         self, s: Tensor, h: Tensor, mask: Tensor | None = None, keys: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
+        """Attend once inside the window; arguments and result as in :class:`Attention`."""
         size = h.shape[1]
         if mask is None:
             mask = torch.ones(h.shape[:2], dtype=torch.bool, device=h.device)
         centre = self.centre(s, mask.sum(-1))
-        scores = self.score.from_keys(s, self.score.keys(h) if keys is None else keys)
-        weights = F.softmax(scores, mask=mask & F.window_mask(centre, self.width, size))
+        mask = mask & F.window_mask(centre, self.width, size)  # (B, T)
+        weights = F.softmax(self.scores(s, h, keys), mask=mask)
         weights = weights * F.gaussian_window(centre, self.width, size)
         return F.weighted_sum(weights, h), weights
 
 
 class MultiHeadAttentionPool(nn.Module):
-    """Several attentions for one recurrent decoder, each with its own score; contexts concatenated
-    and brought back to the width of one by a matrix W_O.
+    r"""Several attentions for one recurrent decoder, each with its own score; contexts concatenated
+    and brought back to the width of one by a matrix W_O, :math:`c = W_O [c^{(1)}; \dots; c^{(K)}]`.
 
     Args:
         scores: one score module per head.
         memory_size: D_H.
+
+    Raises:
+        ValueError: if there is no score module.
     """
 
     def __init__(self, scores: list[Score], memory_size: int) -> None:
         super().__init__()
         if not scores:
-            raise ValueError(
-                "MultiHeadAttentionPool needs at least one score module, but got none."
-            )
+            raise ValueError("MultiHeadAttentionPool needs at least one score module, but got none.")
         self.heads = nn.ModuleList(Attention(score) for score in scores)
         self.out = nn.Linear(memory_size * len(scores), memory_size, bias=False)
 
     def keys(self, h: Tensor) -> tuple[Tensor, ...]:
+        """What each head's score can prepare from h (B, T, D_H)."""
         return tuple(head.keys(h) for head in self.heads)
 
     def each(

@@ -24,6 +24,9 @@ class FirstState(nn.Module):
         kind: one of the four.
         memory_size: D_H.
         state_size: D_S.
+
+    Raises:
+        ValueError: if the kind is unknown.
     """
 
     def __init__(self, kind: str, memory_size: int, state_size: int) -> None:

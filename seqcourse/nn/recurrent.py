@@ -81,6 +81,9 @@ class Recurrent(nn.Module):
         num_layers: layers on top of each other.
         bidirectional: read from the right as well; outputs of both directions are concatenated.
         dropout: between layers, while training.
+
+    Raises:
+        ValueError: if the kind is unknown or there is no layer.
     """
 
     def __init__(
@@ -95,6 +98,8 @@ class Recurrent(nn.Module):
         super().__init__()
         if kind not in GATES:
             raise ValueError(f"kind should be one of {', '.join(GATES)}, but it is {kind!r}.")
+        if num_layers < 1:
+            raise ValueError(f"num_layers should be at least 1, but it is {num_layers}.")
         self.kind, self.hidden_size, self.num_layers = kind, hidden_size, num_layers
         self.directions = 2 if bidirectional else 1
         self.dropout = dropout
@@ -136,14 +141,18 @@ class Recurrent(nn.Module):
 
         Args:
             x: inputs, (B, T, D), padded on the right.
-            lengths: real length of each sequence, (B,), or None when none is padded.
+            lengths: real length of each sequence, (B,), 1 to T, or None when none is padded.
             state: state before the first step, (B, layers * directions, H) or a pair of them.
             path: "fused" or "readable".
 
         Returns:
             Outputs (B, T, H * directions), zeros at padding, and the state after each sequence's last
             real step, shaped as ``state``.
+
+        Raises:
+            ValueError: if shapes or lengths do not fit, or the path is unknown.
         """
+        self._check(x, lengths)
         if state is None:
             state = self.zero_state(x.shape[0])
         if path == "readable":
@@ -151,6 +160,27 @@ class Recurrent(nn.Module):
         if path == "fused":
             return self._fused(x, lengths, state)
         raise ValueError(f"path should be 'fused' or 'readable', but it is {path!r}.")
+
+    def _check(self, x: Tensor, lengths: Tensor | None) -> None:
+        width = self.weight_ih_l0.shape[1]
+        if x.dim() != 3 or x.shape[-1] != width:
+            raise ValueError(
+                f"The inputs should be (B, T, {width}), but they are {tuple(x.shape)}: "
+                f"batch first, then time, then the input size."
+            )
+        if lengths is None:
+            return
+        if lengths.shape != x.shape[:1]:
+            raise ValueError(
+                f"There should be one length for each of the {x.shape[0]} sequences, "
+                f"but lengths is {tuple(lengths.shape)}."
+            )
+        shortest, longest = int(lengths.min()), int(lengths.max())
+        if shortest < 1 or longest > x.shape[1]:
+            raise ValueError(
+                f"Lengths should be between 1 and the padded length {x.shape[1]}, "
+                f"but they go from {shortest} to {longest}."
+            )
 
     def _fused(self, x: Tensor, lengths: Tensor | None, state: State) -> tuple[Tensor, State]:
         size = x.shape[1]

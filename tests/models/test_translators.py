@@ -13,14 +13,10 @@ PLANS = {
     "additive": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, **o),
     "general": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, score="general", **o),
     "mlp": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, score="mlp", score_size=5, **o),
-    "dot": lambda **o: models.AttentionSeq2Seq(
-        12, 13, 8, 16, score="dot", bidirectional=False, **o
-    ),
+    "dot": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, score="dot", bidirectional=False, **o),
     "local": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, window=2, **o),
     "heads": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, heads=3, **o),
-    "lstm": lambda **o: models.AttentionSeq2Seq(
-        12, 13, 8, 16, kind="lstm", first_state="mean", **o
-    ),
+    "lstm": lambda **o: models.AttentionSeq2Seq(12, 13, 8, 16, kind="lstm", first_state="mean", **o),
 }
 WITH_ATTENTION = ["additive", "general", "mlp", "dot", "local", "heads", "lstm"]
 
@@ -88,9 +84,7 @@ def test_a_word_depends_on_earlier_words_and_never_on_later_ones(name, batch):
 def test_the_delayed_model_ignores_what_was_said(batch):
     src, lengths, tgt = batch
     model = make("delayed")
-    torch.testing.assert_close(
-        model(src, lengths, tgt).logits, model(src, lengths, tgt.flip(1)).logits
-    )
+    torch.testing.assert_close(model(src, lengths, tgt).logits, model(src, lengths, tgt.flip(1)).logits)
 
 
 def test_only_the_first_state_knows_the_source_in_context_state(batch):
@@ -148,5 +142,40 @@ def test_options_are_checked():
         models.EncoderDecoder(5, 5, 4, 4, context="none")
     with pytest.raises(ValueError, match="dot, general, additive, mlp"):
         models.AttentionSeq2Seq(5, 5, 4, 4, score="cosine")
+    with pytest.raises(ValueError, match="heads should be at least 1, but it is 0"):
+        models.AttentionSeq2Seq(5, 5, 4, 4, heads=0)
     with pytest.raises(ValueError, match="one head"):
         models.AttentionSeq2Seq(5, 5, 4, 4, heads=2, window=3)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_shortest_input(name):
+    """One sentence of one word, one word to write."""
+    output = make(name)(torch.tensor([[4]]), torch.tensor([1]), torch.tensor([[1]]))
+    assert output.logits.shape == (1, 1, 13)
+    assert torch.isfinite(output.logits).all()
+    if name in WITH_ATTENTION:
+        assert output.weights.item() == pytest.approx(1)  # there is nowhere else to look
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_16_bits_change_little(name, batch):
+    """Under mixed precision forward and single steps still agree, and gradients arrive everywhere."""
+    model = make(name)
+    exact = model(*batch).logits
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        output = model(*batch)
+        logits, _ = stepwise(model, *batch)
+    torch.testing.assert_close(output.logits.float(), exact, atol=0.05, rtol=0.05)
+    torch.testing.assert_close(logits.float(), exact, atol=0.05, rtol=0.05)
+    output.logits.float().pow(2).sum().backward()
+    assert all(torch.isfinite(p.grad).all() for p in model.parameters())
+
+
+def test_words_and_lengths_that_do_not_fit_are_named(batch):
+    src, lengths, tgt = batch
+    model = make("additive")
+    with pytest.raises(IndexError, match="between 0 and 11.* to 12.*another vocabulary"):
+        model(src.masked_fill(src == src.max(), 12), lengths, tgt)
+    with pytest.raises(ValueError, match="padded length 6, but they go from 2 to 7"):
+        model(src, lengths + (lengths == 6), tgt)

@@ -73,3 +73,40 @@ def test_unknown_kind_and_path_are_named():
         nn.Recurrent("gated", 3, 4)
     with pytest.raises(ValueError, match="'fused' or 'readable'"):
         nn.Recurrent("gru", 3, 4)(torch.zeros(1, 2, 3), path="quick")
+
+
+@pytest.mark.parametrize("path", ["readable", "fused"])
+@pytest.mark.parametrize("kind", TORCH)
+def test_one_step_of_one_sequence(kind, path):
+    """The smallest input, T = 1 and B = 1, is one step of the cell."""
+    torch.manual_seed(0)
+    layer, cell = nn.Recurrent(kind, 3, 4), CELLS[kind](3, 4)
+    cell.load_state_dict({k.removesuffix("_l0"): v for k, v in layer.state_dict().items()})
+    x = torch.randn(1, 1, 3)
+    outputs, state = layer(x, torch.tensor([1]), path=path)
+    expected = flat(cell(x[:, 0]))
+    torch.testing.assert_close(outputs[:, 0], expected[0])
+    for a, b in zip(flat(state), expected, strict=True):
+        torch.testing.assert_close(a[:, 0], b)
+
+
+@pytest.mark.parametrize("path", ["readable", "fused"])
+@pytest.mark.parametrize(
+    ("shape", "lengths", "message"),
+    [
+        ((5, 3), None, r"should be \(B, T, 3\), but they are \(5, 3\)"),
+        ((2, 5, 4), None, r"should be \(B, T, 3\), but they are \(2, 5, 4\)"),
+        ((2, 5, 3), [5], r"each of the 2 sequences, but lengths is \(1,\)"),
+        ((2, 5, 3), [5, 0], "between 1 and the padded length 5, but they go from 0 to 5"),
+        ((2, 5, 3), [6, 2], "between 1 and the padded length 5, but they go from 2 to 6"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_named(shape, lengths, message, path):
+    lengths = None if lengths is None else torch.tensor(lengths)
+    with pytest.raises(ValueError, match=message):
+        nn.Recurrent("gru", 3, 4)(torch.zeros(shape), lengths, path=path)
+
+
+def test_no_layer_is_refused():
+    with pytest.raises(ValueError, match="num_layers should be at least 1, but it is 0"):
+        nn.Recurrent("gru", 3, 4, 0)
