@@ -30,22 +30,33 @@ def device() -> torch.device:
     """The device that computes: a GPU where there is one, otherwise the CPU.
 
     The environment variable SEQCOURSE_DEVICE ("cpu", "cuda", "cuda:1") overrides the choice.
+
+    Raises:
+        CourseError: if the variable names no such device, or one that this machine does not have.
     """
     import torch
 
     wanted = os.environ.get(DEVICE_VARIABLE, "")
     if not wanted:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    unknown = CourseError(
+        f"{DEVICE_VARIABLE} should be 'cpu', 'cuda' or, say, 'cuda:1', but it is {wanted!r}."
+    )
     try:
         chosen = torch.device(wanted)
     except RuntimeError as error:
-        raise CourseError(
-            f"{DEVICE_VARIABLE} should name a device such as 'cpu' or 'cuda', but it is {wanted!r}."
-        ) from error
+        raise unknown from error
+    if chosen.type not in ("cpu", "cuda"):
+        raise unknown
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise CourseError(
             f"{DEVICE_VARIABLE} asks for {wanted!r}, but PyTorch sees no GPU here. "
             f"Unset it, or set it to 'cpu'."
+        )
+    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+        raise CourseError(
+            f"{DEVICE_VARIABLE} asks for {wanted!r}, but the last GPU here is "
+            f"'cuda:{torch.cuda.device_count() - 1}'."
         )
     return chosen
 
@@ -54,6 +65,9 @@ def budget() -> str:
     """How long a recipe in a notebook may run: "quick" (the default) or "full".
 
     Set SEQCOURSE_BUDGET=full to run the long recipes instead of loading their checkpoints.
+
+    Raises:
+        CourseError: if the variable is neither.
     """
     value = os.environ.get(BUDGET_VARIABLE, "quick")
     if value not in ("quick", "full"):

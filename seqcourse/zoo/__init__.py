@@ -14,6 +14,7 @@ from typing import Any
 
 from seqcourse import models
 from seqcourse.data import Vocabulary
+from seqcourse.errors import CourseError
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer
 from seqcourse.zoo.recipes import RECIPES, Recipe, names, recipe
@@ -54,7 +55,7 @@ def load(name: str, folder: Path | None = None) -> System:
         folder: where its files lie; by default among the files of the package.
 
     Raises:
-        CourseError: if the name is unknown or the files are missing or damaged.
+        CourseError: if the name is unknown, or the files are missing, damaged or of another recipe.
     """
     made = recipe(name)
     folder = Path(folder) if folder is not None else FILES / name
@@ -62,7 +63,13 @@ def load(name: str, folder: Path | None = None) -> System:
     source = Vocabulary.load(folder / "source.json")
     target = Vocabulary.load(folder / "target.json")
     model = build_model(made, source, target)
-    model.load_state_dict(state)
+    try:
+        model.load_state_dict(state)
+    except RuntimeError as error:
+        raise CourseError(
+            f"The files in {folder} do not belong to the recipe {name!r}: weights and vocabularies do "
+            f"not fit its model. Make them again with: seqcourse train {name} --out {folder}"
+        ) from error
     model.to(device()).eval()
     path = folder / "figures.json"
     return System(made, model, source, target, read_json(path) if path.is_file() else {})
@@ -86,6 +93,10 @@ def train(
         out: folder of the result; by default among the files of the package.
         resume: go on where an interrupted run stopped.
         max_steps: stop early, for a trial.
+
+    Raises:
+        CourseError: if the name is unknown, the loss stops being a number, or the run to resume was
+            another one.
     """
     made = recipe(name)
     out = Path(out) if out is not None else FILES / name

@@ -24,6 +24,7 @@ class Recipe:
         batch_size: sentences, or pieces of text, per step.
         label_smoothing: epsilon of the loss.
         seed: of the start, the order of the batches and dropout.
+        options: what only this task asks for: ``length`` of a piece of text, for "characters".
     """
 
     name: str

@@ -8,13 +8,13 @@ for what a reader loads.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from seqcourse.data.readers import write_beside
 from seqcourse.errors import CourseError
 
 FILES = Path(__file__).parent / "files"
@@ -47,13 +47,9 @@ def dequantize(stored: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def write_weights(folder: Path, state: dict[str, Tensor]) -> None:
     """Write ``weights.safetensors`` into a folder, whole or not at all."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
-    folder.mkdir(parents=True, exist_ok=True)
-    beside = folder / f".weights.{os.getpid()}"
-    save_file(quantize(state), beside)
-    beside.chmod(0o644)  # safetensors makes files that only their owner may read
-    os.replace(beside, folder / "weights.safetensors")
+    write_beside(folder / "weights.safetensors", save(quantize(state)))
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
@@ -81,11 +77,9 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON beside its place and move it there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    os.replace(beside, path)
+    """Write JSON, whole or not at all."""
+    text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+    write_beside(path, text.encode())
 
 
 def read_json(path: Path) -> Any:

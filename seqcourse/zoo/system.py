@@ -13,6 +13,7 @@ from torch import nn
 from seqcourse import data, decode
 from seqcourse.data import Vocabulary
 from seqcourse.errors import CourseError
+from seqcourse.models import Memory
 from seqcourse.zoo.recipes import Recipe
 
 
@@ -65,6 +66,7 @@ class System:
         """Split an input as the recipe's task does.
 
         Translators were trained on whole sentences, so a full stop is added where none stands.
+        Spellings and texts become single characters, without spaces.
         """
         if self.recipe.task != "translation":
             return [letter for letter in text.strip().lower() if not letter.isspace()]
@@ -77,7 +79,7 @@ class System:
             return " ".join(tokens)
         return data.detokenize(tokens, language=self.recipe.data[-2:])
 
-    def encode(self, token_lists: list[list[str]]):
+    def encode(self, token_lists: list[list[str]]) -> Memory:
         """The encoder's memory of a batch of tokenised inputs."""
         ids, lengths = data.pad([self.source.encode(tokens) for tokens in token_lists])
         with torch.inference_mode():
@@ -93,20 +95,25 @@ class System:
     ) -> list[Translation]:
         """Translate (or pronounce) texts by beam search.
 
+        Words that are not in the vocabulary are read as <unk>. Nothing longer than 2 T + 10 tokens
+        is written for T tokens read.
+
         Args:
-            texts: a list, one sentence or word each.
+            texts: a list, one sentence or word each (a single string counts as a list of one).
             beam: beam width; 1 is greedy decoding.
             n_best: how many outputs to keep of each.
             length_penalty: exponent of the length normalisation.
             batch_size: inputs decoded together.
 
         Raises:
-            CourseError: if an input is empty, or the system is a language model.
+            CourseError: if an input is empty, the batch size is below 1, or the system is a language
+                model.
+            ValueError: if beam, n_best or length_penalty make no sense, see ``decode.beam_search``.
         """
         if not hasattr(self.model, "encode"):
-            raise CourseError(
-                f"{self.recipe.name} is a language model: it has nothing to translate."
-            )
+            raise CourseError(f"{self.recipe.name} is a language model: it has nothing to translate.")
+        if batch_size < 1:
+            raise CourseError(f"batch_size should be at least 1, but it is {batch_size}.")
         if isinstance(texts, str):
             texts = [texts]
         sources = [self.tokens(text) for text in texts]
@@ -142,7 +149,21 @@ class System:
         seed: int = 0,
         **options: Any,
     ) -> str:
-        """Go on with a text, character by character (language models only)."""
+        """Go on with a text, character by character (language models only).
+
+        Args:
+            prompt: the text to go on with, at least one character.
+            length: how many characters to add.
+            temperature: divides the logits; below 1 the likely becomes likelier.
+            seed: the same seed draws the same text.
+            options: see ``decode.sample``, for instance ``top_p``.
+
+        Returns:
+            The prompt and what follows.
+
+        Raises:
+            CourseError: if the prompt is empty, or the system is no language model.
+        """
         if self.recipe.task != "characters":
             raise CourseError(f"{self.recipe.name} is no language model: use translate.")
         ids = self.target.encode(list(prompt), eos=False)

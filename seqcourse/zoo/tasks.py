@@ -57,6 +57,7 @@ class PairTask:
         )
 
     def loss(self) -> Callable:
+        """Teacher forcing with the recipe's label smoothing."""
         return partial(teacher_forcing_loss, label_smoothing=self.recipe.label_smoothing)
 
     def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
@@ -155,7 +156,8 @@ class CharacterTask:
         vocabulary = Vocabulary.build(list(self.texts()["train"]))
         return vocabulary, vocabulary
 
-    def batches(self, source: Vocabulary, target: Vocabulary, split: str = "train"):
+    def batches(self, source: Vocabulary, target: Vocabulary, split: str = "train") -> data.TextBatches:
+        """Windows of a part of the book; shuffled for training."""
         ids = torch.tensor(target.encode(list(self.texts()[split]), eos=False))
         return data.TextBatches(
             ids,
@@ -166,6 +168,7 @@ class CharacterTask:
         )
 
     def loss(self) -> Callable:
+        """Cross-entropy per character."""
         return language_model_loss
 
     def validate(
@@ -196,7 +199,11 @@ TASKS = {
 
 
 def task_of(recipe: Recipe) -> PairTask | CharacterTask:
-    """The task that a recipe names."""
+    """The task that a recipe names.
+
+    Raises:
+        CourseError: if there is no such task.
+    """
     if recipe.task not in TASKS:
         raise CourseError(f"A task should be one of {', '.join(TASKS)}, not {recipe.task!r}.")
     return TASKS[recipe.task](recipe)

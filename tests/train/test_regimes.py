@@ -56,6 +56,19 @@ def test_the_coin_is_thrown_with_the_given_share(setting):
     assert share == pytest.approx(0.25, abs=0.03)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("choose", ["sample", "gumbel"])
+def test_one_generator_serves_every_device(setting, choose):
+    """The same coins and draws on the GPU as on the CPU, from a generator on the CPU."""
+    model, batch = setting
+    logits = []
+    for device in ("cpu", "cuda"):
+        model, batch = model.to(device), batch.to(device)
+        given = (batch.src, batch.src_lengths, batch.tgt_in, 0.5, choose, 1.0)
+        logits.append(train.unroll(model, *given, torch.Generator().manual_seed(0)).cpu())
+    torch.testing.assert_close(*logits, atol=1e-3, rtol=1e-3)
+
+
 def test_gradients_flow_through_the_gumbel_choice_only(setting):
     """The later step's loss reaches the earlier step's logits through the softmax relaxation."""
     model, batch = setting
@@ -74,14 +87,14 @@ def test_gradients_flow_through_the_gumbel_choice_only(setting):
 
 def test_inverse_sigmoid_decay():
     assert train.inverse_sigmoid_decay(0, 10.0) == pytest.approx(10 / 11)
+    with pytest.raises(ValueError, match="k should be at least 1, but it is 0.5"):
+        train.inverse_sigmoid_decay(0, 0.5)
     shares = [train.inverse_sigmoid_decay(i, 10.0) for i in range(0, 10_000, 50)]
     assert shares == sorted(shares, reverse=True)
     assert shares[-1] == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("share", "choose", "message"), [(1.5, "argmax", "1.5"), (0.5, "best", "best")]
-)
+@pytest.mark.parametrize(("share", "choose", "message"), [(1.5, "argmax", "1.5"), (0.5, "best", "best")])
 def test_nonsense_is_named(setting, share, choose, message):
     model, batch = setting
     with pytest.raises(ValueError, match=message):

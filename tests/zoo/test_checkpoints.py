@@ -85,6 +85,20 @@ def test_nothing_to_translate_is_said(text, systems):
         systems["en-es-attention"].translate([text])
 
 
+def test_words_that_nobody_knows_are_still_read(systems):
+    """<unk> has a column of its own, and the words beside it are translated."""
+    found = systems["en-es-attention"].translate(["the zyxwv is red."])[0]
+    assert found.source == ["the", "zyxwv", "is", "red", "."]
+    assert found.weights.shape[1] == 6
+    assert "rojo" in found.text or "roja" in found.text
+
+
+def test_no_texts_and_no_batch(systems):
+    assert systems["en-es-attention"].translate([]) == []
+    with pytest.raises(CourseError, match="batch_size should be at least 1, but it is 0"):
+        systems["en-es-attention"].translate(["hello"], batch_size=0)
+
+
 def test_a_language_model_generates_and_does_not_translate(systems):
     system = systems["char-alice"]
     one, two = (system.generate("Alice ", length=60, seed=s) for s in (0, 1))

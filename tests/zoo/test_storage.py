@@ -1,5 +1,8 @@
 """Checkpoints on disk: small, whole, and refused with a sentence when they are not."""
 
+import os
+import shutil
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -44,7 +47,28 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     storage.write_json(tmp_path / "figures.json", {"bleu": 1})
     with pytest.raises(TypeError):
         storage.write_json(tmp_path / "figures.json", {"bleu": object()})
+
+    def full(*_):
+        raise OSError("no space left")
+
+    old = {"w": torch.ones(2, 3)}
+    storage.write_weights(tmp_path, old)
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="no space"):
+        storage.write_json(tmp_path / "figures.json", {"bleu": 2})
+    with pytest.raises(OSError, match="no space"):
+        storage.write_weights(tmp_path, {"w": torch.zeros(2, 3)})
     assert storage.read_json(tmp_path / "figures.json") == {"bleu": 1}
+    torch.testing.assert_close(storage.read_weights(tmp_path), old)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["figures.json", "weights.safetensors"]
+
+
+def test_files_of_another_recipe_are_refused(tmp_path):
+    """The attention model's weights beside the fixed model's name."""
+    for name in ("weights.safetensors", "source.json", "target.json"):
+        shutil.copy(zoo.FILES / "en-es-attention" / name, tmp_path)
+    with pytest.raises(CourseError, match="do not belong to the recipe 'en-es-fixed'"):
+        zoo.load("en-es-fixed", tmp_path)
 
 
 def test_unknown_names_list_the_known_ones():
