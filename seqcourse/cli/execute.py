@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from seqcourse.errors import CourseError
 from seqcourse.settings import STATIC_VARIABLE
+from seqcourse.sockets import private_sockets
 
 if TYPE_CHECKING:
     import nbformat
@@ -123,7 +124,9 @@ def execute(path: Path, root: Path, kernels: Path, timeout: int) -> nbformat.Not
         current["index"] = cell_index
 
     manager = AsyncKernelManager(
-        kernel_name=KERNEL, kernel_spec_manager=KernelSpecManager(kernel_dirs=[str(kernels)])
+        kernel_name=KERNEL,
+        kernel_spec_manager=KernelSpecManager(kernel_dirs=[str(kernels)]),
+        **private_sockets(),
     )
     client = NotebookClient(
         notebook,

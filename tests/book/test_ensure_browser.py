@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from . import browser
+from tests import browser
 
 SCRIPT = Path(__file__).with_name("ensure_browser.sh")
 

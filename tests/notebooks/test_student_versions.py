@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import nbformat
 import pytest
+from jupyter_client import AsyncKernelManager
 from nbclient import NotebookClient
+
+from seqcourse.sockets import private_sockets
 
 from .finding import ROOT, notebooks, text
 
@@ -22,7 +25,7 @@ def test_only_missing_answers_stop_it(name):
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook,
-        kernel_name="python3",
+        km=AsyncKernelManager(kernel_name="python3", **private_sockets()),
         timeout=CELL_SECONDS,
         allow_errors=True,
         resources={"metadata": {"path": str(path.parent)}},

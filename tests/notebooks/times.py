@@ -1,8 +1,20 @@
-"""A pytest plugin: seconds per notebook at the end of an nbval run (``-p tests.notebooks.times``)."""
+"""A pytest plugin for nbval runs (``-p tests.notebooks.times``): seconds per notebook at the end, and
+kernels that talk through socket files, because ports can be taken while several kernels start."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
+
+from seqcourse.sockets import private_sockets
+
+
+def pytest_configure(config) -> None:
+    """One folder of sockets for each worker, which starts one kernel at a time."""
+    import nbval.kernel
+    from jupyter_client.manager import KernelManager
+
+    nbval.kernel.KernelManager = partial(KernelManager, **private_sockets())
 
 
 def seconds_per_notebook(reports) -> dict[str, float]:
