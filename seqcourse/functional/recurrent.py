@@ -103,8 +103,10 @@ def lstm_step(
     Gers et al. 2000).
 
     .. math::
-        i, f, o &= \sigma(W_{i\cdot} x + b_{i\cdot} + W_{h\cdot} h + b_{h\cdot}) \\
+        i &= \sigma(W_{ii} x + b_{ii} + W_{hi} h + b_{hi}) \\
+        f &= \sigma(W_{if} x + b_{if} + W_{hf} h + b_{hf}) \\
         g &= \tanh(W_{ig} x + b_{ig} + W_{hg} h + b_{hg}) \\
+        o &= \sigma(W_{io} x + b_{io} + W_{ho} h + b_{ho}) \\
         c' &= f \odot c + i \odot g \\
         h' &= o \odot \tanh(c')
 

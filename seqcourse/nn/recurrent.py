@@ -79,8 +79,9 @@ class Recurrent(nn.Module):
         input_size: D.
         hidden_size: H, of each direction.
         num_layers: layers on top of each other.
-        bidirectional: read from the right as well; outputs of both directions are concatenated.
-        dropout: between layers, while training.
+        bidirectional: read from the right as well (Schuster and Paliwal 1997); outputs of both
+            directions are concatenated.
+        dropout: probability of dropping a number between layers, while training.
 
     Raises:
         ValueError: if the kind is unknown or there is no layer.
