@@ -50,6 +50,9 @@ class FirstState(nn.Module):
 
 
 def average(states: Tensor, mask: Tensor) -> Tensor:
-    """Mean of the real states of each sentence: states (B, T, D), mask (B, T), to (B, D)."""
+    """Mean of the real states of each sentence: states (B, T, D), mask (B, T), to (B, D).
+
+    Zeros where a sentence has no real state.
+    """
     real = mask[..., None].to(states.dtype)
     return (states * real).sum(1) / real.sum(1).clamp_min(1)

@@ -97,3 +97,21 @@ def test_first_states(given, kind):
 def test_unknown_first_state_is_named():
     with pytest.raises(ValueError, match="zeros, learned, mean, last.*'random'"):
         nn.FirstState("random", 3, 3)
+
+
+@pytest.mark.parametrize("window", [None, 2])
+def test_a_sentence_of_padding_alone_gives_zeros_and_no_nan(given, window):
+    """Its context, weights, mean and all gradients; the other sentence does not notice."""
+    s, h, _ = given
+    h.requires_grad_()
+    mask = torch.tensor([[True] * T, [False] * T])
+    score = nn.AdditiveScore(D, D)
+    attention = nn.Attention(score) if window is None else nn.LocalAttention(score, D, window)
+    context, weights = attention(s, h, mask)
+    mean = nn.average(h, mask)
+    for result in (context, weights, mean):
+        assert torch.equal(result[1], torch.zeros_like(result[1]))
+    torch.testing.assert_close(context[:1], attention(s[:1], h[:1])[0])
+    (context.pow(2).sum() + mean.pow(2).sum()).backward()
+    for gradient in (h.grad, *(p.grad for p in attention.parameters())):
+        assert torch.isfinite(gradient).all()
