@@ -9,7 +9,8 @@ from pathlib import Path
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import GetGrades
 
-from seqcourse.grading.feedback import HideChecks
+from seqcourse.grading.feedback import HideChecks, ShowPoints
+from seqcourse.sockets import private_sockets
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
 
@@ -34,5 +35,9 @@ c.ClearSolutions.text_stub = "*Your answer goes here.*"
 # Seconds that one cell may take before it is stopped; the rest of the notebook then goes on.
 c.Execute.timeout = 120
 
+# A kernel that is graded talks through files of its own, so that many can start at once.
+for option, value in private_sockets().items():
+    setattr(c.KernelManager, option, value)
+
 # Feedback shows what failed and why, never the hidden check.
-c.GenerateFeedback.preprocessors = [GetGrades, HideChecks, CSSHTMLHeaderPreprocessor]
+c.GenerateFeedback.preprocessors = [GetGrades, HideChecks, ShowPoints, CSSHTMLHeaderPreprocessor]

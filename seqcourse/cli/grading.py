@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -52,15 +54,17 @@ def grade_submissions(
     course = Course(find_root())
     if csv and len(names) != 1:
         raise CourseError(
-            f"--csv writes the grades of one assignment, but {len(names) or 'no'} were named. "
+            f"--csv writes the grades of one assignment, but "
+            f"{len(names) or 'none'} {'were' if len(names) > 1 else 'was'} named. "
             f"Name one: seqcourse grade ps1 --csv {csv}"
         )
-    wanted = names or [name for name in course.names() if course.students(name)]
+    wanted = list(dict.fromkeys(names)) or [n for n in course.names() if course.students(n)]
     if not wanted:
         raise CourseError(
             f"Submissions should lie at {course.grading}/submitted/STUDENT/ps1/ps1.ipynb, but there "
             f"are none. (`make course` shows all of it on a sample class.)"
         )
+    check_before(course, wanted, students, csv)
     steps = Steps(len(wanted))
     for name in wanted:
         with steps.step(f"Grading {name}"):
@@ -69,6 +73,22 @@ def grade_submissions(
             )
             if feedback:
                 write_feedback(course, name, students, steps)
+
+
+def check_before(course: Course, names: list[str], students: list[str], csv: Path | None) -> None:
+    """Raise CourseError for what is wrong with the command before anything is written."""
+    from seqcourse.grading.grade import to_grade
+    from seqcourse.grading.scores import check_csv
+
+    for name in names:
+        to_grade(course, name, students)
+    if csv:
+        check_csv(csv)
+    if not os.access(course.folder, os.W_OK | os.X_OK):
+        raise CourseError(
+            f"Grades are written to {shown(course.folder)}/, but you may not write there. "
+            f"Change its owner or its rights."
+        )
 
 
 def grade_assignment(
@@ -87,7 +107,7 @@ def grade_assignment(
     from seqcourse.grading.scores import as_table, read_scores, write_csv
     from seqcourse.grading.worker import Record
 
-    count = len(students) or len(course.students(name))
+    count = len(dict.fromkeys(students)) or len(course.students(name))
     done = 0
 
     def tell(record: Record) -> None:
@@ -97,9 +117,20 @@ def grade_assignment(
         steps(f"{name} {done}/{count}  {record.student}: {record.status} ({record.seconds:.0f} s){said}")
 
     release(course, [name], target=course.folder / "released")
-    records = grade(course, name, students, workers=workers, timeout=timeout, tell=tell)
+    try:
+        records = grade(course, name, students, workers=workers, timeout=timeout, tell=tell)
+    except KeyboardInterrupt:
+        print(
+            f"seqcourse: Interrupted; {done} of {count} submissions of {name} were graded. "
+            f"Run the command again to grade all of them.",
+            file=sys.stderr,
+        )
+        raise
     scores = read_scores(course, name, records)
     Console(highlight=False).print(as_table(scores))
+    absent = [] if students else course.without(name)
+    if absent:
+        steps(f"nothing of {name} handed in: {', '.join(absent)}")
     if csv:
         write_csv(scores, csv)
         steps(f"grades written to {shown(csv)}")
@@ -111,7 +142,7 @@ def write_feedback(course: Course, name: str, students: list[str], steps: Steps)
     from seqcourse.grading.feedback import make_feedback
     from seqcourse.grading.worker import read_record
 
-    for student in students or course.students(name):
+    for student in dict.fromkeys(students) or course.students(name):
         record = read_record(course, name, student)
         if record is not None and record.has_grade:
             steps(f"feedback: {shown(make_feedback(course, name, student))}")

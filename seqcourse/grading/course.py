@@ -97,6 +97,13 @@ class Course:
             return []
         return sorted(path.parent.name for path in self.submitted.glob(f"*/{name}") if path.is_dir())
 
+    def without(self, name: str) -> list[str]:
+        """Who has a folder in submitted/, but none for this assignment in it."""
+        if not self.submitted.is_dir():
+            return []
+        everybody = {path.name for path in self.submitted.iterdir() if path.is_dir()}
+        return sorted(everybody - set(self.students(name)))
+
     def config(self, **options: object) -> Config:
         """nbgrader's settings: those of the course's file, with this class's folders.
 

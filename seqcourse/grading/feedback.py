@@ -48,6 +48,36 @@ class HideChecks(NbGraderPreprocessor):
         return cell, resources
 
 
+class ShowPoints(NbGraderPreprocessor):
+    """Put a table at the top of the page: each test by name, with its points.
+
+    The page's own list says "Test cell" for all of them and leaves out those that were deleted.
+    """
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        from nbformat.v4 import new_markdown_cell
+        from nbgrader.api import Gradebook
+
+        told = resources["nbgrader"]
+        there = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells]
+        place = {name: index for index, name in enumerate(there)}  # the deleted ones come last
+        lines = ["| test or answer | points | |", "|---|---|---|"]
+        with Gradebook(told["db_url"]) as gradebook:
+            notebook = gradebook.find_submission_notebook(
+                told["notebook"], told["assignment"], told["student"]
+            )
+            for grade in sorted(notebook.grades, key=lambda grade: place.get(grade.name, len(there))):
+                remark = ""
+                if grade.name not in place:
+                    remark = "the cell was deleted from the notebook"
+                elif grade.needs_manual_grade and grade.manual_score is None:
+                    remark = "not graded yet"
+                name = grade.name.replace("-grade", "")
+                lines.append(f"| {name} | {grade.score:g} of {grade.max_score:g} | {remark} |")
+        nb.cells.insert(0, new_markdown_cell("\n".join(lines)))
+        return nb, resources
+
+
 def make_feedback(course: Course, name: str, student: str) -> Path:
     """Write the feedback page of one graded submission and return its path.
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
@@ -44,9 +46,31 @@ def grade(
     Raises:
         CourseError: no such assignment, or nobody handed anything in.
     """
+    wanted = to_grade(course, name, students)
+    course.open_gradebook()
+    workers = workers or max(1, min(os.cpu_count() or 1, len(wanted)))
+    records: dict[str, Record] = {}
+    with _alone(course), ThreadPoolExecutor(workers) as pool:
+        running = _Running()
+        jobs = [pool.submit(_grade_apart, course, name, who, timeout, running) for who in wanted]
+        try:
+            for job in as_completed(jobs):
+                record = job.result()
+                records[record.student] = record
+                tell(record)
+        except KeyboardInterrupt:
+            # Those at work are stopped and get no record; the others do not begin.
+            pool.shutdown(wait=False, cancel_futures=True)
+            running.stop()
+            raise
+    return [records[student] for student in wanted]
+
+
+def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[str]:
+    """Whose submissions ``grade`` will grade, each once, or CourseError where there is none."""
     course.require(name)
     handed_in = course.students(name)
-    wanted = list(students) or handed_in
+    wanted = list(dict.fromkeys(students)) or handed_in
     for student in wanted:
         if student not in handed_in:
             raise CourseError(
@@ -58,23 +82,81 @@ def grade(
             f"Submissions of {name} should lie at {course.grading}/submitted/STUDENT/{name}/"
             f"{name}.ipynb, but there are none."
         )
-    course.open_gradebook()
-    workers = workers or max(1, min(os.cpu_count() or 1, len(wanted)))
-    records: dict[str, Record] = {}
-    with ThreadPoolExecutor(workers) as pool:
-        jobs = [pool.submit(_grade_apart, course, name, who, timeout) for who in wanted]
-        for job in as_completed(jobs):
-            record = job.result()
-            records[record.student] = record
-            tell(record)
-    return [records[student] for student in wanted]
+    return wanted
 
 
-def _grade_apart(course: Course, name: str, student: str, timeout: int | None) -> Record:
+@contextmanager
+def _alone(course: Course) -> Iterator[None]:
+    """Keep a second run out of the same class: the two would mix up each other's files.
+
+    The lock belongs to the process and goes with it, however it ends.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such lock
+        yield
+        return
+    with (course.folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CourseError(
+                f"One run at a time should grade the class in {course.grading}, but another one is "
+                f"still at work. Wait until it ends, then grade again."
+            ) from None
+        yield
+
+
+class _Running:
+    """The worker processes that are at work, so that an interrupted run can stop them."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self._processes: set[subprocess.Popen] = set()
+        self._lock = threading.Lock()
+
+    def run(self, command: list[str], environment: dict[str, str]) -> str:
+        """Run a worker to its end and say how it ended."""
+        with self._lock:
+            if self.stopped:
+                return "it was stopped"
+            # In a session of its own: Ctrl-C reaches only this process, which stops the workers.
+            process = subprocess.Popen(
+                command,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                env=environment,
+                start_new_session=True,
+            )
+            self._processes.add(process)
+        try:
+            _, said = process.communicate(timeout=WHOLE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            return f"it was ended after {WHOLE} s"
+        finally:
+            self._processes.discard(process)
+        return f"exit code {process.returncode}, {(said.strip() or 'no message')[-300:]}"
+
+    def stop(self) -> None:
+        """End every worker, and let none begin."""
+        with self._lock:
+            self.stopped = True
+            for process in list(self._processes):
+                process.terminate()
+
+
+def _grade_apart(
+    course: Course, name: str, student: str, timeout: int | None, running: _Running
+) -> Record:
     """Run one worker process and read the record that it wrote."""
     record_path(course, name, student).unlink(missing_ok=True)
-    command = [sys.executable, "-m", "seqcourse.grading.worker", str(course.root), course.grading]
-    command += [name, student]
+    # -P: no file of the current folder stands in for a module.
+    command = [sys.executable, "-P", "-m", "seqcourse.grading.worker", str(course.root)]
+    command += [course.grading, name, student, "--parent", str(os.getpid())]
     if timeout is not None:
         command += ["--timeout", str(timeout)]
     environment = dict(os.environ)
@@ -82,22 +164,12 @@ def _grade_apart(course: Course, name: str, student: str, timeout: int | None) -
     # depend on how many there are.
     environment.setdefault("OMP_NUM_THREADS", "1")
     started = time.monotonic()
-    try:
-        process = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            env=environment,
-            timeout=WHOLE,
-        )
-        why = f"exit code {process.returncode}, {(process.stderr.strip() or 'no message')[-300:]}"
-    except subprocess.TimeoutExpired:
-        why = f"it was ended after {WHOLE} s"
+    why = running.run(command, environment)
     record = read_record(course, name, student)
     if record is None:
         sentence = f"The process that graded this submission broke: {why}."
         seconds = round(time.monotonic() - started, 1)
         record = Record(name, student, FAILED, sentence, seconds)
-        write_record(course, record)
+        if not running.stopped:
+            write_record(course, record)
     return record

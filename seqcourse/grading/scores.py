@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.notebook import Exercise
@@ -71,7 +73,8 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
             for graded in gradebook.find_submission(name, record.student).notebooks:
                 for grade in graded.grades:
                     points[owner[grade.name]] += float(grade.score or 0.0)
-                    if grade.needs_manual_grade:
+                    # Points given by hand stay when the work is graded again.
+                    if grade.needs_manual_grade and grade.manual_score is None:
                         waiting.append(owner[grade.name])
             rows.append(Row(record.student, record.status, record.sentence, points, tuple(waiting)))
     return Scores(name, exercises, tuple(rows))
@@ -95,13 +98,14 @@ def as_table(scores: Scores) -> Table:
         caption=caption,
         caption_justify="left",
         box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
+        padding=0,
     )
     table.add_column("student", no_wrap=True)
     for i, exercise in enumerate(scores.exercises, start=1):
         table.add_column(f"{i}\n/{number(exercise.points)}", justify="right", no_wrap=True)
     table.add_column(f"total\n/{number(scores.points)}", justify="right", no_wrap=True)
-    table.add_column("status", no_wrap=True)
+    widest = max((len(row.status) for row in scores.rows), default=0)
+    table.add_column("status", no_wrap=True, min_width=widest)
     for row in scores.rows:
         if row.points is None:
             cells = ["–"] * len(scores.exercises) + ["–"]
@@ -143,3 +147,22 @@ def as_csv(scores: Scores) -> str:
 def write_csv(scores: Scores, path: Path) -> None:
     """Write the CSV file beside its place and move it there."""
     notebooks.write_text(path, as_csv(scores))
+
+
+def check_csv(path: Path) -> None:
+    """Raise CourseError where ``write_csv`` could not write: better before an hour of grading."""
+    if path.is_dir():
+        raise CourseError(
+            f"--csv should name a file, but {path} is a folder. Add a name: {path / 'grades.csv'}"
+        )
+    folder = path.parent
+    if not folder.is_dir():
+        raise CourseError(
+            f"--csv should name a file in a folder that exists, but there is no folder {folder}. "
+            f"Make it first, or name another."
+        )
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise CourseError(
+            f"--csv should name a file in a folder where you may write, but {folder} is none. "
+            f"Name another."
+        )

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import threading
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -82,8 +84,13 @@ def _grade(course: Course, name: str, student: str, timeout: int | None) -> tupl
     folder = course.submitted / student / name
     path = folder / f"{name}.ipynb"
     if not path.exists():
-        others = ", ".join(sorted(other.name for other in folder.glob("*"))) or "nothing"
-        return MISSING, f"{name}.ipynb should be in the folder, but there is {others}."
+        others = ", ".join(sorted(other.name for other in folder.glob("*")))
+        if not others:
+            return MISSING, f"{name}.ipynb should be in the folder, but there is nothing."
+        return MISSING, (
+            f"{name}.ipynb should be in the folder, but there is {others}. If that is the work, "
+            f"rename it and grade {student} again."
+        )
     try:
         notebooks.read(path)
     except CourseError as error:
@@ -94,7 +101,35 @@ def _grade(course: Course, name: str, student: str, timeout: int | None) -> tupl
     outcome = course.api(**options).autograde(name, student, force=True, create=True)
     if not outcome["success"]:
         return FAILED, f"nbgrader could not grade the notebook: {last_line(outcome)}."
-    return judge(notebooks.read(course.autograded / student / name / f"{name}.ipynb"))
+    graded = notebooks.read(course.autograded / student / name / f"{name}.ipynb")
+    status, sentence = judge(graded)
+    gone = lost_cells(notebooks.read(course.solution(name)), graded)
+    if gone:
+        _no_points_for(course, name, student, gone)
+        some = _some(gone).replace("cells", "the cells").replace("cell ", "the cell ")
+        sentence = f"{sentence} The student deleted {some}; what they carry counts 0.".strip()
+    return status, sentence
+
+
+def lost_cells(solution: dict, handed_in: dict) -> list[str]:
+    """The names of answer and test cells that a submission no longer has."""
+    there = {notebooks.mark(cell).get("grade_id") for cell in handed_in["cells"]}
+    marks = [notebooks.mark(cell) for cell in solution["cells"]]
+    needed = [mark["grade_id"] for mark in marks if mark.get("solution") or mark.get("grade")]
+    return [name for name in needed if name not in there]
+
+
+def _no_points_for(course: Course, name: str, student: str, cells: list[str]) -> None:
+    """Give 0 points where nbgrader would wait for a grade by hand of a cell that is not there."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(course.gradebook_url) as gradebook:
+        for graded in gradebook.find_submission(name, student).notebooks:
+            for grade in graded.grades:
+                if grade.name in cells:
+                    grade.auto_score = 0.0
+                    grade.needs_manual_grade = False
+        gradebook.db.commit()
 
 
 def judge(graded: dict) -> tuple[str, str]:
@@ -127,6 +162,13 @@ def _some(labels: list[str], shown: int = 3) -> str:
     return f"{cells} {', '.join(labels[:shown])}{rest}"
 
 
+def _end_with(parent: int) -> None:
+    """End this process when the one that started it is gone, so that nothing is graded unseen."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
 def main() -> None:
     """Grade the submission that the command line names and write its record."""
     parser = argparse.ArgumentParser(description="Grade one submission.")
@@ -135,7 +177,10 @@ def main() -> None:
     parser.add_argument("assignment")
     parser.add_argument("student")
     parser.add_argument("--timeout", type=int, default=None)
+    parser.add_argument("--parent", type=int, default=None)
     chosen = parser.parse_args()
+    if chosen.parent is not None and os.name == "posix":
+        threading.Thread(target=_end_with, args=(chosen.parent,), daemon=True).start()
     course = Course(chosen.root, chosen.grading)
     write_record(course, grade_one(course, chosen.assignment, chosen.student, chosen.timeout))
 

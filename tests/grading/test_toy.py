@@ -5,16 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
+from seqcourse.cli import grading as commands
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading import sample
 from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.grade import grade
+from seqcourse.grading.grade import grade, to_grade
+from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.release import release
-from seqcourse.grading.scores import as_csv, as_table, read_scores, write_csv
+from seqcourse.grading.scores import Row, Scores, as_csv, as_table, check_csv, read_scores, write_csv
 from seqcourse.grading.worker import read_record
 
 from .toy import make_toy_course
@@ -48,6 +53,9 @@ def graded(tmp_path_factory):
     twice = json.loads(dump(everything))
     twice["cells"].insert(3, dict(twice["cells"][2], id="copied"))
     hand_in("twice", dump(twice))
+    without = json.loads(dump(everything))
+    without["cells"] = [c for c in without["cells"] if c["id"] not in ("double-test", "why")]
+    hand_in("deleted", dump(without))
     records = grade(course, "ps1", timeout=10)
     return course, expected, records, read_scores(course, "ps1", records)
 
@@ -83,6 +91,7 @@ def test_points_by_hand_counted(graded):
         ("killer", "failed", "broke"),
         ("slow", "timed out", "double"),
         ("crashing", "crashed", "ModuleNotFoundError"),
+        ("deleted", "graded", "deleted the cells double-test, why"),
     ],
 )
 def test_trouble_gets_a_status_and_a_sentence(graded, student, status, words):
@@ -207,3 +216,131 @@ def test_an_unknown_made_up_student_is_refused(toy):
     release(toy)
     with pytest.raises(CourseError, match="A made-up student should be one of"):
         sample.make_submissions(toy, "ps1", ["genius"])
+
+
+def test_deleted_cells_count_nothing_and_wait_for_nobody(graded):
+    course, _, _, scores = graded
+    row = scores.row("deleted")
+    assert row.points == {"double": 0, "half": 3, "quadruple": 3, "poll": 1, "why": 0}
+    assert row.waiting == ()
+    page = make_feedback(course, "ps1", "deleted").read_text(encoding="utf-8")
+    assert page.count("the cell was deleted from the notebook") == 2
+
+
+def test_feedback_names_each_test_and_its_points(graded):
+    page = make_feedback(graded[0], "ps1", "wrong").read_text(encoding="utf-8")
+    rows = [line.strip() for line in page.replace("</tr>", "\n").replace("</td>", " ").splitlines()]
+    table = " ".join(rows).replace("<td>", "")
+    assert "double-test 0 of 3" in table and "half-test 3 of 3" in table
+    assert "why 0 of 2 not graded yet" in table
+
+
+def test_points_given_by_hand_stay_when_graded_again(graded):
+    from nbgrader.api import Gradebook
+
+    course = graded[0]
+    with Gradebook(course.gradebook_url) as gradebook:
+        gradebook.find_grade("why", "ps1", "ps1", "half").manual_score = 2.0
+        gradebook.db.commit()
+    records = grade(course, "ps1", ["half"])
+    row = read_scores(course, "ps1", records).row("half")
+    assert row.waiting == () and row.points["why"] == 2 and row.total == 8
+
+
+def test_the_table_fits_a_narrow_terminal():
+    from rich.console import Console
+
+    tasks = tuple(Exercise(f"exercise_{i}", True, (), 7.0) for i in range(14))
+    points = {task.name: 7.0 for task in tasks}
+    rows = (Row("somebody", "timed out", "", points), Row("ada", "unreadable", "", None))
+    console = Console(width=80, file=io.StringIO())
+    console.print(as_table(Scores("ps1", tasks, rows)))
+    lines = console.file.getvalue().splitlines()
+    assert any(line.split()[:1] == ["somebody"] and "timed out" in line for line in lines)
+    assert any("unreadable" in line for line in lines)
+    assert not any("…" in line for line in lines)
+
+
+def test_a_student_named_twice_is_graded_once(toy):
+    (toy.submitted / "ada" / "ps1").mkdir(parents=True)
+    (toy.submitted / "emil").mkdir()
+    assert to_grade(toy, "ps1", ["ada", "ada"]) == ["ada"]
+    assert toy.without("ps1") == ["emil"]
+
+
+@pytest.mark.parametrize(
+    ("csv", "words"),
+    [("no-folder/grades.csv", "there is no folder"), (".", "is a folder")],
+)
+def test_a_csv_file_that_cannot_be_written_is_refused_before_grading(
+    toy, monkeypatch, tmp_path, csv, words
+):
+    monkeypatch.setattr(commands, "find_root", lambda: toy.root)
+    (toy.submitted / "ada" / "ps1").mkdir(parents=True)
+    with pytest.raises(CourseError, match=words):
+        commands.grade_submissions(["ps1"], [], False, tmp_path / csv, None, None)
+    assert not toy.records.exists() and not (toy.folder / "released").exists()
+    assert not (tmp_path / "no-folder").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights are another matter there")
+def test_folders_without_the_right_to_write_are_refused(toy, monkeypatch, tmp_path):
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
+    with pytest.raises(CourseError, match="where you may write"):
+        check_csv(tmp_path / "grades.csv")
+    (toy.submitted / "ada" / "ps1").mkdir(parents=True)
+    with pytest.raises(CourseError, match="you may not write there"):
+        commands.check_before(toy, ["ps1"], [], None)
+
+
+def test_nothing_is_written_where_nobody_handed_in(tmp_path, monkeypatch):
+    course = make_toy_course(tmp_path / "course")
+    monkeypatch.setattr(commands, "find_root", lambda: course.root)
+    with pytest.raises(CourseError, match="but there are none"):
+        commands.grade_submissions(["ps1"], [], False, None, None, None)
+    assert not course.folder.exists()
+
+
+def test_two_runs_at_once_are_refused(toy):
+    fcntl = pytest.importorskip("fcntl")
+    (toy.submitted / "ada" / "ps1").mkdir(parents=True)
+    with (toy.folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(CourseError, match="another one is still at work"):
+            grade(toy, "ps1")
+    assert [record.status for record in grade(toy, "ps1")] == ["missing"]
+
+
+def test_an_interrupted_run_stops_and_leaves_no_record_of_what_it_did_not_grade(toy):
+    for student in ("ada", "ben", "carla"):
+        (toy.submitted / student / "ps1").mkdir(parents=True)
+
+    def interrupt(record):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade(toy, "ps1", workers=1, tell=interrupt)
+    assert read_record(toy, "ps1", "ada") is not None
+    assert read_record(toy, "ps1", "ben") is None or read_record(toy, "ps1", "ben").status == "missing"
+    assert read_record(toy, "ps1", "carla") is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a process there does not lose its parent")
+def test_a_worker_ends_when_the_run_that_started_it_is_gone(toy):
+    folder = toy.submitted / "ada" / "ps1"
+    folder.mkdir(parents=True)
+    release(toy)
+    content = notebooks.read(toy.assignments / "ps1" / "ps1.ipynb")
+    notebooks.write(sample.answered(content, {"double": sample.ENDLESS}), folder / "ps1.ipynb")
+    command = [sys.executable, "-m", "seqcourse.grading.worker", str(toy.root), "grading", "ps1", "ada"]
+    # A process that is not its parent any more: nobody has this number.
+    outcome = subprocess.run([*command, "--parent", "999999999"], timeout=60, capture_output=True)
+    assert outcome.returncode == 1
+    assert read_record(toy, "ps1", "ada") is None
+
+
+def test_files_of_the_current_folder_do_not_stand_in_for_modules(toy, tmp_path, monkeypatch):
+    (tmp_path / "argparse.py").write_text("raise SystemExit('the wrong module')")
+    monkeypatch.chdir(tmp_path)
+    (toy.submitted / "ada" / "ps1").mkdir(parents=True)
+    assert [record.status for record in grade(toy, "ps1")] == ["missing"]
