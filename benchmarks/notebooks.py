@@ -16,7 +16,10 @@ from pathlib import Path
 
 import nbformat
 import torch
+from jupyter_client import AsyncKernelManager
 from nbclient import NotebookClient
+
+from seqcourse.sockets import private_sockets
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "notebooks.json"
@@ -35,7 +38,7 @@ def measure(path: Path) -> dict[str, str | float]:
     notebook.cells.append(nbformat.v4.new_code_cell(PEAK, id="peak"))
     client = NotebookClient(
         notebook,
-        kernel_name="python3",
+        km=AsyncKernelManager(kernel_name="python3", **private_sockets()),
         timeout=CELL_SECONDS,
         resources={"metadata": {"path": str(path.parent)}},
     )
