@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,12 @@ def test_doctor_reports_and_says_in_its_exit_code_whether_all_is_well():
         assert outcome.returncode == 0
     else:
         assert outcome.returncode == 1 and "wrong" in outcome.stdout
+
+
+@pytest.mark.parametrize("page", ["README.md", "book/appendix_instructors.md"])
+def test_grades_are_written_where_git_does_not_look(page):
+    """The examples are copied as they stand: a file of grades belongs into grading/."""
+    words = (ROOT / page).read_text(encoding="utf-8").split()
+    files = [after for word, after in pairwise(words) if word in ("--csv", "--to") and "." in after]
+    assert files and all(file.startswith("grading/") for file in files), files
+    assert "/grading/" in (ROOT / ".gitignore").read_text(encoding="utf-8").split()
