@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
@@ -12,6 +15,24 @@ from seqcourse.cli.place import find_root, shown
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
+
+# What no code can help: no right, a disk that may only be read, a full one.
+OUTSIDE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
+
+
+@contextmanager
+def refusals_in_words() -> Iterator[None]:
+    """Turn a file that the system refuses to write or read into a CourseError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in OUTSIDE:
+            raise
+        where = f" at {shown(Path(error.filename))}" if error.filename else ""
+        raise CourseError(
+            f"This command should read and write files of the course, but the system refused{where}: "
+            f"{error.strerror}. Change the rights or make room, then run it again."
+        ) from error
 
 
 def need_nbgrader() -> None:
@@ -25,6 +46,7 @@ def need_nbgrader() -> None:
         )
 
 
+@refusals_in_words()
 def release_assignments(names: list[str]) -> None:
     """Generate the assignments and say which files changed."""
     need_nbgrader()
@@ -41,6 +63,7 @@ def release_assignments(names: list[str]) -> None:
     release(course, names, tell=tell)
 
 
+@refusals_in_words()
 def grade_submissions(
     names: list[str],
     students: list[str],

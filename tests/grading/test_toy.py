@@ -283,6 +283,21 @@ def test_a_csv_file_that_cannot_be_written_is_refused_before_grading(
     assert not (tmp_path / "no-folder").exists()
 
 
+@pytest.mark.parametrize("call", ["release", "grade"])
+def test_a_refusal_of_the_system_is_a_sentence(toy, monkeypatch, call):
+    monkeypatch.setattr(commands, "find_root", lambda: toy.root)
+
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied", str(toy.folder / "gradebook.db"))
+
+    monkeypatch.setattr(type(toy), "names", refuse)
+    with pytest.raises(CourseError, match=r"refused at .*gradebook\.db: Permission denied"):
+        if call == "release":
+            commands.release_assignments([])
+        else:
+            commands.grade_submissions([], [], False, None, None, None)
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights are another matter there")
 def test_folders_without_the_right_to_write_are_refused(toy, monkeypatch, tmp_path):
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
