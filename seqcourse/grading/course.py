@@ -148,13 +148,21 @@ class Course:
         by the default one, so both rows are made here.
         """
         from nbgrader.api import Gradebook
+        from sqlalchemy.exc import DatabaseError
 
         self.folder.mkdir(parents=True, exist_ok=True)
         _find_our_programs()
         course_id = self.config().CourseDirectory.get("course_id", "")
         for identifier in {"default_course", course_id or ""}:
-            with Gradebook(self.gradebook_url, identifier):
-                pass
+            try:
+                with Gradebook(self.gradebook_url, identifier):
+                    pass
+            except DatabaseError as error:
+                raise CourseError(
+                    f"{self.grading}/gradebook.db should be a gradebook of nbgrader, but cannot be "
+                    f"used: {error.orig}. Put a copy of it back, or move it away: grading then begins "
+                    f"a new one, without the points that were given by hand."
+                ) from error
 
 
 def _find_our_programs() -> None:

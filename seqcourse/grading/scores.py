@@ -88,6 +88,7 @@ def number(value: float) -> str:
 def as_table(scores: Scores) -> Table:
     """A table for the terminal; exercises are numbered, and named in the caption."""
     from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
     from rich.table import Table
 
     caption = ", ".join(f"{i} {exercise.name}" for i, exercise in enumerate(scores.exercises, 1))
@@ -115,7 +116,7 @@ def as_table(scores: Scores) -> Table:
                 for exercise in scores.exercises
             ]
             cells.append(number(row.total or 0.0))
-        table.add_row(row.student, *cells, row.status)
+        table.add_row(escape(row.student), *cells, row.status)
     return table
 
 

@@ -32,6 +32,8 @@ WITH_GRADE = (GRADED, CRASHED, TIMED_OUT)
 
 # What a failed test raises; anything else is worth a sentence.
 EXPECTED_ERRORS = {"AssertionError", "Mistake"}
+# With these in a student's name nbgrader would look for other students, too.
+PATTERN = "*?[]"
 TIMEOUT_ERROR = "CellTimeoutError"
 
 
@@ -81,6 +83,11 @@ def grade_one(course: Course, name: str, student: str, timeout: int | None = Non
 
 
 def _grade(course: Course, name: str, student: str, timeout: int | None) -> tuple[str, str]:
+    if set(student) & set(PATTERN):
+        return FAILED, (
+            f"The folder's name should hold none of {' '.join(PATTERN)}, which nbgrader takes for a "
+            f"pattern, but is {student}. Rename the folder."
+        )
     folder = course.submitted / student / name
     path = folder / f"{name}.ipynb"
     if not path.exists():

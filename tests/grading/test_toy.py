@@ -261,6 +261,33 @@ def test_the_table_fits_a_narrow_terminal():
     assert not any("…" in line for line in lines)
 
 
+def test_a_name_that_is_a_pattern_grades_nobody_else(toy):
+    from rich.console import Console
+
+    release(toy)
+    for student in ("ada", "*", "[b]"):
+        folder = toy.submitted / student / "ps1"
+        folder.mkdir(parents=True)
+        (folder / "ps1.ipynb").write_bytes((toy.assignments / "ps1" / "ps1.ipynb").read_bytes())
+    records = grade(toy, "ps1", ["*", "[b]"])
+    assert [record.status for record in records] == ["failed", "failed"]
+    assert "Rename the folder." in records[0].sentence
+    assert not toy.autograded.exists()
+    console = Console(width=80, file=io.StringIO())
+    console.print(as_table(read_scores(toy, "ps1", records)))
+    assert "[b]" in console.file.getvalue()
+
+
+@pytest.mark.parametrize("content", ["cut", "other"])
+def test_a_damaged_gradebook_is_a_sentence_and_stays_as_it_is(toy, content):
+    path = toy.folder / "gradebook.db"
+    damaged = path.read_bytes()[:50_000] if content == "cut" else b"no database at all, only words"
+    path.write_bytes(damaged)
+    with pytest.raises(CourseError, match="should be a gradebook of nbgrader.*Put a copy"):
+        release(toy)
+    assert path.read_bytes() == damaged
+
+
 def test_a_student_named_twice_is_graded_once(toy):
     (toy.submitted / "ada" / "ps1").mkdir(parents=True)
     (toy.submitted / "emil").mkdir()
