@@ -10,6 +10,19 @@ import torch
 
 from seqcourse.errors import CourseError
 
+PARTS = {
+    "best",  # weights of the epoch that was best on the validation split, or None
+    "config",
+    "first_epoch",  # steps of the first epoch
+    "history",
+    "model",
+    "optimizer",
+    "position",  # epoch, step, step within the epoch
+    "random",
+    "scaler",  # of the loss, in 16 bits of the kind fp16, else None
+    "sums",  # loss and seconds of the epoch so far
+}
+
 
 def save_checkpoint(path: Path, content: dict[str, Any]) -> None:
     """Write a checkpoint beside its final place and move it there, so that a kill leaves the old one."""
@@ -39,8 +52,11 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
             f"{path} should be a checkpoint, but it cannot be read ({type(error).__name__}). "
             f"Delete it and train again."
         ) from error
-    if not isinstance(content, dict) or "model" not in content:
-        raise CourseError(f"{path} should be a checkpoint of a training run, but it holds none.")
+    if not isinstance(content, dict) or not PARTS <= content.keys():
+        raise CourseError(
+            f"{path} should be a checkpoint of a training run, but it holds none, or one of another "
+            f"version of the course. Delete it and train again."
+        )
     return content
 
 
@@ -51,7 +67,7 @@ def random_state() -> dict[str, Any]:
 
 
 def set_random_state(state: dict[str, Any]) -> None:
-    """Put the generators back to :func:`random_state`."""
+    """Put the generators back to :func:`random_state`, those of the GPUs as far as there are any."""
     torch.set_rng_state(state["cpu"])
-    if state["cuda"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(state["cuda"])
+    for index in range(min(len(state["cuda"]), torch.cuda.device_count())):
+        torch.cuda.set_rng_state(state["cuda"][index], index)

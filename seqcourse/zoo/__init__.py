@@ -12,6 +12,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from torch import nn
+
 from seqcourse import models
 from seqcourse.data import Vocabulary
 from seqcourse.errors import CourseError
@@ -39,7 +41,7 @@ __all__ = [
 ]
 
 
-def build_model(recipe: Recipe, source: Vocabulary, target: Vocabulary):
+def build_model(recipe: Recipe, source: Vocabulary, target: Vocabulary) -> nn.Module:
     """The recipe's model, freshly initialised, for these vocabularies."""
     make = getattr(models, recipe.model)
     if recipe.task == "characters":
@@ -86,7 +88,8 @@ def train(
     """Follow a recipe: train, store, load back, measure.
 
     The run's own checkpoint (to resume from) lies under ``out/run``; the files of the zoo are written
-    into ``out`` at the end, each whole or not at all.
+    into ``out`` at the end, each whole or not at all. Of several processes the first one writes,
+    measures and reports.
 
     Args:
         name: a recipe's name.
@@ -112,19 +115,22 @@ def train(
         resume=resume,
         on_epoch=_report,
     )
-    write_weights(out, model.state_dict())
-    source.save(out / "source.json")
-    target.save(out / "target.json")
-    record = {
-        "recipe": asdict(made),
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "epochs": len(history.epoch_losses),
-        "train_loss": history.epoch_losses,
-        "valid_loss": history.valid,
-        "training_seconds": history.total_seconds,
-    }
-    write_json(out / "figures.json", record)
-    return measure(name, out)
+    if trainer.accelerator.is_main_process:
+        write_weights(out, model.state_dict())
+        source.save(out / "source.json")
+        target.save(out / "target.json")
+        record = {
+            "recipe": asdict(made),
+            "parameters": sum(p.numel() for p in model.parameters()),
+            "epochs": len(history.epoch_losses),
+            "train_loss": history.epoch_losses,
+            "valid_loss": history.valid,
+            "training_seconds": history.total_seconds,
+        }
+        write_json(out / "figures.json", record)
+        measure(name, out)
+    trainer.accelerator.wait_for_everyone()
+    return load(name, out)
 
 
 def measure(name: str, folder: Path | None = None) -> System:
@@ -138,6 +144,8 @@ def measure(name: str, folder: Path | None = None) -> System:
 
 
 def _report(trainer: Trainer) -> None:
+    if not trainer.accelerator.is_main_process:
+        return
     history = trainer.history
     print(
         f"epoch {trainer.epoch:3d}  loss {history.epoch_losses[-1]:.3f}  "

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from seqcourse import CourseError, data, models, seed_everything, train
+from seqcourse.train import trainer as trainer_module
 
 PROGRAM = """
 import sys, torch
@@ -66,11 +67,141 @@ def small(**options):
     return train.Trainer(model, loss, train.TrainingConfig(**options), folder), batches
 
 
+def test_the_chosen_gpu_becomes_the_current_one(monkeypatch):
+    """Accelerate computes on the current GPU, so that has to be the one that SEQCOURSE_DEVICE names."""
+    made_current = []
+    monkeypatch.setattr(trainer_module, "device", lambda: torch.device("cuda:1"))
+    monkeypatch.setattr(torch.cuda, "set_device", made_current.append)
+    trainer_module._accelerator("no")
+    assert made_current == [torch.device("cuda:1")]
+
+
+def validation(batches, stop_at=None):
+    """Loss on the batches; the call with that number (from 0) is interrupted instead."""
+    calls = []
+
+    def validate(model):
+        calls.append(None)
+        if len(calls) - 1 == stop_at:
+            raise KeyboardInterrupt
+        return sum(train.teacher_forcing_loss(model, batch).item() for batch in batches)
+
+    return validate
+
+
+@pytest.mark.parametrize("stop_at", [0, 1, 2])
+def test_a_run_interrupted_at_an_epochs_very_end_goes_on_to_the_same_result(tmp_path, stop_at):
+    """The last checkpoint was written after the epoch's last step, before its validation."""
+    options = {"epochs": 3, "save_every": 4, "learning_rate": 1e-2}  # 4 batches make an epoch
+    calm, batches = small(**options)
+    calm.fit(batches, validation(batches))
+    first, batches = small(folder=tmp_path, **options)
+    with pytest.raises(KeyboardInterrupt):
+        first.fit(batches, validation(batches, stop_at))
+    assert first.step_in_epoch == 0
+    second, batches = small(folder=tmp_path, **options)
+    seed_everything(99)  # the checkpoint's generators count, not these
+    second.fit(batches, validation(batches), resume=True)
+    for name in ("step_losses", "epoch_losses", "valid"):
+        assert getattr(second.history, name) == getattr(calm.history, name)
+    for a, b in zip(calm.model.parameters(), second.model.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
 def test_max_steps_ends_inside_an_epoch():
     trainer, batches = small(epochs=5, max_steps=6)
     history = trainer.fit(batches)
     assert len(history.step_losses) == 6
     assert len(history.epoch_losses) == 1
+
+
+def test_max_steps_inside_an_epoch_is_where_a_resumed_run_stands(tmp_path):
+    trainer, batches = small(epochs=5, max_steps=6, folder=tmp_path)
+    losses = trainer.fit(batches).step_losses
+    again, batches = small(epochs=5, max_steps=6, folder=tmp_path, loss=None)  # no step is taken
+    assert again.fit(batches, resume=True).step_losses == losses
+    for a, b in zip(trainer.model.parameters(), again.model.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+@pytest.mark.parametrize("nothing", [{"max_steps": 0}, {"epochs": 0}])
+def test_no_steps_change_nothing(nothing):
+    trainer, batches = small(**nothing)
+    before = [p.clone() for p in trainer.model.parameters()]
+    assert trainer.fit(batches).step_losses == []
+    assert all(map(torch.equal, before, trainer.model.parameters()))
+
+
+def test_epochs_of_different_lengths_are_all_gone_through():
+    """As with data.Batches(batch_tokens=...): 3, 5 and 2 batches."""
+    _, batches = small()
+    seen = []
+
+    class Changing:
+        def set_epoch(self, epoch):
+            self.size = (3, 5, 2)[epoch]
+
+        def __len__(self):
+            return self.size
+
+        def __iter__(self):
+            return iter((list(batches) * 2)[: self.size])
+
+    trainer, _ = small(epochs=3, decay="cosine")
+    history = trainer.fit(Changing(), on_epoch=lambda t: seen.append(t.step))
+    assert seen == [3, 8, 10]
+    for loss, (a, b) in zip(history.epoch_losses, ((0, 3), (3, 8), (8, 10)), strict=True):
+        assert loss == pytest.approx(sum(history.step_losses[a:b]) / (b - a))
+    assert trainer.rate(11) == trainer.rate(9) == pytest.approx(0.05 * trainer.config.learning_rate)
+
+
+def test_batches_that_give_nothing_are_named():
+    trainer, _ = small()
+    with pytest.raises(CourseError, match="at least one batch per process, but there are 0"):
+        trainer.fit([])
+
+    class OnlyOnce:
+        def __init__(self, items):
+            self.items = iter(items)
+
+        def __iter__(self):
+            return self.items
+
+        def __len__(self):
+            return 4
+
+    trainer, batches = small(epochs=2)
+    with pytest.raises(CourseError, match="nothing in epoch 2.*gone through again"):
+        trainer.fit(OnlyOnce(batches))
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"epochs": -1}, "epochs should be at least 0, but it is -1"),
+        ({"patience": 0}, "patience should be at least 1, but it is 0"),
+        ({"save_every": 0}, "save_every should be at least 1, but it is 0"),
+        ({"clip_norm": 0.0}, "clip_norm should be greater than 0"),
+        ({"learning_rate": float("nan")}, "learning_rate should be greater than 0, but is nan"),
+        ({"decay": "exponential"}, "constant, linear, cosine, not 'exponential'"),
+    ],
+)
+def test_options_that_make_no_sense_are_named(option, message):
+    with pytest.raises(ValueError, match=message):
+        train.TrainingConfig(**option)
+
+
+def test_a_later_trainer_does_not_change_the_precision_of_an_earlier_one():
+    found = []
+
+    def loss(model, batch):
+        found.append(earlier.accelerator.mixed_precision)
+        return train.teacher_forcing_loss(model, batch)
+
+    earlier, batches = small(precision="bf16", loss=loss)
+    small(precision="no")
+    earlier.fit(batches)
+    assert set(found) == {"bf16"}
 
 
 def test_early_stop_keeps_the_best_weights():
@@ -85,6 +216,33 @@ def test_early_stop_keeps_the_best_weights():
     assert history.valid == [3.0, 2.0, 2.5, 2.2]
     for name, value in trainer.model.state_dict().items():
         assert torch.equal(value, kept[1][name])
+
+
+def test_patience_that_ran_out_is_out_after_resuming_too(tmp_path):
+    def run(loss):
+        trainer, batches = small(epochs=50, patience=2, folder=tmp_path, loss=loss)
+        trainer.fit(batches, lambda model: next(values), resume=True)
+        return trainer
+
+    values = iter([3.0, 2.0, 2.5, 2.2, 1.0])
+    one = run(train.teacher_forcing_loss)
+    two = run(None)  # no step is taken
+    assert one.history == two.history
+    for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True):
+        assert torch.equal(a, b)  # the best ones
+
+
+def test_a_validation_value_that_is_no_number_stops():
+    trainer, batches = small()
+    with pytest.raises(CourseError, match="validation value became nan after epoch 1"):
+        trainer.fit(batches, lambda model: float("nan"))
+
+
+def test_the_rate_of_a_run_of_unknown_length_is_asked_for_too_early():
+    trainer, _ = small(decay="linear", warmup_steps=2)
+    assert trainer.rate(1) == trainer.config.learning_rate
+    with pytest.raises(ValueError, match="call fit first"):
+        trainer.rate(2)
 
 
 def test_rate_warms_up_and_decays():
@@ -134,9 +292,7 @@ def test_precision(precision):
 
 
 def test_a_loss_that_is_no_number_stops_with_advice():
-    trainer, batches = small(
-        epochs=1, loss=lambda m, b: train.teacher_forcing_loss(m, b) * float("nan")
-    )
+    trainer, batches = small(epochs=1, loss=lambda m, b: train.teacher_forcing_loss(m, b) * float("nan"))
     with pytest.raises(CourseError, match="loss became nan at step 1.*lower learning rate"):
         trainer.fit(batches)
 
@@ -147,6 +303,20 @@ def test_a_checkpoint_of_other_options_is_refused(tmp_path):
     other, _ = small(epochs=2, folder=tmp_path)
     with pytest.raises(CourseError, match="other training options"):
         other.fit(batches, resume=True)
+
+
+def test_a_checkpoint_of_other_batches_is_refused(tmp_path):
+    trainer, batches = small(folder=tmp_path)
+    trainer.fit(batches)
+    other, _ = small(folder=tmp_path)
+    with pytest.raises(CourseError, match="made with 4 batches.*now there are 2"):
+        other.fit(list(batches)[:2], resume=True)
+
+
+def test_a_file_that_holds_something_else_is_no_checkpoint(tmp_path):
+    torch.save({"model": {}}, tmp_path / "checkpoint.pt")
+    with pytest.raises(CourseError, match="should be a checkpoint of a training run"):
+        train.load_checkpoint(tmp_path / "checkpoint.pt")
 
 
 @pytest.mark.parametrize("content", [b"", b"no checkpoint", b"PK\x03\x04broken"])
@@ -167,10 +337,22 @@ def test_checkpoints_never_run_code(tmp_path):
         train.load_checkpoint(tmp_path / "checkpoint.pt")
 
 
-def test_two_processes_learn_together(tmp_path):
-    """Gradients are averaged: both processes end with the same weights, on half the batches each."""
-    program = PROGRAM.replace("epochs=4", "epochs=1").replace(
-        "sys.argv[2])", "sys.argv[2] + str(trainer.accelerator.process_index))"
+OWN_WORDS = "lambda model, batch: train.scheduled_sampling_loss(model, batch, 0.5)"
+
+
+@pytest.mark.parametrize("loss", ["train.teacher_forcing_loss", OWN_WORDS])
+def test_two_processes_learn_together(tmp_path, loss):
+    """Gradients are averaged: both processes end with the same weights, on half the batches each.
+
+    Also with a loss that goes through the model step by step instead of calling it. They agree on one
+    validation value even where each finds another, its own rank.
+    """
+    rank = "trainer.accelerator.process_index"
+    program = (
+        PROGRAM.replace("epochs=4", "epochs=1")
+        .replace("sys.argv[2])", f"sys.argv[2] + str({rank}))")
+        .replace("Trainer(model, train.teacher_forcing_loss", f"Trainer(model, {loss}")
+        .replace("fit(batches, validate", f"fit(batches, lambda model: {rank}")
     )
     file = tmp_path / "program.py"
     file.write_text(program)
@@ -190,5 +372,6 @@ def test_two_processes_learn_together(tmp_path):
     one, two = (torch.load(tmp_path / f"result{rank}") for rank in range(2))
     assert len(one[1]) == len(two[1]) == 12  # 25 batches, every second one each
     assert one[1] != two[1]  # different batches
+    assert one[2] == two[2] == [0.5]
     for name, value in one[0].items():
         torch.testing.assert_close(value, two[0][name])

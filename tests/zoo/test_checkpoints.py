@@ -1,11 +1,12 @@
 """Every checkpoint loads, is what its recipe says, and reaches its bar where it is measured anew."""
 
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from seqcourse import CourseError, data, metrics, zoo
+from seqcourse import CourseError, data, metrics, train, zoo
 from seqcourse.zoo.tasks import lower
 
 TRANSLATORS = ["en-es-fixed", "en-es-attention", "en-fr-attention"]
@@ -118,6 +119,14 @@ def test_bits_per_character_measured_anew(systems):
         zoo.figures("char-alice")["measured"]["bits_per_character"], abs=0.02
     )
     assert measured < 2.6  # guessing evenly costs 6.1 bits
+
+
+@pytest.mark.parametrize("main", [True, False])
+def test_of_several_processes_one_reports(main, capsys):
+    history = train.History(epoch_losses=[2.0], valid=[3.0], seconds=[1.0])
+    accelerator = SimpleNamespace(is_main_process=main)
+    zoo._report(SimpleNamespace(accelerator=accelerator, history=history, epoch=1))
+    assert capsys.readouterr().out.count("epoch   1  loss 2.000  valid 3.000") == main
 
 
 def test_a_short_training_run_makes_a_whole_checkpoint(tmp_path):
