@@ -12,6 +12,7 @@ import numpy
 import torch
 from torch import Tensor
 
+from seqcourse.check.discreet import error_in_words, is_discreet
 from seqcourse.check.inputs import copy, normal
 
 
@@ -61,9 +62,16 @@ def describe(value: Any) -> str:
         return "a function"
     if isinstance(value, torch.Generator):
         return "a generator"
+    if value is None:
+        return "None"
+    if is_discreet():
+        return _PLAIN.get(type(value), "something that is no tensor")
     if isinstance(value, (bool, int, float)):
         return repr(value)
-    return "None" if value is None else f"{value!r}, of type {type(value).__name__}"
+    return f"{value!r}, of type {type(value).__name__}"
+
+
+_PLAIN = {bool: "a bool", int: "a number", float: "a number", str: "a string", set: "a set"}
 
 
 def _close(one: Any, other: Any, tolerance: float | None) -> bool:
@@ -124,6 +132,8 @@ def _first_difference(got: Tensor, expected: Tensor) -> str:
     gap = torch.where(gap.isnan(), torch.inf, gap)
     place = numpy.unravel_index(int(gap.argmax()), tuple(gap.shape))
     place = tuple(int(index) for index in place)
+    if is_discreet():
+        return ""
     where = f"At index {place}" if place else "It"
     return f"{where} expected {expected[place].item():.6g}, got {got[place].item():.6g}."
 
@@ -147,8 +157,8 @@ def compare(
         question = _explain(got, tuple(arguments), likely, tolerance) or hint
         sizes = ", ".join(describe(value) for value in arguments)
         raise Mistake(
-            f"{name} stopped with {error_kind(got)}: {got}. It was called with {sizes}. "
-            f"{question}".strip()
+            f"{name} stopped with {error_in_words(error_kind(got), str(got))}. "
+            f"It was called with {sizes}. {question}".strip()
         ) from got
     if got is None:
         raise Mistake(f"{name} returned None. Is the return statement missing?")
@@ -187,6 +197,8 @@ def _difference(got: Any, expected: Any) -> str:
     for index, (one, other) in enumerate(zip(ones, others, strict=True)):
         part = f"part {index + 1} of the result" if len(ones) > 1 else "the result"
         if not isinstance(one, Tensor):
+            if one != other and is_discreet():
+                return f"{part} is not the right one."
             if one != other:
                 return f"{part} should be {other!r}, but is {one!r}."
         elif one.shape != other.shape:

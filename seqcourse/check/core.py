@@ -22,12 +22,12 @@ from seqcourse.check.compare import (
     outcome,
     same,
 )
-from seqcourse.check.hidden import (
+from seqcourse.check.inputs import copy, drawn, noncontiguous, normal
+from seqcourse.check.recording import (
     after,
     arrays,
     calls,
     forbid,
-    hidden,
     judge,
     poll_verdict,
     quiet,
@@ -35,7 +35,6 @@ from seqcourse.check.hidden import (
     result,
     unchanged,
 )
-from seqcourse.check.inputs import copy, drawn, noncontiguous, normal
 
 __all__ = [
     "Case",
@@ -51,7 +50,6 @@ __all__ = [
     "drawn",
     "forbid",
     "gradients",
-    "hidden",
     "judge",
     "noncontiguous",
     "normal",

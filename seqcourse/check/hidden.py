@@ -1,229 +1,171 @@
-"""Hidden checks: a probe beside the student's code, a verdict elsewhere.
+"""The language of hidden checks: what is called, with which inputs, against which oracle.
 
-A probe makes inputs from a seed, calls the student's function (`record`, `calls`) and hands over
-plain arrays. A verdict makes the same inputs, compares with an oracle (`judge`, `forbid`) and
-raises Mistake with a reason. It needs nothing of the student's process but the arrays.
+    HiddenCheck(
+        "final_states-grade",
+        "final_states",
+        ps2.final_arguments,
+        {
+            "sentences of different lengths": dict(batch=5, time=6, h=3),
+            "a single sentence": dict(batch=1, time=4, h=2),
+        },
+        ps2.reference_final_states,
+        likely=ps2.FINAL_STATES,
+        gradient=["states"],
+        see=("03", "The encoder reads in both directions"),
+    )
+
+A check has two halves. The *probe* (`seqcourse.check.probe`) runs beside the student's code: it makes
+the inputs from a seed, calls the answer and hands over plain arrays. The *verdict*
+(`seqcourse.check.verdict`) runs where the student's code cannot reach: it makes the same inputs,
+asks the oracle, and says what is wrong. Only a `request`, made of plain words and numbers, goes to
+the probe; the reference, the likely mistakes and the judge stay here.
 """
 
 from __future__ import annotations
 
-import contextlib
-import dis
-import io
-import types
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy
-import torch
-from torch import Tensor
 
-from seqcourse.check.compare import (
-    Likely,
-    Mistake,
-    Stopped,
-    compare,
-    compare_gradients,
-    describe,
-    error_kind,
-    gradients,
-    outcome,
-)
-from seqcourse.check.inputs import copy
+from seqcourse.check.compare import Likely, Mistake
+from seqcourse.check.recording import judge, poll_verdict, record
+
+Arguments = dict[str, Any]
+Found = Mapping[str, numpy.ndarray]
+# The share of a grade cell's points when only some cases come out right.
+ALL_OR_NOTHING = "all"
+BY_CASE = "by case"
 
 
-def calls(function: Callable[..., Any]) -> numpy.ndarray:
-    """The names that a function's code uses, as an array of strings.
+@dataclass(frozen=True)
+class HiddenCheck:
+    """The hidden check behind one grade cell.
 
-    The helpers that stand beside it are looked into as well. Their own names are left out: a helper
-    that somebody wrote is no call of the library's function of that name.
+    cell: the grade cell, by its nbgrader name.
+    answer: the name that the student's code gives to the answer.
+    make: makes the arguments of one call by name, make(**case, seed=...). Both halves call it, so it
+        must be importable from the package, which is no secret: the secret is the seed.
+    cases: the kind of input in the student's words -> what `make` is called with. A function of the
+        seed when the cases must be chosen (it runs with the verdict only, and gives the seeds itself).
+    reference: the oracle; called with the arguments that `make` made.
+    likely: mistakes that people make, tried when the result is wrong.
+    gradient: the arguments whose gradients are compared too, for every case or by the case's kind.
+    forbid: names of which the answer may use none, since they are the answer.
+    see: chapter and section to read again, such as ("03", "The encoder reads in both directions").
+    share: ALL_OR_NOTHING, or BY_CASE for partial credit: each case is worth the same.
+    record: another way to call the answer and write down what it did; importable like `make`.
+    judge: another way to judge one case: judge(found, given, prefix) raises Mistake.
+    judge_all: another way to judge all cases at once: judge_all(found, {kind: given}) where the
+        arrays of case number k begin with "k.".
+    seconds: how long all calls may take together.
     """
-    scope, home = getattr(function, "__globals__", {}), getattr(function, "__module__", None)
-    found, seen, waiting = {str(home)}, set(), [function]
-    while waiting:
-        item = waiting.pop()
-        code = item if isinstance(item, types.CodeType) else getattr(item, "__code__", None)
-        if code is None or id(code) in seen:
-            continue
-        seen.add(id(code))
-        beside = {used: scope.get(used) for used in code.co_names}
-        helpers = {
-            used: helper
-            for used, helper in beside.items()
-            if isinstance(helper, types.FunctionType) and helper.__module__ == home
+
+    cell: str
+    answer: str
+    make: Callable[..., Arguments]
+    cases: Mapping[str, Arguments] | Callable[[int], Mapping[str, Arguments]]
+    reference: Callable[..., Any] | None = None
+    likely: Sequence[Likely] = ()
+    gradient: Sequence[str] | Mapping[str, Sequence[str]] = ()
+    forbid: Sequence[str] = ()
+    see: tuple[str, str] = ("", "")
+    hint: str = ""
+    tolerance: float | None = None
+    share: str = ALL_OR_NOTHING
+    record: Callable[..., Found] = record
+    judge: Callable[[Found, Arguments, str], None] | None = None
+    judge_all: Callable[[Found, Mapping[str, Arguments]], None] | None = None
+    seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        for function in (self.make, self.record):
+            importable(function)
+        if not (self.reference or self.judge or self.judge_all):
+            raise ValueError(f"The check of {self.cell} should have a reference or a judge.")
+        if self.share == BY_CASE and self.judge_all:
+            raise ValueError(f"The check of {self.cell} judges all cases at once: it has no shares.")
+
+    def choose(self, seed: int) -> dict[str, Arguments]:
+        """The cases with their seeds: kind of input -> what `make` is called with."""
+        if callable(self.cases):
+            return dict(self.cases(seed))
+        return {
+            kind: {"seed": seed + 1000 * k, **case} for k, (kind, case) in enumerate(self.cases.items())
         }
-        attributes = {
-            instruction.argval
-            for instruction in dis.get_instructions(code)
-            if instruction.opcode in dis.hasname and instruction.opname not in _GLOBAL
+
+    def gradients_of(self, kind: str) -> tuple[str, ...]:
+        """The arguments whose gradients are compared in a case."""
+        if isinstance(self.gradient, Mapping):
+            return tuple(self.gradient.get(kind, ()))
+        return tuple(self.gradient)
+
+    def request(self, chosen: Mapping[str, Arguments]) -> dict[str, Any]:
+        """All that the probe is told: where things are, and with which numbers."""
+        return {
+            "answer": self.answer,
+            "make": importable(self.make),
+            "record": importable(self.record),
+            "seconds": self.seconds,
+            "calls": bool(self.forbid),
+            "cases": [
+                {"arguments": case, "gradient": self.gradients_of(kind)} for kind, case in chosen.items()
+            ],
         }
-        found.update(used for used in code.co_names if used not in helpers or used in attributes)
-        waiting.extend(part for part in code.co_consts if isinstance(part, types.CodeType))
-        waiting.extend(helpers.values())
-    return numpy.array(sorted(found), dtype=str)
+
+    def judge_case(self, found: Found, given: Arguments, prefix: str, kind: str) -> None:
+        """Raise Mistake when one case came out wrong."""
+        if self.judge:
+            self.judge(found, given, prefix)
+            return
+        judge(
+            self.answer,
+            found,
+            given,
+            self.reference,
+            self.likely,
+            prefix,
+            self.gradients_of(kind),
+            hint=self.hint,
+            tolerance=self.tolerance,
+        )
 
 
-_GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
+@dataclass(frozen=True)
+class Poll:
+    """The check behind a poll: one letter is right."""
+
+    cell: str
+    answer: str
+    right: str
+    see: tuple[str, str] = ("", "")
+    forbid: tuple[str, ...] = ()
+    seconds: float = 10.0
+
+    def choose(self, seed: int) -> dict[str, Arguments]:
+        return {}
+
+    def request(self, chosen: Mapping[str, Arguments]) -> dict[str, Any]:
+        return {"answer": self.answer, "poll": True, "seconds": self.seconds, "cases": []}
+
+    def judge_letter(self, found: Found) -> None:
+        """Raise Mistake unless the letter is the right one."""
+        if "answer" not in found:
+            raise Mistake(f"{self.answer} is not answered.")
+        poll_verdict(self.answer, found["answer"], self.right)
 
 
-def forbid(name: str, used: Iterable[str], forbidden: Iterable[str]) -> None:
-    """Raise Mistake when the names `used` by an answer hold one that is the answer itself."""
-    forbidden = set(forbidden)
-    for item in (str(word) for word in used):
-        if forbidden and (item in forbidden or item.startswith("seqcourse.")):
-            raise Mistake(
-                f"{name} uses {item}, which is the thing to build here. "
-                "Write it from matrix products and elementwise functions."
-            )
+Check = HiddenCheck | Poll
 
 
-def arrays(**values: Any) -> dict[str, numpy.ndarray]:
-    """Results as plain NumPy arrays by name: all that a probe hands over.
-
-    Tuples become one array per part (NAME.0, NAME.1), an error its kind and message (NAME.error),
-    None the word "None"; `result` undoes all of it.
-    """
-    plain = {}
-    for name, value in values.items():
-        if isinstance(value, (tuple, list)):
-            plain.update(arrays(**{f"{name}.{k}": item for k, item in enumerate(value)}))
-        elif isinstance(value, Exception):
-            plain[f"{name}.error"] = numpy.array([error_kind(value), str(value)])
-        elif isinstance(value, Tensor):
-            plain[name] = value.detach().cpu().numpy().copy()
-        else:
-            plain[name] = numpy.asarray("None" if value is None else value)
-    return plain
-
-
-def result(found: Mapping[str, numpy.ndarray], name: str) -> Any:
-    """The result that went into `arrays` under this name: a tensor, or a tuple of tensors."""
-    if name in found:
-        value = numpy.array(found[name])
-        if value.dtype.kind == "U":
-            return None if str(value) == "None" else str(value)
-        return torch.from_numpy(value)
-    if f"{name}.error" in found:
-        return Stopped(*(str(part) for part in found[f"{name}.error"]))
-    parts = [key for key in found if key.startswith(f"{name}.")]
-    if not parts:
-        raise Mistake(f"The probe handed over no {name}.")
-    numbers = sorted({int(key.removeprefix(f"{name}.").split(".")[0]) for key in parts})
-    return tuple(result(found, f"{name}.{number}") for number in numbers)
-
-
-def after(given: Mapping[str, Any], prefix: str = "") -> dict[str, numpy.ndarray]:
-    """The inputs as they are after the call, for `unchanged` (functions are left out)."""
-    left = {name: value for name, value in given.items() if _has_numbers(value)}
-    flags = {
-        f"{prefix}asks.{name}": value.requires_grad
-        for name, value in left.items()
-        if isinstance(value, Tensor)
-    }
-    return arrays(**{f"{prefix}after.{name}": value for name, value in left.items()}, **flags)
-
-
-def _has_numbers(value: Any) -> bool:
-    return not callable(value) and not isinstance(value, torch.Generator)
-
-
-def unchanged(
-    name: str, found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str = ""
-) -> None:
-    """Raise Mistake when the inputs that came back in `after` are not those of `given`."""
-    for key, before in after(given, prefix).items():
-        floating = before.dtype.kind == "f"
-        if key in found and numpy.array_equal(found[key], before, equal_nan=floating):
-            continue
-        kind, argument = key.removeprefix(prefix).split(".")[:2]
-        raise Mistake(f"{name} changes its input {argument}: {_CHANGED[kind]}")
-
-
-_CHANGED = {
-    "after": "whoever calls it still needs the old numbers. Did you write += or an operation that "
-    "ends in _ (add_, mul_)? Make a new tensor.",
-    "asks": "it switches requires_grad on for the caller's tensor. Make a copy first: "
-    "h.detach().clone().requires_grad_().",
-}
-
-
-def record(
-    student: Callable[..., Any],
-    given: Mapping[str, Any],
-    prefix: str = "",
-    gradient: Sequence[str] = (),
-) -> dict[str, numpy.ndarray]:
-    """One call of a student's function for a probe: result, inputs afterwards, gradients."""
-    kept = copy(dict(given))
-    got = outcome(student, tuple(given.values()))
-    found = arrays(**{f"{prefix}result": got}) | after(given, prefix)
-    if gradient:
-        reached = outcome(gradients, (student, kept, gradient))
-        if isinstance(reached, Exception):
-            reached = dict.fromkeys(gradient)
-        found |= arrays(**{f"{prefix}gradient.{name}": item for name, item in reached.items()})
-    return found
-
-
-def judge(
-    name: str,
-    found: Mapping[str, numpy.ndarray],
-    given: Mapping[str, Any],
-    reference: Callable[..., Any],
-    likely: Iterable[Likely] = (),
-    prefix: str = "",
-    gradient: Sequence[str] = (),
-    *,
-    hint: str = "",
-    tolerance: float | None = None,
-) -> None:
-    """Judge for a verdict what `record` wrote down under the same prefix; raise Mistake."""
-    unchanged(name, found, given, prefix)
-    got = result(found, f"{prefix}result")
-    expected = reference(*copy(tuple(given.values())))
-    compare(name, got, expected, given.values(), likely, hint=hint, tolerance=tolerance)
-    if gradient:
-        reached = {key: result(found, f"{prefix}gradient.{key}") for key in gradient}
-        compare_gradients(name, reached, gradients(reference, given, gradient))
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Swallow warnings and what is written to stderr: nbgrader gives 0 for either."""
-    with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
-        warnings.simplefilter("ignore")
-        yield
-
-
-def hidden(
-    probe: Callable[[Any, numpy.random.Generator], dict[str, numpy.ndarray]],
-    verdict: Callable[[dict[str, numpy.ndarray], numpy.random.Generator], None],
-    student: Any,
-    seed: int,
-) -> None:
-    """Run the two halves of a hidden check one after the other.
-
-    Raises Mistake (from the verdict, or when the student's code stops with an error) and
-    NotImplementedError for an exercise that is not solved.
-    """
-    with quiet():
-        try:
-            found = probe(student, numpy.random.default_rng(seed))
-        except (AssertionError, NotImplementedError):
-            raise
-        except Exception as error:
-            raise Mistake(f"The answer stopped with {type(error).__name__}: {error}.") from error
-    for name, value in found.items():
-        if not isinstance(value, numpy.ndarray) or value.dtype.hasobject:
-            raise Mistake(f"The answer should be made of numbers, but {name} is {describe(value)}.")
-    with quiet():
-        verdict(found, numpy.random.default_rng(seed))
-
-
-def poll_verdict(name: str, answer: numpy.ndarray, right: str) -> None:
-    """Raise Mistake unless the answer to a poll is the right letter (None is no answer)."""
-    if str(answer) == "None":
-        raise Mistake(f"{name} is not answered.")
-    if str(answer) != right:
-        raise Mistake(f"{name}: the answer {str(answer)!r} is not the right one.")
+def importable(function: Callable[..., Any]) -> str:
+    """Where the probe finds a function again: "seqcourse.check.ps2:final_arguments"."""
+    place = f"{function.__module__}:{function.__qualname__}"
+    if not re.fullmatch(r"seqcourse\.check(\.\w+)*:\w+", place):
+        raise ValueError(
+            f"{place} should be a function at the top of a module of seqcourse.check: the probe imports "
+            "it where the student's code runs, and sees nothing else."
+        )
+    return place

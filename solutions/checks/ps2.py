@@ -1,10 +1,33 @@
-"""Answers that test the checks of assignment 2.
+"""The hidden checks of assignment 2, and the answers that test them.
 
+CHECKS: one for every grade cell.
 WRONG: (name of the mistake, source, words that self-check and hidden check must say).
 RIGHT: (style, source).
 """
 
 from __future__ import annotations
+
+from seqcourse.check import ps2
+from seqcourse.check.hidden import HiddenCheck, Poll
+
+CHECKS = [
+    HiddenCheck(
+        "final_states-grade",
+        "final_states",
+        ps2.final_arguments,
+        {
+            "sentences of different lengths": dict(batch=5, time=6, h=3),
+            "one sentence alone": dict(batch=1, time=4, h=2),
+            "sentences of one word": dict(batch=3, time=1, h=2),
+            "as many sentences as words": dict(batch=4, time=4, h=2),
+        },
+        ps2.reference_final_states,
+        likely=ps2.FINAL_STATES,
+        gradient=["states"],
+        see=("02", "What passes between: the context vector"),
+    ),
+    Poll("poll_1-grade", "poll_1", "b"),
+]
 
 
 def _changed(source: str, *changes: tuple[str, str]) -> str:

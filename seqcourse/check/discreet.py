@@ -1,0 +1,97 @@
+"""What a hidden check may say: the mistake and the shapes, never an input or an expected value.
+
+A student's code sees the hidden inputs while it is probed. Whatever it can put into a message could
+carry them out: the text of an exception, the name of a class, a returned string. So a verdict is
+spoken inside `discreet()`, where values are left out, and text that came from the student's process
+is told again from fixed sentences only.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import re
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+_discreet: ContextVar[bool] = ContextVar("discreet", default=False)
+
+LONGEST = 700
+# A number that nobody writes into a sentence by hand: with decimals, or with many digits.
+_TELLING = re.compile(r"(?<![\w.])-?(?:\d+\.\d{2,}(?:e[-+]?\d+)?|\d+e[-+]?\d+|\d{5,})(?!\w)")
+_SIZES = r"[\d, x()\[\]]{1,40}"
+# Messages of Python and PyTorch that help, and hold nothing but shapes, dtypes and names.
+_KNOWN = [
+    re.compile(pattern)
+    for pattern in (
+        rf"mat1 and mat2 shapes cannot be multiplied \({_SIZES} and {_SIZES}\)",
+        r"mat1 and mat2 must have the same dtype, but got \w{1,20} and \w{1,20}",
+        r"The size of tensor a \(\d{1,4}\) must match the size of tensor b \(\d{1,4}\) at "
+        r"non-singleton dimension \d",
+        r"[Ss]izes of tensors must match except in dimension \d",
+        r"Expected size for first two dimensions of batch2 tensor to be: \[\d+, \d+\] but got: "
+        r"\[\d+, \d+\]",
+        r"Dimension out of range \(expected to be in range of \[-?\d, -?\d\], but got -?\d{1,3}\)",
+        r"index -?\d{1,4} is out of bounds for dimension \d with size \d{1,4}",
+        r"index out of range in self",
+        r"shape '\[[-\d, ]{1,30}\]' is invalid for input of size \d{1,5}",
+        r"shape mismatch: indexing tensors could not be broadcast together",
+        r"expected scalar type \w{1,20} but found \w{1,20}",
+        r"(?:batch1|batch2) must be a 3D tensor",
+        r"a leaf Variable that requires grad is being used in an in-place operation",
+        r"element 0 of tensors does not require grad and does not have a grad_fn",
+        r"tensors used as indices must be long, int, byte or bool tensors",
+        r"Boolean value of Tensor with more than one value is ambiguous",
+        r"list index out of range",
+        r"tuple index out of range",
+        r"division by zero",
+        r"maximum recursion depth exceeded",
+        r"too many values to unpack \(expected \d{1,3}\)",
+        r"not enough values to unpack \(expected \d{1,3}, got \d{1,3}\)",
+        r"too many indices for tensor of dimension \d",
+        r"unsupported operand type\(s\) for [-+*/%@|&<>=]{1,3}: '\w{1,20}' and '\w{1,20}'",
+        r"'(?:NoneType|Tensor|tuple|list|dict|int|float|bool|str|function)' object is not "
+        r"(?:callable|iterable|subscriptable)",
+        r"'(?:NoneType|Tensor|tuple|list|dict|int|float|bool|str|function)' object has no attribute",
+    )
+]
+_BUILTIN_ERRORS = {
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+}
+
+
+@contextlib.contextmanager
+def discreet() -> Iterator[None]:
+    """Inside, sentences about a result hold no values."""
+    token = _discreet.set(True)
+    try:
+        yield
+    finally:
+        _discreet.reset(token)
+
+
+def is_discreet() -> bool:
+    """Whether a sentence that is being made is about hidden inputs."""
+    return _discreet.get()
+
+
+def error_in_words(kind: str, message: str) -> str:
+    """An error of a student's call: in full for a self-check, from known sentences when discreet."""
+    if not is_discreet():
+        return f"{kind}: {message}"
+    if kind not in _BUILTIN_ERRORS:
+        return "an error of its own"
+    for pattern in _KNOWN:
+        found = pattern.match(message)
+        if found:
+            return f"{kind}: {found.group()}"
+    return kind
+
+
+def public(sentence: str) -> str:
+    """The last look at what a student will read: no telling number, no control character, not long."""
+    sentence = _TELLING.sub("…", sentence)
+    sentence = " ".join("".join(one if one.isprintable() else " " for one in sentence).split())
+    return sentence if len(sentence) <= LONGEST else sentence[: LONGEST - 1] + "…"

@@ -1,0 +1,64 @@
+"""Plain arrays as bytes: what passes between the process that a student's code runs in and the grader.
+
+The format is that of safetensors: a short header of names, dtypes and sizes, then the numbers. It
+holds no code, so reading it runs none. Text (an error's message, the letter of a poll) travels as
+its UTF-8 bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import numpy
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+TEXT = "text:"
+MOST_BYTES = 1 << 26
+MOST_ARRAYS = 20_000
+MOST_TEXT = 10_000
+
+
+def pack(found: Mapping[str, numpy.ndarray]) -> bytes:
+    """Arrays by name as bytes. An array of objects becomes the word for it, not its content."""
+    plain = {}
+    for name, value in found.items():
+        if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8:
+            plain[name] = numpy.ascontiguousarray(value).reshape(value.shape)
+            continue
+        words = value.tolist() if value.dtype.kind == "U" else f"an array of {value.dtype}"
+        text = json.dumps(words, ensure_ascii=True)[:MOST_TEXT]
+        plain[TEXT + name] = numpy.frombuffer(text.encode(), dtype=numpy.uint8)
+    return save(plain)
+
+
+def unpack(data: bytes) -> dict[str, numpy.ndarray]:
+    """What `pack` packed; ValueError for anything else, whoever wrote it."""
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
+    try:
+        plain = load(data)
+    except (SafetensorError, KeyError, ValueError, TypeError, OverflowError, MemoryError) as error:
+        raise ValueError("no plain arrays") from error
+    if len(plain) > MOST_ARRAYS:
+        raise ValueError(f"more than {MOST_ARRAYS} arrays")
+    found = {}
+    for name, value in plain.items():
+        if name.startswith(TEXT):
+            found[name.removeprefix(TEXT)] = _text(value)
+        else:
+            found[name] = value
+    return found
+
+
+def _text(value: numpy.ndarray) -> numpy.ndarray:
+    """A string, or a row of strings, from its bytes."""
+    try:
+        words = json.loads(value.tobytes()[:MOST_TEXT])
+    except (ValueError, RecursionError) as error:
+        raise ValueError("text that cannot be read") from error
+    parts = words if isinstance(words, list) else [words]
+    if not all(isinstance(part, str) for part in parts):
+        raise ValueError("text that is none")
+    return numpy.array(words, dtype=str)

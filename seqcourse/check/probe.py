@@ -1,0 +1,118 @@
+"""The half of a hidden check that runs beside the student's code.
+
+`run` is called in the student's kernel when all cells have run. It reads the request, calls each
+answer in a process of its own, and leaves one file of plain arrays per check. Nothing here is
+trusted: a student's code can change all of it, and gains nothing by that, because the verdict
+(elsewhere) believes only in numbers that are right.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from seqcourse.check.plain import pack
+from seqcourse.check.recording import arrays, calls
+
+REQUEST = "request.json"
+UNSOLVED = "unsolved"
+MISSING = "missing"
+BROKE = "broke"
+
+
+def run(folder: str | os.PathLike, space: Mapping[str, Any]) -> None:
+    """Answer the request in `folder`: NUMBER.safetensors per check, or NUMBER.txt that says why not."""
+    folder = Path(folder)
+    request = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
+    for number, check in enumerate(request["checks"]):
+        why = _apart(folder / f"{number}.safetensors", check, space)
+        if why:
+            (folder / f"{number}.txt").write_text(why, encoding="utf-8")
+
+
+def probe(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.ndarray]:
+    """Make the inputs, call the answer on each, and write down what it does."""
+    if check["answer"] not in space:
+        return arrays(**{MISSING: True})
+    student = space[check["answer"]]
+    if check.get("poll"):
+        return arrays(answer=student if isinstance(student, str) and len(student) < 20 else None)
+    try:
+        found = {"calls": calls(student)} if check["calls"] else {}
+        for number, case in enumerate(check["cases"]):
+            given = _function(check["make"])(**case["arguments"])
+            more = {"gradient": tuple(case["gradient"])} if case["gradient"] else {}
+            found |= _function(check["record"])(student, given, f"{number}.", **more)
+    except NotImplementedError:
+        return arrays(**{UNSOLVED: True})
+    except Exception:  # what came back is nothing that can be written down
+        return arrays(**{BROKE: True})
+    return found
+
+
+def _function(place: str) -> Any:
+    module, name = place.split(":")
+    return getattr(import_module(module), name)
+
+
+def _apart(target: Path, check: Mapping[str, Any], space: Mapping[str, Any]) -> str:
+    """Probe in a forked process, so that an answer that ends or hangs it costs only its own points.
+
+    Returns a few words when it did not end well.
+    """
+    if not hasattr(os, "fork"):
+        _probe_into(target, check, space)
+        return ""
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setpgid(0, 0)
+            with open(os.devnull, "w") as nowhere:
+                for number in (1, 2):
+                    os.dup2(nowhere.fileno(), number)
+                sys.stdout = sys.stderr = nowhere
+                _probe_into(target, check, space)
+        finally:
+            os._exit(0 if target.exists() else 1)
+    until = time.monotonic() + check["seconds"]
+    while time.monotonic() < until:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            _end_group(child)
+            return "" if status == 0 else _ending(status)
+        time.sleep(0.002)
+    _end_group(child)
+    os.waitpid(child, 0)
+    return "timeout"
+
+
+def _probe_into(target: Path, check: Mapping[str, Any], space: Mapping[str, Any]) -> None:
+    numpy.random.seed(0)
+    random.seed(0)
+    data = pack(probe(check, space))
+    beside = target.with_suffix(".part")
+    beside.write_bytes(data)
+    beside.rename(target)
+
+
+def _end_group(leader: int) -> None:
+    """End what a probe left running."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(leader, signal.SIGKILL)
+
+
+def _ending(status: int) -> str:
+    return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {status >> 8}"

@@ -1,0 +1,178 @@
+"""The half of a hidden check that the student's code cannot reach: it compares and says why.
+
+Everything that comes from a probe is taken for what it may be: numbers from a process that wanted
+to be believed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy
+import torch
+
+from seqcourse.check.compare import Mistake, Stopped
+from seqcourse.check.discreet import discreet, public
+from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
+from seqcourse.check.plain import pack, unpack
+from seqcourse.check.probe import BROKE, MISSING, REQUEST, UNSOLVED, probe
+from seqcourse.check.recording import forbid, quiet
+from seqcourse.errors import CourseError
+
+UNSOLVED_WORDS = "is not solved yet."
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found: the share of the points, from 0 to 1, and why not all of them."""
+
+    share: float
+    reasons: tuple[str, ...] = ()
+    solved: bool = True  # False for an exercise that is still as it was handed out
+
+    @property
+    def sentence(self) -> str:
+        return " ".join(self.reasons)
+
+
+class Judge:
+    """A check with the inputs that a seed gives; made once, used for every submission of a class."""
+
+    def __init__(self, check: Check, seed: int) -> None:
+        self.check = check
+        self.chosen = check.choose(seed)
+        self.request = json.loads(json.dumps(check.request(self.chosen)))
+
+    def given(self) -> dict[str, dict[str, Any]]:
+        """The arguments of every case, by the kind of input; made anew, as a call may use them up."""
+        return {kind: self.check.make(**case) for kind, case in self.chosen.items()}
+
+    def verdict(self, data: bytes | None, ending: str = "") -> Verdict:
+        """Judge what a probe handed over.
+
+        Args:
+            data: the file of plain arrays, or None when there is none.
+            ending: how the probe ended when it did not end well: "timeout", "exit 3", "signal 9".
+        """
+        name = self.check.answer
+        if data is None:
+            return Verdict(0.0, (_ended(name, ending),))
+        try:
+            found = unpack(data)
+        except ValueError as error:
+            return Verdict(0.0, (f"{name} should hand over tensors, but it handed over {error}.",))
+        with discreet(), quiet(), torch.random.fork_rng(devices=[]):
+            return self._judge(found)
+
+    def _judge(self, found: Mapping[str, numpy.ndarray]) -> Verdict:
+        check, name = self.check, self.check.answer
+        if MISSING in found:
+            return Verdict(
+                0.0, (f"There is no {name}: its cell stopped with an error, or it has another name.",)
+            )
+        if BROKE in found:
+            return Verdict(0.0, (f"{name} handed over something that no check was made for.",))
+        if UNSOLVED in found:
+            return Verdict(0.0, (f"{name} {UNSOLVED_WORDS}",), solved=False)
+        if isinstance(check, Poll):
+            why = _mistake(check.judge_letter, found)
+            return Verdict(0.0, (why,)) if why else Verdict(1.0)
+        if check.forbid:
+            why = _mistake(forbid, name, found.get("calls", ()), check.forbid)
+            if why:
+                return Verdict(0.0, (why,))
+        given = self.given()
+        if check.judge_all:
+            why = _mistake(check.judge_all, found, given)
+            return Verdict(0.0, (why,)) if why else Verdict(1.0)
+        return self._judge_cases(check, found, given)
+
+    def _judge_cases(self, check: HiddenCheck, found: Mapping, given: Mapping) -> Verdict:
+        reasons = []
+        for number, (kind, arguments) in enumerate(given.items()):
+            why = _mistake(check.judge_case, found, arguments, f"{number}.", kind)
+            if why:
+                reasons.append(f"{why} (Input: {kind}.)")
+                if check.share != BY_CASE:
+                    return Verdict(0.0, tuple(reasons))
+        return Verdict(1 - len(reasons) / max(1, len(given)), tuple(reasons))
+
+
+def _mistake(judge: Any, *arguments: Any) -> str:
+    """The sentence of the mistake that a judge finds, or an empty one."""
+    try:
+        judge(*arguments)
+    except Mistake as mistake:
+        return public(str(mistake))
+    except Stopped as stopped:
+        return public(f"The answer stopped with {stopped.kind}.")
+    except Exception as error:  # a result that no judge was made for
+        return f"The result could not be judged ({type(error).__name__}): it has an unexpected form."
+    return ""
+
+
+def _ended(name: str, ending: str) -> str:
+    """Why there is no result, in words."""
+    if ending == "timeout":
+        return f"{name} took too long on the hidden inputs and was stopped. Does a loop never end?"
+    if ending.startswith("signal"):
+        return f"{name} was stopped by the system: it used too much memory or time, or ended itself."
+    return f"{name} ended the process that called it. An answer should return, and never exit."
+
+
+def load_checks(root: Path, assignment: str) -> ModuleType:
+    """The module solutions/checks/psN.py of a course; it holds CHECKS, WRONG and RIGHT.
+
+    Raises:
+        CourseError: there is none.
+    """
+    path = root / "solutions" / "checks" / f"{assignment}.py"
+    if not path.is_file():
+        raise CourseError(
+            f"The hidden checks of {assignment} should be in solutions/checks/{assignment}.py, but "
+            f"there is no such file in {root}."
+        )
+    specification = importlib.util.spec_from_file_location(f"seqcourse_checks_{assignment}", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def here(assignment: str, cell: str, space: Mapping[str, Any], seed: int = 20_001) -> None:
+    """Run both halves of one check in this process: what the grade cells of solutions/ do.
+
+    It is how an instructor's notebook tests itself; a class is graded by the pipeline, which never
+    runs these cells.
+
+    Raises:
+        Mistake: the check found something.
+        NotImplementedError: the exercise is not solved.
+        CourseError: solutions/checks is not in this folder or above it.
+    """
+    root = next(
+        (place for place in (Path.cwd(), *Path.cwd().parents) if (place / "solutions/checks").is_dir()),
+        Path.cwd(),
+    )
+    judge = Judge(_find(load_checks(root, assignment).CHECKS, cell), seed)
+    with quiet():
+        outcome = judge.verdict(pack(probe(judge.request, space)))
+    if not outcome.solved:
+        raise NotImplementedError(outcome.sentence)
+    if outcome.share < 1:
+        raise Mistake(outcome.sentence)
+
+
+def _find(checks: Sequence[Check], cell: str) -> Check:
+    for check in checks:
+        if check.cell == cell:
+            return check
+    raise CourseError(f"CHECKS should hold a check of the cell {cell}, but holds none.")
+
+
+__all__ = ["REQUEST", "Judge", "Verdict", "here", "load_checks"]
