@@ -1,7 +1,7 @@
 """The half of a hidden check that runs beside the student's code.
 
-`run` is called in the student's kernel when all cells have run. It reads the request, calls each
-answer in a process of its own, and leaves one file of plain arrays per check. Nothing here is
+`run` is called in the student's kernel when all cells have run, once per check. It reads the
+request, calls the answer in a process of its own, and leaves a file of plain arrays. Nothing here is
 trusted: a student's code can change all of it, and gains nothing by that, because the verdict
 (elsewhere) believes only in numbers that are right.
 """
@@ -26,19 +26,22 @@ from seqcourse.check.plain import pack
 from seqcourse.check.recording import arrays, calls
 
 REQUEST = "request.json"
+RESULT = "result.safetensors"
+ENDING = "ending.txt"
 UNSOLVED = "unsolved"
 MISSING = "missing"
 BROKE = "broke"
 
 
 def run(folder: str | os.PathLike, space: Mapping[str, Any]) -> None:
-    """Answer the request in `folder`: NUMBER.safetensors per check, or NUMBER.txt that says why not."""
+    """Answer the request in `folder`: RESULT with plain arrays, or ENDING that says why there is none."""
     folder = Path(folder)
-    request = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
-    for number, check in enumerate(request["checks"]):
-        why = _apart(folder / f"{number}.safetensors", check, space)
-        if why:
-            (folder / f"{number}.txt").write_text(why, encoding="utf-8")
+    for name in (RESULT, ENDING):
+        (folder / name).unlink(missing_ok=True)
+    check = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
+    why = _apart(folder / RESULT, check, space)
+    if why:
+        (folder / ENDING).write_text(why, encoding="utf-8")
 
 
 def probe(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.ndarray]:
@@ -85,7 +88,7 @@ def _apart(target: Path, check: Mapping[str, Any], space: Mapping[str, Any]) -> 
                 _probe_into(target, check, space)
         finally:
             os._exit(0 if target.exists() else 1)
-    until = time.monotonic() + check["seconds"]
+    until = time.monotonic() + float(check["seconds"])
     while time.monotonic() < until:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
