@@ -1,0 +1,118 @@
+"""JupyterLab and nbgrader's pages in a window of the browser: what a person does with them."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .people import TOKEN
+
+SIZE = {"width": 1120, "height": 700}
+PATIENCE = 90_000
+# Where the pictures of the page "Teaching with this course" go; none are taken without it.
+PICTURES = "SEQCOURSE_SCREENSHOTS"
+
+
+class Window:
+    """One person's JupyterLab in the browser."""
+
+    def __init__(self, page: object, address: str) -> None:
+        self.page = page
+        self.address = address
+
+    def picture(self, name: str) -> None:
+        """Keep a picture of the window for the book, when somebody asked for pictures."""
+        folder = os.environ.get(PICTURES)
+        if folder:
+            save_picture(self.page, Path(folder) / f"{name}.png")
+
+    def assignment_list(self) -> None:
+        """Open the list of assignments that nbgrader adds to JupyterLab."""
+        self.page.get_by_role("menuitem", name="Nbgrader", exact=True).click()
+        self.page.locator(".lm-Menu-item", has_text="Assignment List").click()
+        self.page.wait_for_selector("#course_list_default:has-text('seqcourse')")
+
+    def click_in_list(self, button: str) -> None:
+        self.page.locator("#nbgrader-assignment-list").get_by_role(
+            "button", name=button, exact=True
+        ).first.click()
+
+    def submit(self, name: str, count: int) -> None:
+        """Click on Submit and wait until the list shows so many submissions."""
+        self.click_in_list("Submit")
+        rows = self.page.locator("#submitted_assignments_list .nested_list_item")
+        rows.nth(count - 1).wait_for()
+        assert rows.count() == count
+
+    def open_notebook(self, path: str) -> Notebook:
+        """Open a notebook, or go to its tab, and wait for its kernel."""
+        self.page.goto(f"{self.address}/lab/tree/{path}?token={TOKEN}")
+        self.page.wait_for_selector(".jp-NotebookPanel:visible .jp-Cell")
+        self.page.wait_for_selector("text=Python 3 (ipykernel) | Idle")
+        return Notebook(self.page)
+
+
+class Notebook:
+    """The notebook in front."""
+
+    def __init__(self, page: object) -> None:
+        self.page = page
+        self.panel = page.locator(".jp-NotebookPanel:visible")
+
+    def cell(self, words: str) -> object:
+        return self.panel.locator(".jp-Cell", has_text=words).first
+
+    def type_into(self, words: str, source: str) -> None:
+        """Replace the source of the cell that holds these words."""
+        cell = self.cell(words)
+        cell.scroll_into_view_if_needed()
+        if "jp-MarkdownCell" in cell.get_attribute("class"):
+            cell.dblclick()
+        cell.locator(".cm-content").click()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.insert_text(source)
+
+    def run(self, words: str) -> str:
+        """Run the cell with these words and return what stands below it."""
+        cell = self.cell(words)
+        cell.locator(".cm-content").click()
+        number = cell.locator(".jp-InputPrompt").inner_text()
+        self.page.keyboard.press("Control+Enter")
+        handle = cell.element_handle()
+        self.page.wait_for_function(
+            """([cell, before]) => {
+                const now = cell.querySelector('.jp-InputPrompt').innerText;
+                return now !== before && /\\[\\d+\\]/.test(now); }""",
+            arg=[handle, number],
+        )
+        return cell.locator(".jp-Cell-outputWrapper").inner_text()
+
+    def save(self) -> None:
+        """Save and wait until the tab no longer shows that something is unsaved."""
+        self.page.keyboard.press("Control+S")
+        self.page.wait_for_selector(".lm-TabBar-tab.jp-mod-current:not(.jp-mod-dirty)")
+
+
+@contextmanager
+def open_window(chrome: object, address: str) -> Iterator[Window]:
+    """A new window with JupyterLab in it."""
+    page = chrome.new_page(viewport=SIZE, reduced_motion="reduce")
+    page.set_default_timeout(PATIENCE)
+    try:
+        page.goto(f"{address}/lab?token={TOKEN}&reset")
+        page.wait_for_selector("#jp-main-dock-panel")
+        yield Window(page, address)
+    finally:
+        page.close()
+
+
+def save_picture(page: object, path: Path, **options: object) -> None:
+    """A picture in a palette of 256 colours, which for pages of text is a quarter of the size."""
+    from PIL import Image
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture = Image.open(io.BytesIO(page.screenshot(**options))).convert("RGB")
+    picture.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
