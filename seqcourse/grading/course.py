@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import re
+import secrets
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,6 +67,29 @@ class Course:
     def gradebook_url(self) -> str:
         """Where the grades are. Several workers write; each waits for the others up to a minute."""
         return f"sqlite:///{self.folder / 'gradebook.db'}?timeout=60"
+
+    def secret(self) -> bytes:
+        """What the inputs of this class's hidden checks are drawn from; made when first asked for.
+
+        It lies beside the gradebook, readable by its owner alone, and no student's code sees the
+        folder. Everybody in a class is checked with the same inputs, today and in a year.
+        """
+        path = self.folder / "secret"
+        if not path.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            handle, beside = tempfile.mkstemp(dir=self.folder, prefix=".secret.")  # mode 600
+            with os.fdopen(handle, "wb") as file:
+                file.write(secrets.token_bytes(32))
+            with contextlib.suppress(FileExistsError):
+                os.link(beside, path)  # whoever comes first decides
+            os.unlink(beside)
+        found = path.read_bytes()
+        if len(found) != 32:
+            raise CourseError(
+                f"{self.grading}/secret should hold 32 bytes, but holds {len(found)}. Put a copy of it "
+                f"back, or delete it: the hidden checks then draw new inputs."
+            )
+        return found
 
     def names(self) -> list[str]:
         """The assignments that have a solution: ["ps1", "ps2", ...]."""

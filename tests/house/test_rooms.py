@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "zoo": {"data", "decode", "metrics", "models", "train"},
     "viz": set(),
     "check": {"functional"},
-    "grading": set(),
+    "grading": {"check"},
     "cli": {"data", "grading", "zoo"},
 }
 EVERYBODY = {"errors", "settings", "sockets"}

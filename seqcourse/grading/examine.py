@@ -1,0 +1,308 @@
+"""Examine one submission: mend it, run it confined, ask the probes, judge what they hand over."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import hashlib
+import hmac
+import json
+import textwrap
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+from nbformat.v4 import new_output
+
+from seqcourse.errors import CourseError
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.course import Course
+from seqcourse.grading.run import GONE_ERROR, TIMEOUT_ERROR, Ran, Runner
+
+if TYPE_CHECKING:
+    from seqcourse.check.verdict import Judge, Verdict
+
+# What became of a submission. The first three have a grade.
+GRADED = "graded"
+CRASHED = "crashed"
+TIMED_OUT = "timed out"
+UNREADABLE = "unreadable"
+MISSING = "missing"
+FAILED = "failed"
+WITH_GRADE = (GRADED, CRASHED, TIMED_OUT)
+
+TIMEOUT = 120
+# What an unsolved or a wrong answer raises in a notebook; anything else is worth a sentence.
+EXPECTED_ERRORS = {"AssertionError", "Mistake", "NotImplementedError", "KeyboardInterrupt"}
+WIDTH = 88
+PASSED = "✓ The hidden checks passed.\n"
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What one submission is worth, and why: plain data, made without the gradebook.
+
+    notebook: the executed notebook as JSON text, its grade cells with the verdicts as outputs; None
+        where there is no grade.
+    points: by grade cell; only those that are given automatically.
+    messages: by grade cell, why not all points; empty where all are given.
+    remarks: what was mended in the notebook, in sentences for the student.
+    """
+
+    assignment: str
+    student: str
+    status: str
+    sentence: str = ""
+    notebook: str | None = None
+    points: dict[str, float] = field(default_factory=dict)
+    messages: dict[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+class Examiner:
+    """The tools of one process that examines: a warm process, and each check with its inputs.
+
+    Use it in a ``with`` statement: it ends the warm process.
+
+    Args:
+        course: where solutions/ and the released assignments/ lie.
+        confined: run students' code in a sandbox. False is for systems that have none.
+        timeout: seconds that one cell may take.
+        everything: run the cells too that only show something.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        *,
+        confined: bool = True,
+        timeout: int | None = None,
+        everything: bool = False,
+        limits: Any = None,
+    ) -> None:
+        from seqcourse.grading.confine import Limits
+
+        self.course = course
+        self.confined = confined
+        self.timeout = timeout or TIMEOUT
+        self.everything = everything
+        self.limits = limits or Limits()
+        self._warm: Any = None
+        self._judges: dict[str, dict[str, Judge]] = {}
+        self._releases: dict[str, dict] = {}
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> Examiner:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._stack.close()
+        self._warm = None
+
+    def new_kernel(self) -> Any:
+        """The manager of a kernel that was not started yet."""
+        from seqcourse.grading.confine import ConfinedKernelManager, Warm, refusal
+
+        if not self.confined:
+            return ConfinedKernelManager(limits=self.limits, warm=None, confined=False)
+        if self._warm is None:
+            why = refusal()
+            if why:
+                raise CourseError(why)
+            self._warm = self._stack.enter_context(Warm())
+        return ConfinedKernelManager(limits=self.limits, warm=self._warm)
+
+    def judges(self, name: str) -> dict[str, Judge]:
+        """The checks of an assignment with this class's inputs, by grade cell."""
+        if name not in self._judges:
+            from seqcourse.check.verdict import Judge, load_checks
+
+            module = load_checks(self.course.root, name)
+            self._judges[name] = {
+                check.cell: Judge(check, self.seed(name, check.cell))
+                for check in getattr(module, "CHECKS", ())
+            }
+        return self._judges[name]
+
+    def seed(self, name: str, cell: str) -> int:
+        """The seed of one check: the same for everybody in a class, known to nobody in it."""
+        digest = hmac.digest(self.course.secret(), f"{name}/{cell}".encode(), hashlib.sha256)
+        return int.from_bytes(digest[:4], "big") >> 2
+
+    def release(self, name: str) -> dict:
+        """The notebook that students were given: the frame of every submission."""
+        if name not in self._releases:
+            path = self.course.assignments / name / f"{name}.ipynb"
+            if not path.exists():
+                raise CourseError(
+                    f"{name} should have been released before it is graded, but there is no "
+                    f"assignments/{name}/{name}.ipynb. Run: seqcourse release {name}"
+                )
+            self._releases[name] = notebooks.read(path)
+        return copy.deepcopy(self._releases[name])
+
+    def examine(self, name: str, student: str, folder: Path) -> Examination:
+        """Examine what a student handed in.
+
+        Args:
+            folder: submitted/STUDENT/psN; nothing in it is changed, nothing of it is believed.
+        """
+        from seqcourse.grading.mend import mend
+        from seqcourse.grading.stage import NotGradable, find_submission, read_submission
+
+        started = time.monotonic()
+        release = self.release(name)
+        try:
+            found = find_submission(folder, name, release)
+            mended = mend(read_submission(found.path), release)
+        except NotGradable as problem:
+            return Examination(name, student, problem.status, str(problem))
+        remarks = (*found.remarks, *mended.remarks)
+        book = nbformat.from_dict(mended.notebook)
+        done = self.examine_notebook(name, student, book)
+        if mended.lost:
+            cells = _some(list(mended.lost)).replace("cell", "the cell", 1)
+            lost = f"The student deleted {cells}; what they carry counts 0."
+            done = dict(done, sentence=f"{done['sentence']} {lost}".strip())
+        return Examination(
+            name, student, remarks=remarks, seconds=round(time.monotonic() - started, 2), **done
+        )
+
+    def examine_notebook(self, name: str, student: str, book: nbformat.NotebookNode) -> dict[str, Any]:
+        """Run and judge a mended notebook; puts the outputs into it. Returns fields of Examination."""
+        judges = self.judges(name)
+        graded = _grade_cells(book)
+        requests = {cell: judges[cell].request for cell in graded if cell in judges}
+        runner = Runner(
+            book,
+            self.new_kernel,
+            timeout=self.timeout,
+            wall=self.limits.wall,
+            everything=self.everything,
+        )
+        ran = runner.run(requests)
+        points, messages = {}, {}
+        for cell, place in graded.items():
+            node = book.cells[place]
+            worth = float(node.metadata.nbgrader.points)
+            if cell not in judges:
+                raise CourseError(
+                    f"CHECKS in solutions/checks/{name}.py should have a check for the grade cell "
+                    f"{cell}, but has none. Write one, or take the cell out of the notebook."
+                )
+            verdict = self._verdict(judges[cell], cell, ran, book)
+            points[cell] = _share(verdict.share, worth)
+            messages[cell] = "" if verdict.share >= 1 else _told(verdict, judges[cell])
+            node.outputs = _outputs(points[cell], worth, messages[cell])
+        status, sentence = _status(book, ran)
+        return {
+            "status": status,
+            "sentence": sentence,
+            "notebook": nbformat.writes(book),
+            "points": points,
+            "messages": messages,
+        }
+
+    def _verdict(self, judge: Judge, cell: str, ran: Ran, book: nbformat.NotebookNode) -> Verdict:
+        """The verdict on one grade cell, after a look for what its answer may not use."""
+        from seqcourse.check.verdict import Verdict
+        from seqcourse.grading.forbidden import sentence, uses
+
+        answer = ran.answers[cell]
+        if judge.check.forbid:
+            sources = [
+                node.source
+                for node in book.cells
+                if node.cell_type == "code" and not node.metadata.get("nbgrader", {}).get("locked")
+            ]
+            found = uses(sources, judge.check.answer, judge.check.forbid)
+            if found:
+                return Verdict(0.0, (sentence(found[0], judge.check.answer),))
+        return judge.verdict(answer.data, answer.ending)
+
+
+def _grade_cells(book: nbformat.NotebookNode) -> dict[str, int]:
+    """The cells with automatic points: name -> place in the notebook."""
+    found = {}
+    for place, cell in enumerate(book.cells):
+        mark = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code" and mark.get("grade") and not mark.get("solution"):
+            found[mark["grade_id"]] = place
+    return found
+
+
+def _share(share: float, worth: float) -> float:
+    """Points for a share, in hundredths; all of them only for all of it."""
+    return worth if share >= 1 else min(round(share * worth, 2), worth)
+
+
+def _told(verdict: Verdict, judge: Judge) -> str:
+    """What the student reads: why, and where the book explains it."""
+    chapter, section = judge.check.see
+    if not verdict.solved or not section:
+        return verdict.sentence
+    return f"{verdict.sentence} Read again: chapter {int(chapter)}, “{section}”."
+
+
+def _outputs(points: float, worth: float, message: str) -> list[nbformat.NotebookNode]:
+    """A grade cell's outputs in the form from which nbgrader reads the points."""
+    if points >= worth:
+        return [new_output("stream", name="stdout", text=PASSED)]
+    lines = textwrap.wrap(message, WIDTH, break_long_words=False) or ["✗"]
+    if points <= 0:
+        return [new_output("error", ename="Mistake", evalue=message, traceback=lines)]
+    text = f"{points:g} of {worth:g} points.\n" + "\n".join(lines) + "\n"
+    return [
+        new_output("stream", name="stdout", text=text),
+        new_output("execute_result", data={"text/plain": repr(points)}, execution_count=None),
+    ]
+
+
+def _status(book: nbformat.NotebookNode, ran: Ran) -> tuple[str, str]:
+    """One word and one sentence about how the notebook ran."""
+    stopped, crashed = [], []
+    unanswered = False
+    for number, cell in enumerate(book.cells):
+        if cell.metadata.get("nbgrader", {}).get("grade"):
+            continue
+        label = cell.metadata.get("nbgrader", {}).get("grade_id") or f"number {number + 1}"
+        for output in cell.get("outputs", ()):
+            error = output.get("ename")
+            if error == TIMEOUT_ERROR or number in ran.stopped and error == GONE_ERROR:
+                stopped.append(label)
+            elif error == GONE_ERROR:
+                crashed.append(f"{label} ({ran.gone.get(number, 'ended the kernel')})")
+            elif error == "NotImplementedError":
+                unanswered = True
+            elif error == "NameError" and unanswered:
+                pass  # something looks for what was not answered
+            elif error and error not in EXPECTED_ERRORS:
+                crashed.append(f"{label} ({error[:40]})")
+    if stopped:
+        return TIMED_OUT, f"Stopped because it ran too long: {_some(stopped)}."
+    if any(answer.ending == "timeout" for answer in ran.answers.values()):
+        late = [cell for cell, answer in ran.answers.items() if answer.ending == "timeout"]
+        return TIMED_OUT, f"Stopped because the answer ran too long: {_some(late)}."
+    if crashed:
+        return CRASHED, f"An error that is no failed test: {_some(crashed)}."
+    if ran.unfinished and any(answer.ending == "not reached" for answer in ran.answers.values()):
+        return CRASHED, f"Not all could be run: the notebook {ran.unfinished}."
+    return GRADED, ""
+
+
+def _some(labels: Sequence[str], shown: int = 3) -> str:
+    """The first few cells by name, and how many more there are."""
+    cells = "cell" if len(labels) == 1 else "cells"
+    rest = f" and {len(labels) - shown} more" if len(labels) > shown else ""
+    return f"{cells} {', '.join(labels[:shown])}{rest}"
+
+
+def as_record(examination: Examination) -> dict[str, Any]:
+    """The examination without the notebook: what a record keeps."""
+    kept = json.loads(json.dumps({key: value for key, value in vars(examination).items()}))
+    kept.pop("notebook")
+    return kept
