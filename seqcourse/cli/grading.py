@@ -126,9 +126,9 @@ def grade_assignment(
 ):
     """Grade one assignment, print its table, and return the scores."""
     from seqcourse.grading.grade import grade
+    from seqcourse.grading.records import Record
     from seqcourse.grading.release import release
     from seqcourse.grading.scores import as_table, read_scores, write_csv
-    from seqcourse.grading.worker import Record
 
     count = len(dict.fromkeys(students)) or len(course.students(name))
     done = 0
@@ -163,7 +163,7 @@ def grade_assignment(
 def write_feedback(course: Course, name: str, students: list[str], steps: Steps) -> None:
     """Write the feedback page of everybody who has a grade."""
     from seqcourse.grading.feedback import make_feedback
-    from seqcourse.grading.worker import read_record
+    from seqcourse.grading.records import read_record
 
     for student in dict.fromkeys(students) or course.students(name):
         record = read_record(course, name, student)

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
-from seqcourse.grading.worker import FAILED, Record, read_record, record_path, write_record
+from seqcourse.grading.records import FAILED, Record, read_record, record_path, write_record
 
 # Seconds for a whole submission, beyond which its process is ended from outside.
 WHOLE = 1200

@@ -28,7 +28,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.notebook import Exercise, mark, text
-from seqcourse.grading.worker import CRASHED, GRADED, TIMED_OUT, UNREADABLE
+from seqcourse.grading.records import CRASHED, GRADED, TIMED_OUT, UNREADABLE
 
 SAMPLE = "grading/sample"
 # The slow one comes early: others are graded while it waits for its time-out.

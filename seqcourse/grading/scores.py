@@ -13,7 +13,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.notebook import Exercise
-from seqcourse.grading.worker import Record
+from seqcourse.grading.records import Record
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -10,65 +10,29 @@ preprocessors in nbgrader_config.py, so that this file stays as it is.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import threading
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
-
-# What became of a submission. The first three have a grade.
-GRADED = "graded"
-CRASHED = "crashed"
-TIMED_OUT = "timed out"
-UNREADABLE = "unreadable"
-MISSING = "missing"
-FAILED = "failed"
-WITH_GRADE = (GRADED, CRASHED, TIMED_OUT)
+from seqcourse.grading.records import (
+    CRASHED,
+    FAILED,
+    GRADED,
+    MISSING,
+    TIMED_OUT,
+    UNREADABLE,
+    Record,
+    unfit_name,
+    write_record,
+)
 
 # What a failed test raises; anything else is worth a sentence.
 EXPECTED_ERRORS = {"AssertionError", "Mistake"}
-# With these in a student's name nbgrader would look for other students, too.
-PATTERN = "*?[]"
 TIMEOUT_ERROR = "CellTimeoutError"
-
-
-@dataclass(frozen=True)
-class Record:
-    """What became of one submission, in one word and one sentence."""
-
-    assignment: str
-    student: str
-    status: str
-    sentence: str
-    seconds: float = 0.0
-
-    @property
-    def has_grade(self) -> bool:
-        return self.status in WITH_GRADE
-
-
-def record_path(course: Course, name: str, student: str) -> Path:
-    """Where the record of a submission lies."""
-    return course.records / name / f"{student}.json"
-
-
-def write_record(course: Course, record: Record) -> None:
-    """Write a record beside its place and move it there."""
-    path = record_path(course, record.assignment, record.student)
-    notebooks.write_text(path, json.dumps(asdict(record), indent=1, ensure_ascii=False) + "\n")
-
-
-def read_record(course: Course, name: str, student: str) -> Record | None:
-    """The record of a submission, or None if it was never graded."""
-    path = record_path(course, name, student)
-    if not path.exists():
-        return None
-    return Record(**json.loads(path.read_text(encoding="utf-8")))
 
 
 def grade_one(course: Course, name: str, student: str, timeout: int | None = None) -> Record:
@@ -83,11 +47,8 @@ def grade_one(course: Course, name: str, student: str, timeout: int | None = Non
 
 
 def _grade(course: Course, name: str, student: str, timeout: int | None) -> tuple[str, str]:
-    if set(student) & set(PATTERN):
-        return FAILED, (
-            f"The folder's name should hold none of {' '.join(PATTERN)}, which nbgrader takes for a "
-            f"pattern, but is {student}. Rename the folder."
-        )
+    if unfit_name(student):
+        return FAILED, unfit_name(student)
     folder = course.submitted / student / name
     path = folder / f"{name}.ipynb"
     if not path.exists():

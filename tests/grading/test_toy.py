@@ -18,9 +18,9 @@ from seqcourse.grading import sample
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import grade, to_grade
 from seqcourse.grading.notebook import Exercise
+from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
 from seqcourse.grading.scores import Row, Scores, as_csv, as_table, check_csv, read_scores, write_csv
-from seqcourse.grading.worker import read_record
 
 from .toy import make_toy_course
 

@@ -1,0 +1,126 @@
+"""Folders by value: what a worker needs travels to it, wherever it runs.
+
+A parcel holds a folder's regular files and its links (as links, nobody follows them). Pipes, devices
+and what cannot be read or is far too large stay behind, and the parcel says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from seqcourse.grading.course import CONFIG_FILE, Course
+
+# Bytes of one file, bytes of all, and files that travel; no honest submission comes near.
+LARGEST = 256 << 20
+MOST = 512 << 20
+COUNT = 10_000
+LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """The content of a folder: path -> bytes, and path -> target for links."""
+
+    files: dict[str, bytes]
+    links: dict[str, str]
+    left_out: tuple[str, ...] = ()
+
+    def digest(self) -> bytes:
+        """Equal for equal content, whatever the folder's place."""
+        parts: list[bytes] = []
+        for path in sorted(self.files):
+            parts += [b"file", os.fsencode(path), self.files[path]]
+        for path in sorted(self.links):
+            parts += [b"link", os.fsencode(path), os.fsencode(self.links[path])]
+        parts += [os.fsencode(line) for line in self.left_out]
+        return digest(parts)
+
+    def unpack(self, folder: Path) -> None:
+        """Write everything below ``folder``, which is made if it is not there."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, content in self.files.items():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        # Links last: nothing is written through one.
+        for path, goal in self.links.items():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(goal)
+
+    def sentence(self) -> str:
+        """What stayed behind, in words; "" where nothing did."""
+        if not self.left_out:
+            return ""
+        more = f" and {len(self.left_out) - 3} more" if len(self.left_out) > 3 else ""
+        return f"Not looked at: {', '.join(self.left_out[:3])}{more}."
+
+
+def pack(folder: Path) -> Parcel:
+    """Read a submission's folder."""
+    files: dict[str, bytes] = {}
+    links: dict[str, str] = {}
+    left_out: list[str] = []
+    size = 0
+    for path in _below(folder):
+        name = path.relative_to(folder).as_posix()
+        if len(files) + len(links) >= COUNT:
+            left_out.append(f"whatever comes after {COUNT} files")
+            break
+        try:
+            told = path.lstat()
+            if stat.S_ISLNK(told.st_mode):
+                links[name] = os.readlink(path)
+            elif not stat.S_ISREG(told.st_mode):
+                left_out.append(f"{name} (no file)")
+            elif told.st_size > LARGEST or size + told.st_size > MOST:
+                left_out.append(f"{name} ({told.st_size >> 20} MiB)")
+            else:
+                files[name] = path.read_bytes()
+                size += told.st_size
+        except OSError as error:
+            left_out.append(f"{name} ({error.strerror})")
+    return Parcel(files, links, tuple(left_out))
+
+
+def pack_course(course: Course, name: str) -> Parcel:
+    """What a worker needs to know about an assignment, with paths from the course's root.
+
+    That is the instructor's folder, its hidden checks, what was released, and nbgrader's settings.
+    """
+    folders = [course.solutions / name, course.assignments / name, course.folder / "released" / name]
+    paths = [file for folder in folders for file in folder.rglob("*")]
+    checks = course.solutions / "checks"
+    paths += [
+        path for path in checks.glob("*.py") if path.stem == name or path.stem not in course.names()
+    ]
+    paths.append(course.root / CONFIG_FILE)
+    files = {
+        path.relative_to(course.root).as_posix(): path.read_bytes()
+        for path in sorted(paths)
+        if path.is_file() and not set(LEFT_OUT) & set(path.parts)
+    }
+    return Parcel(files, {})
+
+
+def digest(parts: Iterable[bytes]) -> bytes:
+    """SHA-256 of byte strings; where one ends and the next begins counts."""
+    whole = hashlib.sha256()
+    for part in parts:
+        whole.update(len(part).to_bytes(8, "big"))
+        whole.update(part)
+    return whole.digest()
+
+
+def _below(folder: Path) -> Iterable[Path]:
+    """Everything below a folder that is no folder itself, in order; links are not followed."""
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        linked = [name for name in folders if (Path(place) / name).is_symlink()]
+        for name in sorted([*names, *linked]):
+            yield Path(place) / name
