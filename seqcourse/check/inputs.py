@@ -21,6 +21,11 @@ def normal(
     }
 
 
+def literal(seed: int = 0, **arguments: Any) -> dict[str, Any]:
+    """The arguments as they stand in the case: for answers that take plain numbers and words."""
+    return arguments
+
+
 def drawn(
     rng: numpy.random.Generator,
     sizes: Mapping[str, Sequence[int]],

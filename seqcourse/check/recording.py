@@ -180,7 +180,8 @@ def judge(
     """Judge for a verdict what `record` wrote down under the same prefix; raise Mistake."""
     unchanged(name, found, given, prefix)
     got = result(found, f"{prefix}result")
-    expected = reference(*copy(tuple(given.values())))
+    # The oracle's result goes the same way as the student's, so that 2.0 and a tensor of it are alike.
+    expected = result(arrays(result=reference(*copy(tuple(given.values())))), "result")
     compare(name, got, expected, given.values(), likely, hint=hint, tolerance=tolerance)
     if gradient:
         reached = {key: result(found, f"{prefix}gradient.{key}") for key in gradient}
