@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy
 import torch
 from torch import Tensor
 
@@ -209,6 +210,14 @@ def judge_empty_gradient(gradient: Tensor | None) -> None:
             "up on the way forward only: fill with masked_fill in place of adding -inf, or make the "
             "exponent harmless before exp()."
         )
+
+
+def judge_softmax_of_nothing(
+    found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str
+) -> None:
+    """Judge one case of kind "nothing": the weights, then that no gradient is NaN; raise Mistake."""
+    core.judge("softmax", found, given, reference_softmax, SOFTMAX, prefix)
+    judge_empty_gradient(core.result(found, f"{prefix}gradient.scores"))
 
 
 def _check_empty_rows(student: Callable[..., Tensor], case: Case) -> None:
