@@ -6,39 +6,23 @@ import contextlib
 import copy
 import hashlib
 import hmac
-import json
-import textwrap
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
-from nbformat.v4 import new_output
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
-from seqcourse.grading.run import GONE_ERROR, TIMEOUT_ERROR, Ran, Runner
+from seqcourse.grading.outcome import grade_cells, outputs, points_for, some, status_of, told
+from seqcourse.grading.run import Ran, Runner
 
 if TYPE_CHECKING:
     from seqcourse.check.verdict import Judge, Verdict
 
-# What became of a submission. The first three have a grade.
-GRADED = "graded"
-CRASHED = "crashed"
-TIMED_OUT = "timed out"
-UNREADABLE = "unreadable"
-MISSING = "missing"
-FAILED = "failed"
-WITH_GRADE = (GRADED, CRASHED, TIMED_OUT)
-
 TIMEOUT = 120
-# What an unsolved or a wrong answer raises in a notebook; anything else is worth a sentence.
-EXPECTED_ERRORS = {"AssertionError", "Mistake", "NotImplementedError", "KeyboardInterrupt"}
-WIDTH = 88
-PASSED = "✓ The hidden checks passed.\n"
 
 
 @dataclass(frozen=True)
@@ -73,6 +57,8 @@ class Examiner:
         confined: run students' code in a sandbox. False is for systems that have none.
         timeout: seconds that one cell may take.
         everything: run the cells too that only show something.
+        limits: what a student's process may use; the defaults of ``Limits`` without it.
+        secret: the class's secret where its folder is not at hand, on another machine.
     """
 
     def __init__(
@@ -83,6 +69,7 @@ class Examiner:
         timeout: int | None = None,
         everything: bool = False,
         limits: Any = None,
+        secret: bytes | None = None,
     ) -> None:
         from seqcourse.grading.confine import Limits
 
@@ -91,6 +78,7 @@ class Examiner:
         self.timeout = timeout or TIMEOUT
         self.everything = everything
         self.limits = limits or Limits()
+        self._secret = secret
         self._warm: Any = None
         self._judges: dict[str, dict[str, Judge]] = {}
         self._releases: dict[str, dict] = {}
@@ -130,14 +118,18 @@ class Examiner:
 
     def seed(self, name: str, cell: str) -> int:
         """The seed of one check: the same for everybody in a class, known to nobody in it."""
-        digest = hmac.digest(self.course.secret(), f"{name}/{cell}".encode(), hashlib.sha256)
+        digest = hmac.digest(
+            self._secret or self.course.secret(), f"{name}/{cell}".encode(), hashlib.sha256
+        )
         return int.from_bytes(digest[:4], "big") >> 2
 
     def release(self, name: str) -> dict:
         """The notebook that students were given: the frame of every submission."""
         if name not in self._releases:
-            path = self.course.assignments / name / f"{name}.ipynb"
-            if not path.exists():
+            places = (self.course.folder / "released", self.course.assignments)
+            paths = [place / name / f"{name}.ipynb" for place in places]
+            path = next((path for path in paths if path.exists()), None)
+            if path is None:
                 raise CourseError(
                     f"{name} should have been released before it is graded, but there is no "
                     f"assignments/{name}/{name}.ipynb. Run: seqcourse release {name}"
@@ -165,7 +157,7 @@ class Examiner:
         book = nbformat.from_dict(mended.notebook)
         done = self.examine_notebook(name, student, book)
         if mended.lost:
-            cells = _some(list(mended.lost)).replace("cell", "the cell", 1)
+            cells = some(list(mended.lost)).replace("cell", "the cell", 1)
             lost = f"The student deleted {cells}; what they carry counts 0."
             done = dict(done, sentence=f"{done['sentence']} {lost}".strip())
         return Examination(
@@ -175,7 +167,7 @@ class Examiner:
     def examine_notebook(self, name: str, student: str, book: nbformat.NotebookNode) -> dict[str, Any]:
         """Run and judge a mended notebook; puts the outputs into it. Returns fields of Examination."""
         judges = self.judges(name)
-        graded = _grade_cells(book)
+        graded = grade_cells(book)
         requests = {cell: judges[cell].request for cell in graded if cell in judges}
         runner = Runner(
             book,
@@ -195,10 +187,10 @@ class Examiner:
                     f"{cell}, but has none. Write one, or take the cell out of the notebook."
                 )
             verdict = self._verdict(judges[cell], cell, ran, book)
-            points[cell] = _share(verdict.share, worth)
-            messages[cell] = "" if verdict.share >= 1 else _told(verdict, judges[cell])
-            node.outputs = _outputs(points[cell], worth, messages[cell])
-        status, sentence = _status(book, ran)
+            points[cell] = points_for(verdict.share, worth)
+            messages[cell] = "" if verdict.share >= 1 else told(verdict, judges[cell])
+            node.outputs = outputs(points[cell], worth, messages[cell])
+        status, sentence = status_of(book, ran)
         return {
             "status": status,
             "sentence": sentence,
@@ -225,84 +217,8 @@ class Examiner:
         return judge.verdict(answer.data, answer.ending)
 
 
-def _grade_cells(book: nbformat.NotebookNode) -> dict[str, int]:
-    """The cells with automatic points: name -> place in the notebook."""
-    found = {}
-    for place, cell in enumerate(book.cells):
-        mark = cell.metadata.get("nbgrader", {})
-        if cell.cell_type == "code" and mark.get("grade") and not mark.get("solution"):
-            found[mark["grade_id"]] = place
-    return found
-
-
-def _share(share: float, worth: float) -> float:
-    """Points for a share, in hundredths; all of them only for all of it."""
-    return worth if share >= 1 else min(round(share * worth, 2), worth)
-
-
-def _told(verdict: Verdict, judge: Judge) -> str:
-    """What the student reads: why, and where the book explains it."""
-    chapter, section = judge.check.see
-    if not verdict.solved or not section:
-        return verdict.sentence
-    return f"{verdict.sentence} Read again: chapter {int(chapter)}, “{section}”."
-
-
-def _outputs(points: float, worth: float, message: str) -> list[nbformat.NotebookNode]:
-    """A grade cell's outputs in the form from which nbgrader reads the points."""
-    if points >= worth:
-        return [new_output("stream", name="stdout", text=PASSED)]
-    lines = textwrap.wrap(message, WIDTH, break_long_words=False) or ["✗"]
-    if points <= 0:
-        return [new_output("error", ename="Mistake", evalue=message, traceback=lines)]
-    text = f"{points:g} of {worth:g} points.\n" + "\n".join(lines) + "\n"
-    return [
-        new_output("stream", name="stdout", text=text),
-        new_output("execute_result", data={"text/plain": repr(points)}, execution_count=None),
-    ]
-
-
-def _status(book: nbformat.NotebookNode, ran: Ran) -> tuple[str, str]:
-    """One word and one sentence about how the notebook ran."""
-    stopped, crashed = [], []
-    unanswered = False
-    for number, cell in enumerate(book.cells):
-        if cell.metadata.get("nbgrader", {}).get("grade"):
-            continue
-        label = cell.metadata.get("nbgrader", {}).get("grade_id") or f"number {number + 1}"
-        for output in cell.get("outputs", ()):
-            error = output.get("ename")
-            if error == TIMEOUT_ERROR or number in ran.stopped and error == GONE_ERROR:
-                stopped.append(label)
-            elif error == GONE_ERROR:
-                crashed.append(f"{label} ({ran.gone.get(number, 'ended the kernel')})")
-            elif error == "NotImplementedError":
-                unanswered = True
-            elif error == "NameError" and unanswered:
-                pass  # something looks for what was not answered
-            elif error and error not in EXPECTED_ERRORS:
-                crashed.append(f"{label} ({error[:40]})")
-    if stopped:
-        return TIMED_OUT, f"Stopped because it ran too long: {_some(stopped)}."
-    if any(answer.ending == "timeout" for answer in ran.answers.values()):
-        late = [cell for cell, answer in ran.answers.items() if answer.ending == "timeout"]
-        return TIMED_OUT, f"Stopped because the answer ran too long: {_some(late)}."
-    if crashed:
-        return CRASHED, f"An error that is no failed test: {_some(crashed)}."
-    if ran.unfinished and any(answer.ending == "not reached" for answer in ran.answers.values()):
-        return CRASHED, f"Not all could be run: the notebook {ran.unfinished}."
-    return GRADED, ""
-
-
-def _some(labels: Sequence[str], shown: int = 3) -> str:
-    """The first few cells by name, and how many more there are."""
-    cells = "cell" if len(labels) == 1 else "cells"
-    rest = f" and {len(labels) - shown} more" if len(labels) > shown else ""
-    return f"{cells} {', '.join(labels[:shown])}{rest}"
-
-
-def as_record(examination: Examination) -> dict[str, Any]:
-    """The examination without the notebook: what a record keeps."""
-    kept = json.loads(json.dumps({key: value for key, value in vars(examination).items()}))
-    kept.pop("notebook")
-    return kept
+def examine(
+    course: Course, name: str, student: str, submission: Path, *, examiner: Examiner
+) -> Examination:
+    """Examine what one student handed in, with an examiner of the same course."""
+    return examiner.examine(name, student, submission)

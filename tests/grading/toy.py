@@ -11,6 +11,20 @@ from seqcourse.grading.course import Course
 ROOT = Path(__file__).resolve().parents[2]
 
 TOY_CHECKS = """
+from seqcourse.check.hidden import HiddenCheck, Poll
+from seqcourse.check.inputs import literal
+
+
+def check(name, cases, reference):
+    return HiddenCheck(f"{name}-test", name, literal, cases, reference)
+
+
+CHECKS = [
+    check("double", {"a number": {"x": 2}, "a secret fraction": {"x": 3.5}}, lambda x: 2 * x),
+    check("half", {"an odd number": {"x": 3}}, lambda x: x / 2),
+    check("quadruple", {"a number": {"x": 5}}, lambda x: 4 * x),
+    Poll("poll-test", "poll", "yes"),
+]
 WRONG = {
     "double": [("adds two instead", "def double(x):\\n    return x + 2\\n")],
     "half": [("rounds down", "def half(x):\\n    return x // 2\\n")],
@@ -25,9 +39,10 @@ def answer(name: str, source: str) -> dict:
     return code(f"{name}-answer", source, name, flags)
 
 
-def hidden_test(name: str, visible: str, hidden: str, points: float) -> dict:
+def hidden_test(name: str, points: float) -> dict:
     flags = {"solution": False, "grade": True, "locked": True, "task": False, "points": points}
-    source = f"{visible}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
+    here = f"from seqcourse.check import verdict\n\nverdict.here('ps1', '{name}-test', globals())"
+    source = f"# {name} is graded here.\n### BEGIN HIDDEN TESTS\n{here}\n### END HIDDEN TESTS"
     return code(f"{name}-test", source, f"{name}-test", flags)
 
 
@@ -55,13 +70,13 @@ def toy_notebook() -> dict:
     cells = [
         {"cell_type": "markdown", "id": "title", "metadata": {}, "source": "# A toy"},
         answer("double", solved("double", "x", "x * 2")),
-        hidden_test("double", "assert double(2) == 4", "assert double(3.5) == 7, 'a secret'", 3),
+        hidden_test("double", 3),
         answer("half", solved("half", "x", "x * 0.5")),
-        hidden_test("half", "", "assert half(3) == 1.5", 3),
+        hidden_test("half", 3),
         answer("quadruple", solved("quadruple", "x", "double(double(x))")),
-        hidden_test("quadruple", "", "assert quadruple(5) == 20", 3),
+        hidden_test("quadruple", 3),
         answer("poll", "poll = 'yes'"),
-        hidden_test("poll", "", "assert poll == 'yes'", 1),
+        hidden_test("poll", 1),
         {
             "cell_type": "markdown",
             "id": "why",

@@ -1,0 +1,97 @@
+"""From verdicts to what nbgrader reads and a student sees: points, outputs, a status, a sentence."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import nbformat
+from nbformat.v4 import new_output
+
+from seqcourse.grading.records import CRASHED, GRADED, TIMED_OUT
+from seqcourse.grading.run import GONE_ERROR, TIMEOUT_ERROR, Ran
+
+if TYPE_CHECKING:
+    from seqcourse.check.verdict import Judge, Verdict
+
+# What an unsolved or a wrong answer raises in a notebook; anything else is worth a sentence.
+EXPECTED_ERRORS = {"AssertionError", "Mistake", "NotImplementedError", "KeyboardInterrupt"}
+WIDTH = 88
+PASSED = "✓ The hidden checks passed.\n"
+
+
+def grade_cells(book: nbformat.NotebookNode) -> dict[str, int]:
+    """The cells with automatic points: name -> place in the notebook."""
+    found = {}
+    for place, cell in enumerate(book.cells):
+        mark = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code" and mark.get("grade") and not mark.get("solution"):
+            found[mark["grade_id"]] = place
+    return found
+
+
+def points_for(share: float, worth: float) -> float:
+    """Points for a share, in hundredths; all of them only for all of it."""
+    return worth if share >= 1 else min(round(share * worth, 2), worth)
+
+
+def told(verdict: Verdict, judge: Judge) -> str:
+    """What the student reads: why, and where the book explains it."""
+    chapter, section = judge.check.see
+    if not verdict.solved or not section:
+        return verdict.sentence
+    return f"{verdict.sentence} Read again: chapter {int(chapter)}, “{section}”."
+
+
+def outputs(points: float, worth: float, message: str) -> list[nbformat.NotebookNode]:
+    """A grade cell's outputs in the form from which nbgrader reads the points."""
+    if points >= worth:
+        return [new_output("stream", name="stdout", text=PASSED)]
+    lines = textwrap.wrap(message, WIDTH, break_long_words=False) or ["✗"]
+    if points <= 0:
+        return [new_output("error", ename="Mistake", evalue=message, traceback=lines)]
+    text = f"{points:g} of {worth:g} points.\n" + "\n".join(lines) + "\n"
+    return [
+        new_output("stream", name="stdout", text=text),
+        new_output("execute_result", data={"text/plain": repr(points)}, execution_count=None),
+    ]
+
+
+def status_of(book: nbformat.NotebookNode, ran: Ran) -> tuple[str, str]:
+    """One word and one sentence about how the notebook ran."""
+    stopped, crashed = [], []
+    unanswered = False
+    for number, cell in enumerate(book.cells):
+        if cell.metadata.get("nbgrader", {}).get("grade"):
+            continue
+        label = cell.metadata.get("nbgrader", {}).get("grade_id") or f"number {number + 1}"
+        for output in cell.get("outputs", ()):
+            error = output.get("ename")
+            if error == TIMEOUT_ERROR or number in ran.stopped and error == GONE_ERROR:
+                stopped.append(label)
+            elif error == GONE_ERROR:
+                crashed.append(f"{label} ({ran.gone.get(number, 'ended the kernel')})")
+            elif error == "NotImplementedError":
+                unanswered = True
+            elif error == "NameError" and unanswered:
+                pass  # something looks for what was not answered
+            elif error and error not in EXPECTED_ERRORS:
+                crashed.append(f"{label} ({error[:40]})")
+    if stopped:
+        return TIMED_OUT, f"Stopped because it ran too long: {some(stopped)}."
+    if any(answer.ending == "timeout" for answer in ran.answers.values()):
+        late = [cell for cell, answer in ran.answers.items() if answer.ending == "timeout"]
+        return TIMED_OUT, f"Stopped because the answer ran too long: {some(late)}."
+    if crashed:
+        return CRASHED, f"An error that is no failed test: {some(crashed)}."
+    if ran.unfinished and any(answer.ending == "not reached" for answer in ran.answers.values()):
+        return CRASHED, f"Not all could be run: the notebook {ran.unfinished}."
+    return GRADED, ""
+
+
+def some(labels: Sequence[str], shown: int = 3) -> str:
+    """The first few cells by name, and how many more there are."""
+    cells = "cell" if len(labels) == 1 else "cells"
+    rest = f" and {len(labels) - shown} more" if len(labels) > shown else ""
+    return f"{cells} {', '.join(labels[:shown])}{rest}"

@@ -1,0 +1,128 @@
+"""nbgrader's own steps, made trustworthy: what `nbgrader autograde` runs through nbgrader_config.py.
+
+    c.Autograde.exporter_class = Reader
+    c.Autograde.sanitize_preprocessors = SANITIZE
+    c.Autograde.autograde_preprocessors = AUTOGRADE
+
+`seqcourse grade` examines many submissions at once and lets nbgrader save them with SAVE_SANITIZE
+and SAVE: the same steps without the run.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    ClearOutput,
+    DeduplicateIds,
+    LimitOutput,
+    NbGraderPreprocessor,
+    OverwriteCells,
+    OverwriteKernelspec,
+    SaveAutoGrades,
+)
+from traitlets import Bool, Integer, Unicode
+
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.course import Course
+from seqcourse.grading.examine import Examiner
+from seqcourse.grading.mend import mend
+from seqcourse.grading.stage import find_submission, links, read_submission
+
+REMARKS = "seqcourse"
+
+
+class Reader(NotebookExporter):
+    """Reads a submission as what it may be: renamed, damaged, linked to somebody else's file.
+
+    The second time, when the file is nbgrader's own, it reads as nbgrader does.
+    """
+
+    def from_filename(self, filename: str, resources: dict | None = None, **kw: Any) -> Any:
+        if not getattr(self.parent, "_sanitizing", False):
+            return super().from_filename(filename, resources=resources, **kw)
+        told = resources["nbgrader"]
+        folder = Path(filename).parent
+        self._drop_linked(folder, told)
+        release = _release(self.parent.coursedir, told["assignment"], told["notebook"])
+        found = find_submission(folder, told["notebook"], release)
+        book = nbformat.from_dict(read_submission(found.path))
+        book.metadata[REMARKS] = {"remarks": list(found.remarks)}
+        return self.from_notebook_node(book, resources=resources, **kw)
+
+    def _drop_linked(self, folder: Path, told: dict) -> None:
+        """Take back what nbgrader copied through a link: it may be anybody's file."""
+        target = Path(self.parent._format_dest(told["assignment"], told["student"]))
+        for link in links(folder):
+            copied = target / link.relative_to(folder)
+            if copied.is_file():
+                copied.unlink()
+
+
+class Mend(NbGraderPreprocessor):
+    """Puts a student's answers into the notebook that was released; nothing else of theirs counts."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        told = resources["nbgrader"]
+        release = _release(self.parent.parent.coursedir, told["assignment"], told["notebook"])
+        before = nb.metadata.get(REMARKS, {}).get("remarks", [])
+        mended = mend(json.loads(nbformat.writes(nb)), release)
+        book = nbformat.from_dict(mended.notebook)
+        book.metadata[REMARKS] = {"remarks": [*before, *mended.remarks], "lost": list(mended.lost)}
+        return book, resources
+
+
+class Examine(NbGraderPreprocessor):
+    """Runs and judges a notebook in place of nbgrader's Execute: confined, and judged outside."""
+
+    root = Unicode("", help="The course's folder.").tag(config=True)
+    grading = Unicode("grading", help="The class's folder in it.").tag(config=True)
+    timeout = Integer(120, help="Seconds that one cell may take.").tag(config=True)
+    everything = Bool(False, help="Run also the cells that only show something.").tag(config=True)
+    unsafe_no_sandbox = Bool(
+        False, help="Run students' code without a sandbox, with all your rights."
+    ).tag(config=True)
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        told = resources["nbgrader"]
+        examiner = _examiner(
+            self.root or self.parent.parent.coursedir.root,
+            self.grading,
+            confined=not self.unsafe_no_sandbox,
+            timeout=self.timeout,
+            everything=self.everything,
+        )
+        done = examiner.examine_notebook(told["notebook"], told["student"], nb)
+        nb.metadata.setdefault(REMARKS, {}).update(status=done["status"], sentence=done["sentence"])
+        return nb, resources
+
+
+SANITIZE = [Mend, ClearOutput, DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
+AUTOGRADE = [Examine, LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+# For a notebook that was mended, run and judged before.
+SAVE_SANITIZE = [OverwriteCells]
+SAVE = [LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+
+_examiners: dict[tuple, Examiner] = {}
+
+
+def _examiner(root: str, grading: str, **options: Any) -> Examiner:
+    """The examiner of this process for a course; it goes with the process."""
+    key = (root, grading, *sorted(options.items()))
+    if key not in _examiners:
+        _examiners[key] = Examiner(Course(Path(root), grading), **options).__enter__()
+        atexit.register(_examiners[key].__exit__)
+    return _examiners[key]
+
+
+def _release(coursedir: Any, assignment: str, notebook: str) -> dict:
+    """The released notebook, from nbgrader's own folder of releases."""
+    folder = coursedir.format_path(coursedir.release_directory, ".", assignment)
+    return notebooks.read(Path(folder) / f"{notebook}.ipynb")
