@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from seqcourse.check import core
-from seqcourse.check.ps1.draws import draw, draw_calls, judge_draw
+from seqcourse.check.ps1.draws import draw, draw_arguments, draw_cases, judge_draw
 from seqcourse.check.ps1.sequences import (
     FORWARD,
     GRADIENT_NORMS,
@@ -24,14 +24,16 @@ from seqcourse.check.ps1.steps import (
     FORBIDDEN,
     LSTM_STEP,
     RNN_STEP,
+    lstm_arguments,
     lstm_step,
+    rnn_arguments,
     rnn_step,
-    step_arguments,
 )
 from seqcourse.check.ps1.text import (
     CONTINUE_TEXT,
     TRAINING_PAIRS,
     continue_text,
+    pairs_arguments,
     reference_continue_text,
     reference_training_pairs,
     training_pairs,
@@ -48,20 +50,23 @@ __all__ = [
     "TRAINING_PAIRS",
     "continue_text",
     "draw",
-    "draw_calls",
+    "draw_arguments",
+    "draw_cases",
     "forward",
     "forward_arguments",
     "gradient_norms",
     "judge_draw",
+    "lstm_arguments",
     "lstm_step",
     "norms_arguments",
+    "pairs_arguments",
     "polls",
     "reference_continue_text",
     "reference_forward",
     "reference_gradient_norms",
     "reference_training_pairs",
+    "rnn_arguments",
     "rnn_step",
-    "step_arguments",
     "training_pairs",
     "writer_arguments",
 ]

@@ -11,30 +11,49 @@ from torch import Tensor
 
 from seqcourse.check import core
 from seqcourse.check.core import Likely, Mistake
+from seqcourse.check.discreet import is_discreet
 
 DRAWS = 20_000  # so many draws that a frequency is within 0.015 of its probability
+# The calls that tell how `draw` draws, and the kind of input in words; the small ones come first.
+CALLS = {
+    "one": "a batch of one",
+    "none": "no generator",
+    "rows": "rows with quite different logits",
+    "many": "many draws from the same row",
+    "again": "the same draws with the same seed",
+    "other": "the same draws with another seed",
+    "cold": "a temperature close to 0",
+}
 
 
-def draw_calls(logits: Tensor, temperature: float, seed: int) -> dict[str, dict[str, Any]]:
-    """The calls that tell how `draw` draws: the same row many times, twice with one seed, ...
+def draw_cases(seed: int) -> dict[str, dict[str, Any]]:
+    """The calls of a hidden check: all from one row of logits, so from one seed."""
+    return {kind: {"call": call, "seed": seed} for call, kind in CALLS.items()}
 
-    logits: one row, (V,), float64.
-    """
 
-    def call(rows: Tensor, tau: float, number: int) -> dict[str, Any]:
-        generator = torch.Generator().manual_seed(number)
-        return {"logits": rows, "temperature": tau, "generator": generator}
+def draw_arguments(call: str, seed: int) -> dict[str, Any]:
+    """Arguments of `draw` for one of CALLS, with logits that come from the seed."""
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.tensor([-1.3, -0.4, 0.2, 0.9, 1.5], dtype=torch.float64)
+    return _call(call, logits[torch.randperm(5, generator=generator)], 0.7, seed)
 
+
+def _call(call: str, logits: Tensor, temperature: float, seed: int) -> dict[str, Any]:
+    """The arguments of one of CALLS; logits is one row, (V,)."""
     size = len(logits)
-    return {
-        "many": call(logits.expand(DRAWS, size).clone(), temperature, seed),
-        "again": call(logits.expand(DRAWS, size).clone(), temperature, seed),
-        "other": call(logits.expand(DRAWS, size).clone(), temperature, seed + 1),
-        "one": call(logits[None].float(), temperature, seed),
-        "rows": call(50.0 * torch.eye(size, dtype=torch.float64).flip(0), 1.0, seed),
-        "cold": call(10.0 * logits.expand(3, size).clone(), 0.001, seed),
-        "none": {"logits": logits[None].clone(), "temperature": 1.0, "generator": None},
-    }
+    number: int | None = seed
+    if call == "one":
+        rows = logits[None].float()
+    elif call == "none":
+        rows, temperature, number = logits[None].clone(), 1.0, None
+    elif call == "rows":
+        rows, temperature = 50.0 * torch.eye(size, dtype=torch.float64).flip(0), 1.0
+    elif call == "cold":
+        rows, temperature = 10.0 * logits.expand(3, size), 0.001
+    else:
+        rows, number = logits.expand(DRAWS, size).clone(), seed + (call == "other")
+    generator = None if number is None else torch.Generator().manual_seed(number)
+    return {"logits": rows, "temperature": temperature, "generator": generator}
 
 
 def _frequency_question(found: Tensor, logits: Tensor, temperature: float) -> str:
@@ -64,7 +83,7 @@ NO_SOFTMAX = Likely(
     lambda logits, tau, generator: torch.multinomial(logits / tau, 1, generator=generator),
 )
 OVERFLOW = Likely(
-    "A temperature of 0.001 makes exp(logits / temperature) overflow: use torch.softmax, or "
+    "A temperature close to 0 makes exp(logits / temperature) overflow: use torch.softmax, or "
     "subtract the largest logit first.",
     lambda logits, tau, generator: torch.multinomial(
         (logits / tau).exp() / (logits / tau).exp().sum(dim=-1, keepdim=True), 1
@@ -73,41 +92,46 @@ OVERFLOW = Likely(
 
 
 def judge_draw(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[str, Any]]) -> None:
-    """Judge the calls of `draw_calls` from what `core.record` wrote down; raise Mistake."""
-    draws = {name: core.result(found, f"{name}.result") for name in made}
-    for name, given in made.items():
-        core.unchanged("draw", found, given, f"{name}.")
-        if name != "cold":
-            _check_entries(draws[name], given, NO_SOFTMAX)
-    _check_shares(draws["many"], made["many"])
+    """Judge all of CALLS from what `core.record` wrote down; raise Mistake.
+
+    made: kind of input -> arguments, in the order of CALLS; the arrays of call k begin with "k.".
+    """
+    calls = dict(zip(CALLS, made.values(), strict=True))
+    draws = {call: core.result(found, f"{k}.result") for k, call in enumerate(CALLS)}
+    for k, (call, given) in enumerate(calls.items()):
+        core.unchanged("draw", found, given, f"{k}.")
+        if call != "cold":
+            _check_entries(call, draws[call], given, NO_SOFTMAX)
+    _check_shares(draws["many"], calls["many"])
     if torch.equal(draws["many"], draws["other"]):
         raise Mistake("draw: two seeds give the same draws. Is a seed fixed inside?")
     if not torch.equal(draws["many"], draws["again"]):
         raise Mistake("draw: the same seed gives other draws each time. Do you pass the generator on?")
-    if not torch.equal(draws["rows"], made["rows"]["logits"].argmax(dim=-1)):
+    if not torch.equal(draws["rows"], calls["rows"]["logits"].argmax(dim=-1)):
         raise Mistake(
             "draw: rows with quite different logits get the wrong draws. "
             "Is every row drawn from its own probabilities?"
         )
-    _check_entries(draws["cold"], made["cold"], OVERFLOW)
-    if not torch.equal(draws["cold"], made["cold"]["logits"].argmax(dim=-1)):
+    _check_entries("cold", draws["cold"], calls["cold"], OVERFLOW)
+    if not torch.equal(draws["cold"], calls["cold"]["logits"].argmax(dim=-1)):
         raise Mistake(
-            "draw: at temperature 0.001 every draw should be the likeliest entry. " + OVERFLOW.question
+            "draw: at a temperature close to 0 every draw should be the likeliest entry. "
+            + OVERFLOW.question
         )
 
 
-def _check_entries(got: Any, given: Mapping[str, Any], likely: Likely) -> None:
+def _check_entries(call: str, got: Any, given: Mapping[str, Any], likely: Likely) -> None:
     """Raise Mistake unless `got` holds one entry's number per row, whichever it is."""
     rows, size = given["logits"].shape
-    if isinstance(got, Tensor) and got.shape == (rows,):
-        if got.dtype != torch.int64 or got.min() < 0 or got.max() >= size:
-            raise Mistake(
-                f"draw: the result should be numbers of entries, int64 from 0 to {size - 1}, "
-                f"but is {got.dtype} from {got.min()} to {got.max()}."
-            )
-        return
-    anything = torch.zeros(rows, dtype=torch.int64)
-    core.compare("draw", got, anything, given.values(), [likely])
+    name = f"draw ({CALLS[call]})"
+    if not (isinstance(got, Tensor) and got.shape == (rows,)):
+        core.compare(name, got, torch.zeros(rows, dtype=torch.int64), given.values(), [likely])
+    if got.dtype != torch.int64:
+        raise Mistake(f"{name}: the result should be numbers of entries, int64, but is {got.dtype}.")
+    if got.min() < 0 or got.max() >= size:
+        raise Mistake(
+            f"{name}: the result should be numbers of entries, from 0 to V - 1, but goes beyond."
+        )
 
 
 def _check_shares(draws: Tensor, given: Mapping[str, Any]) -> None:
@@ -117,18 +141,20 @@ def _check_shares(draws: Tensor, given: Mapping[str, Any]) -> None:
     wanted = (logits / temperature).softmax(-1)
     if (shares - wanted).abs().max() > 0.02:
         worst = int((shares - wanted).abs().argmax())
-        raise Mistake(
-            f"draw: at temperature {temperature} entry {worst} should come up in "
-            f"{wanted[worst]:.1%} of {len(draws)} draws, but came up in {shares[worst]:.1%}. "
-            + _frequency_question(shares, logits, temperature)
-        )
+        told = "many draws show other probabilities than the logits and the temperature give."
+        if not is_discreet():
+            told = (
+                f"at temperature {temperature} entry {worst} should come up in {wanted[worst]:.1%} "
+                f"of {len(draws)} draws, but came up in {shares[worst]:.1%}."
+            )
+        raise Mistake(f"draw: {told} {_frequency_question(shares, logits, temperature)}")
 
 
 def draw(student: Callable[..., Tensor]) -> None:
     """Check exercise 5: drawing with a temperature."""
     logits = torch.tensor([0.3, -1.0, 1.4, 0.8], dtype=torch.float64)
     found: dict[str, numpy.ndarray] = {}
-    for name, given in draw_calls(logits, temperature=0.6, seed=3).items():
-        found |= core.record(student, given, f"{name}.")
-    judge_draw(found, draw_calls(logits, temperature=0.6, seed=3))
+    for k, call in enumerate(CALLS):
+        found |= core.record(student, _call(call, logits, 0.6, seed=3), f"{k}.")
+    judge_draw(found, {kind: _call(call, logits, 0.6, seed=3) for call, kind in CALLS.items()})
     print(f"✓ draw: {DRAWS} draws, seeds, rows, a batch of 1, a low temperature: all as expected.")

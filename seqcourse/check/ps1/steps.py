@@ -18,29 +18,34 @@ FORBIDDEN = {
 }
 
 
-def step_arguments(gates: int, cell: bool) -> Callable[..., dict[str, Any]]:
-    """A maker of the arguments of one recurrent step; with `cell` the state is a pair (h, c)."""
+def _drawn(gates: int, batch: int, d: int, h: int, dtype: torch.dtype, seed: int) -> dict[str, Tensor]:
+    sizes = {
+        "x": (batch, d),
+        "h": (batch, h),
+        "w_ih": (gates * h, d),
+        "w_hh": (gates * h, h),
+        "b_ih": (gates * h,),
+        "b_hh": (gates * h,),
+    }
+    return core.normal({**sizes, "c": (batch, h)}, seed=seed, dtype=dtype)
 
-    def make(
-        batch: int, d: int, h: int, dtype: torch.dtype = torch.float64, seed: int = 0
-    ) -> dict[str, Any]:
-        drawn = core.normal(
-            {
-                "x": (batch, d),
-                "h": (batch, h),
-                "w_ih": (gates * h, d),
-                "w_hh": (gates * h, h),
-                "b_ih": (gates * h,),
-                "b_hh": (gates * h,),
-                "c": (batch, h),
-            },
-            seed=seed,
-            dtype=dtype,
-        )
-        x, hidden, c = drawn.pop("x"), drawn.pop("h"), drawn.pop("c")
-        return {"x": x, **({"state": (hidden, c)} if cell else {"h": hidden}), **drawn}
 
-    return make
+def rnn_arguments(
+    batch: int, d: int, h: int, dtype: torch.dtype = torch.float64, seed: int = 0
+) -> dict[str, Tensor]:
+    """Arguments of `rnn_step`: an input, a state, weights with one row per entry of the state."""
+    drawn = _drawn(1, batch, d, h, dtype, seed)
+    del drawn["c"]
+    return drawn
+
+
+def lstm_arguments(
+    batch: int, d: int, h: int, dtype: torch.dtype = torch.float64, seed: int = 0
+) -> dict[str, Any]:
+    """Arguments of `lstm_step`: an input, a state (h, c), weights with four rows per entry of h."""
+    drawn = _drawn(4, batch, d, h, dtype, seed)
+    x, state = drawn.pop("x"), (drawn.pop("h"), drawn.pop("c"))
+    return {"x": x, "state": state, **drawn}
 
 
 def _rnn(x, h, w_ih, w_hh, b_ih, b_hh):
@@ -100,7 +105,7 @@ RNN_STEP = [
 def rnn_step(student: Callable[..., Tensor]) -> None:
     """Check exercise 1: one step of the vanilla recurrent network."""
     cases = core.standard_cases(
-        step_arguments(1, cell=False),
+        rnn_arguments,
         {"batch": 2, "d": 3, "h": 4},
         {"batch": 5, "d": 7, "h": 2},
     )
@@ -227,7 +232,7 @@ LSTM_STEP = [
 def lstm_step(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
     """Check exercise 3: one step of an LSTM."""
     cases = core.standard_cases(
-        step_arguments(4, cell=True), {"batch": 2, "d": 3, "h": 5}, {"batch": 4, "d": 2, "h": 3}
+        lstm_arguments, {"batch": 2, "d": 3, "h": 5}, {"batch": 4, "d": 2, "h": 3}
     )
     core.check_function(
         "lstm_step",

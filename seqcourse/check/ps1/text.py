@@ -12,6 +12,12 @@ from seqcourse.check import core
 from seqcourse.check.core import Case, Likely
 
 
+def pairs_arguments(size: int, length: int, seed: int = 0) -> dict[str, Any]:
+    """Arguments of `training_pairs`: a text of `size` characters, all different, and a length."""
+    generator = torch.Generator().manual_seed(seed)
+    return {"ids": torch.randperm(size, generator=generator) + 3, "length": length}
+
+
 def reference_training_pairs(ids: Tensor, length: int) -> tuple[Tensor, Tensor]:
     """Rows of a text and the same rows one place later, each (M, length)."""
     rows = (len(ids) - 1) // length
