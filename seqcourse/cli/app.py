@@ -67,6 +67,42 @@ def grade(
 
 
 @app.command()
+def export(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    csv: Annotated[Path | None, typer.Option(help="Write a table to this CSV file.")] = None,
+    canvas: Annotated[
+        Path | None, typer.Option(help="Fill in this CSV file, which Canvas exported.")
+    ] = None,
+    canvas_out: Annotated[
+        Path | None, typer.Option(help="Where the filled file goes; beside the other without.")
+    ] = None,
+    canvas_column: Annotated[
+        str, typer.Option(help='The column, such as "ps1 (12345)"; found by its title without.')
+    ] = "",
+) -> None:
+    """Write the grades of an assignment for a spreadsheet or for Canvas."""
+    from seqcourse.cli.export import export_grades
+
+    export_grades(name, csv, canvas, canvas_out, canvas_column)
+
+
+@app.command()
+def similar(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    threshold: Annotated[
+        float, typer.Option(help="The share of a submission that must be in the other: 0.5 is half.")
+    ] = 0.5,
+    report: Annotated[
+        Path | None, typer.Option(help="Where the page goes; grading/similar-psN.html without.")
+    ] = None,
+) -> None:
+    """List submissions that are alike, and show where."""
+    from seqcourse.cli.export import report_similar
+
+    report_similar(name, threshold, report)
+
+
+@app.command()
 def course(workers: Workers = None) -> None:
     """Everything: execute and render the book, release, grade a sample class."""
     from seqcourse.cli.course import whole_course

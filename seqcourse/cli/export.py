@@ -1,0 +1,72 @@
+"""``seqcourse export`` and ``seqcourse similar``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from seqcourse.cli.grading import need_nbgrader, refusals_in_words
+from seqcourse.cli.place import find_root, shown
+from seqcourse.errors import CourseError
+from seqcourse.grading.course import Course
+
+
+@refusals_in_words()
+def export_grades(
+    name: str, csv: Path | None, canvas: Path | None, canvas_out: Path | None, canvas_column: str
+) -> None:
+    """Write the grades of an assignment as a table, in the form Canvas imports, or both."""
+    need_nbgrader()
+    from seqcourse.grading import canvas as form
+    from seqcourse.grading.export import grades_for_canvas, left_out, read_course, write_table
+    from seqcourse.grading.notebook import write_text
+    from seqcourse.grading.scores import check_csv
+
+    course = Course(find_root())
+    if canvas is None and (canvas_out or canvas_column):
+        raise CourseError(
+            "--canvas should name the CSV file that Canvas exported: its students and columns are "
+            f"kept, and one is filled in. Add --canvas FILE: seqcourse export {name} --canvas FILE"
+        )
+    if csv is None and canvas is None:
+        raise CourseError(
+            f"The grades of {name} should be written somewhere, but no file was named. "
+            f"Name one: seqcourse export {name} --csv grading/{name}.csv"
+        )
+    if canvas is not None and canvas_out is None:
+        canvas_out = canvas.with_name(f"{canvas.stem}-{name}.csv")
+    for path in (csv, canvas_out):
+        if path is not None:
+            check_csv(path)
+    lines = read_course(course, name)
+    if csv is not None:
+        write_table(lines, name, csv)
+        print(f"{shown(csv)}: {sum(line.has_grade for line in lines)} grades of {len(lines)} students")
+    if canvas is not None and canvas_out is not None:
+        filled = form.fill(canvas, name, grades_for_canvas(lines), canvas_column)
+        write_text(canvas_out, filled.text)
+        print(f"{shown(canvas_out)}: {len(filled.written)} grades in the column {filled.column}")
+        for sentence in [*left_out(lines), *filled.sentences]:
+            print(sentence)
+
+
+@refusals_in_words()
+def report_similar(name: str, threshold: float, report: Path | None) -> None:
+    """Print which submissions are alike, and write a page that shows where."""
+    need_nbgrader()
+    from seqcourse.grading.similar import as_page, as_table, compare_class
+
+    course = Course(find_root())
+    if not 0 < threshold <= 1:
+        raise CourseError(
+            f"--threshold should be a share above 0 and up to 1 (0.5 is half), but is {threshold:g}."
+        )
+    found = compare_class(course, name, threshold)
+    Console(highlight=False).print(as_table(found))
+    page = report or course.folder / f"similar-{name}.html"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    from seqcourse.grading.notebook import write_text
+
+    write_text(page, as_page(found))
+    print(f"{shown(page)}: the places, side by side")

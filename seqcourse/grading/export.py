@@ -1,0 +1,253 @@
+"""The grades of an assignment as files: a table for any spreadsheet, and the form Canvas imports.
+
+`seqcourse export` calls this, and so does nbgrader's own command:
+
+    nbgrader export --exporter=seqcourse.grading.export.TableExport --assignment="['ps1']"
+    nbgrader export --exporter=seqcourse.grading.export.CanvasExport --assignment="['ps1']" \
+        --CanvasExport.template=from_canvas.csv
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nbgrader.plugins import ExportPlugin
+from traitlets import Unicode
+
+from seqcourse.errors import CourseError
+from seqcourse.grading import canvas
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.late import renew_penalties
+from seqcourse.grading.spreadsheet import MARK, harmless, number
+
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook, SubmittedAssignment
+
+    from seqcourse.grading.course import Course
+    from seqcourse.grading.records import Record
+
+NOTHING = "nothing handed in"
+GRADED = "graded"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One student's grade. ``cells``: points per graded cell, None where one is given by hand later."""
+
+    student: str
+    first_name: str
+    last_name: str
+    email: str
+    status: str
+    sentence: str
+    handed_in: str
+    cells: Mapping[str, float | None]
+    penalty: float
+    maximum: float
+
+    @property
+    def has_grade(self) -> bool:
+        return bool(self.cells)
+
+    @property
+    def waits(self) -> bool:
+        """Whether a part of it has to be graded by hand first."""
+        return any(points is None for points in self.cells.values())
+
+    @property
+    def points(self) -> float:
+        """Before what being late costs."""
+        return sum(points or 0.0 for points in self.cells.values())
+
+    @property
+    def total(self) -> float:
+        return max(0.0, self.points - self.penalty)
+
+
+def read_lines(
+    gradebook: Gradebook, assignment: str, records: Mapping[str, Record] | None = None
+) -> list[Line]:
+    """A line for everybody in the gradebook, sorted by name; also for who handed nothing in.
+
+    Args:
+        records: what became of the submissions that `seqcourse grade` graded, by student.
+    Raises:
+        CourseError: the gradebook knows no such assignment.
+    """
+    from nbgrader.api import MissingEntry
+
+    try:
+        maximum = float(gradebook.find_assignment(assignment).max_score)
+    except MissingEntry:
+        known = ", ".join(sorted(known.name for known in gradebook.assignments)) or "none"
+        raise CourseError(
+            f"{assignment!r} should be an assignment in the gradebook, but it knows {known}. "
+            f"Grade first: seqcourse grade {assignment}"
+        ) from None
+    records = records or {}
+    handed_in = {found.student.id: found for found in gradebook.assignment_submissions(assignment)}
+    known = {student.id: student for student in gradebook.students}
+    lines = []
+    for student in sorted(known.keys() | records.keys()):
+        person, record = known.get(student), records.get(student)
+        submission = handed_in.get(student)
+        if record is not None and not record.has_grade:
+            submission = None
+        lines.append(
+            Line(
+                student=student,
+                first_name=(person and person.first_name) or "",
+                last_name=(person and person.last_name) or "",
+                email=(person and person.email) or "",
+                status=record.status if record else GRADED if submission else NOTHING,
+                sentence=record.sentence if record else "",
+                handed_in=_when(submission),
+                cells=_cells(submission),
+                penalty=_penalty(submission),
+                maximum=maximum,
+            )
+        )
+    return sorted(lines, key=lambda line: (line.last_name.casefold(), line.first_name, line.student))
+
+
+def _when(submission: SubmittedAssignment | None) -> str:
+    return f"{submission.timestamp:%Y-%m-%d %H:%M:%S}" if submission and submission.timestamp else ""
+
+
+def _cells(submission: SubmittedAssignment | None) -> dict[str, float | None]:
+    if submission is None:
+        return {}
+    grades = [grade for graded in submission.notebooks for grade in graded.grades]
+    # A grade by hand stays when the work is graded again, though nbgrader then asks for a second look.
+    return {
+        grade.name: None
+        if grade.needs_manual_grade and grade.manual_score is None
+        else float(grade.score or 0.0)
+        for grade in grades
+    }
+
+
+def _penalty(submission: SubmittedAssignment | None) -> float:
+    if submission is None:
+        return 0.0
+    return sum(float(graded.late_submission_penalty or 0.0) for graded in submission.notebooks)
+
+
+def as_table(lines: Sequence[Line], assignment: str) -> str:
+    """The lines as CSV (RFC 4180): quoted where needed, UTF-8, one column per graded cell."""
+    names = list(dict.fromkeys(name for line in lines for name in line.cells))
+    file = io.StringIO()
+    out = csv.writer(file, lineterminator="\r\n")
+    out.writerow(
+        ["student", "last_name", "first_name", "email", "assignment", "handed_in", *names]
+        + ["points", "late_penalty", "total", "maximum", "status", "sentence"]
+    )
+    for line in lines:
+        cells = [number(line.cells[name]) if line.cells.get(name) is not None else "" for name in names]
+        sums = [
+            number(value) if line.has_grade else "" for value in (line.points, line.penalty, line.total)
+        ]
+        status = f"{line.status}, waits for a grade by hand" if line.waits else line.status
+        texts = [line.student, line.last_name, line.first_name, line.email, assignment, line.handed_in]
+        out.writerow(
+            [*map(harmless, texts), *cells, *sums, number(line.maximum), status, harmless(line.sentence)]
+        )
+    return file.getvalue()
+
+
+def write_table(lines: Sequence[Line], assignment: str, path: Path) -> None:
+    """Write the table; a mark at its beginning tells spreadsheets that it is UTF-8."""
+    notebooks.write_text(path, MARK + as_table(lines, assignment))
+
+
+def read_course(course: Course, assignment: str) -> list[Line]:
+    """The lines of an assignment, with penalties as of now and what the records say."""
+    from nbgrader.api import Gradebook
+
+    from seqcourse.grading.records import read_record
+
+    course.require(assignment)
+    course.open_gradebook()
+    records = {}
+    folder = course.records / assignment
+    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        record = read_record(course, assignment, path.stem)
+        if record is not None:
+            records[path.stem] = record
+    with Gradebook(course.gradebook_url) as gradebook:
+        lines = read_lines(gradebook, assignment, records)
+        renew_penalties(gradebook, assignment, course.config())
+        return read_lines(gradebook, assignment, records) if lines else lines
+
+
+class TableExport(ExportPlugin):
+    """nbgrader's exporter for the table: `--to FILE`, grades.csv without it."""
+
+    def export(self, gradebook: Gradebook) -> None:
+        for name in _assignments(self, gradebook):
+            renew_penalties(gradebook, name, self.config)
+            lines = _chosen(read_lines(gradebook, name), self.student)
+            path = Path(self.to or f"{name}.csv")
+            write_table(lines, name, path)
+            self.log.info("Wrote %s", path)
+
+
+class CanvasExport(ExportPlugin):
+    """nbgrader's exporter for Canvas: one assignment, matched to a file that Canvas exported."""
+
+    template = Unicode("", help="The CSV file that Canvas exported.").tag(config=True)
+    column = Unicode("", help='The column to fill, such as "ps1 (12345)".').tag(config=True)
+
+    def export(self, gradebook: Gradebook) -> None:
+        (name,) = _assignments(self, gradebook)
+        if not self.template:
+            raise CourseError(
+                "CanvasExport.template should name the CSV file that Canvas exported, but is empty. "
+                "Add --CanvasExport.template=FILE"
+            )
+        renew_penalties(gradebook, name, self.config)
+        lines = _chosen(read_lines(gradebook, name), self.student)
+        filled = canvas.fill(Path(self.template), name, grades_for_canvas(lines), self.column)
+        path = Path(self.to or f"canvas-{name}.csv")
+        notebooks.write_text(path, filled.text)
+        for sentence in [*left_out(lines), *filled.sentences]:
+            self.log.warning(sentence)
+        self.log.info("Wrote %s", path)
+
+
+def _assignments(plugin: ExportPlugin, gradebook: Gradebook) -> list[str]:
+    """The one assignment that is exported, in a list."""
+    names = [str(name) for name in plugin.assignment] or [known.name for known in gradebook.assignments]
+    if len(names) != 1:
+        raise CourseError(
+            f"One assignment should be exported at a time, but there are {', '.join(names) or 'none'}. "
+            f"""Name one: --assignment="['ps1']\""""
+        )
+    return names
+
+
+def _chosen(lines: Iterable[Line], students: Sequence[object]) -> list[Line]:
+    wanted = {str(student) for student in students}
+    return [line for line in lines if not wanted or line.student in wanted]
+
+
+def grades_for_canvas(lines: Iterable[Line]) -> list[canvas.Grade]:
+    """The finished grades."""
+    return [
+        canvas.Grade(line.student, line.total, line.maximum)
+        for line in lines
+        if line.has_grade and not line.waits
+    ]
+
+
+def left_out(lines: Iterable[Line]) -> list[str]:
+    """A sentence about those whose grade is not finished."""
+    waiting = [line.student for line in lines if line.waits]
+    if not waiting:
+        return []
+    return [f"Left out, because a part waits for a grade by hand: {', '.join(waiting)}."]

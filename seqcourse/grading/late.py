@@ -1,0 +1,94 @@
+"""What a late submission costs, by a policy that stands in nbgrader_config.py.
+
+    from seqcourse.grading.late import LatePolicy
+
+    c.AssignLatePenalties.plugin_class = LatePolicy
+    c.LatePolicy.grace_minutes = 15
+    c.LatePolicy.share_per_day = 0.1    # a tenth of the points for each day that has begun
+    c.LatePolicy.floor = 0.5            # half of the points always stays
+
+nbgrader computes a penalty when it grades automatically. Points given by hand come later, so
+``renew_penalties`` computes it again wherever points are shown: in feedback and in exports.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from nbgrader.plugins import LateSubmissionPlugin
+from nbgrader.preprocessors import AssignLatePenalties
+from traitlets import Float, TraitError, validate
+
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+    from traitlets.config import Config
+
+MINUTE = 60
+DAY = 24 * 60 * MINUTE
+
+
+class LatePolicy(LateSubmissionPlugin):
+    """Takes a share of a student's points for each day that has begun after the grace period."""
+
+    grace_minutes = Float(15, help="Minutes after the due date that cost nothing.").tag(config=True)
+    share_per_day = Float(
+        0.0, help="Share of the student's points that each day takes: 0.1 is a tenth. 0: none."
+    ).tag(config=True)
+    floor = Float(0.0, help="Share of the student's points that always stays: 0.5 is half of them.").tag(
+        config=True
+    )
+
+    @validate("share_per_day", "floor")
+    def _a_share(self, proposal: dict) -> float:
+        if not 0 <= proposal["value"] <= 1:
+            raise TraitError(
+                f"LatePolicy.{proposal['trait'].name} should be a share between 0 and 1 (0.1 is a "
+                f"tenth), but is {proposal['value']:g}."
+            )
+        return proposal["value"]
+
+    @validate("grace_minutes")
+    def _a_time(self, proposal: dict) -> float:
+        if not proposal["value"] >= 0:
+            raise TraitError(
+                f"LatePolicy.grace_minutes should be 0 or more, but is {proposal['value']:g}."
+            )
+        return proposal["value"]
+
+    def days(self, seconds_late: float) -> int:
+        """How many days have begun after the grace period."""
+        return max(0, math.ceil((seconds_late - self.grace_minutes * MINUTE) / DAY))
+
+    def late_submission_penalty(
+        self, student_id: str, score: float, total_seconds_late: float
+    ) -> float | None:
+        """The points that nbgrader takes off, or None where it takes none.
+
+        Args:
+            score: the student's points in the notebook.
+            total_seconds_late: since the due date; an extension that was granted is counted in.
+        """
+        lost = min(1 - self.floor, self.share_per_day * self.days(total_seconds_late))
+        return round(score * lost, 2) if score > 0 and lost > 0 else None
+
+
+def renew_penalties(gradebook: Gradebook, assignment: str, config: Config) -> None:
+    """Compute the penalties of an assignment again from the points that the gradebook holds now.
+
+    Args:
+        config: the course's settings; they name the policy.
+    """
+    assigner = AssignLatePenalties(config=config)
+    assigner.init_plugin()
+    policy = assigner.plugin_inst
+    for submission in gradebook.assignment_submissions(assignment):
+        late = submission.total_seconds_late
+        for notebook in submission.notebooks:
+            penalty = None
+            if late > 0:
+                penalty = policy.late_submission_penalty(submission.student.id, notebook.score, late)
+            if penalty is not None:
+                penalty = min(max(penalty, 0.0), notebook.score)
+            notebook.late_submission_penalty = penalty
+    gradebook.db.commit()
