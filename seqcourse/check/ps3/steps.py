@@ -23,10 +23,12 @@ def _mask(batch: int, time: int, lengths: Sequence[int] | None) -> Tensor:
     return torch.arange(time) < ends[:, None]
 
 
-def _scorer(d_s: int, d_h: int, seed: int, dtype: torch.dtype, scale: float = 1.0) -> Callable:
-    """An additive score with fixed weights; they ask for no gradient."""
-    weights = core.normal({"w_s": (4, d_s), "w_h": (4, d_h), "v": (4,)}, seed, dtype)
-    weights["v"] = scale * weights["v"]
+def _score_weights(d_s: int, d_h: int, seed: int, dtype: torch.dtype) -> dict[str, Tensor]:
+    """Weights of an additive score; they ask for no gradient."""
+    return core.normal({"w_s": (4, d_s), "w_h": (4, d_h), "v": (4,)}, seed, dtype)
+
+
+def _scorer(weights: dict[str, Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
     return lambda s, h: functional.additive_score(s, h, **weights)
 
 
@@ -36,14 +38,20 @@ def attend_arguments(
     d_s: int,
     d_h: int,
     lengths: Sequence[int] | None = None,
-    scale: float = 1.0,
+    peak: float | None = None,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `attend`: a score with fixed weights, states, a mask of real positions."""
+    """Arguments of `attend`: a score with fixed weights, states, a mask of real positions.
+
+    peak: what the largest score of a real position is scaled to, such as 900.
+    """
     drawn = core.normal({"s": (batch, d_s), "h": (batch, time, d_h)}, seed, dtype)
-    score = _scorer(d_s, d_h, seed + 1, dtype, scale)
-    return {"score": score, **drawn, "mask": _mask(batch, time, lengths)}
+    weights, mask = _score_weights(d_s, d_h, seed + 1, dtype), _mask(batch, time, lengths)
+    if peak is not None:
+        scores = functional.additive_score(**drawn, **weights)[mask]
+        weights["v"] = weights["v"] * (peak / scores[scores.abs().argmax()])
+    return {"score": _scorer(weights), **drawn, "mask": mask}
 
 
 def reference_attend(score, s: Tensor, h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -173,7 +181,7 @@ def attend(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
     others = {
         "padding": dict(batch=3, time=5, d_s=3, d_h=4, lengths=[5, 2, 3]),
         "padding and a batch of 1": dict(batch=1, time=4, d_s=2, d_h=3, lengths=[2]),
-        "large scores": dict(batch=2, time=4, d_s=3, d_h=5, lengths=[4, 3], scale=900.0),
+        "large scores": dict(batch=2, time=4, d_s=3, d_h=5, lengths=[4, 3], peak=900.0),
     }
     for label, options in others.items():
         cases.append(Case(label, lambda options=options: attend_arguments(**options)))
@@ -201,7 +209,7 @@ def decoder_arguments(
 ) -> dict[str, Any]:
     """Arguments of `decoder_step`: states, a mask, and three functions with fixed weights."""
     drawn = core.normal({"y": (batch, e), "s": (batch, d_s), "h": (batch, time, d_h)}, seed, dtype)
-    score = _scorer(d_s, d_h, seed + 1, dtype)
+    score = _scorer(_score_weights(d_s, d_h, seed + 1, dtype))
     wide = e + d_h
     gates = core.normal(
         {

@@ -101,7 +101,9 @@ def softmax_arguments(
     if kind in ("none", "apart"):
         return {"scores": scores.to(dtype), "mask": None}
     mask = core.normal({"mask": (batch, time)}, seed + 1)["mask"] > 0
-    rows = torch.arange(batch)
+    rows, columns = torch.arange(batch), torch.arange(time)
+    if batch > 1:  # no column is all masked, so that a maximum over the batch is no NaN
+        mask[columns % batch, columns] = True
     mask[rows, rows % time] = True
     mask[rows, (rows + 1) % time] = False
     if kind == "hidden":
