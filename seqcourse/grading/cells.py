@@ -1,0 +1,138 @@
+"""A cell as a student sent it, in a form that can be relied on: its text, its marks, its names.
+
+Students' code is looked at with line patterns, never parsed: Python's own parser can be brought down
+by its input, and half-finished code or a cell magic has names all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from seqcourse.grading.notebook import mark
+
+# Characters of one cell that are read. Pictures pasted as text into a cell are longer.
+MOST_SOURCE = 1_000_000
+CELL_TYPES = ("code", "markdown", "raw")
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_DEFINED = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.M)
+_ASSIGNED = re.compile(r"^(\w+(?:[ \t]*[,=][ \t]*\w+)*)[ \t]*(?::[^=\n]*)?=(?!=)", re.M)
+_IMPORTS = re.compile(
+    r"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(\([^()]{0,4000}\)|[^\n#;(]*)", re.M
+)
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One cell of a submission.
+
+    position: which cell of the file it was.
+    kind: code, markdown or raw.
+    grade_id, identifier: what it says it is; believed only as far as the text bears it out.
+    """
+
+    position: int
+    kind: str
+    source: str
+    grade_id: str = ""
+    identifier: str = ""
+    too_long: bool = False
+
+    @cached_property
+    def squeezed(self) -> str:
+        """The source without any white space: what makes two cells the same text."""
+        return squeeze(self.source)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What the cell defines when it runs; nothing for text."""
+        return defined(self.source) if self.kind == "code" else frozenset()
+
+
+def pieces(notebook: dict) -> tuple[list[Piece], int]:
+    """The cells of a submission, and how many entries of its list were none."""
+    cells = notebook.get("cells")
+    found, others = [], 0
+    for position, cell in enumerate(cells if isinstance(cells, list) else ()):
+        if not isinstance(cell, dict):
+            others += 1
+            continue
+        source = text(cell)
+        too_long = len(source) > MOST_SOURCE
+        kind = cell.get("cell_type")
+        marked = mark(cell).get("grade_id") if isinstance(cell.get("metadata"), dict) else None
+        identifier = cell.get("id")
+        found.append(
+            Piece(
+                position,
+                kind if kind in CELL_TYPES else "raw",
+                "" if too_long else clean(source),
+                marked if isinstance(marked, str) else "",
+                identifier if isinstance(identifier, str) else "",
+                too_long,
+            )
+        )
+    return found, others
+
+
+def text(cell: dict) -> str:
+    """The source of a cell: a string, a list of strings, or nothing that could be one."""
+    source = cell.get("source")
+    if isinstance(source, list):
+        return "".join(part for part in source if isinstance(part, str))
+    return source if isinstance(source, str) else ""
+
+
+def clean(source: str) -> str:
+    """Unix line ends, no NUL, no half of a character pair."""
+    source = source.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
+    if _SURROGATE.search(source):
+        source = source.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return source
+
+
+def squeeze(source: str) -> str:
+    """A source without its white space."""
+    return "".join(source.split())
+
+
+def defined(source: str) -> frozenset[str]:
+    """The names that code defines at its outermost level: functions, classes, variables, imports."""
+    names = set(_DEFINED.findall(source))
+    for targets in _ASSIGNED.findall(source):
+        names.update(_WORD.findall(targets))
+    return frozenset(names | imported(source))
+
+
+def imported(source: str) -> set[str]:
+    """The names that code imports, at any depth: {"np", "torch"}."""
+    names = set()
+    for listed in _IMPORTS.findall(source):
+        for part in listed.strip("()").split(","):
+            words = part.split("#")[0].split()
+            if words:
+                # "import torch.nn" gives torch, "import numpy as np" gives np.
+                names.add(words[-1] if "as" in words else words[0].split(".")[0])
+    return names
+
+
+def may_define(source: str, names: Iterable[str]) -> bool:
+    """Whether code could define one of the names in whatever way, also inside an ``if``."""
+    joined = "|".join(re.escape(name) for name in names)
+    if not joined:
+        return False
+    looks = (
+        rf"\b(?:def|class|for|as|global)[ \t]+(?:{joined})\b"
+        rf"|\b(?:{joined})[ \t]*(?:[,:][^\n=()]{{0,200}})?=(?!=)"
+        rf"|['\"](?:{joined})['\"]"
+    )
+    return re.search(looks, source) is not None or bool(imported(source) & set(names))
+
+
+def words(source: str) -> set[str]:
+    """Every word of a source."""
+    return set(_WORD.findall(source))
