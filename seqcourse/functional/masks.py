@@ -32,3 +32,18 @@ def window_mask(centre: Tensor, width: int, size: int) -> Tensor:
     """
     positions = torch.arange(size, device=centre.device)[None, :]
     return (positions - centre[:, None]).abs() <= width
+
+
+def causal_mask(size: int, past: int = 0, device: torch.device | None = None) -> Tensor:
+    """True where a query may look: at itself and at what stands before it, never ahead.
+
+    Args:
+        size: number of queries.
+        past: positions before the first query, whose keys are known already (a key-value cache).
+        device: where the mask should be.
+
+    Returns:
+        (size, past + size), entry (i, j) is True where j <= past + i.
+    """
+    everything = torch.ones(size, past + size, dtype=torch.bool, device=device)
+    return everything.tril(diagonal=past)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from seqcourse.functional.attention import softmax
+from seqcourse.functional.scores import softmax
 
 
 def gumbel_noise(
