@@ -1,33 +1,5 @@
-"""Which likely mistake explains the results of several calls at once?"""
+"""Which likely mistake explains the results of several calls at once? It stands a floor above now."""
 
-from __future__ import annotations
+from seqcourse.check.naming import explaining
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from seqcourse.check import core
-from seqcourse.check.compare import outcome
-from seqcourse.check.core import Likely
-
-
-def explaining(
-    likely: Sequence[Likely], results: Sequence[Any], made: Sequence[Mapping[str, Any]]
-) -> list[Likely]:
-    """The likely mistakes that give all of these results; if none does, all that are likely.
-
-    On one call alone different mistakes often come out the same.
-
-    results: what the student's function returned, or the error that it stopped with.
-    made: the arguments of the same calls.
-    """
-    calls = [
-        (got, tuple(given.values()))
-        for got, given in zip(results, made, strict=True)
-        if not isinstance(got, Exception)
-    ]
-    whole = [
-        mistake
-        for mistake in likely
-        if all(core.same(got, outcome(mistake.answer, arguments)) for got, arguments in calls)
-    ]
-    return whole or list(likely)
+__all__ = ["explaining"]
