@@ -13,13 +13,14 @@ from seqcourse.check.ps2.beams import (
     beam_arguments,
     beam_search,
     judge_beams,
-    normalised_calls,
-    plain_calls,
-    tidy,
+    normalised_cases,
+    plain_cases,
+    record_search,
 )
 from seqcourse.check.ps2.gumbel import (
     GUMBEL_SOFTMAX,
     gumbel_arguments,
+    gumbel_cases,
     gumbel_softmax,
     reference_gumbel_softmax,
 )
@@ -42,7 +43,8 @@ from seqcourse.check.ps2.reading import (
 from seqcourse.check.ps2.scheduled import (
     judge_scheduled,
     reference_scheduled_sampling,
-    scheduled_calls,
+    scheduled_arguments,
+    scheduled_cases,
     scheduled_sampling,
 )
 from seqcourse.check.ps2.searches import BEAM_SEARCH, full_search, reference_beam_search
@@ -65,13 +67,15 @@ __all__ = [
     "greedy",
     "greedy_arguments",
     "gumbel_arguments",
+    "gumbel_cases",
     "gumbel_softmax",
     "judge_beams",
     "judge_scheduled",
     "loss_arguments",
-    "normalised_calls",
-    "plain_calls",
+    "normalised_cases",
+    "plain_cases",
     "polls",
+    "record_search",
     "reference_beam_search",
     "reference_decoder_step",
     "reference_final_states",
@@ -79,10 +83,10 @@ __all__ = [
     "reference_gumbel_softmax",
     "reference_scheduled_sampling",
     "reference_teacher_forced_loss",
-    "scheduled_calls",
+    "scheduled_arguments",
+    "scheduled_cases",
     "scheduled_sampling",
     "teacher_forced_loss",
-    "tidy",
 ]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from seqcourse.check import core
+from seqcourse.check.compare import outcome
 from seqcourse.check.core import Case, Likely
 
 
@@ -17,13 +18,51 @@ def gumbel_arguments(
     v: int,
     temperature: float = 0.7,
     scale: float = 1.0,
+    close: float = 1.0,
+    level: float = 0.0,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `gumbel_softmax`: logits, uniform numbers between 0 and 1, a temperature."""
+    """Arguments of `gumbel_softmax`: logits, uniform numbers between 0 and 1, a temperature.
+
+    scale, close: how far apart the logits, and the uniform numbers of a row are.
+    level: added to all logits.
+    """
     drawn = core.normal({"logits": (batch, v), "u": (batch, v)}, seed=seed, dtype=dtype)
-    uniform = torch.special.ndtr(drawn["u"])  # a normal variable through its distribution function
-    return {"logits": scale * drawn["logits"], "u": uniform, "temperature": temperature}
+    # A normal variable through its distribution function is uniform.
+    uniform = torch.special.ndtr(close * drawn["u"])
+    return {"logits": level + scale * drawn["logits"], "u": uniform, "temperature": temperature}
+
+
+def gumbel_cases(seed: int) -> dict[str, dict[str, Any]]:
+    """The calls of a hidden check.
+
+    Every one of them tells every mistake, but for the overflow, which only the last one tells: whoever
+    gets some of them right has understood the draw. There the scores lie as close together as the
+    temperature is low, so that the relaxed draw is no row of 0 and 1.
+    """
+    sizes = {
+        "several rows of logits": dict(batch=4, v=6, temperature=0.6),
+        "a batch of one": dict(batch=1, v=5, temperature=1.7),
+        "logits that are far apart": dict(batch=5, v=5, temperature=0.4, scale=2.0),
+        "a temperature close to 0": dict(
+            batch=3, v=4, temperature=0.002, scale=0.002, close=0.002, level=3.0
+        ),
+    }
+    return {
+        kind: _telling(case, seed + 100 * k, GUMBEL_SOFTMAX[:-1])
+        for k, (kind, case) in enumerate(sizes.items())
+    }
+
+
+def _telling(case: dict[str, Any], seed: int, likely: Sequence[Likely]) -> dict[str, Any]:
+    """The case with the first seed for which all likely mistakes give another result."""
+    while True:
+        given = tuple(gumbel_arguments(**case, seed=seed).values())
+        right = reference_gumbel_softmax(*given)
+        if not any(core.same(right, outcome(mistake.answer, given)) for mistake in likely):
+            return {**case, "seed": seed}
+        seed += 1000
 
 
 def _noise(u: Tensor) -> Tensor:

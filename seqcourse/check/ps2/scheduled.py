@@ -11,6 +11,7 @@ from torch import Tensor
 
 from seqcourse.check import core
 from seqcourse.check.core import Likely, Mistake
+from seqcourse.check.discreet import is_discreet
 from seqcourse.check.ps2.decoders import Step, plain_decoder
 from seqcourse.check.ps2.losses import sentences, unroll
 from seqcourse.check.ps2.naming import explaining
@@ -18,30 +19,40 @@ from seqcourse.check.ps2.naming import explaining
 NAME = "scheduled_sampling"
 
 
-def scheduled_calls(seed: int) -> dict[str, dict[str, Any]]:
-    """The calls that tell what a decoder hears: truth only, own words only, a mixture, ..."""
+# The calls that tell what a decoder hears, and the kind of input in words.
+CALLS = {
+    "truth": "epsilon 1: the truth only",
+    "own": "epsilon 0: own words only",
+    "one": "epsilon 0, a batch of one",
+    "none": "no generator",
+    "many": "many coins",
+    "again": "the same coins with the same seed",
+    "other": "the same coins with another seed",
+    "rare": "an epsilon below a half",
+}
 
-    def call(
-        batch: int, words: int, epsilon: float, number: int | None, v: int = 7, shift: int = 0
-    ) -> dict[str, Any]:
-        generator = None if number is None else torch.Generator().manual_seed(number)
-        return {
-            "step": plain_decoder(v, 5, seed + shift),
-            **core.normal({"state": (batch, 5)}, seed=seed + shift),
-            "y": sentences([words] * batch, v, seed + shift),
-            "epsilon": epsilon,
-            "generator": generator,
-        }
 
+def scheduled_cases(seed: int) -> dict[str, dict[str, Any]]:
+    """The calls of a hidden check: all of them from one seed."""
+    return {kind: {"call": call, "seed": seed} for call, kind in CALLS.items()}
+
+
+def scheduled_arguments(call: str, seed: int = 0) -> dict[str, Any]:
+    """Arguments of `scheduled_sampling` for one of CALLS."""
+    batch, words, epsilon, v, shift = {
+        "truth": (3, 5, 1.0, 7, 0),
+        "own": (3, 5, 0.0, 7, 0),
+        "one": (1, 6, 0.0, 7, 1),
+        "none": (2, 4, 0.5, 7, 0),
+        "rare": (200, 20, 0.2, 9, 2),
+    }.get(call, (300, 20, 0.7, 7, 0))
+    generator = None if call == "none" else torch.Generator().manual_seed(seed + (call == "other"))
     return {
-        "truth": call(3, 5, 1.0, seed),
-        "own": call(3, 5, 0.0, seed),
-        "one": call(1, 6, 0.0, seed, shift=1),
-        "many": call(300, 20, 0.7, seed),
-        "again": call(300, 20, 0.7, seed),
-        "other": call(300, 20, 0.7, seed + 1),
-        "rare": call(200, 20, 0.2, seed, v=9, shift=2),
-        "none": call(2, 4, 0.5, None),
+        "step": plain_decoder(v, 5, seed + shift),
+        **core.normal({"state": (batch, 5)}, seed=seed + shift),
+        "y": sentences([words] * batch, v, seed + shift),
+        "epsilon": epsilon,
+        "generator": generator,
     }
 
 
@@ -155,32 +166,36 @@ def _replay(given: Mapping[str, Any], fed: Tensor) -> Tensor:
 
 
 def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[str, Any]]) -> None:
-    """Judge the calls of `scheduled_calls` from what `core.record` wrote down; raise Mistake."""
-    results = {name: core.result(found, f"{name}.result") for name in made}
-    for name, given in made.items():
-        core.unchanged(NAME, found, given, f"{name}.")
+    """Judge all of CALLS from what `core.record` wrote down; raise Mistake.
+
+    made: kind of input -> arguments, in the order of CALLS; the arrays of call k begin with "k.".
+    """
+    calls = dict(zip(CALLS, made.values(), strict=True))
+    results = {call: core.result(found, f"{k}.result") for k, call in enumerate(CALLS)}
+    for k, given in enumerate(calls.values()):
+        core.unchanged(NAME, found, given, f"{k}.")
     certain = ("truth", "own", "one")
-    likely = explaining(CERTAIN, [results[name] for name in certain], [made[name] for name in certain])
-    for name in certain:
-        arguments = made[name].values()
+    likely = explaining(CERTAIN, [results[call] for call in certain], [calls[call] for call in certain])
+    for call in certain:
+        arguments = calls[call].values()
         expected = reference_scheduled_sampling(*arguments)
-        label = f"{NAME} (epsilon = {made[name]['epsilon']:g})"
-        core.compare(label, results[name], expected, arguments, likely)
-    for name in ("none", "many", "rare"):
-        _check_heard(results[name], made[name])
-    for name in ("many", "rare"):
-        _check_coin(results[name][1], made[name])
-    if torch.equal(results["many"][1], results["other"][1]):
+        core.compare(f"{NAME} ({CALLS[call]})", results[call], expected, arguments, likely)
+    for call in ("none", "many", "rare"):
+        _check_heard(f"{NAME} ({CALLS[call]})", results[call], calls[call])
+    for call in ("many", "rare"):
+        _check_coin(results[call][1], calls[call])
+    fed = [results[call][1] for call in ("many", "again", "other")]
+    if torch.equal(fed[0], fed[2]):
         raise Mistake(f"{NAME}: two seeds give the same coins. Is a seed fixed inside?")
-    if not torch.equal(results["many"][1], results["again"][1]):
+    if not torch.equal(fed[0], fed[1]):
         raise Mistake(
             f"{NAME}: the same seed gives other coins each time. Do you pass the generator on?"
         )
 
 
-def _check_heard(got: Any, given: Mapping[str, Any]) -> None:
+def _check_heard(label: str, got: Any, given: Mapping[str, Any]) -> None:
     """Raise Mistake unless every word that was fed is the true one or the decoder's own."""
-    y, label = given["y"][:, :-1], f"{NAME} (epsilon = {given['epsilon']:g})"
+    y = given["y"][:, :-1]
     shape = (torch.zeros(*y.shape, given["step"](y[:, 0], given["state"])[0].shape[-1]).double(), y)
     fits = isinstance(got, (tuple, list)) and len(got) == 2
     if not fits or any(
@@ -190,7 +205,7 @@ def _check_heard(got: Any, given: Mapping[str, Any]) -> None:
         core.compare(label, got, shape, given.values())
     logits, fed = got
     if fed.min() < 0 or fed.max() >= logits.shape[-1]:
-        raise Mistake(f"{label}: what is fed should be words of the vocabulary, but is {fed.max()}.")
+        raise Mistake(f"{label}: what is fed should be words of the vocabulary, 0 to V - 1.")
     wanted = _replay(given, fed)
     own = wanted.argmax(dim=-1)[:, :-1]
     allowed = (fed[:, 1:] == y[:, 1:]) | (fed[:, 1:] == own)
@@ -235,16 +250,19 @@ def _check_coin(fed: Tensor, given: Mapping[str, Any]) -> None:
         question = "Is the coin thrown with torch.randn? torch.rand is uniform between 0 and 1."
     else:
         question = "epsilon is the probability of the true word."
-    raise Mistake(
-        f"{NAME}: with epsilon = {epsilon:g} the decoder should hear the true word in about "
-        f"{epsilon:.0%} of the cases, each on its own, but heard it in {share:.0%}. {question}"
-    )
+    told = "the decoder should hear the true word with probability epsilon, each time on its own."
+    if not is_discreet():
+        told = (
+            f"with epsilon = {epsilon:g} the decoder should hear the true word in about {epsilon:.0%} "
+            f"of the cases, each on its own, but heard it in {share:.0%}."
+        )
+    raise Mistake(f"{NAME}: {told} {question}")
 
 
 def scheduled_sampling(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
     """Check exercise 6: what a decoder hears when a coin decides."""
     found: dict[str, numpy.ndarray] = {}
-    for name, given in scheduled_calls(seed=3).items():
-        found |= core.record(student, given, f"{name}.")
-    judge_scheduled(found, scheduled_calls(seed=3))
+    for k, call in enumerate(CALLS):
+        found |= core.record(student, scheduled_arguments(call, seed=3), f"{k}.")
+    judge_scheduled(found, {kind: scheduled_arguments(call, seed=3) for call, kind in CALLS.items()})
     print(f"✓ {NAME}: truth only, own words only, 10,000 coins, seeds: all as expected.")
