@@ -11,8 +11,8 @@ from torch import Tensor
 
 from seqcourse.check import core
 from seqcourse.check.discreet import is_discreet
+from seqcourse.check.naming import explaining
 from seqcourse.check.ps2.decoders import ending_decoder
-from seqcourse.check.ps2.naming import explaining
 from seqcourse.check.ps2.searches import (
     BEAM_SEARCH,
     by_score,

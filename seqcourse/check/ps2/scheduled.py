@@ -12,9 +12,9 @@ from torch import Tensor
 from seqcourse.check import core
 from seqcourse.check.core import Likely, Mistake
 from seqcourse.check.discreet import is_discreet
+from seqcourse.check.naming import explaining
 from seqcourse.check.ps2.decoders import Step, plain_decoder
 from seqcourse.check.ps2.losses import sentences, unroll
-from seqcourse.check.ps2.naming import explaining
 
 NAME = "scheduled_sampling"
 
