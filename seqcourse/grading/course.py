@@ -7,19 +7,20 @@ import logging
 import os
 import re
 import secrets
-import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqcourse.errors import CourseError
+from seqcourse.grading.gradebook import find_url, make_gradebook
 
 if TYPE_CHECKING:
     from nbgrader.apps.api import NbGraderAPI
     from traitlets.config import Config
 
 CONFIG_FILE = "nbgrader_config.py"
+CLASS = "grading"
 ASSIGNMENT_NAME = re.compile(r"ps\d+")
 
 
@@ -29,11 +30,13 @@ class Course:
 
     ``root`` holds solutions/ and assignments/. ``grading`` (relative to it) holds the class:
     submitted/, autograded/, feedback/, records/ and the gradebook. The sample class has a
-    grading folder of its own, so it never meets the real one.
+    grading folder of its own, so it never meets the real one. ``db_url`` is the gradebook's address
+    where another one was asked for; it may hold a password, so it is never shown.
     """
 
     root: Path
-    grading: str = "grading"
+    grading: str = CLASS
+    db_url: str = field(default="", repr=False)
 
     @property
     def solutions(self) -> Path:
@@ -65,8 +68,13 @@ class Course:
 
     @property
     def gradebook_url(self) -> str:
-        """Where the grades are. Several workers write; each waits for the others up to a minute."""
-        return f"sqlite:///{self.folder / 'gradebook.db'}?timeout=60"
+        """Where the grades are: a file beside the class, or another database.
+
+        The class itself (not a sample) takes the address from the environment variable
+        SEQCOURSE_DB_URL, or from nbgrader_config.py.
+        """
+        config = self.root / CONFIG_FILE if self.grading == CLASS else None
+        return find_url(self.db_url, self.folder / "gradebook.db", config)
 
     def secret(self) -> bytes:
         """What the inputs of this class's hidden checks are drawn from; made when first asked for.
@@ -167,37 +175,5 @@ class Course:
         return NbGraderAPI(config=self.config(**options))
 
     def open_gradebook(self) -> None:
-        """Create the gradebook if it is not there.
-
-        Done once before any worker starts: nbgrader's tables cannot be created by several
-        processes at the same time. Some of nbgrader's parts ask for the course by its id and some
-        by the default one, so both rows are made here.
-        """
-        from nbgrader.api import Gradebook
-        from sqlalchemy.exc import DatabaseError
-
-        self.folder.mkdir(parents=True, exist_ok=True)
-        _find_our_programs()
-        course_id = self.config().CourseDirectory.get("course_id", "")
-        for identifier in {"default_course", course_id or ""}:
-            try:
-                with Gradebook(self.gradebook_url, identifier):
-                    pass
-            except DatabaseError as error:
-                raise CourseError(
-                    f"{self.grading}/gradebook.db should be a gradebook of nbgrader, but cannot be "
-                    f"used: {error.orig}. Put a copy of it back, or move it away: grading then begins "
-                    f"a new one, without the points that were given by hand."
-                ) from error
-
-
-def _find_our_programs() -> None:
-    """Put this environment's programs on the search path.
-
-    nbgrader calls the program ``alembic`` when it makes a gradebook, and finds it only where the
-    environment is activated; `.venv/bin/seqcourse` works without that.
-    """
-    programs = str(Path(sys.executable).parent)
-    path = os.environ.get("PATH", "")
-    if programs not in path.split(os.pathsep):
-        os.environ["PATH"] = os.pathsep.join([programs, path])
+        """Create the gradebook if it is not there; CourseError where it cannot be used."""
+        make_gradebook(self)

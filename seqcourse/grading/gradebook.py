@@ -1,0 +1,176 @@
+"""The database of grades: where it is, and making it.
+
+SQLite in a file beside the class, or any database that SQLAlchemy knows; PostgreSQL is tested.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seqcourse.errors import CourseError
+
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+
+    from seqcourse.grading.course import Course
+
+DB_URL = "SEQCOURSE_DB_URL"
+POSTGRES = re.compile(r"^postgres(ql)?://")
+SQLITE = "sqlite:///"
+# Seconds to wait for somebody else who writes, in formgrader for example.
+PATIENCE = 60
+# How the folder begins in which a gradebook is made; a killed run leaves one behind.
+NEW = "gradebook-"
+
+
+def find_url(given: str, file: Path, config: Path | None) -> str:
+    """The address of a gradebook, in SQLAlchemy's form.
+
+    Args:
+        given: what the command was told; it comes first.
+        file: the SQLite file to take where nothing else is said.
+        config: nbgrader_config.py, for a class that follows it. Before it comes the environment
+            variable SEQCOURSE_DB_URL.
+    """
+    url = given
+    if not url and config is not None:
+        url = os.environ.get(DB_URL, "") or _configured(config, _changed(config))
+    if url in ("", f"{SQLITE}{file}"):
+        return f"{SQLITE}{file}?timeout={PATIENCE}"
+    # The driver that comes with seqcourse[postgres]; the default differs between SQLAlchemy's versions.
+    return POSTGRES.sub("postgresql+psycopg://", url, count=1)
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+@lru_cache(maxsize=16)
+def _configured(path: Path, changed: int) -> str:
+    """What a settings file says; it is read again only when it has changed."""
+    from traitlets.config import PyFileConfigLoader
+
+    if not changed:
+        return ""
+    settings = PyFileConfigLoader(path.name, str(path.parent)).load_config()
+    return str(settings.CourseDirectory.get("db_url", "") or "")
+
+
+def shown(url: str) -> str:
+    """A gradebook's address without its password."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except (ArgumentError, ValueError):
+        return "an address that cannot be read"
+
+
+def make_gradebook(course: Course) -> None:
+    """Create the gradebook if it is not there.
+
+    Done once before anything is graded. A new SQLite file gets its place when it is complete, so
+    that a process killed on the way leaves none, or a whole one.
+
+    Raises:
+        CourseError: there is something else in its place, or the database cannot be reached.
+    """
+    from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
+
+    course.folder.mkdir(parents=True, exist_ok=True)
+    _find_our_programs()
+    url = course.gradebook_url
+    file = sqlite_file(url)
+    try:
+        if file is None or file.exists():
+            _open(course, url)
+        else:
+            with _beside(file) as new:
+                _open(course, f"{SQLITE}{new}")
+                os.replace(new, file)
+    except DatabaseError as error:
+        what = f"{course.grading}/gradebook.db" if file else shown(url)
+        advice = "Put a copy of it back, or move it away: grading then begins a new one, without the "
+        advice += "points that were given by hand."
+        if file is None:
+            advice = "Start the server, and make the database and the user: createdb seqcourse"
+        raise CourseError(
+            f"{what} should be a gradebook of nbgrader, but cannot be used: "
+            f"{' '.join(str(error.orig).split())}. {advice}"
+        ) from error
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
+        said = f": {error}" if isinstance(error, ModuleNotFoundError) else ""
+        raise CourseError(
+            f"The gradebook's address should be like postgresql://user@host/database, but {shown(url)} "
+            f"cannot be used{said}. PostgreSQL needs its driver: pip install 'seqcourse[postgres]'"
+        ) from None
+
+
+def sqlite_file(url: str) -> Path | None:
+    """The file of an SQLite gradebook; None for other databases."""
+    if not url.startswith(SQLITE):
+        return None
+    return Path(url.removeprefix(SQLITE).partition("?")[0])
+
+
+@contextmanager
+def _beside(file: Path) -> Iterator[Path]:
+    """A place for a new file on the same disk."""
+    folder = Path(tempfile.mkdtemp(dir=file.parent, prefix=NEW))
+    try:
+        yield folder / file.name
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _open(course: Course, url: str) -> None:
+    """Have nbgrader make its tables and the course's rows.
+
+    Some of nbgrader's parts ask for the course by its id and some by the default one.
+    """
+    from nbgrader.api import Gradebook
+
+    course_id = course.config().CourseDirectory.get("course_id", "")
+    for identifier in dict.fromkeys(("default_course", course_id or "")):
+        with Gradebook(url, identifier) as gradebook:
+            _complete(gradebook)
+
+
+def _complete(gradebook: Gradebook) -> None:
+    """Write the version of the tables where a process was killed between making them and that."""
+    from nbgrader.api import get_alembic_version
+    from sqlalchemy import inspect, text
+
+    if "alembic_version" not in inspect(gradebook.engine).get_table_names():
+        gradebook.db.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
+    told = gradebook.db.execute(text("SELECT version_num FROM alembic_version")).first()
+    # With an assignment in it, it may be one from before nbgrader counted versions.
+    if told is None and not gradebook.assignments:
+        version = get_alembic_version()
+        gradebook.db.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": version})
+    gradebook.db.commit()
+
+
+def _find_our_programs() -> None:
+    """Put this environment's programs on the search path.
+
+    nbgrader calls the program ``alembic`` when it makes a gradebook, and finds it only where the
+    environment is activated; `.venv/bin/seqcourse` works without that.
+    """
+    programs = str(Path(sys.executable).parent)
+    path = os.environ.get("PATH", "")
+    if programs not in path.split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join([programs, path])
