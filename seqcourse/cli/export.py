@@ -55,7 +55,9 @@ def export_grades(
 def report_similar(name: str, threshold: float, report: Path | None) -> None:
     """Print which submissions are alike, and write a page that shows where."""
     need_nbgrader()
-    from seqcourse.grading.similar import as_page, as_table, compare_class
+    from seqcourse.grading.notebook import write_text
+    from seqcourse.grading.similar import as_table, compare_class
+    from seqcourse.grading.similar_page import as_page
 
     course = Course(find_root())
     if not 0 < threshold <= 1:
@@ -66,7 +68,5 @@ def report_similar(name: str, threshold: float, report: Path | None) -> None:
     Console(highlight=False).print(as_table(found))
     page = report or course.folder / f"similar-{name}.html"
     page.parent.mkdir(parents=True, exist_ok=True)
-    from seqcourse.grading.notebook import write_text
-
     write_text(page, as_page(found))
     print(f"{shown(page)}: the places, side by side")
