@@ -1,0 +1,1 @@
+"""Reading a student's source without running it: names, aliases, constants."""
