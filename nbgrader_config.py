@@ -10,6 +10,7 @@ from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import GetGrades
 
 from seqcourse.grading.feedback import HideChecks, ShowPoints
+from seqcourse.grading.late import LatePolicy
 from seqcourse.sockets import private_sockets
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
@@ -38,6 +39,13 @@ c.Execute.timeout = 120
 # A kernel that is graded talks through files of its own, so that many can start at once.
 for option, value in private_sockets().items():
     setattr(c.KernelManager, option, value)
+
+# What being late costs: a share of the points for each day that has begun after the grace period.
+# Nothing as it stands; 0.1 is a tenth a day. The floor is the share of the points that always stays.
+c.AssignLatePenalties.plugin_class = LatePolicy
+c.LatePolicy.grace_minutes = 15
+c.LatePolicy.share_per_day = 0.0
+c.LatePolicy.floor = 0.5
 
 # Feedback shows what failed and why, never the hidden check.
 c.GenerateFeedback.preprocessors = [GetGrades, HideChecks, ShowPoints, CSSHTMLHeaderPreprocessor]
