@@ -1,0 +1,120 @@
+"""A client that expects the worst of a kernel: huge messages, forged ones, endless ones."""
+
+from __future__ import annotations
+
+import time
+from queue import Empty
+from typing import Any
+
+import zmq
+from jupyter_client.asynchronous import AsyncKernelClient
+from jupyter_client.channels import AsyncZMQSocketChannel
+
+# Messages that wait in memory before the kernel has to wait.
+WAITING = 100
+# What a message that is none can raise when it is read.
+MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, AssertionError)
+
+
+class ConfinedChannel(AsyncZMQSocketChannel):
+    """Counts what comes, and takes no message that cannot be read."""
+
+    manager: Any = None
+
+    async def _recv(self, **options: Any) -> dict[str, Any]:
+        assert self.socket is not None
+        parts = await self.socket.recv_multipart(**options)
+        if self.manager is not None:
+            self.manager.received(sum(len(part) for part in parts))
+        try:
+            _, message = self.session.feed_identities(parts)
+            read = self.session.deserialize(message)
+            read["header"]["msg_type"], read["parent_header"].get("msg_id"), read["content"].get  # noqa: B018
+        except MALFORMED as error:
+            if self.manager is not None:
+                self.manager.end("sent a message that is none of Jupyter's")
+            raise Empty from error
+        return read
+
+
+class ShellChannel(ConfinedChannel):
+    """Tells the manager that a reply came."""
+
+    async def _recv(self, **options: Any) -> dict[str, Any]:
+        read = await super()._recv(**options)
+        if self.manager is not None:
+            self.manager.replied()
+        return read
+
+
+class ConfinedKernelClient(AsyncKernelClient):
+    """Talks to a kernel in a sandbox. No heartbeat and no input: the manager knows if it lives."""
+
+    shell_channel_class = ShellChannel
+    iopub_channel_class = ConfinedChannel
+    control_channel_class = ConfinedChannel
+
+    def start_channels(
+        self,
+        shell: bool = True,
+        iopub: bool = True,
+        stdin: bool = False,
+        hb: bool = False,
+        control: bool = True,
+    ) -> None:
+        """Connect, without the channels that a notebook under test has no use for."""
+        super().start_channels(shell=shell, iopub=iopub, stdin=False, hb=False, control=False)
+        for channel in (self.shell_channel, self.iopub_channel):
+            channel.manager = self.parent
+
+    def _create_connected_socket(self, channel: str, identity: bytes | None = None) -> Any:
+        # As the parent's, with the options set before it connects. It never connects again: a
+        # student's code could have put a link to a socket of ours in the place of its own.
+        from jupyter_client.connect import channel_socket_types
+
+        made = self.context.socket(channel_socket_types[channel])
+        made.linger = 0
+        made.setsockopt(zmq.MAXMSGSIZE, self.parent.limits.message)
+        made.setsockopt(zmq.RCVHWM, WAITING)
+        made.setsockopt(zmq.RECONNECT_IVL, -1)
+        if identity:
+            made.identity = identity
+        made.connect(self._make_url(channel))
+        return made
+
+    async def wait_for_ready(self, timeout: float | None = None) -> None:
+        """Wait until the kernel answers on both channels, and not longer.
+
+        jupyter_client waits another 0.2 s for messages that may follow; the reply and "idle" tell.
+        """
+        until = time.monotonic() + (timeout or 60)
+        while True:
+            asked = self.kernel_info()
+            try:
+                await self._reply(asked, 5.0)
+                await self._idle(asked, 0.05)
+                return
+            except Empty:
+                if not await self.is_alive():
+                    why = self.parent.why_dead()
+                    raise RuntimeError(f"Kernel died before replying to kernel_info: {why}") from None
+                if time.monotonic() > until:
+                    raise RuntimeError(f"Kernel didn't respond in {timeout:g} seconds") from None
+
+    async def _reply(self, asked: str, timeout: float) -> None:
+        until = time.monotonic() + timeout
+        while True:
+            message = await self.get_shell_msg(timeout=max(0.0, until - time.monotonic()))
+            if message["parent_header"].get("msg_id") == asked:
+                return
+
+    async def _idle(self, asked: str, timeout: float) -> None:
+        until = time.monotonic() + timeout
+        while True:
+            message = await self.get_iopub_msg(timeout=max(0.0, until - time.monotonic()))
+            if message["parent_header"].get("msg_id") == asked:
+                if message["content"].get("execution_state") == "idle":
+                    return
+
+    async def is_alive(self) -> bool:
+        return await self.parent.is_alive()

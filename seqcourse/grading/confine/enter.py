@@ -1,0 +1,104 @@
+"""How a process enters a sandbox for good.
+
+Called in a child that was forked for it and will run a student's code. Whatever fails raises, and
+the caller ends the process: there is no half-confined state in which code goes on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+
+from seqcourse.grading.confine.limits import Limits, apply_limits
+from seqcourse.grading.confine.sandbox import ENVIRONMENT, SCRATCH
+
+NAMESPACES = ("ipc", "uts", "net", "cgroup", "pid", "mnt")  # mnt last: /proc is another one then
+NS_GET_USERNS = 0xB701
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 24, 38, 47
+PR_CAP_AMBIENT_CLEAR_ALL = 4
+CAPABILITY_VERSION_3 = 0x20080522
+KEYCTL_JOIN_SESSION_KEYRING = 1
+KEYCTL = {"x86_64": 250, "aarch64": 219}
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _call(name: str, *arguments: object) -> int:
+    """Call a function of the C library that returns -1 on failure, which raises OSError here."""
+    result = getattr(_libc, name)(*arguments)
+    if result == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+    return result
+
+
+def die_with_parent() -> None:
+    """Have this process killed when the one that forked it ends."""
+    _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def enter_namespaces(holder: int) -> None:
+    """Become part of the sandbox of a holder, but for the process namespace: that is for children.
+
+    The namespaces belong to a user namespace in which we may enter them; within it bubblewrap made a
+    second one, without the right to make more, which the student's code gets.
+    """
+    import fcntl
+
+    opened = {name: os.open(f"/proc/{holder}/ns/{name}", os.O_RDONLY) for name in ("user", *NAMESPACES)}
+    owner = fcntl.ioctl(opened["mnt"], NS_GET_USERNS)
+    _call("setns", owner, 0)
+    for name in NAMESPACES:
+        _call("setns", opened[name], 0)
+    if os.fstat(owner).st_ino != os.fstat(opened["user"]).st_ino:
+        _call("setns", opened["user"], 0)
+    for descriptor in (owner, *opened.values()):
+        os.close(descriptor)
+
+
+def drop_privileges() -> None:
+    """Give up every capability and every way to get one back."""
+    _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    _call("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    with open("/proc/sys/kernel/cap_last_cap") as file:
+        last = int(file.read())
+    for capability in range(last + 1):
+        _call("prctl", PR_CAPBSET_DROP, capability, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
+    _call("capset", header, (ctypes.c_uint32 * 6)())
+    # A key ring of its own, instead of the one of whoever grades; some systems have none at all.
+    number = KEYCTL.get(os.uname().machine)
+    if number is not None:
+        _libc.syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
+
+
+def keep_only(descriptors: set[int]) -> None:
+    """Close every file descriptor but 0, 1, 2, which lead nowhere, and these."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nowhere, standard)
+    kept = sorted({descriptor for descriptor in descriptors if descriptor > 2})
+    low = 3
+    for descriptor in kept:
+        os.closerange(low, descriptor)
+        low = descriptor + 1
+    os.closerange(low, os.sysconf("SC_OPEN_MAX"))
+
+
+def settle(limits: Limits) -> None:
+    """The limits, a session, an environment and a folder of its own."""
+    apply_limits(limits)
+    os.umask(0o077)
+    os.environ.clear()
+    os.environ.update(ENVIRONMENT)
+    os.chdir(SCRATCH)
+    for number in range(1, signal.NSIG):
+        if number not in (signal.SIGKILL, signal.SIGSTOP) and signal.getsignal(number) is not None:
+            try:
+                signal.signal(number, signal.SIG_DFL)
+            except (OSError, ValueError):
+                continue  # the C library keeps two to itself
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file that is too large is an OSError

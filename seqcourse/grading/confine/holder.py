@@ -1,0 +1,96 @@
+"""A sandbox and the process that holds it open."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from seqcourse.errors import CourseError
+from seqcourse.grading.confine.limits import Limits
+from seqcourse.grading.confine.sandbox import ACCOUNTS, LONGEST_START, command
+
+
+class Holder:
+    """Starts a sandbox; ends it, with everything in it, when it is closed.
+
+    It also ends with the *thread* that started it (Linux ties a process to a thread), so only the
+    warm process, which has one thread, keeps holders for long.
+
+    Attributes:
+        pid: of the process outside the sandbox that all of it depends on: process 1 inside.
+
+    Raises:
+        CourseError: the system did not allow it; the sentence quotes bubblewrap.
+    """
+
+    def __init__(self, limits: Limits, more: Iterable[Path] = ()):
+        accounts = {}
+        info, told = os.pipe()
+        try:
+            for name, text in ACCOUNTS.items():
+                read, write = os.pipe()
+                os.write(write, text.encode())
+                os.close(write)
+                accounts[name] = read
+            self.process = subprocess.Popen(
+                command(limits, info=told, accounts=accounts, more=more),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=[told, *accounts.values()],
+                env={},
+                cwd="/",
+            )
+        except OSError as error:
+            raise CourseError(f"bubblewrap could not be started: {error}.") from error
+        finally:
+            os.close(told)
+            for descriptor in accounts.values():
+                os.close(descriptor)
+        with os.fdopen(info, "rb") as file:
+            said = self._first_words()
+            if said != b"ready\n":
+                self.close()
+                words = said.decode(errors="replace").strip() or "nothing"
+                raise CourseError(
+                    f"bubblewrap should make a sandbox, but said: {words}. If user namespaces are "
+                    f"switched off for ordinary users on this machine, have its administrator allow "
+                    f"them for bwrap."
+                )
+            self.pid = json.loads(file.read())["child-pid"]
+
+    def _first_words(self) -> bytes:
+        """What comes out first: "ready", or why not."""
+        said, until = b"", time.monotonic() + LONGEST_START
+        stdout = self.process.stdout
+        assert stdout is not None
+        while not said.startswith(b"ready\n"):
+            if not select.select([stdout], [], [], max(0.0, until - time.monotonic()))[0]:
+                return said + b"(too slow)"
+            more = os.read(stdout.fileno(), 4096)
+            if not more:
+                break
+            said += more
+        return said
+
+    def close(self) -> None:
+        """End the sandbox with every process in it. Nothing happens the second time."""
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def __enter__(self) -> Holder:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()

@@ -1,0 +1,180 @@
+"""What a kernel sees: the arguments of bubblewrap, in one readable place.
+
+Everything is listed that is there; what is not listed does not exist inside. There is no network,
+the loopback interface neither, and no process but the sandbox's own.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import site
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import seqcourse
+from seqcourse.grading.confine.limits import Limits
+
+# Folders inside. The first two are the only ones that can be written, with SHARED_MEMORY.
+SCRATCH = "/tmp"
+EXCHANGE = "/exchange"
+SOCKETS = "/run"
+SHARED_MEMORY = "/dev/shm"
+# Who the student's code is inside; outside it is whoever grades, without any privilege.
+USER = 1000
+
+# Programs and libraries of the system. Not /usr/local/etc or /usr/local/share, where Jupyter looks
+# for settings, which can hold the address of a gradebook.
+SYSTEM = (
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libexec",
+    "/usr/share",
+    "/usr/local/lib",
+)
+# At the root of the file system these are links on most systems, and folders on some.
+LINKS = ("/bin", "/lib", "/lib32", "/lib64")
+# Where libraries are, which of several versions is used, and which fonts there are.
+SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
+# Of Python's folders; not etc/, for the same reason as above.
+PARTS_OF_PYTHON = ("bin", "lib", "lib64", "pyvenv.cfg")
+ACCOUNTS = {
+    "/etc/passwd": f"student:x:{USER}:{USER}:student:{SCRATCH}:/bin/sh\n",
+    "/etc/group": f"student:x:{USER}:\n",
+}
+ENVIRONMENT = {
+    "HOME": SCRATCH,
+    "TMPDIR": SCRATCH,
+    "USER": "student",
+    "LOGNAME": "student",
+    "LANG": "C.UTF-8",
+    "PATH": f"{sys.prefix}/bin:/usr/bin:/bin",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "MPLCONFIGDIR": f"{SCRATCH}/.config/matplotlib",
+    "IPYTHONDIR": f"{SCRATCH}/.ipython",
+    "SEQCOURSE_DEVICE": "cpu",
+}
+OLDEST_BUBBLEWRAP = (0, 8)
+# The holder says that all is in place, then waits until the other end of its input is closed.
+HOLDER = ("/bin/sh", "-c", "echo ready; exec cat >/dev/null")
+# What a holder needs of the limits' sizes besides.
+SOCKETS_SIZE = 1 << 20
+LONGEST_START = 20
+
+
+def visible(more: Iterable[Path] = ()) -> list[Path]:
+    """The files and folders that can be read inside, at the same place as outside.
+
+    Args:
+        more: further ones, say a folder with data.
+    """
+    found = [Path(place) for place in (*SYSTEM, *SETTINGS)]
+    for prefix in (sys.base_prefix, sys.prefix):
+        # A virtual environment's Python is a link into its base, perhaps by way of other links.
+        found += [Path(prefix) / part for part in PARTS_OF_PYTHON]
+        found += [Path(prefix).resolve() / part for part in PARTS_OF_PYTHON]
+    found.append(Path(seqcourse.__file__).resolve().parent)
+    found += _installed_elsewhere()
+    found += [Path(place).resolve() for place in more]
+    chosen: list[Path] = []
+    for place in found:
+        if place.exists() and not any(place.is_relative_to(other) for other in chosen):
+            chosen.append(place)
+    return chosen
+
+
+def _installed_elsewhere() -> list[Path]:
+    """Folders of installed packages outside Python's own: those of the user, of a Linux distribution."""
+    names = ("site-packages", "dist-packages")
+    folders = [Path(entry) for entry in sys.path if Path(entry).name in names]
+    return [*folders, Path(site.getusersitepackages())]
+
+
+def command(
+    limits: Limits, *, info: int, accounts: dict[str, int], more: Iterable[Path] = ()
+) -> list[str]:
+    """The command line that makes a sandbox around a holder.
+
+    Args:
+        info: the file descriptor to which bubblewrap writes the holder's process id.
+        accounts: file descriptors from which the files of ``ACCOUNTS`` are read.
+        more: as for ``visible``.
+    """
+    told = [_bubblewrap()]
+    # Namespaces: its own users, messages, processes, network, host name and control groups; no
+    # further user namespaces, in which it would be somebody with privileges.
+    told += ["--unshare-user", "--disable-userns", "--unshare-ipc", "--unshare-pid", "--unshare-net"]
+    told += ["--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"]
+    told += ["--uid", str(USER), "--gid", str(USER)]
+    # No way to the terminal, no life after its parent, nothing from the environment.
+    told += ["--new-session", "--die-with-parent", "--clearenv"]
+    for place in visible(more):
+        told += ["--ro-bind", str(place), str(place)]
+    for link in LINKS:
+        path = Path(link)
+        if path.is_symlink():
+            told += ["--symlink", str(path.readlink()), link]
+        elif path.exists():
+            told += ["--ro-bind", link, link]
+    for name, descriptor in accounts.items():
+        told += ["--ro-bind-data", str(descriptor), name]
+    told += ["--proc", "/proc", "--dev", "/dev"]
+    for place, size in (
+        (SCRATCH, limits.scratch),
+        (EXCHANGE, limits.exchange),
+        (SOCKETS, SOCKETS_SIZE),
+        (SHARED_MEMORY, limits.scratch),
+    ):
+        told += ["--size", str(size), "--tmpfs", place]
+    told += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
+    return [*told, "--chdir", SCRATCH, "--info-fd", str(info), "--", *HOLDER]
+
+
+def _bubblewrap() -> str:
+    return shutil.which("bwrap") or "bwrap"
+
+
+def bubblewrap_version() -> tuple[int, ...] | None:
+    """The version of bubblewrap here, or None if there is none."""
+    if shutil.which("bwrap") is None:
+        return None
+    told = subprocess.run([_bubblewrap(), "--version"], capture_output=True, text=True, check=False)
+    return tuple(int(part) for part in re.findall(r"\d+", told.stdout)[:3]) or None
+
+
+@functools.cache
+def refusal() -> str:
+    """ "" if a sandbox can be had on this machine, otherwise a sentence that says why not.
+
+    A real one is started, once per process: whether the system allows it cannot be told otherwise.
+    """
+    if not sys.platform.startswith("linux"):
+        return (
+            f"A sandbox needs Linux and bubblewrap, but this is {sys.platform}. Grade on Linux, in a "
+            f"container or a virtual machine, say."
+        )
+    found = bubblewrap_version()
+    if found is None:
+        return (
+            "A sandbox needs bubblewrap, but there is no program bwrap here. Install it (on Debian and "
+            "Ubuntu: sudo apt-get install bubblewrap; on Fedora: sudo dnf install bubblewrap)."
+        )
+    if found < OLDEST_BUBBLEWRAP:
+        wanted, here = (".".join(map(str, version)) for version in (OLDEST_BUBBLEWRAP, found))
+        return f"A sandbox needs bubblewrap {wanted} or newer, but this is {here}. Install a newer one."
+    from seqcourse.errors import CourseError
+    from seqcourse.grading.confine.holder import Holder
+
+    try:
+        with Holder(Limits()):
+            return ""
+    except CourseError as error:
+        return str(error)
