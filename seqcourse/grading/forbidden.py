@@ -20,9 +20,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from seqcourse.grading.reading.binding import RUNS, RUNS_METHOD, code_in
-from seqcourse.grading.reading.calls import HANDLERS
-from seqcourse.grading.reading.names import (
+from seqcourse.grading.source.binding import RUNS, RUNS_METHOD, code_in
+from seqcourse.grading.source.calls import HANDLERS
+from seqcourse.grading.source.names import (
     Code,
     Getter,
     Instance,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from seqcourse.grading.reading.names import (
+from seqcourse.grading.source.names import (
     OPAQUE,
     Code,
     Getter,
@@ -82,7 +82,7 @@ def _first(names: Names, call: ast.Call, scope: Scope) -> list[Value]:
 
 
 def _eval(names: Names, call: ast.Call, scope: Scope) -> list[Value]:
-    from seqcourse.grading.reading.binding import code_in
+    from seqcourse.grading.source.binding import code_in
 
     found: list[Value] = []
     for tree in code_in(names, call, scope):

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from seqcourse.grading.reading.cells import python_of
-from seqcourse.grading.reading.folding import Budget, Folder, NotConstant
+from seqcourse.grading.source.cells import python_of
+from seqcourse.grading.source.folding import Budget, Folder, NotConstant
 
 DEEPEST = 60  # how many evaluations inside each other
 
@@ -113,7 +113,7 @@ class Names:
     """The names of a notebook after some cells, and what expressions come to."""
 
     def __init__(self, cells: Sequence[str]):
-        from seqcourse.grading.reading.binding import Binder
+        from seqcourse.grading.source.binding import Binder
 
         self.top = Scope()
         self.stored: dict[str, list[Binding]] = {}  # attributes set on a library's objects, by name
@@ -138,7 +138,7 @@ class Names:
 
     def inside(self, code: Code) -> Scope:
         """The scope of a function's or a class's body."""
-        from seqcourse.grading.reading.binding import Binder
+        from seqcourse.grading.source.binding import Binder
 
         key = id(code.node)
         if key not in self._inside:
@@ -298,7 +298,7 @@ class Names:
         return code.__dict__.setdefault("attributes", {})
 
     def _Call(self, node: ast.Call, scope: Scope) -> list[Value]:
-        from seqcourse.grading.reading.calls import called
+        from seqcourse.grading.source.calls import called
 
         found: list[Value] = []
         for function in self.values(node.func, scope):

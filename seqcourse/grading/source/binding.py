@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from seqcourse.grading.reading.cells import RUNS_PYTHON, parsed
-from seqcourse.grading.reading.folding import NotConstant
-from seqcourse.grading.reading.names import (
+from seqcourse.grading.source.cells import RUNS_PYTHON, parsed
+from seqcourse.grading.source.folding import NotConstant
+from seqcourse.grading.source.names import (
     OPAQUE,
     Binding,
     Code,
