@@ -53,17 +53,45 @@ def release(names: Names = None) -> None:
 def grade(
     names: Names = None,
     student: Annotated[
-        list[str] | None, typer.Option(help="Only this student (may be repeated).")
+        list[str] | None,
+        typer.Option("--student", "--students", help="Only these: ada,ben (may be repeated)."),
     ] = None,
     feedback: Annotated[bool, typer.Option(help="Also write the feedback pages.")] = False,
     csv: Annotated[Path | None, typer.Option(help="Write the grades to this CSV file.")] = None,
     workers: Workers = None,
     timeout: Timeout = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Use the Dask cluster at this address: tcp://host:8786.")
+    ] = None,
+    db_url: Annotated[
+        str | None,
+        typer.Option(help="The gradebook's address; better in SEQCOURSE_DB_URL, which nobody sees."),
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Grade also what has not changed.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="Run also the cells that only show something.")
+    ] = False,
+    unsafe_no_sandbox: Annotated[
+        bool,
+        typer.Option("--unsafe-no-sandbox", help="Run students' code with all your rights."),
+    ] = False,
 ) -> None:
     """Autograde what lies in grading/submitted/STUDENT/psN, and print the grades."""
     from seqcourse.cli.grading import grade_submissions
 
-    grade_submissions(names or [], student or [], feedback, csv, workers, timeout)
+    grade_submissions(
+        names or [],
+        student or [],
+        feedback,
+        csv,
+        workers,
+        timeout,
+        db_url or "",
+        scheduler=scheduler,
+        again=again,
+        unsafe=unsafe_no_sandbox,
+        everything=everything,
+    )
 
 
 @app.command()

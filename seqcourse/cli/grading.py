@@ -15,6 +15,7 @@ from seqcourse.cli.place import find_root, shown
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
+from seqcourse.grading.records import Record
 
 # What no code can help: no right, a disk that may only be read, a full one.
 OUTSIDE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
@@ -71,10 +72,17 @@ def grade_submissions(
     csv: Path | None,
     workers: int | None,
     timeout: int | None,
+    db_url: str = "",
+    **how: object,
 ) -> None:
-    """Grade one assignment after the other; a table for each, and whatever else was asked for."""
+    """Grade one assignment after the other; a table for each, and whatever else was asked for.
+
+    Args:
+        db_url: the gradebook's address; empty for the usual one.
+        how: handed to ``grade``: scheduler, again, unsafe, everything.
+    """
     need_nbgrader()
-    course = Course(find_root())
+    course = Course(find_root(), db_url=db_url)
     if csv and len(names) != 1:
         raise CourseError(
             f"--csv writes the grades of one assignment, but "
@@ -92,10 +100,26 @@ def grade_submissions(
     for name in wanted:
         with steps.step(f"Grading {name}"):
             grade_assignment(
-                course, name, steps, students=students, workers=workers, timeout=timeout, csv=csv
+                course,
+                name,
+                steps,
+                students=in_folders(course, name, students),
+                workers=workers,
+                timeout=timeout,
+                csv=csv,
+                **how,
             )
             if feedback:
-                write_feedback(course, name, students, steps)
+                write_feedback(course, name, in_folders(course, name, students), steps)
+
+
+def in_folders(course: Course, name: str, students: list[str]) -> list[str]:
+    """The students that were named, also where several stand between commas: ada,ben."""
+    there = set(course.students(name))
+    found = []
+    for named in students:
+        found += [named] if named in there else [part.strip() for part in named.split(",")]
+    return [student for student in found if student]
 
 
 def check_before(course: Course, names: list[str], students: list[str], csv: Path | None) -> None:
@@ -104,7 +128,7 @@ def check_before(course: Course, names: list[str], students: list[str], csv: Pat
     from seqcourse.grading.scores import check_csv
 
     for name in names:
-        to_grade(course, name, students)
+        to_grade(course, name, in_folders(course, name, students))
     if csv:
         check_csv(csv)
     if not os.access(course.folder, os.W_OK | os.X_OK):
@@ -123,32 +147,36 @@ def grade_assignment(
     workers: int | None = None,
     timeout: int | None = None,
     csv: Path | None = None,
+    **how: object,
 ):
     """Grade one assignment, print its table, and return the scores."""
-    from seqcourse.grading.grade import grade
-    from seqcourse.grading.records import Record
+    from seqcourse.grading.grade import alone, grade
     from seqcourse.grading.release import release
     from seqcourse.grading.scores import as_table, read_scores, write_csv
 
     count = len(dict.fromkeys(students)) or len(course.students(name))
-    done = 0
-
-    def tell(record: Record) -> None:
-        nonlocal done
-        done += 1
-        said = f": {record.sentence}" if record.sentence else ""
-        steps(f"{name} {done}/{count}  {record.student}: {record.status} ({record.seconds:.0f} s){said}")
-
-    release(course, [name], target=course.folder / "released")
-    try:
-        records = grade(course, name, students, workers=workers, timeout=timeout, tell=tell)
-    except KeyboardInterrupt:
-        print(
-            f"seqcourse: Interrupted; {done} of {count} submissions of {name} were graded. "
-            f"Run the command again to grade all of them.",
-            file=sys.stderr,
-        )
-        raise
+    display = Display(steps, name, count)
+    with alone(course):
+        release(course, [name], target=course.folder / "released")
+        try:
+            records = grade(
+                course,
+                name,
+                students,
+                workers=workers,
+                timeout=timeout,
+                tell=display.told,
+                begun=display.begun,
+                **how,
+            )
+        except KeyboardInterrupt:
+            print(
+                f"seqcourse: Interrupted; {display.done} of {count} submissions of {name} are graded "
+                f"and saved. Run the same command again to grade the rest.",
+                file=sys.stderr,
+            )
+            raise
+    display.end()
     scores = read_scores(course, name, records)
     Console(highlight=False).print(as_table(scores))
     absent = [] if students else course.without(name)
@@ -158,6 +186,48 @@ def grade_assignment(
         write_csv(scores, csv)
         steps(f"grades written to {shown(csv)}")
     return scores
+
+
+class Display:
+    """What is seen while an assignment is graded: who is done, who is at work, how long it takes."""
+
+    def __init__(self, steps: Steps, name: str, count: int) -> None:
+        self.steps = steps
+        self.name = name
+        self.count = count
+        self.done = self.before = 0
+        self.at_work: list[str] = []
+        self.show = steps.count(count)
+
+    def begun(self, student: str) -> None:
+        """Work on a submission begins; called from another thread."""
+        self.at_work.append(student)
+        self._update()
+
+    def told(self, record: Record) -> None:
+        """A submission is done; what an earlier run did is counted only."""
+        self.done += 1
+        self.before += record.before
+        if record.student in self.at_work:
+            self.at_work.remove(record.student)
+        self._update()
+        if not record.before:
+            said = f": {record.sentence}" if record.sentence else ""
+            self.steps(
+                f"{self.name} {self.done}/{self.count}  {record.student}: {record.status} "
+                f"({record.seconds:.1f} s){said}"
+            )
+
+    def _update(self) -> None:
+        self.show(self.done, ", ".join(self.at_work[:4]))
+
+    def end(self) -> None:
+        """Say what was not graded again."""
+        if self.before:
+            self.steps(
+                f"{self.before} of {self.count} were graded before and have not changed since; "
+                f"--again grades them again"
+            )
 
 
 def write_feedback(course: Course, name: str, students: list[str], steps: Steps) -> None:

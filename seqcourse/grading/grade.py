@@ -1,26 +1,33 @@
-"""Grade every submission of an assignment, each in a process of its own.
+"""Grade the submissions of an assignment: many are examined at a time, one process saves.
 
-A submission that breaks its process breaks nothing else: the others go on, and it gets a record
-that says what happened.
+Workers examine (they run students' code, confined, and judge it); what they find comes here and goes
+into the gradebook while they work on. A submission that breaks its worker breaks nothing else.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-import subprocess
-import sys
+import signal
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import IO
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
-from seqcourse.grading.records import FAILED, Record, read_record, record_path, write_record
-
-# Seconds for a whole submission, beyond which its process is ended from outside.
-WHOLE = 1200
+from seqcourse.grading.parcel import Parcel, pack, pack_course
+from seqcourse.grading.records import (
+    FAILED,
+    Record,
+    fingerprint,
+    read_record,
+    unfit_name,
+    write_record,
+)
 
 
 def grade(
@@ -31,39 +38,48 @@ def grade(
     workers: int | None = None,
     timeout: int | None = None,
     tell: Callable[[Record], None] = lambda record: None,
+    begun: Callable[[str], None] = lambda student: None,
+    scheduler: str | None = None,
+    again: bool = False,
+    unsafe: bool = False,
+    everything: bool = False,
 ) -> list[Record]:
     """Autograde the submissions of ``students`` (of everybody without names).
 
     Args:
-        course: the class; its submitted/STUDENT/psN/psN.ipynb are graded.
+        course: the class; what lies in its submitted/STUDENT/psN is graded.
         name: the assignment, "ps1" for example. It must have been released before, so that the
             gradebook knows its cells.
         workers: how many submissions at a time; the number of cores without it.
         timeout: seconds that one cell may take; the course's setting without it.
         tell: called with each record as soon as it is there.
+        begun: called with a student's name when work on the submission begins, from another thread.
+        scheduler: the address of a Dask cluster to use in place of processes on this machine.
+        again: grade also what was graded before and has not changed since.
+        unsafe: run students' code without a sandbox, with all the rights of whoever grades.
+        everything: run also the cells that only show something.
     Returns:
         One record per student, in the students' order.
     Raises:
-        CourseError: no such assignment, or nobody handed anything in.
+        CourseError: no such assignment, nobody handed anything in, there is no sandbox, or another
+            run is at work.
     """
     wanted = to_grade(course, name, students)
-    course.open_gradebook()
-    workers = workers or max(1, min(os.cpu_count() or 1, len(wanted)))
-    records: dict[str, Record] = {}
-    with _alone(course), ThreadPoolExecutor(workers) as pool:
-        running = _Running()
-        jobs = [pool.submit(_grade_apart, course, name, who, timeout, running) for who in wanted]
-        try:
-            for job in as_completed(jobs):
-                record = job.result()
-                records[record.student] = record
-                tell(record)
-        except KeyboardInterrupt:
-            # Those at work are stopped and get no record; the others do not begin.
-            pool.shutdown(wait=False, cancel_futures=True)
-            running.stop()
-            raise
-    return [records[student] for student in wanted]
+    if scheduler is None and not unsafe:
+        from seqcourse.grading.confine import refusal
+
+        if refusal():
+            raise CourseError(refusal())
+    # The address may come from the environment, which workers do not get to see.
+    course = replace(course, db_url=course.gradebook_url)
+    options = {"confined": not unsafe, "timeout": timeout, "everything": everything}
+    with alone(course):
+        course.open_gradebook()
+        run = _Run(course, name, options, tell)
+        todo = [student for student in wanted if not run.is_done(student, again)]
+        if todo:
+            run.grade(todo, workers, scheduler, begun)
+        return [run.records[student] for student in wanted]
 
 
 def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[str]:
@@ -85,91 +101,163 @@ def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[st
     return wanted
 
 
+class _Run:
+    """One call of ``grade``: what stays the same in it, and the records so far."""
+
+    def __init__(
+        self, course: Course, name: str, options: dict[str, object], tell: Callable[[Record], None]
+    ) -> None:
+        self.course = course
+        self.name = name
+        self.options = options
+        self.tell = tell
+        self.records: dict[str, Record] = {}
+        self.parcel = pack_course(course, name)
+        due = {"due": _due(course, name), "secret": hashlib.sha256(course.secret()).hexdigest()}
+        self._common = options | due
+        self._digest = self.parcel.digest()
+
+    def fingerprint(self, submission: Parcel) -> str:
+        """What the grade of a submission depends on, all of it."""
+        return fingerprint(self._digest, submission.digest(), self._common)
+
+    def is_done(self, student: str, again: bool) -> bool:
+        """Tell the record of what is graded already, or can never be; False for the rest."""
+        why = unfit_name(student)
+        if why:
+            record = Record(self.name, student, FAILED, why)
+            write_record(self.course, record)
+            self._keep(record)
+            return True
+        record = None if again else read_record(self.course, self.name, student)
+        if record is None or not record.stands_for(self.fingerprint(self._load(student))):
+            return False
+        self._keep(replace(record, before=True))
+        return True
+
+    def grade(
+        self,
+        students: list[str],
+        workers: int | None,
+        scheduler: str | None,
+        begun: Callable[[str], None],
+    ) -> None:
+        """Have workers examine, and save what they find."""
+        from seqcourse.grading import cluster
+        from seqcourse.grading.desk import Desk, examine_here
+        from seqcourse.grading.examine import Examination
+        from seqcourse.grading.save import Saver
+
+        # The same class has the same desk: what a killed run left at a cluster is replaced.
+        place = hashlib.sha256(os.fsencode(self.course.folder.resolve())).hexdigest()[:16]
+        label = f"seqcourse-{self.name}-{place}"
+        secret = {"secret": self.course.secret()}
+        desk = Desk(label, self.name, self.parcel, self.options | secret)
+        saver = Saver(self.course, self.name)
+        some = min(workers or os.cpu_count() or 1, len(students)) if scheduler is None else workers
+        with (
+            cluster.start(desk, label, workers=some, scheduler=scheduler, begun=begun) as there,
+            _Held() as held,
+        ):
+            for student, parcel, found in there.results(
+                partial(examine_here, label), students, self._load
+            ):
+                if isinstance(found, cluster.Died):
+                    sentence = f"This submission could not be examined: {found.why}."
+                    found = Examination(self.name, student, FAILED, sentence)
+                with held.back():
+                    self._keep(saver.save(found, parcel, self.fingerprint(parcel)))
+
+    def _load(self, student: str) -> Parcel:
+        return pack(self.course.submitted / student / self.name)
+
+    def _keep(self, record: Record) -> None:
+        self.records[record.student] = record
+        self.tell(record)
+
+
+def _due(course: Course, name: str) -> str:
+    """When the assignment is due; lateness may cost points."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(course.gradebook_url) as gradebook:
+        try:
+            return str(gradebook.find_assignment(name).duedate or "")
+        except MissingEntry:
+            return ""
+
+
+class _Held:
+    """Ctrl-C while a grade is written waits until it is written.
+
+    nbgrader would catch it, take the graded notebook away and report a failure.
+    """
+
+    def __enter__(self) -> _Held:
+        self._writing = self._asked = False
+        self._before = None
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _interrupt(self, number: int, frame: object) -> None:
+        self._asked = True
+        if not self._writing:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def back(self) -> Iterator[None]:
+        """Within the block, an interruption waits for the block's end."""
+        self._writing = True
+        try:
+            yield
+        finally:
+            self._writing = False
+        if self._asked:
+            raise KeyboardInterrupt
+
+
+# The classes that this process has locked: releasing and grading are one run.
+_locked: set[Path] = set()
+
+
 @contextmanager
-def _alone(course: Course) -> Iterator[None]:
+def alone(course: Course) -> Iterator[None]:
     """Keep a second run out of the same class: the two would mix up each other's files.
 
-    The lock belongs to the process and goes with it, however it ends.
+    The lock belongs to the process and goes with it, however it ends. What a killed run left half
+    written is taken away first. Within the block another one of the same class changes nothing.
     """
+    from seqcourse.grading.save import clean_up
+
+    place = course.folder.resolve()
+    if place in _locked:
+        yield
+        return
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / ".lock").open("w") as file:
+        _lock(file, course)
+        _locked.add(place)
+        try:
+            clean_up(course)
+            yield
+        finally:
+            _locked.discard(place)
+
+
+def _lock(file: IO[str], course: Course) -> None:
     try:
         import fcntl
     except ImportError:  # Windows has no such lock
-        yield
         return
-    with (course.folder / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CourseError(
-                f"One run at a time should grade the class in {course.grading}, but another one is "
-                f"still at work. Wait until it ends, then grade again."
-            ) from None
-        yield
-
-
-class _Running:
-    """The worker processes that are at work, so that an interrupted run can stop them."""
-
-    def __init__(self) -> None:
-        self.stopped = False
-        self._processes: set[subprocess.Popen] = set()
-        self._lock = threading.Lock()
-
-    def run(self, command: list[str], environment: dict[str, str]) -> str:
-        """Run a worker to its end and say how it ended."""
-        with self._lock:
-            if self.stopped:
-                return "it was stopped"
-            # In a session of its own: Ctrl-C reaches only this process, which stops the workers.
-            process = subprocess.Popen(
-                command,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                env=environment,
-                start_new_session=True,
-            )
-            self._processes.add(process)
-        try:
-            _, said = process.communicate(timeout=WHOLE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            return f"it was ended after {WHOLE} s"
-        finally:
-            self._processes.discard(process)
-        return f"exit code {process.returncode}, {(said.strip() or 'no message')[-300:]}"
-
-    def stop(self) -> None:
-        """End every worker, and let none begin."""
-        with self._lock:
-            self.stopped = True
-            for process in list(self._processes):
-                process.terminate()
-
-
-def _grade_apart(
-    course: Course, name: str, student: str, timeout: int | None, running: _Running
-) -> Record:
-    """Run one worker process and read the record that it wrote."""
-    record_path(course, name, student).unlink(missing_ok=True)
-    # -P: no file of the current folder stands in for a module.
-    command = [sys.executable, "-P", "-m", "seqcourse.grading.worker", str(course.root)]
-    command += [course.grading, name, student, "--parent", str(os.getpid())]
-    if timeout is not None:
-        command += ["--timeout", str(timeout)]
-    environment = dict(os.environ)
-    # One thread per student: several at once would fight for the cores, and a grade should not
-    # depend on how many there are.
-    environment.setdefault("OMP_NUM_THREADS", "1")
-    started = time.monotonic()
-    why = running.run(command, environment)
-    record = read_record(course, name, student)
-    if record is None:
-        sentence = f"The process that graded this submission broke: {why}."
-        seconds = round(time.monotonic() - started, 1)
-        record = Record(name, student, FAILED, sentence, seconds)
-        if not running.stopped:
-            write_record(course, record)
-    return record
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise CourseError(
+            f"One run at a time should grade the class in {course.grading}, but another one is "
+            f"still at work. Wait until it ends, then grade again."
+        ) from None
