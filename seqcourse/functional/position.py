@@ -55,7 +55,7 @@ def shift_matrix(tau: float, width: int, base: float = 10_000.0) -> Tensor:
 
 
 def rotate(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
-    r"""Rotary position (Su et al. 2021): turn pairs of coordinates by angles that grow with the position.
+    r"""Rotary position (Su et al. 2021): turn pairs of coordinates by angles that grow with t.
 
     A query at m and a key at n then have a product that depends on m - n only. The pairs are
     coordinate i and coordinate i + d/2, as in the models that use it.

@@ -26,14 +26,14 @@ class Memory:
     Attributes:
         states: h_1..h_T of every sentence, (B, T, D_H).
         mask: (B, T), True = a real word, may be attended to.
-        final: the last state of each direction, side by side, (B, D_H).
+        final: the last state of each direction, side by side, (B, D_H); None if nothing is recurrent.
         keys: what the attention has prepared from ``states``, or None.
         context: the one context of a model without attention, (B, D_H), or None.
     """
 
     states: Tensor
     mask: Tensor
-    final: Tensor
+    final: Tensor | None = None
     keys: Any = None
     context: Tensor | None = None
 
@@ -53,6 +53,21 @@ class Output:
 
     logits: Tensor
     weights: Tensor | None = None
+
+
+@dataclass
+class Maps:
+    """All attention weights of a Transformer, (B, layers, H, N_Q, N_X) each.
+
+    Attributes:
+        encoder: between source words.
+        decoder: between target words; 0 where a word would look ahead.
+        cross: from target words to source words.
+    """
+
+    encoder: Tensor
+    decoder: Tensor
+    cross: Tensor
 
 
 def embed(table: Tensor, tokens: Tensor) -> Tensor:

@@ -11,10 +11,20 @@ from seqcourse.nn.attention import (
     MultiHeadAttentionPool,
     Score,
 )
+from seqcourse.nn.blocks import ACTIVATIONS, Block, FeedForward, LayerNorm
+from seqcourse.nn.embedding import Positions, embedding_table
 from seqcourse.nn.first_state import FirstState, average
+from seqcourse.nn.multi_head import MultiHeadAttention
 from seqcourse.nn.recurrent import GRUCell, LSTMCell, Recurrent, RNNCell
 
 __all__ = [
+    "ACTIVATIONS",
+    "Block",
+    "FeedForward",
+    "LayerNorm",
+    "MultiHeadAttention",
+    "Positions",
+    "embedding_table",
     "SCORES",
     "AdditiveScore",
     "Attention",
