@@ -23,11 +23,12 @@ class Window:
         self.page = page
         self.address = address
 
-    def picture(self, name: str) -> None:
+    def picture(self, name: str, of: object = None, height: int = SIZE["height"]) -> None:
         """Keep a picture of the window for the book, when somebody asked for pictures."""
         folder = os.environ.get(PICTURES)
         if folder:
-            save_picture(self.page, Path(folder) / f"{name}.png")
+            clip = {"x": 0, "y": 0, "width": SIZE["width"], "height": height}
+            save_picture(of or self.page, Path(folder) / f"{name}.png", clip=clip)
 
     def assignment_list(self) -> None:
         """Open the list of assignments that nbgrader adds to JupyterLab."""
@@ -46,6 +47,18 @@ class Window:
         rows = self.page.locator("#submitted_assignments_list .nested_list_item")
         rows.nth(count - 1).wait_for()
         assert rows.count() == count
+
+    def formgrader(self, path: str) -> object:
+        """One of the formgrader's pages, in place of JupyterLab."""
+        self.page.goto(f"{self.address}/formgrader/{path}?token={TOKEN}")
+        return self.page
+
+    def read_file(self, path: Path) -> object:
+        """A file of this machine in a window beside JupyterLab."""
+        page = self.page.context.new_page()
+        page.set_viewport_size(SIZE)
+        page.goto(path.as_uri())
+        return page
 
     def open_notebook(self, path: str) -> Notebook:
         """Open a notebook, or go to its tab, and wait for its kernel."""

@@ -12,12 +12,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 
-from .classroom import COPIED, NAME, NOTEBOOK, ROSTER, adas_week, hours, the_others_hand_in, write_roster
-from .lab import Notebook, Window, open_window
+from .classroom import (
+    NAME,
+    NOTEBOOK,
+    ROSTER,
+    adas_week,
+    canvas_export,
+    hours,
+    the_others_hand_in,
+    write_roster,
+)
+from .lab import Window, open_window
 from .people import Person, make_exchange, make_instructor, make_student
 
 pytestmark = pytest.mark.browser
@@ -29,6 +39,8 @@ ADAS_BETTER_STEP = ADAS_STEP.replace("w_hh.T", "w_hh.T + b_hh")
 ADAS_WORDS = "The LSTM's cell state is added to, not multiplied, so its gradient fades more slowly."
 COMMENT = "Right about the sum. What does the *forget gate* do to it, step by step?"
 HAND = 3.5
+# What a day costs in this class.
+SHARE = 0.1
 
 
 @dataclass
@@ -131,6 +143,129 @@ def test_submit_twice(day, students_window):
     day.done.append("submit")
 
 
+def test_collect(day):
+    """The instructor collects the newest of Ada's two; the others' files came another way, in time."""
+    day.after("submit")
+    said = day.instructor.nbgrader("collect", NAME)
+    assert "Processing 1 submissions" in said
+    collected = day.course.submitted / "ada" / NAME / NOTEBOOK
+    assert ADAS_BETTER_STEP.strip() in answers(collected)["rnn_step"]
+    assert ADAS_WORDS in answers(collected)["why"]
+    the_others_hand_in(day.course, hours(-4))
+    day.done.append("collect")
+
+
+def test_grade(day):
+    """One command grades the class: a word for everybody, and points where they were earned."""
+    day.after("collect")
+    with (day.instructor.work / "nbgrader_config.py").open("a") as settings:
+        settings.write(f"\nc.LatePolicy.share_per_day = {SHARE}\n")
+    said = day.instructor.seqcourse("grade", NAME)
+    assert all(who in said for who in ROSTER)
+    marks = read_marks(day)
+    assert {who: marks[who]["rnn_step-grade"] for who in ROSTER} == {
+        "ada": "5", "jose": "5", "pat": "0", "bob": "5", "zoë": "5",
+    }  # fmt: skip
+    assert marks["ada"]["poll_2-grade"] == "0"
+    assert float(marks["ada"]["lstm_step-grade"]) < 7
+    assert all("waits for a grade by hand" in marks[who]["status"] for who in ("ada", "jose", "bob"))
+    day.done.append("grade")
+
+
+def test_grade_by_hand(day, instructors_window):
+    """A written answer gets points and a comment in the formgrader, in the browser."""
+    day.after("grade")
+    desk = instructors_window
+    desk.formgrader(f"gradebook/{NAME}/{NAME}")
+    desk.page.wait_for_selector("#main-table tr")
+    desk.picture("formgrader-list")
+    grading = desk.formgrader(f"submissions/{submission_id(day, 'ada')}")
+    answer = grading.locator(".nbgrader_cell", has_text=ADAS_WORDS)
+    answer.scroll_into_view_if_needed()
+    answer.locator("input.score").fill(str(HAND))
+    answer.locator("textarea.comment").fill(COMMENT)
+    with grading.expect_response(lambda got: "/api/comment/" in got.url and got.request.method == "PUT"):
+        answer.locator("textarea.comment").blur()
+    desk.picture("formgrader")
+    marks = read_marks(day)
+    assert marks["ada"]["why"] == "3.5"
+    assert "waits" not in marks["ada"]["status"]
+    day.done.append("hand")
+
+
+def test_late_penalty(day):
+    """Ada was two hours late: a tenth of her points, those given by hand included. Nobody else pays."""
+    day.after("hand")
+    marks = read_marks(day)
+    ada = marks["ada"]
+    assert float(ada["late_penalty"]) == pytest.approx(SHARE * float(ada["points"]), abs=0.006)
+    assert float(ada["total"]) == pytest.approx(float(ada["points"]) - float(ada["late_penalty"]))
+    assert {marks[who]["late_penalty"] for who in ROSTER if who != "ada"} == {"0"}
+    day.done.append("late")
+
+
+def test_feedback(day, students_window):
+    """Pages are written and released; Ada fetches hers with a click and reads it."""
+    day.after("late")
+    day.instructor.nbgrader("generate_feedback", NAME)
+    day.instructor.nbgrader("release_feedback", NAME)
+    students_window.assignment_list()
+    students_window.click_in_list("Fetch Feedback")
+    students_window.page.wait_for_selector("#submitted_assignments_list >> text=(view feedback)")
+    students_window.picture("fetch-feedback")
+    (page,) = (day.ada.work / NAME / "feedback").glob(f"*/{NAME}.html")
+    read = students_window.read_file(page)
+    words = read.locator("body").inner_text()
+    assert COMMENT.replace("*", "") in words
+    assert "HIDDEN TESTS" not in words
+    students_window.picture("feedback", of=read)
+    day.done.append("feedback")
+
+
+def test_export(day):
+    """A table with everybody's name as it is, and Canvas's own file with one column filled in."""
+    day.after("late")
+    marks = read_marks(day)
+    assert {who: (line["first_name"], line["last_name"]) for who, line in marks.items()} == {
+        **ROSTER, "bob": ("Bob", "'=1+1"),
+    }  # fmt: skip
+    canvas_export(day.instructor.work / "canvas.csv")
+    said = day.instructor.seqcourse("export", NAME, "--canvas", "canvas.csv")
+    assert "waits for a grade by hand: bob, jose" in said
+    rows = read_csv(day.instructor.work / f"canvas-{NAME}.csv")
+    filled = {row["SIS Login ID"]: row[f"{NAME} (4711)"] for row in rows if row["SIS Login ID"]}
+    assert filled["ada"] == marks["ada"]["total"]
+    assert filled["jose"] == ""
+    day.done.append("export")
+
+
+def test_similar(day):
+    """Two handed in the same work under other names of variables."""
+    day.after("collect")
+    said = day.instructor.seqcourse("similar", NAME)
+    (line,) = (line for line in said.splitlines() if "bob" in line)
+    assert "zoë" in line and "training_pairs" in line
+    assert "jose" not in said and "ada" not in said
+    assert (day.course.folder / f"similar-{NAME}.html").is_file()
+
+
 def answers(path: Path) -> dict[str, str]:
     cells = notebooks.read(path)["cells"]
     return {notebooks.mark(cell).get("grade_id", ""): notebooks.text(cell) for cell in cells}
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def read_marks(day: Day) -> dict[str, dict[str, str]]:
+    """What `seqcourse export` writes, by student."""
+    day.instructor.seqcourse("export", NAME, "--csv", "marks.csv")
+    return {line["student"]: line for line in read_csv(day.instructor.work / "marks.csv")}
+
+
+def submission_id(day: Day, student: str) -> str:
+    """nbgrader's number of a student's notebook, which stands in the formgrader's address."""
+    with Gradebook(day.course.gradebook_url) as gradebook:
+        return gradebook.find_submission_notebook(NAME, NAME, student).id
