@@ -52,6 +52,7 @@ def become_kernel(holder: int, limits: Limits, asked: dict, report: socket.socke
             os.close(held)
             enter.die_with_parent()
             os.setsid()
+            enter.be_readable()
             run_kernel(report)
             os._exit(0)
         tell(report, pid=pid)

@@ -11,11 +11,12 @@ import os
 import signal
 
 from seqcourse.grading.confine.limits import Limits, apply_limits
-from seqcourse.grading.confine.sandbox import ENVIRONMENT, SCRATCH
+from seqcourse.grading.confine.sandbox import ENVIRONMENT, SCRATCH, USER
 
 NAMESPACES = ("ipc", "uts", "net", "cgroup", "pid", "mnt")  # mnt last: /proc is another one then
 NS_GET_USERNS = 0xB701
-PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 24, 38, 47
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
+PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 38, 47
 PR_CAP_AMBIENT_CLEAR_ALL = 4
 CAPABILITY_VERSION_3 = 0x20080522
 KEYCTL_JOIN_SESSION_KEYRING = 1
@@ -48,6 +49,8 @@ def enter_namespaces(holder: int) -> None:
 
     opened = {name: os.open(f"/proc/{holder}/ns/{name}", os.O_RDONLY) for name in ("user", *NAMESPACES)}
     owner = fcntl.ioctl(opened["mnt"], NS_GET_USERNS)
+    if os.geteuid() == 0:
+        os.setgroups([])
     _call("setns", owner, 0)
     for name in NAMESPACES:
         _call("setns", opened[name], 0)
@@ -55,6 +58,9 @@ def enter_namespaces(holder: int) -> None:
         _call("setns", opened["user"], 0)
     for descriptor in (owner, *opened.values()):
         os.close(descriptor)
+    # The sandbox's only user: outside it is the one who grades, or nobody when that is root.
+    os.setresgid(USER, USER, USER)
+    os.setresuid(USER, USER, USER)
 
 
 def drop_privileges() -> None:
@@ -71,6 +77,14 @@ def drop_privileges() -> None:
     number = KEYCTL.get(os.uname().machine)
     if number is not None:
         _libc.syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
+
+
+def be_readable() -> None:
+    """Have the watch, which runs as the same user, see how much memory this process uses.
+
+    Changing privileges switches that off. Nothing in this process's memory is worth hiding.
+    """
+    _call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)
 
 
 def keep_only(descriptors: set[int]) -> None:

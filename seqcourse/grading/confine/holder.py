@@ -8,12 +8,14 @@ import select
 import subprocess
 import time
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 from seqcourse.errors import CourseError
+from seqcourse.grading.confine import lowly
 from seqcourse.grading.confine.limits import Limits
-from seqcourse.grading.confine.sandbox import ACCOUNTS, LONGEST_START, command
+from seqcourse.grading.confine.sandbox import ACCOUNTS, LONGEST_START, command, visible
 
 
 class Holder:
@@ -30,29 +32,36 @@ class Holder:
     """
 
     def __init__(self, limits: Limits, more: Iterable[Path] = ()):
-        accounts = {}
-        info, told = os.pipe()
-        try:
+        places = visible(more)
+        with ExitStack() as opened:
+            info, told = os.pipe()
+            opened.callback(os.close, told)
+            accounts = {}
             for name, text in ACCOUNTS.items():
-                read, write = os.pipe()
-                os.write(write, text.encode())
-                os.close(write)
-                accounts[name] = read
-            self.process = subprocess.Popen(
-                command(limits, info=told, accounts=accounts, more=more),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                pass_fds=[told, *accounts.values()],
-                env={},
-                cwd="/",
+                accounts[name] = _readable(text)
+                opened.callback(os.close, accounts[name])
+            options: dict[str, Any] = {}
+            sources = [str(place) for place in places]
+            if lowly.can_step_down():
+                options = {"preexec_fn": lambda: lowly.step_down(places)}
+                sources = [lowly.staged(index) for index in range(len(places))]
+            bubblewrap = command(
+                limits, places=zip(sources, places, strict=True), info=told, accounts=accounts
             )
-        except OSError as error:
-            raise CourseError(f"bubblewrap could not be started: {error}.") from error
-        finally:
-            os.close(told)
-            for descriptor in accounts.values():
-                os.close(descriptor)
+            try:
+                self.process = subprocess.Popen(
+                    bubblewrap,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=[told, *accounts.values()],
+                    env={},
+                    cwd="/",
+                    **options,
+                )
+            except (OSError, subprocess.SubprocessError) as error:
+                os.close(info)
+                raise CourseError(f"bubblewrap could not be started: {error}.") from error
         with os.fdopen(info, "rb") as file:
             said = self._first_words()
             if said != b"ready\n":
@@ -94,3 +103,11 @@ class Holder:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def _readable(text: str) -> int:
+    """A file descriptor from which this short text can be read."""
+    read, write = os.pipe()
+    os.write(write, text.encode())
+    os.close(write)
+    return read

@@ -38,7 +38,7 @@ SYSTEM = (
     "/usr/local/lib",
 )
 # At the root of the file system these are links on most systems, and folders on some.
-LINKS = ("/bin", "/lib", "/lib32", "/lib64")
+LINKS = tuple(Path(name) for name in ("/bin", "/lib", "/lib32", "/lib64"))
 # Where libraries are, which of several versions is used, and which fonts there are.
 SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
 # Of Python's folders; not etc/, for the same reason as above.
@@ -65,7 +65,6 @@ ENVIRONMENT = {
 OLDEST_BUBBLEWRAP = (0, 8)
 # The holder says that all is in place, then waits until the other end of its input is closed.
 HOLDER = ("/bin/sh", "-c", "echo ready; exec cat >/dev/null")
-# What a holder needs of the limits' sizes besides.
 SOCKETS_SIZE = 1 << 20
 LONGEST_START = 20
 
@@ -77,6 +76,7 @@ def visible(more: Iterable[Path] = ()) -> list[Path]:
         more: further ones, say a folder with data.
     """
     found = [Path(place) for place in (*SYSTEM, *SETTINGS)]
+    found += [link for link in LINKS if not link.is_symlink()]
     for prefix in (sys.base_prefix, sys.prefix):
         # A virtual environment's Python is a link into its base, perhaps by way of other links.
         found += [Path(prefix) / part for part in PARTS_OF_PYTHON]
@@ -99,14 +99,18 @@ def _installed_elsewhere() -> list[Path]:
 
 
 def command(
-    limits: Limits, *, info: int, accounts: dict[str, int], more: Iterable[Path] = ()
+    limits: Limits,
+    *,
+    places: Iterable[tuple[str, Path]],
+    info: int,
+    accounts: dict[str, int],
 ) -> list[str]:
     """The command line that makes a sandbox around a holder.
 
     Args:
+        places: what is visible: where it is now, and where it will be inside.
         info: the file descriptor to which bubblewrap writes the holder's process id.
         accounts: file descriptors from which the files of ``ACCOUNTS`` are read.
-        more: as for ``visible``.
     """
     told = [_bubblewrap()]
     # Namespaces: its own users, messages, processes, network, host name and control groups; no
@@ -116,14 +120,11 @@ def command(
     told += ["--uid", str(USER), "--gid", str(USER)]
     # No way to the terminal, no life after its parent, nothing from the environment.
     told += ["--new-session", "--die-with-parent", "--clearenv"]
-    for place in visible(more):
-        told += ["--ro-bind", str(place), str(place)]
+    for source, place in places:
+        told += ["--ro-bind", source, str(place)]
     for link in LINKS:
-        path = Path(link)
-        if path.is_symlink():
-            told += ["--symlink", str(path.readlink()), link]
-        elif path.exists():
-            told += ["--ro-bind", link, link]
+        if link.is_symlink():
+            told += ["--symlink", str(link.readlink()), str(link)]
     for name, descriptor in accounts.items():
         told += ["--ro-bind-data", str(descriptor), name]
     told += ["--proc", "/proc", "--dev", "/dev"]
@@ -134,7 +135,9 @@ def command(
         (SHARED_MEMORY, limits.scratch),
     ):
         told += ["--size", str(size), "--tmpfs", place]
-    told += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
+    # /proc, too: settings of the whole system are files there, which root's user id may write.
+    for place in ("/proc", "/dev", "/"):
+        told += ["--remount-ro", place]
     return [*told, "--chdir", SCRATCH, "--info-fd", str(info), "--", *HOLDER]
 
 
