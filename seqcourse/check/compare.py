@@ -51,13 +51,18 @@ def _flat(value: Any) -> list[Any]:
     return [torch.from_numpy(value) if isinstance(value, numpy.ndarray) else value]
 
 
+MOST_TOLD = 4
+
+
 def describe(value: Any) -> str:
     """A value in a few words: "a tensor (2, 3)", "a tuple of 2", "None"."""
     if isinstance(value, (Tensor, numpy.ndarray)):
         return f"a tensor {tuple(value.shape)}"
     if isinstance(value, (tuple, list)):
-        inside = ", ".join(describe(item) for item in value)
-        return f"a {type(value).__name__} of {len(value)} ({inside})"
+        inside = [describe(item) for item in value[:MOST_TOLD]] + ["..."] * (len(value) > MOST_TOLD)
+        return f"a {type(value).__name__} of {len(value)} ({', '.join(inside)})"
+    if isinstance(value, (set, frozenset)):
+        return f"a set of {len(value)}"
     if callable(value):
         return "a function"
     if isinstance(value, torch.Generator):
@@ -71,7 +76,7 @@ def describe(value: Any) -> str:
     return f"{value!r}, of type {type(value).__name__}"
 
 
-_PLAIN = {bool: "a bool", int: "a number", float: "a number", str: "a string", set: "a set"}
+_PLAIN = {bool: "a bool", int: "a number", float: "a number", str: "a string"}
 
 
 def _close(one: Any, other: Any, tolerance: float | None) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,12 +17,13 @@ from typing import Any
 import numpy
 import torch
 
-from seqcourse.check.compare import Mistake, Stopped
+from seqcourse.check.compare import Mistake, Stopped, outcome
 from seqcourse.check.discreet import discreet, public
 from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
+from seqcourse.check.naming import explaining
 from seqcourse.check.plain import pack, unpack
 from seqcourse.check.probe import BROKE, MISSING, REQUEST, UNSOLVED, probe
-from seqcourse.check.recording import forbid, quiet
+from seqcourse.check.recording import forbid, quiet, result
 from seqcourse.errors import CourseError
 
 UNSOLVED_WORDS = "is not solved yet."
@@ -94,14 +95,25 @@ class Judge:
         return self._judge_cases(check, found, given)
 
     def _judge_cases(self, check: HiddenCheck, found: Mapping, given: Mapping) -> Verdict:
-        reasons = []
+        reasons: list[str] = []
+        narrowed: HiddenCheck | None = None
         for number, (kind, arguments) in enumerate(given.items()):
-            why = _mistake(check.judge_case, found, arguments, f"{number}.", kind)
+            prefix = f"{number}."
+            why = _mistake(check.judge_case, found, arguments, prefix, kind)
+            if why and check.likely and f"{prefix}result.error" not in found:
+                narrowed = narrowed or self._narrowed(check, found)
+                why = _mistake(narrowed.judge_case, found, arguments, prefix, kind)
             if why:
                 reasons.append(f"{why} (Input: {kind}.)")
                 if check.share != BY_CASE:
                     return Verdict(0.0, tuple(reasons))
         return Verdict(1 - len(reasons) / max(1, len(given)), tuple(reasons))
+
+    def _narrowed(self, check: HiddenCheck, found: Mapping[str, numpy.ndarray]) -> HiddenCheck:
+        """The check with those likely mistakes that fit all cases; on one case many look the same."""
+        made = list(self.given().values())
+        results = [outcome(result, (found, f"{number}.result")) for number in range(len(made))]
+        return replace(check, likely=explaining(check.likely, results, made))
 
 
 def _mistake(judge: Any, *arguments: Any) -> str:
