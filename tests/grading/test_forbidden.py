@@ -92,6 +92,11 @@ OFFENCES = [
     "class A(nn.Softmax):\n    pass\nreturn A(-1)(scores)",
     "try:\n    return 1 / 0\nexcept ZeroDivisionError:\n    return torch.softmax(scores, -1)",
     "with torch.no_grad():\n    return torch.softmax(scores, -1)",
+    "def spelt():\n    return 'soft' + 'max'\nreturn getattr(torch, spelt())(scores, -1)",
+    "def library():\n    return torch\nreturn library().softmax(scores, -1)",
+    "get = lambda name: getattr(torch, name)\nreturn get('softmax')(scores, -1)",
+    "def get(m, *, name):\n    return getattr(m, name)\nreturn get(torch, name='softmax')(scores, -1)",
+    "get = lambda n: getattr(torch, n)\nget('exp')\nreturn get('softmax')(scores, -1)",
     "return globals()['helper'](scores)",
     "return helper(scores)",
     "return through(scores)",
@@ -226,6 +231,10 @@ INNOCENT = [
     "def typed(x: nn.Softmax) -> nn.Softmax:\n    return x\nreturn typed(scores)",
     "found: nn.Softmax = scores.exp()\nreturn found",
     "return data.PAD * scores",
+    "return scores.check()",
+    "return apply(lambda x: x.exp(), scores)",
+    "def again(n):\n    return again(n - 1) if n else scores.exp()\nreturn again(3)",
+    "get = lambda name: getattr(torch, name)\nreturn get('exp')(scores)",
 ]
 BESIDE = """
 class Own:
@@ -245,8 +254,11 @@ alias = torch.softmax
 shadow = torch.softmax
 example = torch.softmax(torch.zeros(3), -1)
 
+def apply(f, x):
+    return f(x)
+
 def another_exercise(x):
-    return torch.softmax(x, -1)
+    return apply(torch.softmax, x)
 """
 AFTER = "assert torch.allclose(softmax(example), torch.softmax(example, -1))"
 

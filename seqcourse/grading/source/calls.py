@@ -123,6 +123,8 @@ def called(names: Names, function: Value, call: ast.Call, scope: Scope) -> list[
         return handler(names, call, scope) if handler else []
     if isinstance(function, Code) and isinstance(function.node, ast.ClassDef):
         return [Instance(function)]
+    if isinstance(function, Code):
+        return names.returned(function)
     if isinstance(function, Members) and function.get and call.args:
         texts = names.strings(call.args[0], scope)
         return [value for text in texts for value in names.member(Members(function.of), text)]
