@@ -209,7 +209,7 @@ class Examiner:
             sources = [
                 node.source
                 for node in book.cells
-                if node.cell_type == "code" and not node.metadata.get("nbgrader", {}).get("locked")
+                if node.cell_type == "code" and not node.metadata.get("nbgrader", {}).get("grade")
             ]
             found = uses(sources, judge.check.answer, judge.check.forbid)
             if found:
