@@ -7,6 +7,7 @@ It has one thread, or a fork would copy locks that nobody opens again.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -14,6 +15,7 @@ import selectors
 import signal
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from seqcourse.errors import CourseError
@@ -22,20 +24,38 @@ from seqcourse.grading.confine.holder import Holder
 from seqcourse.grading.confine.limits import Limits
 from seqcourse.grading.confine.warm import LARGEST_REQUEST
 
-# Imported when a kernel starts or runs its first cells, unless they are there.
-KERNEL_MODULES = ("ipykernel.kernelapp", "ipykernel.ipkernel", "matplotlib_inline.backend_inline")
+# What a kernel imports, and what it would import only when it starts or runs its first cell.
+KERNEL_MODULES = (
+    "ipykernel.kernelapp",
+    "ipykernel.ipkernel",
+    "ipykernel.debugger",
+    "IPython.core.completerlib",
+    "IPython.core.debugger",
+    "IPython.core.oinspect",
+    "IPython.extensions.storemagic",
+    "faulthandler",
+    "matplotlib_inline.backend_inline",
+    "tornado.platform.asyncio",
+    "tornado.queues",
+)
 
 
 def preload(modules: list[str], matplotlib_folder: str | None) -> None:
     """Import these and have PyTorch do once what it prepares at the first use."""
     if matplotlib_folder is not None:
         inside, os.environ["MPLCONFIGDIR"] = os.environ["MPLCONFIGDIR"], matplotlib_folder
-    for name in (*KERNEL_MODULES, *modules):
+    for name in KERNEL_MODULES:
+        with suppress(ImportError):  # another version of Jupyter may have moved it
+            importlib.import_module(name)
+    for name in modules:
         importlib.import_module(name)
     if matplotlib_folder is not None:
         os.environ["MPLCONFIGDIR"] = inside
     if "torch" in modules:
         _warm_torch()
+    # The collector would write to every object it looks at, and so copy its page in every child.
+    gc.collect()
+    gc.freeze()
 
 
 def _warm_torch() -> None:
