@@ -23,6 +23,7 @@ _ASSIGNED = re.compile(r"^(\w+(?:[ \t]*[,=][ \t]*\w+)*)[ \t]*(?::[^=\n]*)?=(?!=)
 _IMPORTS = re.compile(
     r"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(\([^()]{0,4000}\)|[^\n#;(]*)", re.M
 )
+_COMMENT = re.compile(r"#[^\n]*")
 _WORD = re.compile(r"\w+")
 
 
@@ -49,34 +50,36 @@ class Piece:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """What the cell defines when it runs; nothing for text."""
-        return defined(self.source) if self.kind == "code" else frozenset()
+        """What the source defines when it runs as code."""
+        return defined(self.source)
+
+    def same_as(self, other: Piece) -> bool:
+        """Whether two cells hold the same answer; white space at the ends of lines aside."""
+        ours, theirs = self.source.strip().split("\n"), other.source.strip().split("\n")
+        return [line.rstrip() for line in ours] == [line.rstrip() for line in theirs]
 
 
-def pieces(notebook: dict) -> tuple[list[Piece], int]:
-    """The cells of a submission, and how many entries of its list were none."""
+def pieces(notebook: dict) -> list[Piece]:
+    """The cells of a submission; what is no cell in its list is left out."""
     cells = notebook.get("cells")
-    found, others = [], 0
+    found = []
     for position, cell in enumerate(cells if isinstance(cells, list) else ()):
         if not isinstance(cell, dict):
-            others += 1
             continue
-        source = text(cell)
+        source, kind, identifier = text(cell), cell.get("cell_type"), cell.get("id")
         too_long = len(source) > MOST_SOURCE
-        kind = cell.get("cell_type")
-        marked = mark(cell).get("grade_id") if isinstance(cell.get("metadata"), dict) else None
-        identifier = cell.get("id")
+        name = mark(cell).get("grade_id") if isinstance(cell.get("metadata"), dict) else None
         found.append(
             Piece(
                 position,
                 kind if kind in CELL_TYPES else "raw",
                 "" if too_long else clean(source),
-                marked if isinstance(marked, str) else "",
+                name if isinstance(name, str) else "",
                 identifier if isinstance(identifier, str) else "",
                 too_long,
             )
         )
-    return found, others
+    return found
 
 
 def text(cell: dict) -> str:
@@ -112,8 +115,8 @@ def imported(source: str) -> set[str]:
     """The names that code imports, at any depth: {"np", "torch"}."""
     names = set()
     for listed in _IMPORTS.findall(source):
-        for part in listed.strip("()").split(","):
-            words = part.split("#")[0].split()
+        for part in _COMMENT.sub("", listed).strip("()").split(","):
+            words = part.split()
             if words:
                 # "import torch.nn" gives torch, "import numpy as np" gives np.
                 names.add(words[-1] if "as" in words else words[0].split(".")[0])

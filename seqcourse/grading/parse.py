@@ -1,0 +1,226 @@
+"""Read a notebook that anything may have written.
+
+A file that would take much time or memory is refused before it takes any, with a sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import sys
+from pathlib import Path
+
+from seqcourse.errors import CourseError
+from seqcourse.grading.cells import CELL_TYPES, text
+
+MISSING, UNREADABLE = "missing", "unreadable"
+
+MOST_BYTES = 100_000_000
+MOST_CELLS = 2_000
+# Characters of all sources together.
+MOST_TEXT = 10_000_000
+# Values of a file's JSON: each costs memory, most of all when it is short.
+MOST_VALUES = 3_000_000
+
+SMALLER = (
+    "Clear its outputs in JupyterLab (Edit, Clear Outputs of All Cells), save it, hand it in again."
+)
+AGAIN = "Open it in JupyterLab, save it, and hand it in again."
+
+_STRING_OR_MARK = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{,]', re.S)
+_CONFLICT = re.compile(r"^(?:<{7} |>{7} )", re.M)
+
+
+class NotGradable(CourseError):
+    """There is no notebook that could be graded.
+
+    status: ``missing`` or ``unreadable``, as in a record.
+    """
+
+    def __init__(self, status: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+def read_submission(path: Path) -> dict:
+    """Read a notebook that anything may have written: its cells in format 4, without outputs.
+
+    Of nbgrader's marks only the cells' names are kept. Sources and ids are as they were sent, whatever
+    they are: ``mend`` makes them clean.
+
+    Raises:
+        NotGradable: it is no notebook, or would take too much time or memory.
+    """
+    content = _decoded(_bytes(path), shown(path.name))
+    notebook = _parsed(content, shown(path.name))
+    del content
+    if isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):
+        notebook = _from_format_3(notebook)
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise NotGradable(
+            UNREADABLE,
+            f"{shown(path.name)} should be a notebook with a list of cells, but has none. {AGAIN}",
+        )
+    if len(cells) > MOST_CELLS:
+        raise NotGradable(
+            UNREADABLE,
+            f"{shown(path.name)} should have at most {MOST_CELLS:,} cells, but has {len(cells):,}. "
+            f"Delete those that are not needed, and hand it in again.",
+        )
+    kept = [_slim(cell) for cell in cells if isinstance(cell, dict)]
+    characters = sum(len(cell["source"]) for cell in kept)
+    if characters > MOST_TEXT:
+        longest = max(range(len(kept)), key=lambda place: len(kept[place]["source"]))
+        raise NotGradable(
+            UNREADABLE,
+            f"{shown(path.name)} should have at most {MOST_TEXT:,} characters in its cells, but has "
+            f"{characters:,}. Shorten cell {longest + 1} first, and hand it in again.",
+        )
+    return {"cells": kept, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def shown(name: str) -> str:
+    """A file's name as it can stand in a sentence: one line, nothing invisible, not too long."""
+    plain = "".join(letter if letter.isprintable() else "?" for letter in name)
+    return plain if len(plain) <= 60 else f"{plain[:57]}..."
+
+
+def _bytes(path: Path) -> bytes:
+    """The content of an ordinary file of bounded size."""
+    name = shown(path.name)
+    try:
+        # Not through a link, and without waiting for somebody to write into a pipe.
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        raise NotGradable(
+            UNREADABLE,
+            f"{name} should be an ordinary file, but the system refuses to open it "
+            f"({(error.strerror or 'unknown reason').lower()}). Hand in the notebook itself.",
+        ) from None
+    with os.fdopen(handle, "rb") as file:
+        told = os.fstat(handle)
+        if not stat.S_ISREG(told.st_mode):
+            raise NotGradable(
+                UNREADABLE,
+                f"{name} should be an ordinary file, but is none. Hand in the notebook itself.",
+            )
+        if told.st_size <= MOST_BYTES:
+            content = file.read(MOST_BYTES + 1)
+            if len(content) <= MOST_BYTES:
+                return content
+    raise NotGradable(
+        UNREADABLE,
+        f"{name} should be at most {MOST_BYTES // 1_000_000} MB large, but has "
+        f"{told.st_size // 1_000_000:,} MB. {SMALLER}",
+    )
+
+
+def _decoded(content: bytes, name: str) -> str:
+    """The text of a file, in UTF-8, UTF-16, UTF-32 or, where that is certain, Latin-1."""
+    if not content.strip(b" \t\r\n\0"):
+        raise NotGradable(
+            UNREADABLE, f"{name} should be a notebook, but is empty. Hand the file in again."
+        )
+    encoding = json.detect_encoding(content)
+    try:
+        decoded = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        # In Windows' own code these bytes are letters and quotes, elsewhere something else.
+        if encoding != "utf-8" or re.search(rb"[\x80-\x9f]", content):
+            raise NotGradable(
+                UNREADABLE,
+                f"{name} should be a notebook in UTF-8, but byte {error.start} is none of it. {AGAIN}",
+            ) from None
+        decoded = content.decode("latin-1")
+    if sys.getsizeof(decoded) > 2 * MOST_BYTES:
+        raise NotGradable(UNREADABLE, f"{name} should be smaller. {SMALLER}")
+    return decoded.lstrip("\ufeff")
+
+
+def _parsed(content: str, name: str) -> object:
+    """The JSON of a file, after a look at how much memory it would take."""
+    if sum(map(content.count, ",[{")) > MOST_VALUES and _values(content) > MOST_VALUES:
+        raise NotGradable(
+            UNREADABLE,
+            f"{name} should be a notebook, but has more than {MOST_VALUES:,} parts. Delete cells that "
+            f"are not needed. {SMALLER}",
+        )
+    try:
+        return json.loads(content)
+    except RecursionError:
+        raise NotGradable(
+            UNREADABLE, f"{name} should be a notebook, but is nested too deeply. {AGAIN}"
+        ) from None
+    except json.JSONDecodeError as error:
+        if _CONFLICT.search(content):
+            raise NotGradable(
+                UNREADABLE,
+                f"{name} should be a notebook, but holds an unfinished merge of two versions (lines "
+                f"that begin with <<<<<<< and >>>>>>>). Choose one version, and hand it in again.",
+            ) from None
+        ends = error.pos >= len(content.rstrip()) - 1 or error.msg.startswith("Unterminated")
+        why = "it breaks off" if ends else f"it is no JSON ({error.msg})"
+        raise NotGradable(
+            UNREADABLE,
+            f"{name} should be a notebook, but {why} at line {error.lineno}, column {error.colno}. "
+            f"Hand the file in again.",
+        ) from None
+    except ValueError:
+        # A number of thousands of digits, for example.
+        raise NotGradable(
+            UNREADABLE, f"{name} should be a notebook, but holds a value that none has. {AGAIN}"
+        ) from None
+
+
+def _values(content: str) -> int:
+    """At least how many values a JSON text has, counted up to a bit above the limit."""
+    values = strings = 0
+    for match in _STRING_OR_MARK.finditer(content):
+        if content[match.start()] == '"':
+            strings += 1
+        else:
+            values += 1
+        if values > MOST_VALUES or strings > 2 * MOST_VALUES:
+            return MOST_VALUES + 1
+    return values
+
+
+def _slim(cell: dict) -> dict:
+    """What is needed of a cell; its outputs and attachments go here, whatever their size."""
+    metadata = cell.get("metadata")
+    grader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    name = grader.get("grade_id") if isinstance(grader, dict) else None
+    kind = cell.get("cell_type")
+    slim = {
+        "cell_type": kind if kind in CELL_TYPES else "raw",
+        "metadata": {"nbgrader": {"grade_id": name}} if isinstance(name, str) else {},
+        "source": text(cell),
+    }
+    if isinstance(cell.get("id"), str):
+        slim["id"] = cell["id"]
+    if kind == "code":
+        slim |= {"execution_count": None, "outputs": []}
+    return slim
+
+
+def _from_format_3(notebook: dict) -> dict:
+    """A notebook of format 3 in format 4: sheets are put together, headings become text."""
+    cells = []
+    for sheet in notebook["worksheets"]:
+        listed = sheet.get("cells") if isinstance(sheet, dict) else None
+        for cell in listed if isinstance(listed, list) else ():
+            if not isinstance(cell, dict):
+                continue
+            kind = cell.get("cell_type")
+            source = cell.get("input", "") if kind == "code" else cell.get("source", "")
+            cell = {**cell, "source": source}
+            if kind == "heading":
+                level = cell.get("level")
+                marks = "#" * (level if isinstance(level, int) and 0 < level < 7 else 1)
+                cell = {**cell, "source": f"{marks} {text(cell)}"}
+            cells.append({**cell, "cell_type": kind if kind in ("code", "raw") else "markdown"})
+    return {"cells": cells}
