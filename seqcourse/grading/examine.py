@@ -205,15 +205,14 @@ class Examiner:
         from seqcourse.grading.forbidden import sentence, uses
 
         answer = ran.answers[cell]
-        if judge.check.forbid:
-            sources = [
-                node.source
-                for node in book.cells
-                if node.cell_type == "code" and not node.metadata.get("nbgrader", {}).get("grade")
-            ]
-            found = uses(sources, judge.check.answer, judge.check.forbid)
-            if found:
-                return Verdict(0.0, (sentence(found[0], judge.check.answer),))
+        sources = [
+            node.source
+            for node in book.cells
+            if node.cell_type == "code" and not node.metadata.get("nbgrader", {}).get("grade")
+        ]
+        found = uses(sources, judge.check.answer, judge.check.forbid)
+        if found:
+            return Verdict(0.0, (sentence(found[0], judge.check.answer),))
         return judge.verdict(answer.data, answer.ending)
 
 

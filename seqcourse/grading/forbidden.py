@@ -34,7 +34,8 @@ def uses(source_cells: Sequence[str], answer: str, forbidden: Iterable[str]) -> 
     forbidden: entries as in this module's first lines; `ALWAYS` is added.
 
     Constructs that reach into a library or run code by a text that is not written there come as
-    uses that are not `readable`. getattr(self, name) on a student's own object is none.
+    uses that are not `readable`, unless nothing is forbidden. getattr(self, name) on a student's own
+    object is none.
     """
     entries = tuple(forbidden)
 
@@ -43,9 +44,10 @@ def uses(source_cells: Sequence[str], answer: str, forbidden: Iterable[str]) -> 
         return always or any(covers(entry, path) for entry in entries)
 
     try:
-        return Search(Names(source_cells), matches).of(answer)
+        found = Search(Names(source_cells), matches).of(answer)
     except RecursionError:
-        return [Use(answer, UNREADABLE, 1)]
+        found = [Use(answer, UNREADABLE, 1)]
+    return [use for use in found if use.readable or entries]
 
 
 def sentence(use: Use, answer: str) -> str:

@@ -420,3 +420,9 @@ def test_the_checks_themselves_are_never_part_of_an_answer():
     cell = "def greedy(step):\n    return check.ps2.reference_greedy(step)"
     (use,) = uses([SETUP, cell], "greedy", ())
     assert use.name.startswith(ALWAYS[0])
+
+
+def test_where_nothing_is_forbidden_anything_may_be_computed():
+    cell = "def greedy(step):\n    return getattr(torch, input())(step)"
+    assert uses([SETUP, cell], "greedy", ()) == []
+    assert len(uses([SETUP, cell], "greedy", ["softmax"])) == 1
