@@ -95,7 +95,7 @@ class Judge:
         return self._judge_cases(check, found, given)
 
     def _judge_cases(self, check: HiddenCheck, found: Mapping, given: Mapping) -> Verdict:
-        reasons: list[str] = []
+        wrong: dict[str, list[str]] = {}  # the sentence -> the kinds of input it is true of
         narrowed: HiddenCheck | None = None
         for number, (kind, arguments) in enumerate(given.items()):
             prefix = f"{number}."
@@ -104,10 +104,13 @@ class Judge:
                 narrowed = narrowed or self._narrowed(check, found)
                 why = _mistake(narrowed.judge_case, found, arguments, prefix, kind)
             if why:
-                reasons.append(f"{why} (Input: {kind}.)")
+                wrong.setdefault(why, []).append(kind)
                 if check.share != BY_CASE:
-                    return Verdict(0.0, tuple(reasons))
-        return Verdict(1 - len(reasons) / max(1, len(given)), tuple(reasons))
+                    break
+        reasons = tuple(f"{why} (Input: {'; '.join(kinds)}.)" for why, kinds in wrong.items())
+        if wrong and check.share != BY_CASE:
+            return Verdict(0.0, reasons)
+        return Verdict(1 - sum(map(len, wrong.values())) / max(1, len(given)), reasons)
 
     def _narrowed(self, check: HiddenCheck, found: Mapping[str, numpy.ndarray]) -> HiddenCheck:
         """The check with those likely mistakes that fit all cases; on one case many look the same."""

@@ -74,6 +74,11 @@ class _Client(NotebookClient):
             **options,
         )
         self.sent = 0
+        self.late = False
+
+    async def _async_handle_timeout(self, timeout: int, cell: NotebookNode | None = None) -> Any:
+        self.late = True
+        return await super()._async_handle_timeout(timeout, cell)
 
     def process_message(self, msg: dict, cell: NotebookNode, cell_index: int) -> NotebookNode | None:
         kind = msg["msg_type"]
@@ -91,8 +96,11 @@ class _Client(NotebookClient):
         return super().process_message(msg, cell, cell_index)
 
     async def async_execute_cell(self, cell: NotebookNode, cell_index: int, **options: Any) -> Any:
-        self.sent = 0
+        self.sent, self.late = 0, False
         done = await super().async_execute_cell(cell, cell_index, **options)
+        if self.late:
+            words = f"Stopped after {self.timeout} s."
+            cell.outputs.append(new_output("error", ename=TIMEOUT_ERROR, evalue=words, traceback=[words]))
         if self.sent > MOST_KEPT:
             cell.outputs.append(
                 new_output("stream", name="stdout", text="\n[the rest of this output was left out]\n")
@@ -195,10 +203,9 @@ class Runner:
             client.timeout = max(1, min(self.timeout, int(self.until - time.monotonic())))
             try:
                 await client.async_execute_cell(cell, index)
-                stopped = any(output.get("ename") == TIMEOUT_ERROR for output in cell.outputs)
-                if stopped and index not in ran.stopped:
+                if client.late and index not in ran.stopped:
                     ran.stopped.append(index)
-                if stopped and not await self._responds(client):
+                if client.late and not await self._responds(client):
                     raise KernelGone("ran too long and could not be interrupted")
             except Exception as error:
                 why = await self._why(client, error)
