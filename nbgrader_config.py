@@ -11,11 +11,12 @@ from nbgrader.preprocessors import GetGrades
 
 from seqcourse.grading.feedback import HideChecks, ShowPoints
 from seqcourse.grading.late import LatePolicy
-from seqcourse.sockets import private_sockets
+from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, Reader
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
 
 here = Path(__file__).resolve().parent
+(here / "grading").mkdir(exist_ok=True)
 
 c.CourseDirectory.course_id = "seqcourse"
 c.CourseDirectory.root = str(here)
@@ -33,12 +34,13 @@ c.ClearSolutions.code_stub = {
 }
 c.ClearSolutions.text_stub = "*Your answer goes here.*"
 
+# `nbgrader autograde` reads a submission as what it may be, puts its answers into the released
+# notebook, and runs that in a sandbox; the hidden checks of solutions/checks judge outside of it.
+c.Autograde.exporter_class = Reader
+c.Autograde.sanitize_preprocessors = SANITIZE
+c.Autograde.autograde_preprocessors = AUTOGRADE
 # Seconds that one cell may take before it is stopped; the rest of the notebook then goes on.
-c.Execute.timeout = 120
-
-# A kernel that is graded talks through files of its own, so that many can start at once.
-for option, value in private_sockets().items():
-    setattr(c.KernelManager, option, value)
+c.Examine.timeout = 120
 
 # What being late costs: a share of the points for each day that has begun after the grace period.
 # Nothing as it stands; 0.1 is a tenth a day. The floor is the share of the points that always stays.

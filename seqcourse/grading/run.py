@@ -100,7 +100,8 @@ class _Client(NotebookClient):
         done = await super().async_execute_cell(cell, cell_index, **options)
         if self.late:
             words = f"Stopped after {self.timeout} s."
-            cell.outputs.append(new_output("error", ename=TIMEOUT_ERROR, evalue=words, traceback=[words]))
+            stopped = new_output("error", ename=TIMEOUT_ERROR, evalue=words, traceback=[words])
+            cell.outputs.append(stopped)
         if self.sent > MOST_KEPT:
             cell.outputs.append(
                 new_output("stream", name="stdout", text="\n[the rest of this output was left out]\n")
@@ -232,6 +233,8 @@ class Runner:
 
     async def _ask_one(self, client: _Client, request: Mapping[str, Any]) -> Answer:
         manager = client.km
+        # A probe stands for its grade cell: it has no more time than any cell.
+        request = {**request, "seconds": min(request["seconds"], self.timeout)}
         manager.put(REQUEST, json.dumps(request).encode())
         code = PROBE.format(str(manager.exchange))
         question = client.kc.execute(code, silent=True, store_history=False)
