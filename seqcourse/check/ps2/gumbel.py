@@ -37,21 +37,20 @@ def gumbel_arguments(
 def gumbel_cases(seed: int) -> dict[str, dict[str, Any]]:
     """The calls of a hidden check.
 
-    Every one of them tells every mistake, but for the overflow, which only the last one tells: whoever
-    gets some of them right has understood the draw. There the scores lie as close together as the
+    Nearly every mistake shows in each of them, so whoever gets some of them right has understood the
+    draw; an overflow shows in the last one only. There the scores lie as close together as the
     temperature is low, so that the relaxed draw is no row of 0 and 1.
     """
-    sizes = {
-        "several rows of logits": dict(batch=4, v=6, temperature=0.6),
-        "a batch of one": dict(batch=1, v=5, temperature=1.7),
-        "logits that are far apart": dict(batch=5, v=5, temperature=0.4, scale=2.0),
-        "a temperature close to 0": dict(
-            batch=3, v=4, temperature=0.002, scale=0.002, close=0.002, level=3.0
-        ),
-    }
+    everywhere = [mistake for mistake in GUMBEL_SOFTMAX if mistake not in (NOISE_TWICE, OVERFLOW)]
+    several = dict(batch=4, v=6, temperature=0.6)
+    near = dict(batch=3, v=4, temperature=0.002, scale=0.002, close=0.002, level=3.0)
     return {
-        kind: _telling(case, seed + 100 * k, GUMBEL_SOFTMAX[:-1])
-        for k, (kind, case) in enumerate(sizes.items())
+        "several rows of logits": _telling(several, seed, [*everywhere, NOISE_TWICE]),
+        "a batch of one": _telling(dict(batch=1, v=5, temperature=1.7), seed + 1, everywhere),
+        "logits that are far apart": _telling(
+            dict(batch=5, v=5, temperature=0.4, scale=2.0), seed + 2, everywhere
+        ),
+        "a temperature close to 0": _telling(near, seed + 3, [*everywhere, OVERFLOW]),
     }
 
 
@@ -98,6 +97,18 @@ def _by_hand(logits, u, temperature):
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
+NOISE_TWICE = Likely(
+    "Did you add noise a second time, or draw from the relaxed draw? The drawn word is where "
+    "logit + G is largest.",
+    lambda z, u, tau: (
+        _relaxed(z, u, tau)[0],
+        (_relaxed(z, u, tau)[0] + _noise(u)).argmax(dim=-1),
+    ),
+)
+OVERFLOW = Likely(
+    "A low temperature makes exp overflow: use torch.softmax, or subtract the largest score first.",
+    _soft(_by_hand),
+)
 GUMBEL_SOFTMAX = [
     Likely(
         "Is one of the two logarithms missing? The noise is -log(-log(u)).",
@@ -143,14 +154,7 @@ GUMBEL_SOFTMAX = [
         "Did you take the word with the largest logit? The drawn word is where logit + G is largest.",
         lambda z, u, tau: (_relaxed(z, u, tau)[0], z.argmax(dim=-1)),
     ),
-    Likely(
-        "Did you add noise a second time, or draw from the relaxed draw? The drawn word is where "
-        "logit + G is largest.",
-        lambda z, u, tau: (
-            _relaxed(z, u, tau)[0],
-            (_relaxed(z, u, tau)[0] + _noise(u)).argmax(dim=-1),
-        ),
-    ),
+    NOISE_TWICE,
     Likely(
         "Is the softmax over the batch? It is over the words: dim=-1.",
         lambda z, u, tau: (_relaxed(z, u, tau, dim=0)[0], _relaxed(z, u, tau)[1]),
@@ -176,10 +180,7 @@ GUMBEL_SOFTMAX = [
     ),
     Likely("Did you return the relaxed draw only?", lambda *a: _relaxed(*a)[0]),
     Likely("Did you return the drawn word only?", lambda *a: _relaxed(*a)[1]),
-    Likely(
-        "A low temperature makes exp overflow: use torch.softmax, or subtract the largest score first.",
-        _soft(_by_hand),
-    ),
+    OVERFLOW,
 ]
 
 
