@@ -1,0 +1,77 @@
+"""Saves a class again and again in processes that are killed; a program of test_resume.
+
+    python -m tests.grading.kill_while_saving ROOT SEED KILLS
+
+Everything is imported once, and each process is a fork of this one: so there is time for many kills,
+and most of them fall into nbgrader's commits, its files, or between the gradebook and a record.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import shutil
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from seqcourse.grading.course import Course
+from seqcourse.grading.grade import alone
+from seqcourse.grading.parcel import pack
+from seqcourse.grading.records import read_record
+from seqcourse.grading.save import Saver
+
+EXAMINED = "examined.pickle"
+
+
+def save_all(course: Course, again: bool) -> None:
+    """What ``grade`` does with examinations that are there already."""
+    examined = pickle.loads((course.root / EXAMINED).read_bytes())
+    with alone(course):
+        course.open_gradebook()
+        saver = Saver(course, "ps1")
+        for student, done in examined.items():
+            parcel = pack(course.submitted / student / "ps1")
+            if again or read_record(course, "ps1", student) is None:
+                saver.save(done, parcel, "the same")
+
+
+def in_a_fork(course: Course, again: bool) -> int:
+    """Start ``save_all`` in a fork of this process."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        save_all(course, again)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def main() -> None:
+    """Kill, then let it end once; prints how many of the processes were killed before their end."""
+    root, seed, kills = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    trial = root.parent / "trial"
+    shutil.copytree(root, trial)
+    save_all(Course(trial), again=True)  # in this process: now all is imported
+    started = time.monotonic()
+    assert os.waitpid(in_a_fork(Course(trial), again=True), 0)[1] == 0
+    length = time.monotonic() - started
+    course = Course(root)
+    chance = random.Random(seed)
+    killed = 0
+    for number in range(kills):
+        child = in_a_fork(course, again=number % 4 != 0)
+        time.sleep(length * chance.random())
+        os.kill(child, signal.SIGKILL)
+        killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    assert os.waitpid(in_a_fork(course, again=False), 0)[1] == 0
+    print(killed)
+
+
+if __name__ == "__main__":
+    main()
