@@ -1,0 +1,203 @@
+"""The whole corpus and three honest students in one class, through the real pipeline."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import pytest
+
+from seqcourse.check.recording import arrays
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.course import Course
+from seqcourse.grading.examine import Examiner
+from seqcourse.grading.feedback import make_feedback
+from seqcourse.grading.grade import grade
+from seqcourse.grading.records import FAILED, WITH_GRADE, Record, record_path
+from seqcourse.grading.release import release
+from seqcourse.grading.scores import read_scores
+from tests.attacks import classroom, hostile
+from tests.attacks.hostile import NAME
+
+ROOT = Path(__file__).resolve().parents[2]
+ATTACKS = hostile.load()
+# Seconds that a cell, or the calls of a hidden check, may take here.
+TIMEOUT = 4
+STATUSES = {"graded", "crashed", "timed out", "unreadable", "missing", "failed"}
+# Numbers with this many decimals do not come out equal by chance.
+NUMBER = re.compile(r"-?\d+\.\d{6,}(?:e[-+]?\d+)?")
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass(frozen=True)
+class Class:
+    """A graded class."""
+
+    course: Course
+    honest: dict[str, float]
+    fair: dict[str, float]
+    records: dict[str, Record]
+    points: dict[str, float | None]
+    touched: list[str]
+    hidden: numpy.ndarray
+    seconds: float
+
+    def texts(self, student: str) -> Iterator[tuple[str, str]]:
+        """What was written about a student: the record, the graded notebook's outputs, the page."""
+        path = record_path(self.course, NAME, student)
+        yield "record", path.read_text(encoding="utf-8")
+        folder = self.course.autograded / student / NAME
+        for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+            if path.suffix == ".ipynb":
+                cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+                yield path.name, json.dumps([cell.get("outputs") for cell in cells])
+            elif path.is_file():
+                yield path.name, path.read_text(encoding="utf-8", errors="replace")
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory) -> Iterator[Class]:
+    folder = tmp_path_factory.mktemp("class")
+    course = Course(folder / "course")
+    shutil.copytree(ROOT / "solutions", course.solutions, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "nbgrader_config.py", course.root)
+    _plant(course)
+    release(course, [NAME])
+    before, os.environ["COURSE_SECRET"] = os.environ.get("COURSE_SECRET"), classroom.canary("secret")
+    try:
+        with classroom.outside(folder / "outside") as around:
+            where = classroom.place(course, course.folder / "gradebook.db", around)
+            honest = classroom.hand_in_honest(course, secret=classroom.canary("other"))
+            fair = classroom.hand_in_attacks(course, ATTACKS, where)
+            started = time.monotonic()
+            records = grade(course, NAME, workers=2, timeout=TIMEOUT)
+            seconds = time.monotonic() - started
+            touched = around.touched()
+    finally:
+        os.environ.pop("COURSE_SECRET")
+        if before is not None:
+            os.environ["COURSE_SECRET"] = before
+    scores = read_scores(course, NAME, records)
+    points = {record.student: scores.row(record.student).total for record in records}
+    by_name = {record.student: record for record in records}
+    yield Class(course, honest, fair, by_name, points, touched, _hidden_numbers(course), seconds)
+
+
+def _plant(course: Course) -> None:
+    """Secrets in the solutions and in the hidden checks."""
+    path = course.solution(NAME)
+    solution = notebooks.read(path)
+    for cell in solution["cells"]:
+        source = notebooks.text(cell)
+        begin = re.search(r"^( *)### BEGIN SOLUTION\n", source, re.MULTILINE)
+        if begin:
+            secret = f"{begin.group()}{begin.group(1)}# {classroom.canary('solution')}\n"
+            cell["source"] = source.replace(begin.group(), secret)
+    notebooks.write(solution, path)
+    with (course.solutions / "checks" / f"{NAME}.py").open("a", encoding="utf-8") as file:
+        file.write(f'\nSECRET = "{classroom.canary("check")}"\n')
+
+
+def _hidden_numbers(course: Course) -> numpy.ndarray:
+    """Inputs and expected values of this class's hidden checks, sorted."""
+    found = []
+    with Examiner(course) as examiner:
+        for judge in examiner.judges(NAME).values():
+            if not hasattr(judge.check, "make"):
+                continue
+            for given in judge.given().values():
+                plain = [value for value in given.values() if not callable(value)]
+                if judge.check.reference:
+                    plain.append(judge.check.reference(*given.values()))
+                for value in arrays(**{f"x{k}": item for k, item in enumerate(plain)}).values():
+                    if value.dtype.kind == "f":
+                        found.append(value.ravel())
+    numbers = numpy.concatenate(found).astype(float)
+    return numpy.sort(numbers[numpy.abs(numbers) > 1e-3])
+
+
+def secret_numbers(text: str, hidden: numpy.ndarray) -> list[str]:
+    """The numbers in a text that are, rounded, hidden inputs or expected values."""
+    found = []
+    for written in NUMBER.findall(text):
+        place = numpy.searchsorted(hidden, float(written))
+        near = hidden[max(0, place - 1) : place + 1]
+        if (numpy.abs(near - float(written)) < 1e-6).any():
+            found.append(written)
+    return found
+
+
+@pytest.fixture(params=[attack.name for attack in ATTACKS])
+def attack(request) -> hostile.Attack:
+    return next(attack for attack in ATTACKS if attack.name == request.param)
+
+
+def test_the_corpus_is_large_and_of_every_kind():
+    assert len(ATTACKS) >= 45
+    assert {attack.kind for attack in ATTACKS} == set(hostile.KINDS)
+    assert all(len(attack.tries) > 20 for attack in ATTACKS)
+
+
+def test_honest_students_get_what_they_earned(graded):
+    assert {student: graded.points[student] for student in graded.honest} == graded.honest
+
+
+def test_nothing_outside_was_touched(graded):
+    assert graded.touched == []
+
+
+def test_everybody_has_a_record_and_only_those_who_handed_in_a_grade(graded):
+    assert set(graded.records) == set(graded.course.students(NAME))
+    assert not [path for path in graded.course.root.rglob("exit") if path.is_file()]
+
+
+def test_an_attack_gains_no_point(graded, attack):
+    points = graded.points[attack.name]
+    assert (points or 0) <= graded.fair[attack.name], graded.records[attack.name].messages
+
+
+def test_an_attack_ends_with_a_status_and_a_sentence(graded, attack):
+    record = graded.records[attack.name]
+    assert record.status in STATUSES
+    assert record.status != FAILED, record.sentence
+    if record.status in WITH_GRADE:
+        lost = (graded.points[attack.name] or 0) < graded.honest["perfect"]
+        assert record.sentence or not lost or any(record.messages.values())
+    else:
+        assert record.sentence.endswith((".", ")")), record.sentence
+    for sentence in (record.sentence, *record.remarks, *record.messages.values()):
+        assert sentence.isprintable(), "control characters reach whoever reads the summary"
+
+
+def test_an_attack_finds_nothing_hidden(graded, attack):
+    for name, text in graded.texts(attack.name):
+        assert not classroom.loot(text), name
+        assert not secret_numbers(text, graded.hidden), name
+
+
+def test_no_work_stays_behind(graded):
+    """Threads of the run have ended; processes of the kernels have gone with their sandboxes."""
+    assert not [one.name for one in threading.enumerate() if one.name.startswith("watch-sandbox")]
+
+
+@pytest.mark.parametrize("name", [a.name for a in ATTACKS if a.kind in ("leak", "others")])
+def test_the_page_shows_nothing_hidden_and_runs_nothing(graded, name):
+    if graded.records[name].status not in WITH_GRADE:
+        pytest.skip("There is no page without a grade.")
+    page = make_feedback(graded.course, NAME, name).read_text(encoding="utf-8")
+    text = html.unescape(re.sub(r"<[^>]+>", "", page))
+    assert not classroom.loot(text)
+    assert not secret_numbers(text, graded.hidden)
+    for program in ("'OW' + 'NED'", "'OW'+'NED'", '"OW"+"NED"', "javascript:"):
+        assert not re.search(rf"<[^>]*{re.escape(program)}", page), "a program in a tag"
+        assert not re.search(rf"<script[^>]*>[^<]*{re.escape(program)}", page), "a program"
