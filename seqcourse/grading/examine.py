@@ -93,16 +93,16 @@ class Examiner:
 
     def new_kernel(self) -> Any:
         """The manager of a kernel that was not started yet."""
-        from seqcourse.grading.confine import ConfinedKernelManager, Warm, refusal
+        from seqcourse.grading.confine import Warm, kernel_manager, refusal
 
         if not self.confined:
-            return ConfinedKernelManager(limits=self.limits, warm=None, confined=False)
+            return kernel_manager(confined=False, limits=self.limits)
         if self._warm is None:
             why = refusal()
             if why:
                 raise CourseError(why)
             self._warm = self._stack.enter_context(Warm())
-        return ConfinedKernelManager(limits=self.limits, warm=self._warm)
+        return kernel_manager(limits=self.limits, warm=self._warm)
 
     def judges(self, name: str) -> dict[str, Judge]:
         """The checks of an assignment with this class's inputs, by grade cell."""
