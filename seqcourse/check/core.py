@@ -25,16 +25,15 @@ from seqcourse.check.compare import (
 from seqcourse.check.inputs import copy, drawn, noncontiguous, normal
 from seqcourse.check.recording import (
     after,
-    arrays,
     calls,
     forbid,
     judge,
     poll_verdict,
     quiet,
     record,
-    result,
     unchanged,
 )
+from seqcourse.check.values import arrays, result
 
 __all__ = [
     "Case",

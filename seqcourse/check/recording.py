@@ -22,14 +22,13 @@ from torch import Tensor
 from seqcourse.check.compare import (
     Likely,
     Mistake,
-    Stopped,
     compare,
     compare_gradients,
-    error_kind,
     gradients,
     outcome,
 )
 from seqcourse.check.inputs import copy
+from seqcourse.check.values import arrays, plainly, result
 
 
 def calls(function: Callable[..., Any]) -> numpy.ndarray:
@@ -77,41 +76,6 @@ def forbid(name: str, used: Iterable[str], forbidden: Iterable[str]) -> None:
             )
 
 
-def arrays(**values: Any) -> dict[str, numpy.ndarray]:
-    """Results as plain NumPy arrays by name: all that a probe hands over.
-
-    Tuples become one array per part (NAME.0, NAME.1), an error its kind and message (NAME.error),
-    None the word "None"; `result` undoes all of it.
-    """
-    plain = {}
-    for name, value in values.items():
-        if isinstance(value, (tuple, list)):
-            plain.update(arrays(**{f"{name}.{k}": item for k, item in enumerate(value)}))
-        elif isinstance(value, Exception):
-            plain[f"{name}.error"] = numpy.array([error_kind(value), str(value)])
-        elif isinstance(value, Tensor):
-            plain[name] = value.detach().cpu().numpy().copy()
-        else:
-            plain[name] = numpy.asarray("None" if value is None else value)
-    return plain
-
-
-def result(found: Mapping[str, numpy.ndarray], name: str) -> Any:
-    """The result that went into `arrays` under this name: a tensor, or a tuple of tensors."""
-    if name in found:
-        value = numpy.array(found[name])
-        if value.dtype.kind == "U":
-            return None if str(value) == "None" else str(value)
-        return torch.from_numpy(value)
-    if f"{name}.error" in found:
-        return Stopped(*(str(part) for part in found[f"{name}.error"]))
-    parts = [key for key in found if key.startswith(f"{name}.")]
-    if not parts:
-        raise Mistake(f"The probe handed over no {name}.")
-    numbers = sorted({int(key.removeprefix(f"{name}.").split(".")[0]) for key in parts})
-    return tuple(result(found, f"{name}.{number}") for number in numbers)
-
-
 def after(given: Mapping[str, Any], prefix: str = "") -> dict[str, numpy.ndarray]:
     """The inputs as they are after the call, for `unchanged` (functions are left out)."""
     left = {name: value for name, value in given.items() if _has_numbers(value)}
@@ -136,12 +100,15 @@ def unchanged(
         if key in found and numpy.array_equal(found[key], before, equal_nan=floating):
             continue
         kind, argument = key.removeprefix(prefix).split(".")[:2]
+        kind = "set" if key.endswith(".set") else kind
         raise Mistake(f"{name} changes its input {argument}: {_CHANGED[kind]}")
 
 
 _CHANGED = {
     "after": "whoever calls it still needs the old numbers. Did you write += or an operation that "
     "ends in _ (add_, mul_)? Make a new tensor.",
+    "set": "whoever calls it still needs the old set. Did you write &=, add() or remove()? Make a new "
+    "set, such as a & b.",
     "asks": "it switches requires_grad on for the caller's tensor. Make a copy first: "
     "h.detach().clone().requires_grad_().",
 }
@@ -180,8 +147,10 @@ def judge(
     """Judge for a verdict what `record` wrote down under the same prefix; raise Mistake."""
     unchanged(name, found, given, prefix)
     got = result(found, f"{prefix}result")
-    # The oracle's result goes the same way as the student's, so that 2.0 and a tensor of it are alike.
-    expected = result(arrays(result=reference(*copy(tuple(given.values())))), "result")
+    # Results of the oracle and of likely mistakes go the same way as the student's: so 2.0 and a
+    # tensor of it are alike.
+    expected = plainly(reference)(*copy(tuple(given.values())))
+    likely = [Likely(mistake.question, plainly(mistake.answer)) for mistake in likely]
     compare(name, got, expected, given.values(), likely, hint=hint, tolerance=tolerance)
     if gradient:
         reached = {key: result(found, f"{prefix}gradient.{key}") for key in gradient}

@@ -23,7 +23,8 @@ from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
 from seqcourse.check.naming import explaining
 from seqcourse.check.plain import pack, unpack
 from seqcourse.check.probe import BROKE, MISSING, REQUEST, UNSOLVED, probe
-from seqcourse.check.recording import forbid, quiet, result
+from seqcourse.check.recording import forbid, quiet
+from seqcourse.check.values import plainly, result
 from seqcourse.errors import CourseError
 
 UNSOLVED_WORDS = "is not solved yet."
@@ -116,7 +117,8 @@ class Judge:
         """The check with those likely mistakes that fit all cases; on one case many look the same."""
         made = list(self.given().values())
         results = [outcome(result, (found, f"{number}.result")) for number in range(len(made))]
-        return replace(check, likely=explaining(check.likely, results, made))
+        likely = [replace(mistake, answer=plainly(mistake.answer)) for mistake in check.likely]
+        return replace(check, likely=explaining(likely, results, made))
 
 
 def _mistake(judge: Any, *arguments: Any) -> str:

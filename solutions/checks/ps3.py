@@ -188,8 +188,8 @@ CHECKS = [
             "one source word": dict(time=3, words=4, length=1),
             "no column to leave out": dict(time=4, words=6, length=4),
         },
-        judge=ps3.judge_links,
-        record=ps3.record_links,
+        ps3.reference_links,
+        likely=ps3.LINKS,
         see=("05", "Are the maps right?"),
     ),
     HiddenCheck(
@@ -197,13 +197,12 @@ CHECKS = [
         "alignment_error_rate",
         ps3.error_arguments,
         {
-            # With many counts no two mistakes come out the same, so that the first is named rightly.
             "many sentences": dict(sentences=30),
             "a few sentences": dict(sentences=4),
             "one sentence": dict(sentences=1),
         },
-        judge=ps3.judge_rate,
-        record=ps3.record_rate,
+        ps3.reference_alignment_error_rate,
+        likely=ps3.ALIGNMENT_ERROR_RATE,
         see=("05", "Are the maps right?"),
     ),
     Poll("poll_1-grade", "poll_1", "c", see=("05", "A different average for every word")),

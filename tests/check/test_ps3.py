@@ -6,13 +6,11 @@ import math
 from pathlib import Path
 
 import nbformat
-import numpy
 import pytest
 import torch
 
 from seqcourse import functional, metrics
-from seqcourse.check import Mistake, core, ps3
-from seqcourse.check.ps3 import alignment
+from seqcourse.check import Mistake, ps3
 
 PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps3" / "ps3.ipynb"
 TEXT = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells}
@@ -113,19 +111,27 @@ def test_links_and_their_error_are_those_of_the_package(seed):
     assert ps3.reference_alignment_error_rate(**sets) == pytest.approx(rate)
 
 
-@pytest.mark.parametrize("value", [set(), {(0, 1), (3, 2)}, {(numpy.int64(2), 0)}])
-def test_sets_of_links_survive_the_way_through_plain_arrays(value):
-    found = core.arrays(result=alignment.packed(value))
-    assert found["result"].dtype.kind == "i"
-    assert alignment.unpacked(core.result(found, "result")) == value
+def test_what_is_no_set_of_links_is_told_by_the_self_check():
+    for value, words in [
+        ([(0, 1)], "expected a set"),
+        ({(0.5, 1)}, "plain whole numbers"),
+        ({3}, "plain whole numbers"),
+        ({(torch.tensor(0), 1)}, "tensor"),
+        (7, "expected a set"),
+    ]:
+        with pytest.raises(Mistake, match=words):
+            ps3.links(lambda weights, length, value=value: value)
 
 
-@pytest.mark.parametrize("value", [[(0, 1)], {(0.5, 1)}, {3}, {(torch.tensor(0), 1)}, 7])
-def test_what_is_no_set_of_links_is_told_in_words(value):
-    given = ps3.links_arguments(6, 4, 5)
-    found = ps3.record_links(lambda weights, length: value, given, "")
-    with pytest.raises(Mistake, match="set of pairs"):
-        ps3.judge_links(found, given, "")
+@pytest.mark.parametrize("seed", range(20))
+def test_masks_and_scores_are_what_their_kind_says(seed):
+    for batch, time in [(3, 4), (4, 3), (1, 5), (3, 6)]:
+        mask = ps3.softmax_arguments(batch, time, "mask", seed=seed)["mask"]
+        assert (mask.sum(dim=1) >= 2).all() and not mask.all(dim=1).any()
+        assert batch == 1 or mask.any(dim=0).all()
+    given = ps3.attend_arguments(2, 5, 3, 3, lengths=[3, 5], peak=900.0, seed=seed)
+    scores = given["score"](given["s"], given["h"])[given["mask"]]
+    assert scores.max().item() == pytest.approx(900.0)
 
 
 def test_a_row_with_nothing_is_a_trap_only_where_minus_infinity_is_added():

@@ -9,18 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from seqcourse.check import core
-from seqcourse.check.ps3 import alignment, scores, steps, weights, windows
-from seqcourse.check.ps3.alignment import (
+from seqcourse.check.ps3 import linking, rates, scores, steps, weights, windows
+from seqcourse.check.ps3.linking import LINKS, links, links_arguments, reference_links
+from seqcourse.check.ps3.rates import (
+    ALIGNMENT_ERROR_RATE,
     alignment_error_rate,
     error_arguments,
-    judge_links,
-    judge_rate,
-    links,
-    links_arguments,
-    record_links,
-    record_rate,
     reference_alignment_error_rate,
-    reference_links,
 )
 from seqcourse.check.ps3.scores import (
     ADDITIVE_SCORE,
@@ -63,16 +58,18 @@ from seqcourse.check.ps3.windows import (
 )
 
 FORBIDDEN = {}
-for _part in (alignment, scores, steps, weights, windows):
+for _part in (linking, rates, scores, steps, weights, windows):
     FORBIDDEN |= _part.FORBIDDEN
 
 __all__ = [
     "ADDITIVE_SCORE",
+    "ALIGNMENT_ERROR_RATE",
     "ATTEND",
     "CONTEXT",
     "DECODER_STEP",
     "FORBIDDEN",
     "GENERAL_SCORE",
+    "LINKS",
     "LOCAL_WEIGHTS",
     "MLP_SCORE",
     "SOFTMAX",
@@ -89,8 +86,6 @@ __all__ = [
     "experiment",
     "general_arguments",
     "general_score",
-    "judge_links",
-    "judge_rate",
     "judge_softmax_of_nothing",
     "links",
     "links_arguments",
@@ -99,8 +94,6 @@ __all__ = [
     "mlp_arguments",
     "mlp_score",
     "polls",
-    "record_links",
-    "record_rate",
     "reference_alignment_error_rate",
     "reference_attend",
     "reference_decoder_step",

@@ -1,0 +1,143 @@
+"""Exercise 8, second half: the alignment error rate of a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+from seqcourse.check.ps3.linking import Link
+from seqcourse.check.values import plainly
+
+FORBIDDEN = {"alignment_error_rate": ("alignment_error_rate", "AlignmentError", "seqcourse")}
+
+
+def error_arguments(sentences: int, seed: int = 0) -> dict[str, Any]:
+    """Arguments of `alignment_error_rate`: for every sentence three sets of links."""
+    rng = numpy.random.default_rng(seed)
+    predicted, sure, possible = [], [], []
+    for _ in range(sentences):
+        source, target = (int(n) for n in rng.integers(3, 8, size=2))
+        right = {(int(rng.integers(source)), t) for t in range(target)}
+        allowed = {(int(rng.integers(source)), int(rng.integers(target))) for _ in range(3)}
+        wrong = {(int(rng.integers(source)), t) for t in range(target) if rng.random() < 0.6}
+        predicted.append({link for link in right | allowed if rng.random() < 0.6} | wrong)
+        sure.append(right)
+        possible.append(right | allowed)
+    return {"predicted": predicted, "sure": sure, "possible": possible}
+
+
+def reference_alignment_error_rate(
+    predicted: list[set[Link]], sure: list[set[Link]], possible: list[set[Link]]
+) -> float:
+    """AER of a corpus, counts summed before dividing."""
+    in_sure = sum(len(a & s) for a, s in zip(predicted, sure, strict=True))
+    in_possible = sum(len(a & p) for a, p in zip(predicted, possible, strict=True))
+    return 1 - (in_sure + in_possible) / (sum(map(len, predicted)) + sum(map(len, sure)))
+
+
+def _rate(numerator: Callable[..., float], denominator: Callable[..., float]) -> Callable[..., float]:
+    """One minus a quotient of counts that are summed over the sentences."""
+
+    def rate(predicted, sure, possible):
+        rows = list(zip(predicted, sure, possible, strict=True))
+        return 1 - sum(numerator(*row) for row in rows) / sum(denominator(*row) for row in rows)
+
+    return rate
+
+
+def _right(a, s, p):
+    return len(a & s) + len(a & p)
+
+
+def _size(a, s, p):
+    return len(a) + len(s)
+
+
+def _mean_of_rates(predicted, sure, possible):
+    rows = list(zip(predicted, sure, possible, strict=True))
+    return sum(reference_alignment_error_rate([a], [s], [p]) for a, s, p in rows) / len(rows)
+
+
+ALIGNMENT_ERROR_RATE = [
+    Likely(
+        "Is it the share of right links? The error rate is 1 minus that.",
+        lambda predicted, sure, possible: 1 - reference_alignment_error_rate(predicted, sure, possible),
+    ),
+    Likely(
+        "Is it the mean of the sentences' rates? Add up the counts of all sentences first, then divide.",
+        _mean_of_rates,
+    ),
+    Likely(
+        "Do you count the first sentence only?",
+        lambda predicted, sure, possible: reference_alignment_error_rate(
+            predicted[:1], sure[:1], possible[:1]
+        ),
+    ),
+    Likely(
+        "Is |A| + |P| under the fraction? It is |A| + |S|.",
+        _rate(_right, lambda a, s, p: len(a) + len(p)),
+    ),
+    Likely("Is |A| alone under the fraction? It is |A| + |S|.", _rate(_right, lambda a, s, p: len(a))),
+    Likely(
+        "Is the number of links in A or S under the fraction? It is |A| + |S|: what is in both "
+        "counts twice.",
+        _rate(_right, lambda a, s, p: len(a | s)),
+    ),
+    Likely(
+        "Do the possible links leave out the sure ones? S is a part of P, and |A & P| counts them "
+        "again.",
+        _rate(lambda a, s, p: len(a & s) + len(a & (p - s)), _size),
+    ),
+    Likely(
+        "Is |A & P| missing above the fraction? Possible links that were made count as right.",
+        _rate(lambda a, s, p: len(a & s), _size),
+    ),
+    Likely(
+        "Is |A & S| counted twice? The second count is |A & P|.",
+        _rate(lambda a, s, p: 2 * len(a & s), _size),
+    ),
+    Likely(
+        "Is |A & P| counted twice? The first count is |A & S|.",
+        _rate(lambda a, s, p: 2 * len(a & p), _size),
+    ),
+    Likely(
+        "Sets meet with &, not with +: a & s. The number of links is len(...).",
+        lambda predicted, sure, possible: predicted[0] + sure[0],
+    ),
+    Likely(
+        "predicted, sure and possible are lists with one set per sentence: go through them with zip.",
+        lambda predicted, sure, possible: len(predicted & sure),
+    ),
+]
+
+
+def alignment_error_rate(student: Callable[..., float]) -> None:
+    """Check exercise 8, second half: the alignment error rate."""
+    if callable(student):
+        core.forbid("alignment_error_rate", core.calls(student), FORBIDDEN["alignment_error_rate"])
+
+    def handmade() -> dict[str, Any]:
+        sure = {(0, 0), (1, 0), (2, 1), (3, 2)}
+        return {
+            "predicted": [{(1, 0), (2, 1), (3, 2), (2, 2), (1, 1)}],
+            "sure": [sure],
+            "possible": [sure | {(1, 1)}],
+        }
+
+    cases = [
+        Case("the first example", handmade),
+        Case("one sentence with possible links", lambda: error_arguments(1, seed=4)),
+        Case("several sentences", lambda: error_arguments(5, seed=5)),
+        Case("many sentences", lambda: error_arguments(40, seed=6)),
+    ]
+    core.check_function(
+        "alignment_error_rate",
+        plainly(student) if callable(student) else student,
+        plainly(reference_alignment_error_rate),
+        cases,
+        [Likely(mistake.question, plainly(mistake.answer)) for mistake in ALIGNMENT_ERROR_RATE],
+    )

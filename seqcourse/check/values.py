@@ -1,0 +1,134 @@
+"""What a student's function returned, as plain arrays by name, and back.
+
+`arrays` runs beside the student's code and meets whatever an answer may return; `result` runs with
+the verdict and meets whatever a file may hold. A name stands for one value: NAME for numbers and
+text, NAME.error for an error, NAME.tuple or NAME.list for the number of its parts NAME.0, NAME.1, ...,
+NAME.set for a set of whole numbers or of tuples of them, NAME.other for words on anything else.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+
+from seqcourse.check.compare import Mistake, Other, Stopped, error_kind
+
+MOST_PARTS = 2_000
+MOST_LETTERS = 1_000
+LARGEST = 1 << 40
+SETS = "a set whose entries are no plain whole numbers or tuples of them (.item() makes one of a tensor)"
+MANY = "something with very many parts"
+_KINDS: tuple[tuple[type, str], ...] = (
+    (dict, "a dict"),
+    (set, SETS),
+    (frozenset, SETS),
+    (Iterator, "a generator or iterator, which must be used up first"),
+    (Tensor, "a tensor whose entries are no plain numbers"),
+    (numpy.ndarray, "an array whose entries are no plain numbers"),
+    (Callable, "a function"),
+)
+ELSE = "something that is no tensor"
+_WORDS = {words for _, words in _KINDS} | {MANY, ELSE}
+
+
+def arrays(**values: Any) -> dict[str, numpy.ndarray]:
+    """Results as plain NumPy arrays by name: all that a probe hands over; `result` undoes it."""
+    plain: dict[str, numpy.ndarray] = {}
+    for name, value in values.items():
+        if isinstance(value, Exception):
+            plain[f"{name}.error"] = numpy.array([error_kind(value), str(value)[:MOST_LETTERS]])
+        elif isinstance(value, (tuple, list)) and len(value) <= MOST_PARTS:
+            plain[f"{name}.{'list' if isinstance(value, list) else 'tuple'}"] = numpy.array(len(value))
+            plain.update(arrays(**{f"{name}.{k}": item for k, item in enumerate(value)}))
+        elif isinstance(value, (tuple, list)):
+            plain[f"{name}.other"] = numpy.array(MANY)
+        elif isinstance(value, (set, frozenset)) and (entries := _entries(value)) is not None:
+            plain[f"{name}.set"] = entries
+        elif (numbers := _numbers(value)) is not None:
+            plain[name] = numbers
+        else:
+            plain[f"{name}.other"] = numpy.array(_words(value))
+    return plain
+
+
+def _numbers(value: Any) -> numpy.ndarray | None:
+    """Numbers or text as an array of their own; None for what is neither."""
+    if value is None:
+        return numpy.array("None")
+    if isinstance(value, Tensor):
+        try:
+            value = value.detach().cpu().numpy().copy()
+        except (TypeError, RuntimeError):  # no dtype of NumPy's, or a layout of its own
+            return None
+    if not isinstance(value, (bool, int, float, str, numpy.generic, numpy.ndarray)):
+        return None
+    array = numpy.asarray(value[:MOST_LETTERS] if isinstance(value, str) else value)
+    plain = array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
+    return array if plain or array.dtype.kind == "U" else None
+
+
+def _entries(value: set | frozenset) -> numpy.ndarray | None:
+    """A set of whole numbers (N,), or of tuples of K whole numbers (N, K), in order; or None."""
+    entries = list(itertools.islice(value, MOST_PARTS + 1))
+    if len(entries) > MOST_PARTS:
+        return None
+    rows = [entry if isinstance(entry, tuple) else (entry,) for entry in entries]
+    alike = len({(isinstance(entry, tuple), len(row)) for entry, row in zip(entries, rows, strict=True)})
+    if alike > 1 or not all(whole(number) for row in rows for number in row):
+        return None
+    # No position is as large as the limit: what is cut off there stays wrong.
+    ordered = sorted(tuple(max(-LARGEST, min(LARGEST, int(n))) for n in row) for row in rows)
+    array = numpy.array(ordered, dtype=numpy.int64)
+    return array[:, 0] if entries and not isinstance(entries[0], tuple) else array
+
+
+def whole(value: Any) -> bool:
+    """Whether something is a plain whole number, Python's or NumPy's."""
+    return isinstance(value, (int, numpy.integer)) and not isinstance(value, bool)
+
+
+def _words(value: Any) -> str:
+    return next((words for kind, words in _KINDS if isinstance(value, kind)), ELSE)
+
+
+def result(found: Mapping[str, numpy.ndarray], name: str) -> Any:
+    """The value that went into `arrays` under this name: a tensor, a set, a tuple of such, ...
+
+    A number comes back as a tensor (), an error as Stopped, what is no plain value as Other.
+
+    Raises:
+        Mistake: there is nothing under this name.
+    """
+    if name in found:
+        value = numpy.array(found[name])
+        if value.dtype.kind == "U":
+            return None if str(value) == "None" else str(value)
+        return torch.from_numpy(value)
+    if f"{name}.error" in found:
+        return Stopped(*(str(part) for part in found[f"{name}.error"]))
+    if f"{name}.set" in found:
+        return _set(found[f"{name}.set"])
+    if f"{name}.other" in found:
+        words = str(found[f"{name}.other"])
+        return Other(words if words in _WORDS else ELSE)
+    for kind in (tuple, list):
+        if f"{name}.{kind.__name__}" in found:
+            parts = range(min(MOST_PARTS, int(found[f"{name}.{kind.__name__}"])))
+            return kind(result(found, f"{name}.{number}") for number in parts)
+    raise Mistake(f"The probe handed over no {name}.")
+
+
+def _set(entries: numpy.ndarray) -> set | Other:
+    if entries.dtype.kind not in "iu" or entries.ndim > 2 or len(entries) > MOST_PARTS:
+        return Other(SETS)
+    return set(entries.tolist() if entries.ndim < 2 else map(tuple, entries.tolist()))
+
+
+def plainly(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with its results as they come back from plain arrays."""
+    return lambda *arguments: result(arrays(result=function(*arguments)), "result")
