@@ -7,9 +7,9 @@ Students' work and grades lie under grading/, which is never committed. `seqcour
 from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-from nbgrader.preprocessors import GetGrades
+from nbgrader.preprocessors import AssignLatePenalties, GetGrades
 
-from seqcourse.grading.feedback import HideChecks, ShowPoints
+from seqcourse.grading.feedback import TEMPLATES, FeedbackExporter, HideChecks, ShowPoints
 from seqcourse.grading.late import LatePolicy
 from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, Reader
 
@@ -49,5 +49,22 @@ c.LatePolicy.grace_minutes = 15
 c.LatePolicy.share_per_day = 0.0
 c.LatePolicy.floor = 0.5
 
-# Feedback shows what failed and why, never the hidden check.
-c.GenerateFeedback.preprocessors = [GetGrades, HideChecks, ShowPoints, CSSHTMLHeaderPreprocessor]
+# What students wrote is shown without running anything of theirs in a browser, and without asking
+# another server for anything: in the formgrader and on the feedback pages.
+c.HTMLExporter.sanitize_html = True
+c.HTMLExporter.preprocessors = ["seqcourse.grading.safe.MakeSafe"]
+c.HTMLExporter.filters = {"markdown2html": "seqcourse.grading.safe.markdown"}
+c.HTMLExporter.extra_template_paths = [str(TEMPLATES / "formgrader")]
+
+# Feedback shows what failed and why, never the hidden check. Points given by hand count for what
+# being late costs, so that is computed again first.
+c.GenerateFeedback.exporter_class = FeedbackExporter
+c.GenerateFeedback.preprocessors = [
+    AssignLatePenalties,
+    GetGrades,
+    HideChecks,
+    ShowPoints,
+    CSSHTMLHeaderPreprocessor,
+]
+# With the address of your rendered book, feedback links to the sections that it names.
+c.ShowPoints.book = ""

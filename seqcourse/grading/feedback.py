@@ -1,23 +1,38 @@
-"""Feedback pages: what failed and why, never the hidden check."""
+"""Feedback pages: what failed, on what kind of input and why; never the hidden check."""
 
 from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nbconvert.exporters import HTMLExporter
 from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Unicode
+from traitlets.config import Config
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
 from seqcourse.grading.release import last_line
+from seqcourse.grading.spreadsheet import number
 
 BEGIN = "BEGIN HIDDEN TESTS"
 END = "END HIDDEN TESTS"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 WIDTH = 88
 INSTEAD = "# Hidden checks ran here; what they found stands below."
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+
+# The form in which a verdict comes (seqcourse.grading.outcome): sentences, each with its kinds of
+# input, and at last where the book explains it.
+REASON = re.compile(r"(?P<words>.+?)\s*(?:\(Input: (?P<inputs>.+?)\.\)(?=\s|$)|$)", re.S)
+SEE = re.compile(r"\s*Read again: chapter (?P<chapter>\d+), “(?P<section>[^”]+)”\.\s*$")
+PARTLY = re.compile(r"^[\d.]+ of [\d.]+ points\.\n")
+HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*$", re.M)
+# What became of a graded cell; the page's colours.
+FULL, PART, NONE, WAITS = "full", "part", "none", "waits"
 
 
 class HideChecks(NbGraderPreprocessor):
@@ -49,33 +64,146 @@ class HideChecks(NbGraderPreprocessor):
 
 
 class ShowPoints(NbGraderPreprocessor):
-    """Put a table at the top of the page: each test by name, with its points.
+    """Gathers what the page says about points: the table on top, and a verdict at each graded cell."""
 
-    The page's own list says "Test cell" for all of them and leaves out those that were deleted.
-    """
+    book = Unicode("", help="Address of the rendered book; verdicts then link to its sections.").tag(
+        config=True
+    )
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        from nbformat.v4 import new_markdown_cell
         from nbgrader.api import Gradebook
 
         told = resources["nbgrader"]
-        there = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells]
-        place = {name: index for index, name in enumerate(there)}  # the deleted ones come last
-        lines = ["| test or answer | points | |", "|---|---|---|"]
+        titles = dict(_titles(nb))
         with Gradebook(told["db_url"]) as gradebook:
+            submission = gradebook.find_submission(told["assignment"], told["student"])
             notebook = gradebook.find_submission_notebook(
                 told["notebook"], told["assignment"], told["student"]
             )
-            for grade in sorted(notebook.grades, key=lambda grade: place.get(grade.name, len(there))):
-                remark = ""
-                if grade.name not in place:
-                    remark = "the cell was deleted from the notebook"
-                elif grade.needs_manual_grade and grade.manual_score is None:
-                    remark = "not graded yet"
-                name = grade.name.replace("-grade", "")
-                lines.append(f"| {name} | {grade.score:g} of {grade.max_score:g} | {remark} |")
-        nb.cells.insert(0, new_markdown_cell("\n".join(lines)))
+            grades = {grade.name: _grade(grade, titles) for grade in notebook.grades}
+            late = float(submission.total_seconds_late or 0.0)
+            first, last = submission.student.first_name, submission.student.last_name
+        for cell in nb.cells:
+            grade = grades.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+            if grade is not None:
+                grade |= self._verdict(cell)
+                cell.metadata["feedback"] = grade
+        order = [*titles, *(name for name in grades if name not in titles)]
+        seqcourse = nb.metadata.get("seqcourse", {})
+        resources["feedback"] = {
+            "rows": [grades[name] for name in order if name in grades],
+            "points": number(sum(grade["points"] for grade in grades.values())),
+            "waits": any(grade["state"] == WAITS for grade in grades.values()),
+            "total": number(told["score"]),
+            "maximum": number(told["max_score"]),
+            "share": round(100 * told["score"] / told["max_score"]) if told["max_score"] else 0,
+            "penalty": number(told["late_penalty"]) if told["late_penalty"] else "",
+            "late": _duration(late) if late else "",
+            "name": f"{first or ''} {last or ''}".strip() or told["student"],
+            "remarks": [str(remark) for remark in seqcourse.get("remarks", ())],
+            "sentence": str(seqcourse.get("sentence", "")),
+        }
         return nb, resources
+
+    def _verdict(self, cell: Any) -> dict[str, Any]:
+        """What the check said, taken out of the cell's outputs: sentences, and where to read again."""
+        if cell.cell_type != "code":
+            return {}
+        for output in cell.outputs:
+            partly = output.output_type == "stream" and PARTLY.match(output.text)
+            if output.get("ename") == "Mistake" or partly:
+                words = PARTLY.sub("", output.text) if partly else str(output.evalue)
+                cell.outputs = []
+                return self._told(" ".join(words.split()))
+        if any(output.get("ename") == "NotImplementedError" for output in cell.outputs):
+            cell.outputs = []
+            return {"reasons": [{"words": "Not answered yet.", "inputs": []}]}
+        if any("✓" in str(output.get("text", "")) for output in cell.outputs):
+            cell.outputs = []
+        return {}
+
+    def _told(self, words: str) -> dict[str, Any]:
+        see = SEE.search(words)
+        words = SEE.sub("", words)
+        reasons = [
+            {"words": found["words"].strip(), "inputs": (found["inputs"] or "").split("; ")}
+            for found in REASON.finditer(words)
+            if found["words"].strip()
+        ]
+        told: dict[str, Any] = {"reasons": reasons}
+        if see:
+            told["see"] = dict(see.groupdict(), link=self._link(int(see["chapter"]), see["section"]))
+        return told
+
+    def _link(self, chapter: int, section: str) -> str:
+        """The address of a section of the book, or "" where nobody said where the book is."""
+        if not self.book:
+            return ""
+        from docutils.nodes import make_id
+
+        try:
+            root = Path(self.parent.parent.coursedir.root)
+        except AttributeError:
+            return ""
+        pages = sorted((root / "book").glob(f"{chapter:02d}_*"))
+        if not pages:
+            return ""
+        return f"{self.book.rstrip('/')}/book/{pages[0].stem}.html#{make_id(section)}"
+
+
+def _titles(nb: Any) -> Iterator[tuple[str, str]]:
+    """Each named cell of a notebook with the last heading before it."""
+    title = ""
+    for cell in nb.cells:
+        mark = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "markdown" and not mark.get("solution"):
+            headings = HEADING.findall(cell.source)
+            title = headings[-1] if headings else title
+        if "grade_id" in mark:
+            yield mark["grade_id"], title
+
+
+def _grade(grade: Any, titles: dict[str, str]) -> dict[str, Any]:
+    """A grade of the gradebook, in the words of the page."""
+    points, maximum = float(grade.score or 0.0), float(grade.max_score)
+    state = FULL if points >= maximum else PART if points > 0 else NONE
+    remark = ""
+    if grade.name not in titles:
+        remark = "the cell was deleted from the notebook"
+    elif grade.needs_manual_grade and grade.manual_score is None:
+        state, remark = WAITS, "not graded yet"
+    return {
+        "name": grade.name,
+        "shown": grade.name.replace("-grade", ""),
+        "title": titles.get(grade.name, ""),
+        "points": points,
+        "score": number(points),
+        "maximum": number(maximum),
+        "state": state,
+        "remark": remark,
+    }
+
+
+def _duration(seconds: float) -> str:
+    """A time in the two largest units: "1 day 3 hours", "25 minutes"."""
+    minutes = max(1, round(seconds / 60))
+    parts = (minutes // 1440, "day"), (minutes // 60 % 24, "hour"), (minutes % 60, "minute")
+    told = [f"{count} {unit}{'' if count == 1 else 's'}" for count, unit in parts if count]
+    return " ".join(told[:2])
+
+
+class FeedbackExporter(HTMLExporter):
+    """nbconvert's exporter with the page of this course: one file, no script, nothing from elsewhere."""
+
+    def __init__(self, config: Config | None = None, **options: Any) -> None:
+        # nbgrader names its own template for every HTMLExporter; these are for this class alone.
+        own = Config()
+        own.FeedbackExporter.template_name = "seqcourse_feedback"
+        own.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES)]
+        own.FeedbackExporter.extra_template_paths = []
+        settings = Config(config or {})
+        settings.merge(own)
+        super().__init__(config=settings, **options)
 
 
 def make_feedback(course: Course, name: str, student: str) -> Path:

@@ -1,0 +1,62 @@
+"""Formulas of a notebook as MathML, which browsers draw by themselves, without a script or a font."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+# What docutils does not read, in words that it does.
+REWRITTEN = (
+    (re.compile(r"\\texttt\b"), r"\\text"),
+    (re.compile(r"\\dots\b"), r"\\ldots"),
+    (re.compile(r"\\[bB]igg?[lrm]?(?![a-zA-Z])"), ""),
+    (re.compile(r"\\[td]frac\b"), r"\\frac"),
+    (re.compile(r"\\frac\s*(\d)\s*(\d)"), r"\\frac{\1}{\2}"),
+    # Without braces of its own an accent takes the index that follows for what stands below it.
+    (
+        re.compile(
+            r"(\\(?:hat|tilde|bar|vec|overrightarrow|overleftarrow))\s*(\{[^{}]*\}|[a-zA-Z](?![a-zA-Z]))"
+        ),
+        r"{\1{\2}}",
+    ),
+)
+ELEMENTS = set(
+    "math mrow mi mo mn ms mtext mspace msub msup msubsup munder mover munderover mfrac msqrt mroot "
+    "mtable mtr mtd mstyle mpadded mphantom menclose".split()
+)
+ATTRIBUTES = set(
+    "xmlns display stretchy accent accentunder movablelimits mathvariant form width height depth "
+    "lspace rspace columnalign columnspacing rowspacing class linethickness scriptlevel displaystyle "
+    "minsize maxsize separator fence notation mathcolor mathsize".split()
+)
+TAG = re.compile(r"</?(\w+)((?:\s+[\w:-]+=\"[^\"<>]*\")*)\s*/?>")
+LONGEST = 4000
+
+
+def mathml(tex: str, block: bool = False) -> str:
+    """A formula as MathML; its TeX as code where it cannot be read.
+
+    What comes back holds elements of MathML only, with text that is escaped: the formula may be
+    anybody's.
+    """
+    return _converted(tex, block) or f"<code>{escape(tex)}</code>"
+
+
+def _converted(tex: str, block: bool) -> str:
+    from docutils.utils.math.latex2mathml import tex2mathml
+
+    if len(tex) > LONGEST:
+        return ""
+    for pattern, instead in REWRITTEN:
+        tex = pattern.sub(instead, tex)
+    try:
+        made = tex2mathml(tex.strip(), as_block=block)
+    except Exception:  # docutils raises many kinds for a formula that it does not know
+        return ""
+    if made.count("<") != len(TAG.findall(made)):
+        return ""
+    for name, attributes in TAG.findall(made):
+        used = set(re.findall(r"([\w:-]+)=", attributes))
+        if name not in ELEMENTS or not used <= ATTRIBUTES:
+            return ""
+    return re.sub(r">\s+<", "><", made)
