@@ -7,6 +7,7 @@ from typing import Any
 
 from seqcourse.check.compare import Likely, outcome, same
 from seqcourse.check.inputs import copy
+from seqcourse.check.values import plainly
 
 
 def explaining(
@@ -16,7 +17,7 @@ def explaining(
 
     On one call alone different mistakes often come out the same.
 
-    results: what the student's function returned, or the error that it stopped with.
+    results: what the student's function returned (from `result`), or the error that it stopped with.
     made: the arguments of the same calls.
     """
     calls = [
@@ -27,6 +28,6 @@ def explaining(
     whole = [
         mistake
         for mistake in likely
-        if all(same(got, outcome(mistake.answer, copy(arguments))) for got, arguments in calls)
+        if all(same(got, outcome(plainly(mistake.answer), copy(arguments))) for got, arguments in calls)
     ]
     return whole or list(likely)

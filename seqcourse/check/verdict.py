@@ -23,8 +23,8 @@ from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
 from seqcourse.check.naming import explaining
 from seqcourse.check.plain import pack, unpack
 from seqcourse.check.probe import BROKE, MISSING, REQUEST, UNSOLVED, probe
-from seqcourse.check.recording import forbid, quiet
-from seqcourse.check.values import plainly, result
+from seqcourse.check.recording import forbid, quiet, record
+from seqcourse.check.values import result
 from seqcourse.errors import CourseError
 
 UNSOLVED_WORDS = "is not solved yet."
@@ -98,10 +98,11 @@ class Judge:
     def _judge_cases(self, check: HiddenCheck, found: Mapping, given: Mapping) -> Verdict:
         wrong: dict[str, list[str]] = {}  # the sentence -> the kinds of input it is true of
         narrowed: HiddenCheck | None = None
+        plain = check.likely and check.record is record and not check.judge
         for number, (kind, arguments) in enumerate(given.items()):
             prefix = f"{number}."
             why = _mistake(check.judge_case, found, arguments, prefix, kind)
-            if why and check.likely and f"{prefix}result.error" not in found:
+            if why and plain and f"{prefix}result.error" not in found:
                 narrowed = narrowed or self._narrowed(check, found)
                 why = _mistake(narrowed.judge_case, found, arguments, prefix, kind)
             if why:
@@ -117,8 +118,7 @@ class Judge:
         """The check with those likely mistakes that fit all cases; on one case many look the same."""
         made = list(self.given().values())
         results = [outcome(result, (found, f"{number}.result")) for number in range(len(made))]
-        likely = [replace(mistake, answer=plainly(mistake.answer)) for mistake in check.likely]
-        return replace(check, likely=explaining(likely, results, made))
+        return replace(check, likely=explaining(check.likely, results, made))
 
 
 def _mistake(judge: Any, *arguments: Any) -> str:
