@@ -31,6 +31,7 @@ from typing import Any
 import numpy
 
 from seqcourse.check.compare import Likely, Mistake
+from seqcourse.check.modules import judge_module, record_module
 from seqcourse.check.recording import judge, poll_verdict, record
 
 Arguments = dict[str, Any]
@@ -57,6 +58,7 @@ class HiddenCheck:
     see: chapter and section to read again, such as ("03", "The encoder reads in both directions").
     share: ALL_OR_NOTHING, or BY_CASE for partial credit: each case is worth the same.
     record: another way to call the answer and write down what it did; importable like `make`.
+        `seqcourse.check.modules.record_module` is the one for classes.
     judge: another way to judge one case: judge(found, given, prefix) raises Mistake.
     judge_all: another way to judge all cases at once: judge_all(found, {kind: given}) where the
         arrays of case number k begin with "k.".
@@ -120,7 +122,8 @@ class HiddenCheck:
         if self.judge:
             self.judge(found, given, prefix)
             return
-        judge(
+        judge_with = judge_module if self.record is record_module else judge
+        judge_with(
             self.answer,
             found,
             given,

@@ -1,0 +1,242 @@
+"""Checks of classes: an object is built, given weights, called several times; its gradients compared.
+
+What a maker returns for such an exercise (`module_arguments` makes it from sizes):
+
+    {
+        "build": {"d": 4},                          # the arguments of the class, by name
+        "weights": {"w.weight": ..., "b": ...},     # its parameters, by the names that the text gives
+        "calls": [{"x": ...}, {"x": ...}],          # the arguments of calls of one and the same object
+    }
+
+In a check, `record=record_module` stands beside it, `reference` is the right class, the `answer` of a
+likely mistake is a class that makes it, and `gradient` names parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor, nn
+
+from seqcourse.check.compare import (
+    Likely,
+    Mistake,
+    Stopped,
+    compare,
+    compare_gradients,
+    error_kind,
+    outcome,
+    same,
+)
+from seqcourse.check.discreet import error_in_words
+from seqcourse.check.inputs import copy, normal
+from seqcourse.check.recording import after, unchanged
+from seqcourse.check.values import arrays, result
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+
+
+def module_arguments(
+    build: Mapping[str, Any],
+    weights: Mapping[str, Sequence[int]],
+    inputs: Mapping[str, Sequence[int]],
+    calls: int = 2,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """What a class is tested with, from sizes alone: its weights and the arguments of every call."""
+    return {
+        "build": dict(build),
+        "weights": normal(weights, seed=seed),
+        "calls": [normal(inputs, seed=seed + 1 + number) for number in range(calls)],
+    }
+
+
+def record_module(
+    student: Callable[..., Any],
+    given: Mapping[str, Any],
+    prefix: str = "",
+    gradient: Sequence[str] = (),
+) -> dict[str, numpy.ndarray]:
+    """For a probe: build an object, give it weights, call it; write down results and gradients."""
+    mine = copy(dict(given))
+    found = arrays(**{f"{prefix}{name}": item for name, item in _use(student, mine, gradient).items()})
+    return found | after(_inputs(mine), prefix)
+
+
+def judge_module(
+    name: str,
+    found: Mapping[str, numpy.ndarray],
+    given: Mapping[str, Any],
+    reference: Callable[..., Any],
+    likely: Iterable[Likely] = (),
+    prefix: str = "",
+    gradient: Sequence[str] = (),
+    *,
+    hint: str = "",
+    tolerance: float | None = None,
+) -> None:
+    """Judge for a verdict what `record_module` wrote down under the same prefix; raise Mistake."""
+    built = result(found, f"{prefix}built")
+    if isinstance(built, Stopped):
+        question = _explain_stop(likely, built, given) or hint
+        raise Mistake(
+            f"{name} could not be built with {', '.join(given['build']) or 'no arguments'}: it stopped "
+            f"with {error_in_words(built.kind, str(built))}. {question}".strip()
+        )
+    _compare_names(name, found, given["weights"], prefix)
+    unchanged(name, found, _inputs(given), prefix)
+    right = arrays(**_use(reference, copy(dict(given)), gradient))
+    results, expected = result(found, f"{prefix}result"), result(right, "result")
+    fitting = _fitting(likely, results, given, tolerance)
+    for number, call in enumerate(given["calls"]):
+        label = f"{name} ({ORDINALS[number]} call of one object)" if number else name
+        mistakes = [Likely(question, _returns(wrong[number])) for question, wrong in fitting]
+        compare(
+            label,
+            results[number],
+            expected[number],
+            call.values(),
+            mistakes,
+            hint=hint,
+            tolerance=tolerance,
+        )
+    if gradient:
+        reached = [
+            {key: result(half, f"{start}gradient.{key}") for key in gradient}
+            for half, start in ((found, prefix), (right, ""))
+        ]
+        compare_gradients(name, *reached)
+
+
+def _use(build: Callable[..., Any], given: Mapping[str, Any], gradient: Sequence[str]) -> dict[str, Any]:
+    """What an object of a class does: plain results by name, made in the same way by both halves."""
+    thing = outcome(lambda: build(**given["build"]), ())
+    if isinstance(thing, Exception):
+        return {"built": thing}
+    weights = given["weights"]
+    try:
+        shapes = {key: tuple(value.shape) for key, value in _parameters(thing, weights).items()}
+    except (AttributeError, TypeError) as error:
+        return {"built": error}
+    if shapes != {key: tuple(value.shape) for key, value in weights.items()}:
+        return {"built": True, "names": _in_words(shapes)}
+    parameters = _load(thing, weights)
+    results = tuple(outcome(thing, tuple(call.values())) for call in given["calls"])
+    used = {"built": True, "names": _in_words(shapes), "result": results}
+    wanted = {key: parameters[key] for key in gradient}
+    reached = outcome(_gradients, (results, wanted))
+    if isinstance(reached, Exception):
+        reached = dict.fromkeys(wanted)
+    return used | {f"gradient.{key}": item for key, item in reached.items()}
+
+
+def _parameters(thing: Any, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """An object's parameters by name: all of a module's, those asked for of anything else."""
+    if isinstance(thing, nn.Module):
+        return dict(thing.named_parameters())
+    named = {key: outcome(reduce, (getattr, key.split("."), thing)) for key in weights}
+    return {key: value for key, value in named.items() if isinstance(value, Tensor)}
+
+
+def _load(thing: Any, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Give an object its weights; its parameters by name."""
+    if isinstance(thing, nn.Module):
+        thing.to(next(iter(weights.values())).dtype if weights else torch.float64)
+        thing.load_state_dict(dict(weights), strict=False)
+        thing.eval()
+        return dict(thing.named_parameters())
+    loaded = {key: value.detach().clone().requires_grad_() for key, value in weights.items()}
+    for key, value in loaded.items():
+        *path, last = key.split(".")
+        setattr(reduce(getattr, path, thing), last, value)
+    return loaded
+
+
+def _gradients(results: Sequence[Any], parameters: Mapping[str, Tensor]) -> dict[str, Tensor | None]:
+    """The gradient of a fixed weighted sum of all results by parameter; None where none arrives."""
+    parts = [part for item in results for part in (item if isinstance(item, (tuple, list)) else [item])]
+    total = torch.zeros((), dtype=torch.float64)
+    for k, part in enumerate(parts):
+        if isinstance(part, Tensor) and part.is_floating_point():
+            total = total + (part * normal({"w": part.shape}, 7 + k)["w"]).sum()
+    if not parameters or not total.requires_grad:
+        return dict.fromkeys(parameters)
+    reached = torch.autograd.grad(total, list(parameters.values()), allow_unused=True)
+    return dict(zip(parameters, reached, strict=True))
+
+
+def _in_words(shapes: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
+    return tuple(f"{key} {shape}" for key, shape in sorted(shapes.items()))
+
+
+def _compare_names(
+    name: str, found: Mapping[str, numpy.ndarray], weights: Mapping[str, Tensor], prefix: str
+) -> None:
+    """Raise Mistake unless the object has the parameters that the text asks for, and no others."""
+    theirs = set(result(found, f"{prefix}names"))
+    wanted = _in_words({key: tuple(value.shape) for key, value in weights.items()})
+    missing = [item for item in wanted if item not in theirs]
+    if missing:
+        raise Mistake(
+            f"{name} should have these parameters, with these names and shapes: {'; '.join(missing)}. "
+            "A tensor that is learnt is an nn.Parameter, or a part of a layer that is an attribute."
+        )
+    if len(theirs) > len(wanted):
+        raise Mistake(
+            f"{name} has more parameters than it should: only {'; '.join(wanted) or 'none'} are asked "
+            "for. Does a layer have a bias that it should not have?"
+        )
+
+
+def _inputs(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of all calls by name, for `unchanged`."""
+    calls = given["calls"]
+    return {
+        (f"{name} of call {number + 1}" if len(calls) > 1 else name): value
+        for number, call in enumerate(calls)
+        for name, value in call.items()
+    }
+
+
+def _explain_stop(likely: Iterable[Likely], stopped: Stopped, given: Mapping[str, Any]) -> str:
+    """The question of the first likely mistake that cannot be built for the same reason."""
+    for mistake in likely:
+        built = _use(mistake.answer, copy(dict(given)), ())["built"]
+        if error_kind(built) == stopped.kind and str(built) == str(stopped):
+            return mistake.question
+    return ""
+
+
+def _fitting(
+    likely: Iterable[Likely], results: Any, given: Mapping[str, Any], tolerance: float | None
+) -> list[tuple[str, Any]]:
+    """Question and results of the likely mistakes that explain all calls, or else of all of them."""
+    tried = []
+    for mistake in likely:
+        used = arrays(**_use(mistake.answer, copy(dict(given)), ()))
+        if any(key.startswith("result.") for key in used):
+            tried.append((mistake.question, result(used, "result")))
+    whole = [
+        (question, wrong)
+        for question, wrong in tried
+        if all(
+            isinstance(got, Exception) or same(got, item, tolerance)
+            for got, item in zip(results, wrong, strict=True)
+        )
+    ]
+    return whole or tried
+
+
+def _returns(value: Any) -> Callable[..., Any]:
+    """A function that returns a value, or raises it when it is an error."""
+
+    def function(*arguments: Any) -> Any:
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    return function
