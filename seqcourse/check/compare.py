@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,6 +33,10 @@ class Stopped(Exception):
         self.kind = kind
 
 
+class AnyError(Exception):
+    """Raised by the answer of a likely mistake: any error does whose message holds this pattern."""
+
+
 @dataclass(frozen=True)
 class Other:
     """What a student's call returned and no plain array can hold, in a few fixed words."""
@@ -46,6 +51,7 @@ class Likely:
     question: asks about the mistake ("Did you forget b_hh?").
     answer: a function that makes it; it gets the arguments of the exercise. When a student's
         function returns the same thing, or stops with the same error, the question is asked.
+        (A mistake that stops with many different messages raises AnyError with a pattern.)
     """
 
     question: str
@@ -59,12 +65,19 @@ def _flat(value: Any) -> list[Any]:
 
 
 MOST_TOLD = 4
+MOST_AXES = 6
+
+
+def _sizes(value: Tensor | numpy.ndarray) -> str:
+    """A shape in words; of very many axes only how many: their sizes could carry a message."""
+    shape = tuple(value.shape)
+    return str(shape) if len(shape) <= MOST_AXES else f"with {len(shape)} axes"
 
 
 def describe(value: Any) -> str:
     """A value in a few words: "a tensor (2, 3)", "a tuple of 2", "None"."""
     if isinstance(value, (Tensor, numpy.ndarray)):
-        return f"a tensor {tuple(value.shape)}"
+        return f"a tensor {_sizes(value)}"
     if isinstance(value, (tuple, list)):
         inside = [describe(item) for item in value[:MOST_TOLD]] + ["..."] * (len(value) > MOST_TOLD)
         return f"a {type(value).__name__} of {len(value)} ({', '.join(inside)})"
@@ -133,11 +146,21 @@ def _explain(got: Any, arguments: Sequence[Any], likely: Iterable[Likely], toler
     """The question of the first likely mistake with the same outcome, or an empty string."""
     for mistake in likely:
         wrong = outcome(mistake.answer, copy(tuple(arguments)))
-        if isinstance(got, Exception) or isinstance(wrong, Exception):
+        if isinstance(wrong, AnyError):
+            if isinstance(got, Exception) and re.search(str(wrong), str(got)):
+                return mistake.question
+        elif isinstance(got, Exception) or isinstance(wrong, Exception):
             if error_kind(got) == error_kind(wrong) and str(got) == str(wrong):
                 return mistake.question
         elif same(got, wrong, tolerance):
             return mistake.question
+    return ""
+
+
+def _signature(name: str, got: Exception) -> str:
+    """A question, when the function itself takes other arguments than it was called with."""
+    if error_kind(got) == "TypeError" and str(got).startswith(f"{name.split()[0]}() "):
+        return "Does it take the arguments that the text lists, in that order?"
     return ""
 
 
@@ -168,7 +191,7 @@ def compare(
     mistakes are tried on them. `hint` is added when none of them explains the difference.
     """
     if isinstance(got, Exception):
-        question = _explain(got, tuple(arguments), likely, tolerance) or hint
+        question = _explain(got, tuple(arguments), likely, tolerance) or _signature(name, got) or hint
         sizes = ", ".join(describe(value) for value in arguments)
         raise Mistake(
             f"{name} stopped with {error_in_words(error_kind(got), str(got))}. "
@@ -216,7 +239,7 @@ def _difference(got: Any, expected: Any) -> str:
             if one != other:
                 return f"{part} should be {other!r}, but is {one!r}."
         elif one.shape != other.shape:
-            return f"the shape of {part} should be {tuple(other.shape)}, but is {tuple(one.shape)}."
+            return f"the shape of {part} should be {_sizes(other)}, but is {_sizes(one)}."
         elif one.is_floating_point() and one.isnan().any() and not other.isnan().any():
             return f"{part} holds NaN (not a number)."
         elif not _close(one, other, None):

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check import core
-from seqcourse.check.compare import outcome
+from seqcourse.check.compare import AnyError, outcome
 from seqcourse.check.core import Case, Likely, Mistake
 
 _LIBRARY = ("scaled_dot_product_attention", "MultiheadAttention", "MultiHeadAttentionPool")
@@ -127,7 +127,21 @@ def _rescaled(exponentials: Tensor) -> Tensor:
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
+def _needs_a_mask(scores: Tensor, mask: Tensor | None) -> None:
+    if mask is None:
+        raise AnyError(r"NoneType|got \(bool, ")
+
+
 SOFTMAX = [
+    Likely(
+        "The mask may be None: then every position may be attended to. Ask `if mask is not None` "
+        "before you use it.",
+        _needs_a_mask,
+    ),
+    Likely(
+        "A tensor of many entries is neither true nor false: ask `if mask is not None`, not `if mask`.",
+        lambda scores, mask: scores if mask is None or mask else None,
+    ),
     Likely(
         "Is the softmax over the batch? Each row should sum to 1: the last axis, dim=-1.",
         lambda scores, mask: functional.softmax(scores, 0, mask),
