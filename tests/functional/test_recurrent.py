@@ -41,9 +41,7 @@ def test_step_equals_torch_in_value_and_gradient(make, step, gates, bias, dtype)
 def test_vanilla_step_by_hand():
     """x = 1, h = 2, weights 0.5 and -0.25, biases 0.1 and 0.2: tanh(0.5 - 0.5 + 0.3)."""
     one = lambda value: torch.tensor([[value]])  # noqa: E731
-    h = F.rnn_step(
-        one(1.0), one(2.0), one(0.5), one(-0.25), torch.tensor([0.1]), torch.tensor([0.2])
-    )
+    h = F.rnn_step(one(1.0), one(2.0), one(0.5), one(-0.25), torch.tensor([0.1]), torch.tensor([0.2]))
     assert h.item() == pytest.approx(0.2913126, abs=1e-6)
 
 
