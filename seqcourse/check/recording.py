@@ -27,6 +27,7 @@ from seqcourse.check.compare import (
     gradients,
     outcome,
 )
+from seqcourse.check.discreet import is_discreet
 from seqcourse.check.inputs import copy
 from seqcourse.check.values import arrays, plainly, result
 
@@ -37,8 +38,11 @@ def calls(function: Callable[..., Any]) -> numpy.ndarray:
     The helpers that stand beside it are looked into as well. Their own names are left out: a helper
     that somebody wrote is no call of the library's function of that name.
     """
-    scope, home = getattr(function, "__globals__", {}), getattr(function, "__module__", None)
-    found, seen, waiting = {str(home)}, set(), [function]
+    home, waiting = getattr(function, "__module__", None), [function]
+    if isinstance(function, type):  # a class uses what its methods use
+        waiting = [item for item in vars(function).values() if isinstance(item, types.FunctionType)]
+    scope = getattr(waiting[0], "__globals__", {}) if waiting else {}
+    found, seen = {str(home)}, set()
     while waiting:
         item = waiting.pop()
         code = item if isinstance(item, types.CodeType) else getattr(item, "__code__", None)
@@ -70,8 +74,10 @@ def forbid(name: str, used: Iterable[str], forbidden: Iterable[str]) -> None:
     forbidden = set(forbidden)
     for item in (str(word) for word in used):
         if forbidden and (item in forbidden or item.startswith("seqcourse.")):
+            # A name that came from a student's process is told when it is one of ours.
+            told = item if item in forbidden or not is_discreet() else "the package's own answer"
             raise Mistake(
-                f"{name} uses {item}, which is the thing to build here. "
+                f"{name} uses {told}, which is the thing to build here. "
                 "Write it from matrix products and elementwise functions."
             )
 

@@ -18,7 +18,7 @@ import numpy
 import torch
 
 from seqcourse.check.compare import Mistake, Stopped, outcome
-from seqcourse.check.discreet import discreet, public
+from seqcourse.check.discreet import discreet, error_in_words, public
 from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
 from seqcourse.check.naming import explaining
 from seqcourse.check.plain import pack, unpack
@@ -128,7 +128,7 @@ def _mistake(judge: Any, *arguments: Any) -> str:
     except Mistake as mistake:
         return public(str(mistake))
     except Stopped as stopped:
-        return public(f"The answer stopped with {stopped.kind}.")
+        return public(f"The answer stopped with {error_in_words(stopped.kind, str(stopped))}.")
     except Exception as error:  # a result that no judge was made for
         return f"The result could not be judged ({type(error).__name__}): it has an unexpected form."
     return ""
