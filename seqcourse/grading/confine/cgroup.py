@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from seqcourse.grading.confine.limits import Limits
+from seqcourse.grading.confine.limits import ROOM, Limits
 
 ROOT = Path("/sys/fs/cgroup")
 PREFIX = "seqcourse-"
@@ -80,8 +80,7 @@ class Group:
     def _limit(self, controller: str, folder: Path, limits: Limits) -> None:
         second = (folder / "cgroup.controllers").exists()
         if controller == "pids":
-            # The holder has two processes, the guard is one.
-            (folder / "pids.max").write_text(str(limits.processes + 3))
+            (folder / "pids.max").write_text(str(limits.processes + ROOM))
             return
         # What lies in the folders of the sandbox is memory, too.
         most = limits.memory + 2 * limits.scratch + limits.exchange

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from seqcourse.grading.confine import enter
+from seqcourse.grading.confine.calls import refuse_calls
 from seqcourse.grading.confine.limits import Limits
 from seqcourse.grading.confine.sandbox import SOCKETS
 
 CONNECTION_FILE = f"{SOCKETS}/kernel.json"
 # Chosen first when the machine runs out of memory.
-FIRST_TO_GO = "1000"
+FIRST_TO_GO = b"1000"
 INLINE = "module://matplotlib_inline.backend_inline"
 
 
@@ -32,50 +33,82 @@ def tell(report: socket.socket, **what: object) -> None:
         report.send(json.dumps(what).encode())
 
 
-def become_kernel(holder: int, limits: Limits, asked: dict, report: socket.socket) -> NoReturn:
-    """Go into the sandbox of this holder for good. Never returns, whatever happens."""
+def become_kernel(
+    holder: int, limits: Limits, asked: dict, report: socket.socket, parent: int
+) -> NoReturn:
+    """Go into the sandbox of this holder for good. Never returns, whatever happens.
+
+    Args:
+        holder: process id of the sandbox's first process.
+        limits: what the kernel may use.
+        asked: the request: control groups to join, where the kernel's sockets will be.
+        report: where to say how it goes.
+        parent: a file descriptor of the warm process.
+    """
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for group in asked["groups"]:
             Path(group, "cgroup.procs").write_text("0")
-        Path("/proc/self/oom_score_adj").write_text(FIRST_TO_GO)
         held = os.pidfd_open(holder)
-        enter.keep_only({report.fileno(), held})
+        processes = os.open("/proc", os.O_PATH)
+        enter.keep_only({report.fileno(), held, processes, parent})
         enter.enter_namespaces(holder)
         enter.drop_privileges()
-        enter.die_with_parent()
         enter.settle(limits)
         write_connection_file(asked["connection"])
         pid = os.fork()
         if pid == 0:
-            os.close(held)
             enter.die_with_parent()
             os.setsid()
             enter.be_readable()
+            _go_first(processes)
+            refuse_calls()
+            enter.keep_only({report.fileno()})
             run_kernel(report)
             os._exit(0)
+        os.close(processes)
         tell(report, pid=pid)
-        guard(pid, held, report)
+        guard(pid, {report.fileno(), parent}, held)
+        tell(report, ended=os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        os._exit(0)
     except BaseException as error:
         tell(report, failed=f"{type(error).__name__}: {error}")
     os._exit(1)
 
 
-def guard(pid: int, held: int, report: socket.socket) -> None:
-    """Wait for the kernel's end and report it; end the sandbox if nobody listens any more."""
+def guard(pid: int, others: set[int], held: int) -> None:
+    """Return when the kernel has ended; kill its sandbox when nobody needs it any more.
+
+    Code in the sandbox could switch off that it dies with its parent; this process it cannot reach.
+
+    Args:
+        pid: of the kernel.
+        others: become readable when the grader has let go, or the warm process is gone.
+        held: the sandbox's first process, with which all others die.
+    """
     kernel = os.pidfd_open(pid)
     poll = select.poll()
-    poll.register(kernel, select.POLLIN)
-    poll.register(report, select.POLLIN)
+    for descriptor in (kernel, *others):
+        poll.register(descriptor, select.POLLIN)
     while kernel not in dict(poll.poll()):
-        # Nothing is ever sent to us: there is something to read only when the other end is closed.
-        with suppress(OSError):
+        with suppress(ProcessLookupError):
             signal.pidfd_send_signal(held, signal.SIGKILL)
-        poll.unregister(report)
-    status = os.waitpid(pid, 0)[1]
-    tell(report, ended=os.waitstatus_to_exitcode(status))
-    os._exit(0)
+        for descriptor in others:
+            with suppress(KeyError):
+                poll.unregister(descriptor)
+
+
+def _go_first(processes: int) -> None:
+    """When the machine runs out of memory, this process is to be chosen, not the guard.
+
+    Args:
+        processes: the /proc of outside; inside nobody may write to it.
+    """
+    with suppress(OSError):
+        file = os.open("self/oom_score_adj", os.O_WRONLY, dir_fd=processes)
+        os.write(file, FIRST_TO_GO)
+        os.close(file)
 
 
 def write_connection_file(connection: dict) -> None:

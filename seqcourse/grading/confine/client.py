@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from queue import Empty
 from typing import Any
 
 import zmq
+import zmq.asyncio
 from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.channels import AsyncZMQSocketChannel
 
@@ -17,9 +19,36 @@ MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, Recurs
 
 
 class ConfinedChannel(AsyncZMQSocketChannel):
-    """Counts what comes, and takes no message that cannot be read."""
+    """Counts what comes, takes no message that cannot be read, and notices when nothing can come."""
 
     manager: Any = None
+    lost = False
+
+    async def get_msg(self, timeout: float | None = None) -> dict[str, Any]:
+        """The next message; Empty after so many seconds, or when the kernel has hung up."""
+        assert self.socket is not None
+        poller = zmq.asyncio.Poller()
+        poller.register(self.socket, zmq.POLLIN)
+        if not self.lost:
+            poller.register(self.socket.get_monitor_socket(), zmq.POLLIN)
+        milliseconds = None if timeout is None else max(0, int(timeout * 1000))
+        ready = dict(await poller.poll(milliseconds))
+        if self.socket in ready:
+            return await self._recv()
+        if ready:
+            self.lost = True
+            await self.manager.lost()
+            if timeout is None:
+                await asyncio.Event().wait()  # for good: who waits so also asks whether it lives
+        raise Empty
+
+    def close(self) -> None:
+        """Close the socket and the one that watches it."""
+        if self.socket is not None:
+            self.socket.disable_monitor()
+        super().close()
+
+    stop = close
 
     async def _recv(self, **options: Any) -> dict[str, Any]:
         assert self.socket is not None
@@ -79,6 +108,7 @@ class ConfinedKernelClient(AsyncKernelClient):
         made.setsockopt(zmq.RECONNECT_IVL, -1)
         if identity:
             made.identity = identity
+        made.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         made.connect(self._make_url(channel))
         return made
 

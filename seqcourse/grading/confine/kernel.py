@@ -121,7 +121,7 @@ class ConfinedKernelManager(AsyncKernelManager):
         self.transport, self.ip = "ipc", f"/proc/self/fd/{self._descriptors['sockets']}/kernel"
         for name, port in PORTS.items():
             setattr(self, name, port)
-        self._watch = Watch(Meter(self._take_proc()), self.limits, self.end, self._is_overdue)
+        self._watch = Watch(Meter(self._take_proc()), self.limits, self.end, self._overdue)
         self._watch.start()
 
     async def _told(self, what: str) -> dict:
@@ -158,7 +158,7 @@ class ConfinedKernelManager(AsyncKernelManager):
 
     def client(self, **options: Any) -> ConfinedKernelClient:
         """A client for this kernel; it is closed with it."""
-        client = super().client(**options)
+        client = super().client(**{"context": self.context, **options})
         self._clients.append(client)
         return client
 
@@ -174,9 +174,18 @@ class ConfinedKernelManager(AsyncKernelManager):
         """The client got a reply: what was interrupted has ended."""
         self._interrupted = None
 
-    def _is_overdue(self) -> bool:
+    def _overdue(self) -> str:
         since = self._interrupted
-        return since is not None and time.monotonic() - since > self.limits.grace
+        late = since is not None and time.monotonic() - since > self.limits.grace
+        return "went on after it was interrupted" if late else ""
+
+    async def lost(self) -> None:
+        """The client noticed that a channel was closed: the kernel ended, or is not to be talked to."""
+        for _ in range(20):
+            if not await self.is_alive():
+                return
+            await asyncio.sleep(0.05)
+        self.end(f"hung up, or sent a message of more than {size_in_words(self.limits.message)}")
 
     def end(self, reason: str) -> None:
         """Kill the kernel and everything in its sandbox. Any thread may call it."""

@@ -13,6 +13,8 @@ OPEN_FILES = 512
 # Since Linux 5.14 the limit on processes counts those of the sandbox's own user namespace only.
 # Before, it counts all that the user has, so that a busy desktop would stop the first kernel.
 COUNTS_PER_NAMESPACE = (5, 14)
+# The system refuses more processes than this above the limit: by then the watch has seen too many.
+ROOM = 16
 # After SIGXCPU, which a process may catch, it is killed this many seconds later.
 CPU_GRACE = 2
 
@@ -78,7 +80,7 @@ def apply_limits(limits: Limits) -> None:
         resource.RLIMIT_MEMLOCK: (0, 0),
     }
     if kernel_version() >= COUNTS_PER_NAMESPACE:
-        wanted[resource.RLIMIT_NPROC] = (limits.processes, limits.processes)
+        wanted[resource.RLIMIT_NPROC] = (limits.processes + ROOM, limits.processes + ROOM)
     for what, (soft, hard) in wanted.items():
         highest = resource.getrlimit(what)[1]
         if highest != resource.RLIM_INFINITY:

@@ -25,7 +25,10 @@ CLONE_NEWNS = 0x20000
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 CAP_SETUID, CAP_SYS_ADMIN = 7, 21
 
-_libc = ctypes.CDLL(None, use_errno=True)
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
 
 
 @functools.cache
@@ -49,7 +52,7 @@ def staged(index: int) -> str:
 
 def step_down(places: list[Path]) -> None:
     """Mount these places for bubblewrap and become nobody. Called between fork and exec."""
-    _check(_libc.unshare(CLONE_NEWNS))
+    _check(_libc().unshare(CLONE_NEWNS))
     _mount(None, "/", None, MS_REC | MS_PRIVATE)
     # Opened before: some may lie below the folder that is covered now.
     opened = [os.open(place, os.O_PATH) for place in places]
@@ -67,7 +70,7 @@ def step_down(places: list[Path]) -> None:
 
 def _mount(source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> None:
     coded = [None if text is None else text.encode() for text in (source, target, kind, data)]
-    _check(_libc.mount(coded[0], coded[1], coded[2], ctypes.c_ulong(flags), coded[3]))
+    _check(_libc().mount(coded[0], coded[1], coded[2], ctypes.c_ulong(flags), coded[3]))
 
 
 def _check(result: int) -> None:
@@ -81,11 +84,11 @@ def files_belong_to(user: int, group: int):
     """Within, files that this thread makes belong to them: a sandbox knows no other user."""
     changes = os.geteuid() == 0 and user != 0
     if changes:
-        _libc.setfsgid(group)
-        _libc.setfsuid(user)
+        _libc().setfsgid(group)
+        _libc().setfsuid(user)
     try:
         yield
     finally:
         if changes:
-            _libc.setfsuid(0)
-            _libc.setfsgid(os.getegid())
+            _libc().setfsuid(0)
+            _libc().setfsgid(os.getegid())

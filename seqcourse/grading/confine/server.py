@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from seqcourse.errors import CourseError
-from seqcourse.grading.confine import child
+from seqcourse.grading.confine import calls, child
 from seqcourse.grading.confine.holder import Holder
 from seqcourse.grading.confine.limits import Limits
 from seqcourse.grading.confine.warm import LARGEST_REQUEST
@@ -53,6 +53,7 @@ def preload(modules: list[str], matplotlib_folder: str | None) -> None:
         os.environ["MPLCONFIGDIR"] = inside
     if "torch" in modules:
         _warm_torch()
+    calls.library()
     # The collector would write to every object it looks at, and so copy its page in every child.
     gc.collect()
     gc.freeze()
@@ -76,10 +77,15 @@ def threads() -> int:
 
 
 class Server:
-    """Serves requests from the socket until its other end is closed."""
+    """Serves requests from the socket until its other end is closed, or the grader is gone.
 
-    def __init__(self, requests: socket.socket):
+    Both are looked for: a process that the grader forked may keep its end of the socket open.
+    """
+
+    def __init__(self, requests: socket.socket, grader: int):
         self.requests = requests
+        self.grader = os.pidfd_open(grader)
+        self.me = os.pidfd_open(os.getpid())
         self.holders: dict[int, Holder] = {}  # by the process id of bubblewrap
 
     def serve(self) -> None:
@@ -91,8 +97,11 @@ class Server:
         with selectors.DefaultSelector() as selector:
             selector.register(self.requests, selectors.EVENT_READ)
             selector.register(wake, selectors.EVENT_READ)
+            selector.register(self.grader, selectors.EVENT_READ)
             while True:
                 for key, _ in selector.select():
+                    if key.fileobj == self.grader:
+                        return
                     if key.fileobj is wake:
                         wake.recv(4096)
                         self.reap()
@@ -143,7 +152,7 @@ class Server:
                     f"that it imported starts some. Leave that module out of preload."
                 )
             if os.fork() == 0:
-                child.become_kernel(holder.pid, limits, asked, report)  # never returns
+                child.become_kernel(holder.pid, limits, asked, report, self.me)  # never returns
         except BaseException:
             self.holders.pop(holder.process.pid, None)
             holder.close()
@@ -152,19 +161,19 @@ class Server:
 
 def main() -> None:
     """Import what the first message names, say so, and serve."""
-    from seqcourse.grading.confine.enter import die_with_parent
-
-    die_with_parent()
     requests = socket.socket(fileno=os.dup(0))
     told = json.loads(requests.recv(LARGEST_REQUEST))
     preload(told["preload"], told["matplotlib"])
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
-    requests.send(b"ready")
-    # What is said from now on, nobody reads.
-    os.dup2(nowhere, 2)
+    try:
+        server = Server(requests, told["grader"])
+        requests.send(b"ready")
+    except OSError:
+        return  # the grader is gone
+    os.dup2(nowhere, 2)  # what is said from now on, nobody reads
     os.close(nowhere)
-    Server(requests).serve()
+    server.serve()
 
 
 if __name__ == "__main__":

@@ -76,7 +76,11 @@ class Warm:
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        told = {"preload": self.preload, "matplotlib": _matplotlib_folder()}
+        told = {
+            "preload": self.preload,
+            "matplotlib": _matplotlib_folder(),
+            "grader": os.getpid(),
+        }
         with theirs:
             self._process = subprocess.Popen(
                 # -P: the folder in which we happen to be, perhaps a submission, is not searched.

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from seqcourse.grading.confine.limits import Limits, size_in_words
 
 INTERVAL = 0.1
+OURS = 2  # processes of the holder
 # Fields of /proc/PID/stat after the program's name: processor time, threads.
 UTIME, STIME, CUTIME, CSTIME, THREADS, STARTED = 11, 12, 13, 14, 17, 19
 
@@ -93,14 +94,14 @@ class Watch(threading.Thread):
         meter: of the sandbox; closed when the watch ends.
         limits: what it may use.
         end: called once with what it did, as the part of a sentence.
-        overdue: tells whether an interrupted cell has gone on for too long.
+        also: tells what else it does that ends it, or "".
     """
 
     def __init__(
-        self, meter: Meter, limits: Limits, end: Callable[[str], None], overdue: Callable[[], bool]
+        self, meter: Meter, limits: Limits, end: Callable[[str], None], also: Callable[[], str]
     ):
         super().__init__(name="watch-sandbox", daemon=True)
-        self.meter, self.limits, self.end, self.overdue = meter, limits, end, overdue
+        self.meter, self.limits, self.end, self.also = meter, limits, end, also
         self.over = threading.Event()
 
     def run(self) -> None:
@@ -120,7 +121,7 @@ class Watch(threading.Thread):
     def excess(self, seconds: float) -> str:
         """What is exceeded now, or ""."""
         limits, usage = self.limits, self.meter.read()
-        if usage.processes > limits.processes:
+        if usage.processes - OURS > limits.processes:
             return f"started more than {limits.processes} processes"
         if usage.memory > limits.memory and self.meter.exact_memory() > limits.memory:
             return f"used more than {size_in_words(limits.memory)} of memory"
@@ -128,9 +129,7 @@ class Watch(threading.Thread):
             return f"used more than {limits.cpu:g} seconds of processor time"
         if seconds > limits.wall:
             return f"ran for more than {limits.wall:g} seconds"
-        if self.overdue():
-            return "went on after it was interrupted"
-        return ""
+        return self.also()
 
     def stop(self) -> None:
         """Stop looking, and wait until the last look is over."""
