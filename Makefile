@@ -19,6 +19,7 @@ help: ## list the targets
 	  || grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST)
 
 course: $(READY) ## install, execute and render the book, release, grade a sample class
+	@sh tests/ensure_tools.sh bubblewrap
 	@$(BIN)/seqcourse course
 
 lab: $(READY) ## open JupyterLab on the course
@@ -34,7 +35,7 @@ grade: $(READY) ## grade what lies in grading/submitted
 	@$(BIN)/seqcourse grade
 
 test: $(READY) ## run every test, then every notebook of book/ and solutions/
-	@PYTHON_OF_COURSE=$(BIN)/python sh tests/book/ensure_browser.sh
+	@PYTHON_OF_COURSE=$(BIN)/python sh tests/ensure_tools.sh browser bubblewrap postgresql
 	@$(ONE_THREAD) $(BIN)/pytest tests -n $(WORKERS) --dist loadscope --durations=15 --durations-min=2 \
 	  --cov --cov-report=term:skip-covered
 	@$(ONE_THREAD) PYTHONPATH=. $(BIN)/pytest --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -n $(WORKERS) \

@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-# In the order of preference; `tests/book/ensure_browser.sh` looks for the same ones.
+# In the order of preference; `tests/ensure_tools.sh` looks for the same ones.
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PLACES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -21,7 +21,7 @@ QUIET = (
 )
 WHY_NOT = (
     "The pages should be looked at by a Chromium, but none was found. "
-    "Run `sh tests/book/ensure_browser.sh`, or install Chromium or Chrome."
+    "Run `sh tests/ensure_tools.sh browser`, or install Chromium or Chrome."
 )
 
 
