@@ -17,7 +17,8 @@ from safetensors.numpy import load, save
 TEXT = "text:"
 MOST_BYTES = 1 << 26
 MOST_ARRAYS = 20_000
-MOST_TEXT = 10_000
+MOST_TEXT = 100_000
+MOST_LETTERS = 4_000_000  # of a row of strings, each as wide as the longest
 
 
 def pack(found: Mapping[str, numpy.ndarray]) -> bytes:
@@ -61,4 +62,6 @@ def _text(value: numpy.ndarray) -> numpy.ndarray:
     parts = words if isinstance(words, list) else [words]
     if not all(isinstance(part, str) for part in parts):
         raise ValueError("text that is none")
+    if len(parts) * max(map(len, parts), default=0) > MOST_LETTERS:
+        raise ValueError("very long text")
     return numpy.array(words, dtype=str)
