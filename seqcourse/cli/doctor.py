@@ -131,6 +131,42 @@ def browser() -> Iterator[Finding]:
     yield Finding("browser", ABSENT, told)
 
 
+def sandbox() -> Iterator[Finding]:
+    """What keeps a student's code apart when it is graded."""
+    if version("jupyter_client") is None:
+        return
+    from seqcourse.grading.confine import calls, cgroup, refusal
+    from seqcourse.grading.confine.sandbox import bubblewrap_version
+
+    why_not = refusal()
+    if why_not:
+        told = f"{why_not} Without it, grading asks for --unsafe-no-sandbox."
+        yield Finding("sandbox", ABSENT, told)
+        return
+    number = ".".join(map(str, bubblewrap_version() or ()))
+    yield Finding("sandbox", GOOD, f"bubblewrap {number}; one was started and works")
+    kept = cgroup.controllers()
+    names = {"memory": "memory", "pids": "number of processes"}
+    by_groups = " and ".join(names[name] for name in kept)
+    told = f"control groups keep {by_groups}; " if kept else "no control groups can be made here; "
+    yield Finding("limits", GOOD, f"{told}the rest is watched ten times a second")
+    if calls.library() is None:
+        install = "install it (on Debian and Ubuntu: sudo apt-get install libseccomp2)"
+        yield Finding("system calls", ABSENT, f"not filtered, as there is no libseccomp; {install}")
+    else:
+        yield Finding("system calls", GOOD, "those that no notebook needs are refused (libseccomp)")
+
+
+def database() -> Iterator[Finding]:
+    """A server for the gradebook is optional: without one it is a file."""
+    found = version("psycopg")
+    if found:
+        yield Finding("PostgreSQL", GOOD, f"psycopg {found}, for a gradebook on a server (optional)")
+    else:
+        told = "optional, for a gradebook on a server; install it: pip install 'seqcourse[postgres]'"
+        yield Finding("PostgreSQL", ABSENT, told)
+
+
 def data() -> Iterator[Finding]:
     from seqcourse.cli.data import data_sets
 
@@ -173,4 +209,4 @@ def machine() -> Iterator[Finding]:
     yield Finding("machine", state, told)
 
 
-PARTS = (python, torch, machine, tools, browser, data, checkpoints)
+PARTS = (python, torch, machine, tools, sandbox, database, browser, data, checkpoints)
