@@ -1,0 +1,255 @@
+"""Test the hidden checks themselves: wrong answers must lose points, right ones must not.
+
+Every answer goes through the pipeline that grades students. To be quick, one submission carries a
+wrong answer to every exercise at once; exercises that use each other's functions never meet.
+"""
+
+from __future__ import annotations
+
+import ast
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from seqcourse.errors import CourseError
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.operators import mutants_of
+from seqcourse.grading.sample import answered, load_checks, right_answers
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from seqcourse.grading.course import Course
+    from seqcourse.grading.examine import Examination
+
+WRONG, RIGHT, OPERATOR = "wrong", "right", "operator"
+SECONDS = 10  # for one probe: some mutants never end
+Examine = Callable[[str, str, Path], "Examination"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer to one exercise, and what must become of it.
+
+    kind: WRONG must lose points, RIGHT must lose none, OPERATOR must lose some or be explained.
+    says: words that the message must hold; empty for a poll.
+    why: for an operator mutant that may survive, the reason.
+    """
+
+    exercise: str
+    name: str
+    source: str
+    kind: str
+    says: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an answer: points lost of so many, and what was said."""
+
+    answer: Answer
+    lost: float
+    worth: float
+    message: str
+
+    @property
+    def named(self) -> bool:
+        """Whether the message names the mistake."""
+        return self.answer.says in self.message
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with the check, or an empty string."""
+        kind = self.answer.kind
+        if kind == RIGHT:
+            return "false alarm" if self.lost else ""
+        if not self.lost:
+            return "" if self.answer.why else "survivor"
+        if kind == WRONG and not self.named:
+            return "not named"
+        return "explained as a survivor, but killed" if self.answer.why else ""
+
+
+def corpus(checks: ModuleType) -> list[Answer]:
+    """The wrong and right answers of solutions/checks/psN.py."""
+    found = []
+    for kind, table in ((WRONG, checks.WRONG), (RIGHT, checks.RIGHT)):
+        for exercise, entries in table.items():
+            for name, source, *says in entries:
+                found.append(Answer(exercise, name, source, kind, *(says[:1] if kind == WRONG else [])))
+    return found
+
+
+def operator_mutants(checks: ModuleType, solutions: Mapping[str, str]) -> list[Answer]:
+    """The operator mutants of every reference solution, with the explanations in SURVIVORS.
+
+    Raises:
+        CourseError: an explanation belongs to no mutant any more.
+    """
+    explained = {exercise: dict(keys) for exercise, keys in getattr(checks, "SURVIVORS", {}).items()}
+    found = []
+    for exercise, source in solutions.items():
+        if exercise not in checks.RIGHT:
+            continue
+        reasons = explained.pop(exercise, {})
+        for mutant in mutants_of(source):
+            why = reasons.pop(mutant.key, "")
+            found.append(Answer(exercise, mutant.key, mutant.source, OPERATOR, why=why))
+        if reasons:
+            raise CourseError(
+                f"SURVIVORS should explain mutants of {exercise} that exist, but there is none called "
+                f"{next(iter(reasons))!r}. The solution changed: take the entry out."
+            )
+    return found
+
+
+def columns(
+    answers: Iterable[Answer], exercises: Iterable[str], depends: Mapping[str, Sequence[str]]
+) -> list[dict[str, Answer]]:
+    """Answers that can be handed in together: one per exercise, none that uses another's function.
+
+    Args:
+        depends: exercises whose checks call the answers to others.
+    """
+    names = set(exercises)
+    found: list[tuple[dict[str, Answer], set[str]]] = []
+    for answer in answers:
+        touched = (_names_in(answer.source) | set(depends.get(answer.exercise, ()))) & names
+        touched |= {other for other, needs in depends.items() if answer.exercise in needs}
+        touched -= {answer.exercise}
+        for column, reserved in found:
+            kinds = {other.kind for other in column.values()}
+            if answer.exercise in column or kinds != {answer.kind}:
+                continue
+            if answer.exercise not in reserved and not touched & set(column):
+                column[answer.exercise] = answer
+                reserved |= touched
+                break
+        else:
+            found.append(({answer.exercise: answer}, set(touched)))
+    return [column for column, _ in found]
+
+
+def _names_in(source: str) -> set[str]:
+    """Names that a source reads or binds outside attributes."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return set()
+    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return found | {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
+def try_answers(
+    course: Course,
+    name: str,
+    answers: Sequence[Answer],
+    examine: Examine,
+    tell: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Outcome]:
+    """Hand the answers in, examine them, and say what became of each, in the order given.
+
+    Args:
+        examine: examines (assignment, student, folder), see ``Examiner.examine``.
+        tell: called with how many submissions are done, of how many.
+
+    Raises:
+        CourseError: an answer that was not changed lost points: the columns spoil each other.
+    """
+    solution = notebooks.read(course.solution(name))
+    released = notebooks.read(course.assignments / name / f"{name}.ipynb")
+    right = right_answers(solution)
+    tasks = {task.name: task for task in notebooks.exercises(solution)}
+    packed = columns(answers, tasks, getattr(load_checks(course, name), "DEPENDS", {}))
+    outcomes: dict[Answer, Outcome] = {}
+    for number, column in enumerate(packed):
+        sources = right | {exercise: answer.source for exercise, answer in column.items()}
+        with tempfile.TemporaryDirectory() as folder:
+            book = answered(released, sources)
+            notebooks.write(book, Path(folder) / name / f"{name}.ipynb")
+            examination = examine(name, "mutant", Path(folder) / name)
+        if not examination.points:
+            raise CourseError(
+                f"Submission {number} of {name} should have got a grade, but: {examination.sentence}"
+            )
+        for exercise, task in tasks.items():
+            points = [examination.points[cell] for cell in task.tests if cell in examination.points]
+            message = " ".join(filter(None, (examination.messages.get(cell) for cell in task.tests)))
+            lost = round(task.automatic - sum(points), 6)
+            if exercise in column:
+                answer = column[exercise]
+                outcomes[answer] = Outcome(answer, lost, task.automatic, message)
+            elif lost:
+                others = ", ".join(f"{e}: {a.name}" for e, a in column.items())
+                raise CourseError(
+                    f"The reference answer to {exercise} should get every point, but lost {lost:g} "
+                    f"beside {others}. It said: {message} Name the exercises it needs in DEPENDS."
+                )
+        tell(number + 1, len(packed))
+    return [outcomes[answer] for answer in answers]
+
+
+def as_table(name: str, outcomes: Sequence[Outcome]) -> Table:
+    """The outcomes as a table: exercise, answer, points lost, whether the message names the mistake."""
+    from rich.table import Table
+
+    table = Table("exercise", "kind", "answer", "lost", "named", "", title=f"{name}: answers tried")
+    before = ""
+    for outcome in outcomes:
+        answer = outcome.answer
+        named = "" if answer.kind != WRONG or not answer.says else "yes" if outcome.named else "NO"
+        mark = f"[bold red]{outcome.fault.upper()}[/]" if outcome.fault else ""
+        if outcome.fault == "not named":
+            mark += f" expected {answer.says!r}, said {outcome.message!r}"
+        elif outcome.fault == "false alarm":
+            mark += f" said {outcome.message!r}"
+        lost = f"{outcome.lost:g} of {outcome.worth:g}"
+        shown = answer.exercise if answer.exercise != before else ""
+        table.add_row(shown, answer.kind, answer.name, lost, named, mark)
+        before = answer.exercise
+    return table
+
+
+def summary(outcomes: Sequence[Outcome]) -> list[str]:
+    """In a few lines: how many of each kind, the kill rate, what is wrong."""
+    lines = []
+    wrong, right, mutants = (
+        [outcome for outcome in outcomes if outcome.answer.kind == kind]
+        for kind in (WRONG, RIGHT, OPERATOR)
+    )
+    if wrong:
+        caught = sum(outcome.lost > 0 for outcome in wrong)
+        named = sum(outcome.lost > 0 and outcome.named for outcome in wrong)
+        lines.append(
+            f"{len(wrong)} wrong answers: {caught} lost points, {named} with their mistake named"
+        )
+    if right:
+        full = sum(not outcome.lost for outcome in right)
+        lines.append(f"{len(right)} right answers: {full} got every point")
+    if mutants:
+        killed = sum(outcome.lost > 0 for outcome in mutants)
+        left = [outcome for outcome in mutants if not outcome.lost]
+        explained = sum(bool(outcome.answer.why) for outcome in left)
+        lines.append(
+            f"{len(mutants)} operator mutants: {killed} killed ({100 * killed / len(mutants):.1f} %), "
+            f"{len(left)} survived, {explained} of them explained"
+        )
+    return lines
+
+
+def faults(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The survivors, false alarms and mistakes that were not named."""
+    return [outcome for outcome in outcomes if outcome.fault]
+
+
+def prepared(course: Course, name: str, operators: bool = False) -> list[Answer]:
+    """All answers of an assignment, exercise by exercise; with the operator mutants if asked for."""
+    checks = load_checks(course, name)
+    found = corpus(checks)
+    if operators:
+        found += operator_mutants(checks, right_answers(notebooks.read(course.solution(name))))
+    return found
