@@ -27,6 +27,8 @@ SETTINGS = {
     "distributed.worker.multiprocessing-method": "forkserver" if sys.platform == "linux" else "spawn",
     "distributed.worker.profile.enabled": False,
     "distributed.worker.daemon": True,
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
     "distributed.scheduler.work-stealing": False,
     "distributed.scheduler.active-memory-manager.start": False,
     "distributed.admin.tick.interval": "1s",
@@ -162,7 +164,8 @@ def start(
     """Workers with a desk each, until the block ends; then all that was started here is gone.
 
     Args:
-        desk: what every worker sets up before its first job, ...
+        desk: what every worker sets up before its first job, with a method ``refusal`` that says
+            why a worker cannot do its part ("" where it can), ...
         run: ... and the name by which jobs find it.
         workers: how many processes to start, as many as cores without it; of a running cluster,
             how many jobs at a time at most.
@@ -211,6 +214,8 @@ def _local(workers: int) -> Iterator[Client]:
             # Others on this machine can reach the port, but not talk without our certificate.
             security=Security.temporary(),
             dashboard_address=None,
+            # Its web server cannot be switched off, but has no pages.
+            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
             memory_limit=0,
             local_directory=folder,
             silence_logs=logging.CRITICAL,
@@ -273,8 +278,6 @@ def _furnish(client: Client, desk: WorkerPlugin, run: str, address: str) -> None
     """Wait for workers, give each a desk, and ask whether it can grade at all."""
     from concurrent.futures import TimeoutError as Late
 
-    from seqcourse.grading.desk import ask_refusal
-
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except (Late, TimeoutError):
@@ -284,7 +287,7 @@ def _furnish(client: Client, desk: WorkerPlugin, run: str, address: str) -> None
         ) from None
     try:
         client.register_plugin(desk, name=run)
-        refusals = client.run(ask_refusal, run)
+        refusals = client.run(_ask, run)
     except Exception as error:
         raise CourseError(
             f"The workers at {address} should have seqcourse installed, the same version as here, "
@@ -292,4 +295,9 @@ def _furnish(client: Client, desk: WorkerPlugin, run: str, address: str) -> None
         ) from error
     for worker, why in refusals.items():
         if why:
-            raise CourseError(f"The worker at {worker} should grade in a sandbox. {why}")
+            raise CourseError(f"The worker at {worker} cannot grade. {why}")
+
+
+def _ask(run: str, dask_worker: Any) -> str:
+    """On a worker: why it cannot do its part; "" where it can."""
+    return dask_worker.plugins[run].refusal()

@@ -95,8 +95,3 @@ def examine_here(run: str, student: str, submission: Parcel) -> Examination:
         return desk.examine(student, submission)
     finally:
         alarm.cancel()
-
-
-def ask_refusal(run: str) -> str:
-    """Why the worker that is asked cannot grade; "" where it can."""
-    return get_worker().plugins[run].refusal()

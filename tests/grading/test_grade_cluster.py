@@ -1,0 +1,178 @@
+"""Workers: started, given jobs, replaced when they die, and gone at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+
+import psutil
+import pytest
+
+from seqcourse.errors import CourseError
+from seqcourse.grading import cluster
+from seqcourse.grading.cluster import Died
+
+# By their full name, by which workers find them too.
+from tests.grading import jobs
+
+from .toy import ROOT
+
+
+def workers() -> set[int]:
+    """The worker processes below this one: Dask's, and what they started."""
+    return {child.pid for child in psutil.Process().children(recursive=True)}
+
+
+@contextlib.contextmanager
+def two():
+    with cluster.start(jobs.Desk("a note"), "test", workers=2) as there:
+        yield there
+
+
+def test_every_job_has_its_result_and_its_turn():
+    with two() as there:
+        keys = [f"job {i}" for i in range(9)]
+        loaded: list[str] = []
+
+        def load(key: str) -> int:
+            loaded.append(key)
+            return int(key.split()[1])
+
+        found = list(there.results(jobs.double, keys, load))
+        assert sorted(found) == [(f"job {i}", i, 2 * i) for i in range(9)]
+        # A job is made when its turn has come: not all submissions are in memory at once.
+        assert loaded == keys
+        notes = list(there.results(partial(jobs.note_on, "test"), ["a", "b"], str))
+        assert [note for _, _, note in notes] == ["a note", "a note"]
+
+
+def test_at_most_as_many_jobs_are_out_as_there_are_workers():
+    out, most = set(), 0
+    lock = threading.Lock()
+    with two() as there:
+
+        def load(key: str) -> int:
+            nonlocal most
+            with lock:
+                out.add(key)
+                most = max(most, len(out))
+            return 1
+
+        for key, _, _ in there.results(jobs.double, [str(i) for i in range(8)], load):
+            with lock:
+                out.discard(key)
+    # The next one leaves while a result is on its way here.
+    assert most <= 4
+
+
+def test_who_dies_is_tried_once_more_and_takes_nobody_along(tmp_path):
+    once = str(tmp_path / "died once")
+    work = {"always": "always", "once": once, "a": "", "b": "", "c": ""}
+    with two() as there:
+        found = {key: result for key, _, result in there.results(jobs.die, list(work), work.get)}
+    assert found.pop("always") == Died("the process that examined it died, twice")
+    assert found == {"once": "alive", "a": "alive", "b": "alive", "c": "alive"}
+
+
+def test_an_error_of_one_job_is_its_result():
+    with two() as there:
+        ((_, _, found),) = there.results(jobs.raise_error, ["a"], str)
+    assert found == Died("ValueError: what went wrong")
+
+
+def test_workers_have_one_thread_and_a_safe_path(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    with two() as there:
+        ((_, _, found),) = there.results(jobs.environment, ["a"], lambda _: ["OMP_NUM_THREADS"])
+    assert found == ["1"]
+    assert "OMP_NUM_THREADS" not in os.environ
+
+
+def test_nothing_is_left_when_the_block_ends():
+    before = workers()
+    with two():
+        assert len(workers() - before) >= 2
+    left = workers() - before
+    # The server that forks workers stays for the next time.
+    assert len(left) <= 2
+
+
+def test_an_interruption_does_not_wait_for_what_is_running():
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), two() as there:
+        for _ in there.results(jobs.sleep, ["quick", "slow"], {"quick": 0, "slow": 600}.get):
+            raise KeyboardInterrupt
+    assert time.monotonic() - started < 300
+
+
+def test_strangers_on_this_machine_cannot_talk_to_the_workers():
+    """The port is open to everybody here; without the run's own certificate nobody is let in."""
+    from distributed import Client
+
+    with two() as there:
+        address = there.client.scheduler.address
+        assert address.startswith("tls://127.0.0.1:")
+        for stranger in (address, address.replace("tls:", "tcp:")):
+            with pytest.raises((OSError, TypeError, ValueError, RuntimeError)):
+                Client(stranger, timeout=2)
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory):
+    """A real `dask scheduler` with two real `dask worker` processes."""
+    folder = tmp_path_factory.mktemp("dask")
+    told = folder / "scheduler.json"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    dask = [sys.executable, "-m", "dask"]
+    file = ["--scheduler-file", str(told)]
+    here = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    command = [*dask, "scheduler", *file, *here]
+    processes = [subprocess.Popen(command, env=environment, **quiet)]
+    worker = [*dask, "worker", *file, "--nthreads", "1", "--host", "127.0.0.1", "--no-dashboard"]
+    worker += ["--local-directory", str(folder), "--death-timeout", "60"]
+    try:
+        processes += [subprocess.Popen(worker, env=environment, **quiet) for _ in range(2)]
+        until = time.monotonic() + 120
+        while not told.exists() and time.monotonic() < until:
+            time.sleep(0.1)
+        import json
+
+        yield json.loads(told.read_text())["address"]
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait(60)
+
+
+def test_a_cluster_that_is_there_already(scheduler):
+    for note in ("first run", "second run"):  # the second desk takes the place of the first
+        with cluster.start(jobs.Desk(note), "test", scheduler=scheduler) as there:
+            assert there.seats == 2
+            work = partial(jobs.note_on, "test")
+            found = list(there.results(work, ["a", "b", "c"], str))
+            assert [note for _, _, note in found] == [note] * 3
+
+
+def test_a_worker_elsewhere_that_cannot_grade_is_a_sentence(scheduler):
+    with (
+        pytest.raises(CourseError, match=r"The worker at tcp://.* cannot grade. It has no time."),
+        cluster.start(jobs.Desk("refuses"), "test", scheduler=scheduler),
+    ):
+        pass
+
+
+def test_a_cluster_that_is_not_there_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 2)
+    for address in ("tcp://127.0.0.1:9", "nonsense://x"):
+        with (
+            pytest.raises(CourseError, match=r"--scheduler should name a scheduler that runs"),
+            cluster.start(jobs.Desk(""), "test", scheduler=address),
+        ):
+            pass
