@@ -9,7 +9,13 @@ from pathlib import Path
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import AssignLatePenalties, GetGrades
 
-from seqcourse.grading.feedback import TEMPLATES, FeedbackExporter, HideChecks, ShowPoints
+from seqcourse.grading.feedback import (
+    NBGRADERS_TEMPLATES,
+    TEMPLATES,
+    FeedbackExporter,
+    HideChecks,
+    ShowPoints,
+)
 from seqcourse.grading.late import LatePolicy
 from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, Reader
 
@@ -54,7 +60,7 @@ c.LatePolicy.floor = 0.5
 c.HTMLExporter.sanitize_html = True
 c.HTMLExporter.preprocessors = ["seqcourse.grading.safe.MakeSafe"]
 c.HTMLExporter.filters = {"markdown2html": "seqcourse.grading.safe.markdown"}
-c.HTMLExporter.extra_template_paths = [str(TEMPLATES / "formgrader")]
+c.HTMLExporter.extra_template_basedirs = [str(TEMPLATES / "formgrader"), NBGRADERS_TEMPLATES]
 
 # Feedback shows what failed and why, never the hidden check. Points given by hand count for what
 # being late costs, so that is computed again first.

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nbgrader
 from nbconvert.exporters import HTMLExporter
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
@@ -24,6 +25,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 WIDTH = 88
 INSTEAD = "# Hidden checks ran here; what they found stands below."
 TEMPLATES = Path(__file__).resolve().parent / "templates"
+NBGRADERS_TEMPLATES = str(Path(nbgrader.__file__).parent / "server_extensions/formgrader/templates")
 
 # The form in which a verdict comes (seqcourse.grading.outcome): sentences, each with its kinds of
 # input, and at last where the book explains it.

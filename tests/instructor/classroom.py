@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import secrets
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -71,22 +72,25 @@ def write_roster(path: Path) -> None:
             out.writerow([who, first, last, f"{who}@example.org"])
 
 
-def hand_in(course: Course, student: str, answers: dict[str, str], when: datetime) -> None:
-    """Put a notebook where a collected one lies, with the time at which it came."""
+def hand_in(course: Course, folder: Path, student: str, answers: dict[str, str], when: datetime) -> None:
+    """Write what `nbgrader submit` would have written into the exchange at another time."""
     released = notebooks.read(course.assignments / NAME / NOTEBOOK)
-    folder = course.submitted / student / NAME
-    notebooks.write(sample.answered(released, answers), folder / NOTEBOOK)
-    (folder / "timestamp.txt").write_text(when.strftime("%Y-%m-%d %H:%M:%S.%f UTC"))
+    time = when.strftime("%Y-%m-%d %H:%M:%S.%f UTC")
+    sent = folder / f"{student}+{NAME}+{time}+{secrets.token_urlsafe(9)}"
+    notebooks.write(sample.answered(released, answers), sent / NOTEBOOK)
+    (sent / "timestamp.txt").write_text(time)
+    (sent / "submission_secret.txt").write_text(secrets.token_hex(64))
 
 
-def the_others_hand_in(course: Course, when: datetime) -> None:
+def the_others_hand_in(course: Course, inbound: Path, when: datetime) -> None:
     """Everybody but Ada: one with everything right, one with nothing, and two with the same work."""
     right = sample.right_answers(notebooks.read(course.solution(NAME)))
-    hand_in(course, "jose", right, when)
-    hand_in(course, "pat", {}, when)
+    hand_in(course, inbound, "jose", right, when)
+    hand_in(course, inbound, "pat", {}, when)
     bobs = {**_some(right), "rnn_step": BOBS_STEP, "training_pairs": BOBS_PAIRS, "why": BOBS_WORDS}
-    hand_in(course, "bob", bobs, when)
-    hand_in(course, "zoë", {task: renamed(answer) for task, answer in bobs.items()}, when)
+    hand_in(course, inbound, "bob", bobs, when)
+    zoes = {task: renamed(answer) for task, answer in bobs.items()}
+    hand_in(course, inbound, "zoë", zoes, when)
 
 
 def _some(right: dict[str, str]) -> dict[str, str]:

@@ -83,19 +83,24 @@ class Person:
         return self.run("seqcourse.cli", *arguments, fails=fails)
 
     @contextmanager
-    def lab(self) -> Iterator[str]:
-        """This person's JupyterLab on a free port; yields its address, ends with all it started."""
+    def lab(self, folder: Path | None = None) -> Iterator[str]:
+        """This person's JupyterLab on a free port; yields its address, ends with all it started.
+
+        Args:
+            folder: what it shows; the person's work without it.
+        """
+        folder = folder or self.work
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
         command += [f"--ServerApp.port={port}", f"--IdentityProvider.token={TOKEN}"]
-        command += [f"--ServerApp.root_dir={self.work}"]
+        command += [f"--ServerApp.root_dir={folder}"]
         log = self.home / "lab.log"
         with log.open("w") as said:
             process = subprocess.Popen(
                 command,
-                cwd=self.work,
+                cwd=folder,
                 env=self.environment(),
                 stdout=said,
                 stderr=said,

@@ -16,6 +16,7 @@ from nbgrader.api import Gradebook
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
+from seqcourse.grading.export import Line, read_course
 
 from .classroom import (
     NAME,
@@ -28,7 +29,7 @@ from .classroom import (
     write_roster,
 )
 from .lab import Window, open_window
-from .people import Person, make_exchange, make_instructor, make_student
+from .people import COURSE_ID, Person, make_exchange, make_instructor, make_student
 
 pytestmark = pytest.mark.browser
 
@@ -49,6 +50,7 @@ class Day:
 
     instructor: Person
     ada: Person
+    exchange: Path
     course: Course
     done: list[str] = field(default_factory=list)
 
@@ -61,7 +63,8 @@ def day(tmp_path_factory) -> Day:
     folder = tmp_path_factory.mktemp("day")
     exchange = make_exchange(folder / "exchange")
     instructor = make_instructor(folder / "instructor", exchange)
-    return Day(instructor, make_student("ada", folder / "ada", exchange), Course(instructor.work))
+    ada = make_student("ada", folder / "ada", exchange)
+    return Day(instructor, ada, exchange, Course(instructor.work))
 
 
 @pytest.fixture(scope="module")
@@ -144,14 +147,15 @@ def test_submit_twice(day, students_window):
 
 
 def test_collect(day):
-    """The instructor collects the newest of Ada's two; the others' files came another way, in time."""
+    """The instructor collects the newest of Ada's two, and what the others handed in in time."""
     day.after("submit")
+    the_others_hand_in(day.course, day.exchange / COURSE_ID / "inbound", hours(-4))
     said = day.instructor.nbgrader("collect", NAME)
-    assert "Processing 1 submissions" in said
+    assert "Processing 5 submissions" in said
     collected = day.course.submitted / "ada" / NAME / NOTEBOOK
     assert ADAS_BETTER_STEP.strip() in answers(collected)["rnn_step"]
     assert ADAS_WORDS in answers(collected)["why"]
-    the_others_hand_in(day.course, hours(-4))
+    assert day.course.students(NAME) == sorted(ROSTER)
     day.done.append("collect")
 
 
@@ -163,12 +167,12 @@ def test_grade(day):
     said = day.instructor.seqcourse("grade", NAME)
     assert all(who in said for who in ROSTER)
     marks = read_marks(day)
-    assert {who: marks[who]["rnn_step-grade"] for who in ROSTER} == {
-        "ada": "5", "jose": "5", "pat": "0", "bob": "5", "zoë": "5",
+    assert {who: marks[who].cells["rnn_step-grade"] for who in ROSTER} == {
+        "ada": 5, "jose": 5, "pat": 0, "bob": 5, "zoë": 5,
     }  # fmt: skip
-    assert marks["ada"]["poll_2-grade"] == "0"
-    assert float(marks["ada"]["lstm_step-grade"]) < 7
-    assert all("waits for a grade by hand" in marks[who]["status"] for who in ("ada", "jose", "bob"))
+    ada = marks["ada"].cells
+    assert ada["poll_2-grade"] == 0 and ada["lstm_step-grade"] < 7 and ada["forward-grade"] == 5
+    assert [who for who in ROSTER if marks[who].waits] == ["ada", "jose", "bob", "zoë"]
     day.done.append("grade")
 
 
@@ -187,9 +191,8 @@ def test_grade_by_hand(day, instructors_window):
     with grading.expect_response(lambda got: "/api/comment/" in got.url and got.request.method == "PUT"):
         answer.locator("textarea.comment").blur()
     desk.picture("formgrader")
-    marks = read_marks(day)
-    assert marks["ada"]["why"] == "3.5"
-    assert "waits" not in marks["ada"]["status"]
+    ada = read_marks(day)["ada"]
+    assert ada.cells["why"] == HAND and not ada.waits
     day.done.append("hand")
 
 
@@ -198,9 +201,9 @@ def test_late_penalty(day):
     day.after("hand")
     marks = read_marks(day)
     ada = marks["ada"]
-    assert float(ada["late_penalty"]) == pytest.approx(SHARE * float(ada["points"]), abs=0.006)
-    assert float(ada["total"]) == pytest.approx(float(ada["points"]) - float(ada["late_penalty"]))
-    assert {marks[who]["late_penalty"] for who in ROSTER if who != "ada"} == {"0"}
+    assert ada.penalty == pytest.approx(SHARE * ada.points, abs=0.006)
+    assert ada.total == pytest.approx(ada.points - ada.penalty)
+    assert not any(marks[who].penalty for who in ROSTER if who != "ada")
     day.done.append("late")
 
 
@@ -225,10 +228,14 @@ def test_feedback(day, students_window):
 def test_export(day):
     """A table with everybody's name as it is, and Canvas's own file with one column filled in."""
     day.after("late")
-    marks = read_marks(day)
+    day.instructor.seqcourse("export", NAME, "--csv", "marks.csv")
+    marks = {line["student"]: line for line in read_csv(day.instructor.work / "marks.csv")}
     assert {who: (line["first_name"], line["last_name"]) for who, line in marks.items()} == {
         **ROSTER, "bob": ("Bob", "'=1+1"),
     }  # fmt: skip
+    ada = read_marks(day)["ada"]
+    assert float(marks["ada"]["total"]) == pytest.approx(ada.total, abs=0.006)
+    assert float(marks["ada"]["late_penalty"]) == pytest.approx(ada.penalty, abs=0.006)
     canvas_export(day.instructor.work / "canvas.csv")
     said = day.instructor.seqcourse("export", NAME, "--canvas", "canvas.csv")
     assert "waits for a grade by hand: bob, jose" in said
@@ -259,10 +266,9 @@ def read_csv(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def read_marks(day: Day) -> dict[str, dict[str, str]]:
-    """What `seqcourse export` writes, by student."""
-    day.instructor.seqcourse("export", NAME, "--csv", "marks.csv")
-    return {line["student"]: line for line in read_csv(day.instructor.work / "marks.csv")}
+def read_marks(day: Day) -> dict[str, Line]:
+    """What an export would hold now, by student."""
+    return {line.student: line for line in read_course(day.course, NAME)}
 
 
 def submission_id(day: Day, student: str) -> str:
