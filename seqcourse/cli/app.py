@@ -131,6 +131,24 @@ def similar(
 
 
 @app.command()
+def mutants(
+    names: Names = None,
+    operators: Annotated[
+        bool, typer.Option("--operators", help="Also small systematic changes of the solutions.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Draws the hidden inputs.")] = 0,
+    unsafe_no_sandbox: Annotated[
+        bool, typer.Option("--unsafe-no-sandbox", help="Run without a sandbox.")
+    ] = False,
+) -> None:
+    """Test the hidden checks: wrong answers must lose points, right ones must get them all."""
+    from seqcourse.cli.mutants import try_mutants
+
+    if not try_mutants(names or [], operators, seed, confined=not unsafe_no_sandbox):
+        raise typer.Exit(1)
+
+
+@app.command()
 def course(workers: Workers = None) -> None:
     """Everything: execute and render the book, release, grade a sample class."""
     from seqcourse.cli.course import whole_course

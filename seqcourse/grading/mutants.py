@@ -84,12 +84,14 @@ def corpus(checks: ModuleType) -> list[Answer]:
     return found
 
 
-def operator_mutants(checks: ModuleType, solutions: Mapping[str, str]) -> list[Answer]:
+def operator_mutants(course: Course, name: str) -> list[Answer]:
     """The operator mutants of every reference solution, with the explanations in SURVIVORS.
 
     Raises:
         CourseError: an explanation belongs to no mutant any more.
     """
+    checks = load_checks(course, name)
+    solutions = right_answers(notebooks.read(course.solution(name)))
     explained = {exercise: dict(keys) for exercise, keys in getattr(checks, "SURVIVORS", {}).items()}
     found = []
     for exercise, source in solutions.items():
@@ -195,6 +197,7 @@ def try_answers(
 
 def as_table(name: str, outcomes: Sequence[Outcome]) -> Table:
     """The outcomes as a table: exercise, answer, points lost, whether the message names the mistake."""
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table("exercise", "kind", "answer", "lost", "named", "", title=f"{name}: answers tried")
@@ -203,13 +206,13 @@ def as_table(name: str, outcomes: Sequence[Outcome]) -> Table:
         answer = outcome.answer
         named = "" if answer.kind != WRONG or not answer.says else "yes" if outcome.named else "NO"
         mark = f"[bold red]{outcome.fault.upper()}[/]" if outcome.fault else ""
-        if outcome.fault == "not named":
-            mark += f" expected {answer.says!r}, said {outcome.message!r}"
-        elif outcome.fault == "false alarm":
-            mark += f" said {outcome.message!r}"
+        if answer.why and not outcome.fault:
+            mark = f"survives: {escape(answer.why)}"
+        elif answer.kind == OPERATOR and not outcome.fault:
+            continue  # hundreds that were killed
         lost = f"{outcome.lost:g} of {outcome.worth:g}"
         shown = answer.exercise if answer.exercise != before else ""
-        table.add_row(shown, answer.kind, answer.name, lost, named, mark)
+        table.add_row(shown, answer.kind, escape(answer.name), lost, named, mark)
         before = answer.exercise
     return table
 
@@ -241,15 +244,21 @@ def summary(outcomes: Sequence[Outcome]) -> list[str]:
     return lines
 
 
+def told(outcome: Outcome) -> str:
+    """What is wrong with a check, in a sentence."""
+    answer = outcome.answer
+    known = f"{answer.exercise}, {answer.kind} answer {answer.name!r}"
+    if outcome.fault == "false alarm":
+        return (
+            f"false alarm: {known} should get every point, but lost {outcome.lost:g}: {outcome.message}"
+        )
+    if outcome.fault == "not named":
+        return f"not named: {known} should hear {answer.says!r}, but heard: {outcome.message}"
+    if outcome.fault == "survivor":
+        return f"survivor: {known} should lose points, but got every one"
+    return f"{outcome.fault}: {known}. Take it out of SURVIVORS."
+
+
 def faults(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """The survivors, false alarms and mistakes that were not named."""
     return [outcome for outcome in outcomes if outcome.fault]
-
-
-def prepared(course: Course, name: str, operators: bool = False) -> list[Answer]:
-    """All answers of an assignment, exercise by exercise; with the operator mutants if asked for."""
-    checks = load_checks(course, name)
-    found = corpus(checks)
-    if operators:
-        found += operator_mutants(checks, right_answers(notebooks.read(course.solution(name))))
-    return found
