@@ -1,0 +1,206 @@
+"""Nothing that a student's code puts into a result or an error comes out in a verdict's sentence."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+
+from seqcourse.check import Mistake, ps1, ps2
+from seqcourse.check.discreet import discreet, error_in_words, public
+from seqcourse.check.hidden import HiddenCheck
+from seqcourse.check.plain import pack
+from seqcourse.check.probe import probe
+from seqcourse.check.verdict import Judge
+
+CHECKS = [
+    HiddenCheck(
+        "rnn_step-grade",
+        "answer",
+        ps1.rnn_arguments,
+        {"a batch of several inputs": dict(batch=3, d=5, h=4)},
+        lambda *arguments: torch.zeros(3, 4, dtype=torch.float64),
+        gradient=["x"],
+        forbid=["RNN"],
+    ),
+    HiddenCheck("draw", "answer", ps1.draw_arguments, ps1.draw_cases, judge_all=ps1.judge_draw),
+    HiddenCheck(
+        "scheduled",
+        "answer",
+        ps2.scheduled_arguments,
+        ps2.scheduled_cases,
+        judge_all=ps2.judge_scheduled,
+    ),
+    HiddenCheck(
+        "beams",
+        "answer",
+        ps2.beam_arguments,
+        ps2.plain_cases,
+        record=ps2.record_search,
+        judge_all=ps2.judge_beams,
+    ),
+]
+MARK = "mark7391"  # stands for a hidden number, in a form that no filter for numbers catches
+
+
+def secret(arguments) -> str:
+    """What a hostile answer would carry out: the inputs, as text."""
+    numbers = [
+        float(v) for item in arguments if isinstance(item, torch.Tensor) for v in item.flatten()[:9]
+    ]
+    return MARK + " ".join(f"{number:.6f}" for number in numbers)
+
+
+def raises_message(*arguments):
+    raise ValueError(secret(arguments))
+
+
+def raises_class_name(*arguments):
+    raise type(secret(arguments), (Exception,), {})("no message")
+
+
+def raises_builtin_name(*arguments):
+    raise type("ValueError", (ValueError,), {})(secret(arguments))
+
+
+def raises_known_beginning(*arguments):
+    raise RuntimeError("list index out of range " + secret(arguments))
+
+
+def raises_known_pattern(*arguments):
+    raise TypeError(f"unsupported operand type(s) for +: '{MARK}' and '{MARK}'")
+
+
+def raises_lying_str(*arguments):
+    class Liar(str):
+        def __str__(self):
+            return secret(arguments)
+
+        __repr__ = __format__ = __str__
+
+    raise ValueError(Liar("x"))
+
+
+def raises_unsolved(*arguments):
+    raise NotImplementedError(secret(arguments))
+
+
+def returns_text(*arguments):
+    return secret(arguments)
+
+
+def returns_texts(*arguments):
+    return [secret(arguments), (secret(arguments), secret(arguments))]
+
+
+def returns_dict(*arguments):
+    return {secret(arguments): 1}
+
+
+def returns_object(*arguments):
+    return type(secret(arguments), (), {"__repr__": lambda self: secret(arguments)})()
+
+
+def returns_function(*arguments):
+    return lambda: None
+
+
+def returns_numbers(*arguments):
+    numbers = [item.flatten()[:9].double() for item in arguments if isinstance(item, torch.Tensor)]
+    return torch.cat(numbers) if numbers else torch.ones(1)
+
+
+def returns_python_number(*arguments):
+    return 7391.7391
+
+
+def returns_whole_number(*arguments):
+    return 73917391
+
+
+def returns_axes(*arguments):
+    return torch.zeros(0, *[739, 173, 917, 391] * 5)
+
+
+def returns_long_axis(*arguments):
+    return torch.zeros(73_917_391, 0)
+
+
+def returns_many(*arguments):
+    return tuple(torch.zeros(739, 0) for _ in range(300))
+
+
+def returns_subclass(*arguments):
+    class Lying(torch.Tensor):
+        def __repr__(self):
+            return secret(arguments)
+
+        @property
+        def shape(self):
+            return secret(arguments)
+
+    return torch.ones(3, 4).as_subclass(Lying)
+
+
+HOSTILE = [value for name, value in globals().items() if name.startswith(("raises_", "returns_"))]
+
+
+def told(check: HiddenCheck, student: object, seed: int = 5) -> str:
+    judge = Judge(check, seed)
+    found = judge.verdict(pack(probe(judge.request, {"answer": student})))
+    assert found.share < 1
+    return found.sentence
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.cell)
+@pytest.mark.parametrize("student", HOSTILE, ids=lambda student: student.__name__)
+def test_no_input_and_no_text_of_a_student_comes_out(check, student):
+    sentence = told(check, student)
+    assert sentence and len(sentence) < 1000
+    assert "7391" not in sentence, "text or a number of the student's"
+    assert not re.search(r"\d\.\d", sentence), "a number with decimals"
+    assert sentence.count("739") <= 8, "sizes may be told, a few of them"
+
+
+def test_a_module_s_name_is_no_way_out():
+    def student(*arguments):
+        return arguments[0]
+
+    student.__module__ = "seqcourse." + MARK
+    assert MARK not in told(CHECKS[0], student)
+
+
+def test_outside_of_a_hidden_check_the_words_are_told_in_full():
+    assert error_in_words("KeyError", "'x'") == "KeyError: 'x'"
+    with discreet():
+        assert error_in_words("KeyError", "'x'") == "KeyError"
+        assert error_in_words("Secret", "x") == "an error of its own"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "mat1 and mat2 shapes cannot be multiplied (3x5 and 4x5)",
+        "mat1 and mat2 must have the same dtype, but got Long and Double",
+        "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1",
+        "shape '[6, -1, 4]' is invalid for input of size 23",
+        "index 6 is out of bounds for dimension 1 with size 6",
+        "unsupported operand type(s) for +: 'NoneType' and 'Tensor'",
+        "not enough values to unpack (expected 4, got 3)",
+        "element 0 of tensors does not require grad and does not have a grad_fn",
+    ],
+)
+def test_messages_that_hold_sizes_only_are_told(message):
+    with discreet():
+        assert error_in_words("RuntimeError", message + " and more") == f"RuntimeError: {message}"
+
+
+def test_what_a_student_reads_holds_no_telling_number_and_is_not_long():
+    text = "got 0.1234, 1e-05, -2.75 and 123456 at (2, 3)\x1b[31m\u202e " + "x" * 900
+    assert public(text).startswith("got …, …, … and … at (2, 3) [31m x") and len(public(text)) <= 700
+
+
+def test_a_self_check_still_tells_numbers():
+    with pytest.raises(Mistake, match=r"expected -?\d\.\d+, got"):
+        ps1.rnn_step(lambda x, h, *weights: 0 * h)
