@@ -91,6 +91,14 @@ def visible(more: Iterable[Path] = ()) -> list[Path]:
     return chosen
 
 
+def hidden() -> list[Path]:
+    """Folders that are empty inside: the checks with the right answers in them.
+
+    A kernel has imported what its probes need of them; see ``seqcourse.check.bare``.
+    """
+    return sorted(Path(seqcourse.__file__).resolve().parent.glob("check/ps[0-9]*/"))
+
+
 def _installed_elsewhere() -> list[Path]:
     """Folders of installed packages outside Python's own: those of the user, of a Linux distribution."""
     names = ("site-packages", "dist-packages")
@@ -120,14 +128,8 @@ def command(
     told += ["--uid", str(USER), "--gid", str(USER)]
     # No way to the terminal, no life after its parent, nothing from the environment.
     told += ["--new-session", "--die-with-parent", "--clearenv"]
-    for source, place in places:
-        told += ["--ro-bind", source, str(place)]
-    for link in LINKS:
-        if link.is_symlink():
-            told += ["--symlink", str(link.readlink()), str(link)]
-    for name, descriptor in accounts.items():
-        told += ["--ro-bind-data", str(descriptor), name]
     told += ["--proc", "/proc", "--dev", "/dev"]
+    # First the folders that can be written: a course may lie in /tmp, and is seen through them.
     for place, size in (
         (SCRATCH, limits.scratch),
         (EXCHANGE, limits.exchange),
@@ -135,8 +137,18 @@ def command(
         (SHARED_MEMORY, limits.scratch),
     ):
         told += ["--size", str(size), "--tmpfs", place]
+    # After the folders that can be written: a course can lie in one of that name, say in /tmp.
+    for source, place in places:
+        told += ["--ro-bind", source, str(place)]
+    for link in LINKS:
+        if link.is_symlink():
+            told += ["--symlink", str(link.readlink()), str(link)]
+    for name, descriptor in accounts.items():
+        told += ["--ro-bind-data", str(descriptor), name]
+    for folder in hidden():
+        told += ["--size", "4096", "--tmpfs", str(folder)]
     # /proc, too: settings of the whole system are files there, which root's user id may write.
-    for place in ("/proc", "/dev", "/"):
+    for place in (*map(str, hidden()), "/proc", "/dev", "/"):
         told += ["--remount-ro", place]
     return [*told, "--chdir", SCRATCH, "--info-fd", str(info), "--", *HOLDER]
 
