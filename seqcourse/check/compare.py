@@ -77,12 +77,14 @@ def _sizes(value: Tensor | numpy.ndarray) -> str:
 def describe(value: Any) -> str:
     """A value in a few words: "a tensor (2, 3)", "a tuple of 2", "None"."""
     if isinstance(value, (Tensor, numpy.ndarray)):
+        if is_discreet() and not value.ndim:  # plain numbers have become tensors on their way here
+            return "a number"
         return f"a tensor {_sizes(value)}"
     if isinstance(value, (tuple, list)):
         inside = [describe(item) for item in value[:MOST_TOLD]] + ["..."] * (len(value) > MOST_TOLD)
         return f"a {type(value).__name__} of {len(value)} ({', '.join(inside)})"
-    if isinstance(value, (set, frozenset)):
-        return f"a set of {len(value)}"
+    if isinstance(value, (set, frozenset)):  # how many there are may be what is asked for
+        return "a set" if is_discreet() else f"a set of {len(value)}"
     if callable(value):
         return "a function"
     if isinstance(value, torch.Generator):
@@ -171,8 +173,8 @@ def _first_difference(got: Tensor, expected: Tensor) -> str:
     place = tuple(int(index) for index in place)
     if is_discreet():
         return ""
-    where = f"At index {place}" if place else "It"
-    return f"{where} expected {expected[place].item():.6g}, got {got[place].item():.6g}."
+    where = f"At index {place} expected" if place else "Expected"
+    return f"{where} {expected[place].item():.6g}, got {got[place].item():.6g}."
 
 
 def compare(
@@ -243,9 +245,12 @@ def _difference(got: Any, expected: Any) -> str:
         elif one.is_floating_point() and one.isnan().any() and not other.isnan().any():
             return f"{part} holds NaN (not a number)."
         elif not _close(one, other, None):
-            return f"the shape of {part} is right, the numbers are not. " + _first_difference(
-                one.detach(), other.detach()
+            wrong = (
+                f"the shape of {part} is right, the numbers are not."
+                if one.ndim
+                else (f"{part} is a number, but not the right one.")
             )
+            return f"{wrong} {_first_difference(one.detach(), other.detach())}".strip()
     return "the result differs."
 
 
@@ -269,15 +274,23 @@ def gradients(
 
 
 def compare_gradients(
-    name: str, got: Mapping[str, Tensor | None], expected: Mapping[str, Tensor | None]
+    name: str, got: Mapping[str, Tensor | Exception | None], expected: Mapping[str, Tensor | None]
 ) -> None:
+    """Raise Mistake when a gradient is wrong, is missing (None), or stopped with an error."""
     for argument, right in expected.items():
-        if got[argument] is None:
+        reached = got[argument]
+        if isinstance(reached, Exception):
+            raise Mistake(
+                f"{name}: the numbers are right, but no gradient reaches {argument}: on the way it "
+                f"stops with {error_in_words(error_kind(reached), str(reached))}. Did you use NumPy, or "
+                "change a tensor in place?"
+            )
+        if reached is None:
             raise Mistake(
                 f"{name}: the numbers are right, but no gradient reaches {argument}. "
                 "Did you use .detach(), .data, .item(), NumPy or torch.no_grad() on the way?"
             )
-        if not same(got[argument], right):
+        if not same(reached, right):
             raise Mistake(
                 f"{name}: the numbers are right, but the gradient of {argument} is not. "
                 "Did a .detach() or .data cut off one of several paths?"

@@ -133,7 +133,7 @@ def record(
     if gradient:
         reached = outcome(gradients, (student, kept, gradient))
         if isinstance(reached, Exception):
-            reached = dict.fromkeys(gradient)
+            reached = dict.fromkeys(gradient, reached)
         found |= arrays(**{f"{prefix}gradient.{name}": item for name, item in reached.items()})
     return found
 

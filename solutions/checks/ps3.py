@@ -162,18 +162,20 @@ CHECKS = [
         "local_weights",
         ps3.local_arguments,
         {
-            "centres between two positions": dict(batch=3, time=10),
+            "centres between two positions": dict(batch=3, time=10, width=3),
             "a wide window": dict(batch=2, time=12, width=5, centres=[5.7, 9.2]),
             "centres on a position": dict(batch=3, time=9, width=3, centres=[3.0, 0.0, 8.0]),
-            "padding inside the window": dict(batch=2, time=8, centres=[2.3, 4.6], lengths=[3, 5]),
+            "padding inside the window": dict(
+                batch=2, time=9, width=3, centres=[2.3, 4.6], lengths=[3, 5]
+            ),
             "a narrow window and a batch of one": dict(batch=1, time=6, width=1),
             "a window with nothing but padding": dict(
-                batch=2, time=9, centres=[6.8, 0.4], lengths=[3, 2]
+                batch=2, time=10, width=3, centres=[6.8, 0.4], lengths=[3, 2]
             ),
         },
         ps3.reference_local_weights,
         likely=ps3.LOCAL_WEIGHTS,
-        gradient={"centres between two positions": ["scores", "centre"]},
+        gradient=["scores", "centre"],
         see=("05", "Local attention"),
         share=BY_CASE,
     ),
@@ -1805,9 +1807,30 @@ def alignment_error_rate(predicted, sure, possible):
             "return statement missing",
         ),
     ],
-    "poll_1": [("the wrong letter", 'poll_1 = "a"'), ("no answer", "poll_1 = None")],
-    "poll_2": [("the wrong letter", 'poll_2 = "b"'), ("no answer", "poll_2 = None")],
-    "poll_3": [("the wrong letter", 'poll_3 = "a"'), ("no answer", "poll_3 = None")],
+    "poll_1": [
+        ("the wrong letter", 'poll_1 = "a"'),
+        ("another wrong letter", 'poll_1 = "b"'),
+        ("no answer", "poll_1 = None"),
+        ("all letters at once", 'poll_1 = "abc"'),
+        ("a list of letters", 'poll_1 = ["a", "b", "c"]'),
+        ("a letter that is no answer", 'poll_1 = "x"'),
+    ],
+    "poll_2": [
+        ("the wrong letter", 'poll_2 = "b"'),
+        ("another wrong letter", 'poll_2 = "c"'),
+        ("no answer", "poll_2 = None"),
+        ("all letters at once", 'poll_2 = "abc"'),
+        ("a list of letters", 'poll_2 = ["a", "b", "c"]'),
+        ("a letter that is no answer", 'poll_2 = "x"'),
+    ],
+    "poll_3": [
+        ("the wrong letter", 'poll_3 = "a"'),
+        ("another wrong letter", 'poll_3 = "c"'),
+        ("no answer", "poll_3 = None"),
+        ("all letters at once", 'poll_3 = "abcd"'),
+        ("a list of letters", 'poll_3 = ["a", "b", "c", "d"]'),
+        ("a letter that is no answer", 'poll_3 = "x"'),
+    ],
 }
 
 RIGHT = {
@@ -1968,6 +1991,15 @@ def mlp_score(s, h, w1, b1, w2, b2):
     return torch.cat(e, dim=1)
 """,
         ),
+        (
+            "einsum",
+            """
+def mlp_score(s, h, w1, b1, w2, b2):
+    both = torch.cat([h, s.unsqueeze(1).repeat(1, h.shape[1], 1)], dim=-1)
+    hidden = torch.relu(torch.einsum("bti,ai->bta", both, w1) + b1)
+    return torch.einsum("bta,a->bt", hidden, w2) + b2
+""",
+        ),
     ],
     "attend": [
         (
@@ -2024,6 +2056,15 @@ def decoder_step(y, s, h, mask, attend, cell, readout):
     return tuple(torch.cat(parts) for parts in zip(*rows))
 """,
         ),
+        (
+            "parts by number, a list as result",
+            """
+def decoder_step(y, s, h, mask, attend, cell, readout):
+    found = attend(s, h, mask)
+    new = cell(torch.cat((y, found[0]), dim=-1), s)
+    return [readout(torch.cat((new, found[0], y), dim=-1)), new, found[1]]
+""",
+        ),
     ],
     "local_weights": [
         (
@@ -2052,6 +2093,18 @@ def local_weights(scores, centre, width, mask):
     return torch.stack(rows)
 """,
         ),
+        (
+            "the softmax by hand",
+            """
+def local_weights(scores, centre, width, mask):
+    off = torch.arange(scores.shape[1], dtype=scores.dtype)[None] - centre[:, None]
+    inside = (mask & (off >= -width) & (off <= width)).to(scores.dtype)
+    low = torch.where(inside > 0, scores, torch.full_like(scores, -1e30)).amax(1, keepdim=True)
+    e = torch.exp(torch.where(inside > 0, scores - low, torch.zeros_like(scores))) * inside
+    bell = torch.exp(-0.5 * (off / (width / 2)) ** 2)
+    return e / e.sum(1, keepdim=True).clamp(min=1e-30) * bell
+""",
+        ),
     ],
     "links": [
         (
@@ -2072,6 +2125,14 @@ def links(weights, length):
 def links(weights, length):
     best = weights.numpy().argmax(axis=1)
     return frozenset((i, t) for t, i in enumerate(best) if i < length)
+""",
+        ),
+        (
+            "pairs filtered",
+            """
+def links(weights, length):
+    places = torch.max(weights, dim=1).indices.tolist()
+    return set(filter(lambda pair: pair[0] < length, zip(places, range(len(places)))))
 """,
         ),
     ],
@@ -2095,6 +2156,17 @@ def alignment_error_rate(predicted, sure, possible):
             good += (link in s) + (link in p)
         every += len(a) + len(s)
     return torch.tensor(1 - good / every, dtype=torch.float64)
+""",
+        ),
+        (
+            "the links of all sentences in three sets",
+            """
+def alignment_error_rate(predicted, sure, possible):
+    def numbered(sets):
+        return {(k, *link) for k, links in enumerate(sets) for link in links}
+
+    a, s, p = map(numbered, (predicted, sure, possible))
+    return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))
 """,
         ),
     ],

@@ -218,9 +218,9 @@ SOFTMAX = [
 ]
 
 
-def judge_empty_gradient(gradient: Tensor | None) -> None:
+def judge_empty_gradient(gradient: Any) -> None:
     """Raise Mistake when the gradient of rows with nothing to attend to holds NaN."""
-    if gradient is not None and gradient.isnan().any():
+    if isinstance(gradient, Tensor) and gradient.isnan().any():
         raise Mistake(
             "softmax: rows with nothing to attend to give zeros, as they should, but the gradient of "
             "their scores is NaN, and one NaN spoils every parameter. nan_to_num() at the end covers it "
