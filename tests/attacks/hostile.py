@@ -139,7 +139,8 @@ def read(path: Path) -> Attack:
 
 def load() -> list[Attack]:
     """The whole corpus, in order."""
-    return [read(path) for path in sorted(CORPUS.glob("*.md"))]
+    pages = sorted(CORPUS.glob("*.md"), key=lambda path: int(path.name.split("_")[0]))
+    return [read(path) for path in pages]
 
 
 def hand_in(attack: Attack, released: dict, solution: dict, place: Place) -> Path:
