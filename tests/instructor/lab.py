@@ -109,6 +109,11 @@ class Notebook:
         self.page.wait_for_selector(".lm-TabBar-tab.jp-mod-current:not(.jp-mod-dirty)")
 
 
+def wait_for_fields(page: object) -> None:
+    """Wait until the formgrader's page of a submission has asked for the grades and comments."""
+    page.wait_for_function("() => formgrader.grades?.loaded && formgrader.comments?.loaded")
+
+
 @contextmanager
 def open_window(chrome: object, address: str) -> Iterator[Window]:
     """A new window with JupyterLab in it."""

@@ -20,6 +20,7 @@ from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.release import release
 from tests.grading.toy import make_toy_course
 
+from .lab import wait_for_fields
 from .people import TOKEN, make_exchange, make_person
 
 pytestmark = pytest.mark.browser
@@ -253,6 +254,7 @@ def test_formgrader_runs_nothing_and_asks_nobody(course, desk, watched):
     assert [left for left in leftovers(watched.page) if not left.endswith(own)] == []
     assert "an honest table" in watched.page.locator("body").inner_text()
     # the page's own programs still work: points can be given
+    wait_for_fields(watched.page)
     field = watched.page.locator("input.score[id='why']")
     with watched.page.expect_response(lambda got: got.request.method == "PUT" and got.ok):
         field.fill("1.5")

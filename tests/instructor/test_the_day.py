@@ -28,7 +28,7 @@ from .classroom import (
     the_others_hand_in,
     write_roster,
 )
-from .lab import Window, open_window
+from .lab import Window, open_window, wait_for_fields
 from .people import COURSE_ID, Person, make_exchange, make_instructor, make_student
 
 pytestmark = pytest.mark.browser
@@ -167,6 +167,7 @@ def test_grade(day):
     said = day.instructor.seqcourse("grade", NAME)
     assert all(who in said for who in ROSTER)
     marks = read_marks(day)
+    assert [who for who in ROSTER if not marks[who].has_grade] == [], said
     assert {who: marks[who].cells["rnn_step-grade"] for who in ROSTER} == {
         "ada": 5, "jose": 5, "pat": 0, "bob": 5, "zoë": 5,
     }  # fmt: skip
@@ -184,6 +185,7 @@ def test_grade_by_hand(day, instructors_window):
     desk.page.wait_for_selector("#main-table tr")
     desk.picture("formgrader-list")
     grading = desk.formgrader(f"submissions/{submission_id(day, 'ada')}")
+    wait_for_fields(grading)
     answer = grading.locator(".nbgrader_cell", has_text=ADAS_WORDS)
     answer.scroll_into_view_if_needed()
     answer.locator("input.score").fill(str(HAND))
