@@ -32,7 +32,14 @@ class Holder:
     """
 
     def __init__(self, limits: Limits, more: Iterable[Path] = ()):
+        more = list(more)
         places = visible(more)
+        for place in more if lowly.can_step_down() else ():
+            if not lowly.all_can_read(place):
+                raise CourseError(
+                    f"{place} should be readable by everybody, as the code of students does not run as "
+                    f"root even if root grades, but is not. Allow it: chmod -R o+rX {place}"
+                )
         with ExitStack() as opened:
             info, told = os.pipe()
             opened.callback(os.close, told)

@@ -42,7 +42,12 @@ def can_step_down() -> bool:
         return False
     samples = (Path(sys.executable), Path(seqcourse.__file__), Path(ctypes.__file__))
     folders = [sample.resolve().parent for sample in samples]
-    return all(place.stat().st_mode & stat.S_IROTH for place in (*samples, *folders))
+    return all(all_can_read(place) for place in (*samples, *folders))
+
+
+def all_can_read(place: Path) -> bool:
+    """Whether a file or a folder can be read by everybody who finds it."""
+    return bool(place.stat().st_mode & stat.S_IROTH)
 
 
 def staged(index: int) -> str:
