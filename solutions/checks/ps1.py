@@ -990,9 +990,30 @@ def gradient_norms(step, x, h):
             "requires_grad on",
         ),
     ],
-    "poll_1": [("the wrong letter", 'poll_1 = "a"'), ("no answer", "poll_1 = None")],
-    "poll_2": [("the wrong letter", 'poll_2 = "b"'), ("no answer", "poll_2 = None")],
-    "poll_3": [("the wrong letter", 'poll_3 = "c"'), ("no answer", "poll_3 = None")],
+    "poll_1": [
+        ("the wrong letter", 'poll_1 = "a"'),
+        ("another wrong letter", 'poll_1 = "b"'),
+        ("no answer", "poll_1 = None"),
+        ("all letters at once", 'poll_1 = "abc"'),
+        ("a list of letters", 'poll_1 = ["a", "b", "c"]'),
+        ("a letter that is no answer", 'poll_1 = "x"'),
+    ],
+    "poll_2": [
+        ("the wrong letter", 'poll_2 = "b"'),
+        ("another wrong letter", 'poll_2 = "c"'),
+        ("no answer", "poll_2 = None"),
+        ("all letters at once", 'poll_2 = "abc"'),
+        ("a list of letters", 'poll_2 = ["a", "b", "c"]'),
+        ("a letter that is no answer", 'poll_2 = "x"'),
+    ],
+    "poll_3": [
+        ("the wrong letter", 'poll_3 = "c"'),
+        ("another wrong letter", 'poll_3 = "a"'),
+        ("no answer", "poll_3 = None"),
+        ("all letters at once", 'poll_3 = "abc"'),
+        ("a list of letters", 'poll_3 = ["a", "b", "c"]'),
+        ("a letter that is no answer", 'poll_3 = "x"'),
+    ],
 }
 
 RIGHT = {
@@ -1057,6 +1078,15 @@ def training_pairs(ids, length):
     return windows[:, :-1], windows[:, 1:]
 """,
         ),
+        (
+            "places counted out",
+            """
+def training_pairs(ids, length):
+    starts = torch.arange(0, len(ids) - length, length)
+    places = starts[:, None] + torch.arange(length)
+    return ids[places], ids[places + 1]
+""",
+        ),
     ],
     "lstm_step": [
         (
@@ -1084,6 +1114,19 @@ def lstm_step(x, state, w_ih, w_hh, b_ih, b_hh):
     i, f, g, o = parts.reshape(len(x), 4, -1).unbind(dim=1)
     c = f.sigmoid() * c + i.sigmoid() * g.tanh()
     return [o.sigmoid() * c.tanh(), c]
+""",
+        ),
+        (
+            "a loop over the batch",
+            """
+def lstm_step(x, state, w_ih, w_hh, b_ih, b_hh):
+    hs, cs = [], []
+    for x_row, h_row, c_row in zip(x, *state):
+        gates = (w_ih @ x_row + w_hh @ h_row + b_ih + b_hh).reshape(4, -1)
+        i, f, o = torch.sigmoid(gates[[0, 1, 3]])
+        cs.append(f * c_row + i * torch.tanh(gates[2]))
+        hs.append(o * torch.tanh(cs[-1]))
+    return torch.stack(hs), torch.stack(cs)
 """,
         ),
     ],
@@ -1119,6 +1162,21 @@ def forward(step, x, h, lengths=None):
     return outputs.masked_fill(behind[..., None], 0.0), last
 """,
         ),
+        (
+            "rows cut off and padded again",
+            """
+def forward(step, x, h, lengths=None):
+    states = [h]
+    for t in range(x.shape[1]):
+        states.append(step(x[:, t], states[-1]))
+    outputs = torch.stack(states[1:]).transpose(0, 1)
+    if lengths is None:
+        return outputs, states[-1]
+    ends = [int(n) for n in lengths]
+    rows = [row * (torch.arange(len(row)) < n)[:, None] for row, n in zip(outputs, ends)]
+    return torch.stack(rows), torch.stack([row[n - 1] for row, n in zip(outputs, ends)])
+""",
+        ),
     ],
     "draw": [
         (
@@ -1137,6 +1195,17 @@ def draw(logits, temperature=1.0, generator=None):
     p = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
     u = torch.rand((len(p), 1), generator=generator, dtype=p.dtype)
     return (p.cumsum(dim=-1) < u).sum(dim=-1).clamp(max=p.shape[-1] - 1)
+""",
+        ),
+        (
+            "row by row, float32 inside",
+            """
+def draw(logits, temperature=1.0, generator=None):
+    drawn = []
+    for row in logits.float():
+        p = torch.nn.functional.softmax(row / temperature, dim=0)
+        drawn.append(torch.multinomial(p, 1, generator=generator))
+    return torch.cat(drawn)
 """,
         ),
     ],
@@ -1165,6 +1234,19 @@ def continue_text(step, state, prompt, length, choose):
         new[:, k] = choose(logits)
         logits, state = step(new[:, k], state)
     return new
+""",
+        ),
+        (
+            "a queue of what is to be read",
+            """
+def continue_text(step, state, prompt, length, choose):
+    waiting, written = list(prompt.unbind(1)), []
+    while len(written) < length:
+        logits, state = step(waiting.pop(0), state)
+        if not waiting:
+            written.append(choose(logits))
+            waiting.append(written[-1])
+    return torch.stack(written, 1)
 """,
         ),
     ],

@@ -941,10 +941,38 @@ def scheduled_sampling(step, state, y, epsilon, generator=None):
             "words only",
         ),
     ],
-    "poll_1": [("the wrong letter", 'poll_1 = "a"'), ("no answer", "poll_1 = None")],
-    "poll_2": [("the wrong letter", 'poll_2 = "b"'), ("no answer", "poll_2 = None")],
-    "poll_3": [("the wrong letter", 'poll_3 = "a"'), ("no answer", "poll_3 = None")],
-    "poll_4": [("the wrong letter", 'poll_4 = "c"'), ("no answer", "poll_4 = None")],
+    "poll_1": [
+        ("the wrong letter", 'poll_1 = "a"'),
+        ("another wrong letter", 'poll_1 = "c"'),
+        ("no answer", "poll_1 = None"),
+        ("all letters at once", 'poll_1 = "abc"'),
+        ("a list of letters", 'poll_1 = ["a", "b", "c"]'),
+        ("a letter that is no answer", 'poll_1 = "x"'),
+    ],
+    "poll_2": [
+        ("the wrong letter", 'poll_2 = "b"'),
+        ("another wrong letter", 'poll_2 = "c"'),
+        ("no answer", "poll_2 = None"),
+        ("all letters at once", 'poll_2 = "abc"'),
+        ("a list of letters", 'poll_2 = ["a", "b", "c"]'),
+        ("a letter that is no answer", 'poll_2 = "x"'),
+    ],
+    "poll_3": [
+        ("the wrong letter", 'poll_3 = "a"'),
+        ("another wrong letter", 'poll_3 = "b"'),
+        ("no answer", "poll_3 = None"),
+        ("all letters at once", 'poll_3 = "abc"'),
+        ("a list of letters", 'poll_3 = ["a", "b", "c"]'),
+        ("a letter that is no answer", 'poll_3 = "x"'),
+    ],
+    "poll_4": [
+        ("the wrong letter", 'poll_4 = "c"'),
+        ("another wrong letter", 'poll_4 = "a"'),
+        ("no answer", "poll_4 = None"),
+        ("all letters at once", 'poll_4 = "abc"'),
+        ("a list of letters", 'poll_4 = ["a", "b", "c"]'),
+        ("a letter that is no answer", 'poll_4 = "x"'),
+    ],
 }
 
 RIGHT = {
@@ -969,6 +997,16 @@ def final_states(states, lengths):
     return torch.cat((forward.gather(1, index).squeeze(1), backward[:, 0]), dim=1)
 """,
         ),
+        (
+            "one-hot places and einsum",
+            """
+def final_states(states, lengths):
+    half = states.size(2) // 2
+    last = torch.nn.functional.one_hot(lengths - 1, states.size(1)).to(states.dtype)
+    ahead = torch.einsum("bt,btd->bd", last, states[:, :, :half])
+    return torch.hstack([ahead, states[:, 0, half:]])
+""",
+        ),
     ],
     "decoder_step": [
         (
@@ -988,6 +1026,17 @@ def decoder_step(tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out):
     parts = [torch.einsum("bi,oi->bo", x, w) for x, w in [(y, w_y), (s, w_s), (c, w_c)]]
     new = torch.tanh(sum(parts) + b)
     return torch.einsum("bi,vi->bv", new, w_out) + b_out, new
+""",
+        ),
+        (
+            "a loop over the batch",
+            """
+def decoder_step(tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out):
+    rows = []
+    for token, s_row, c_row in zip(tokens.tolist(), s, c):
+        rows.append(torch.tanh(w_c @ c_row + w_s @ s_row + w_y @ embedding[token] + b))
+    new = torch.stack(rows)
+    return torch.nn.functional.linear(new, w_out, b_out), new
 """,
         ),
     ],
@@ -1040,6 +1089,23 @@ def greedy(step, state, first, max_len):
     return out[:, : int((out != PAD).sum(dim=1).max())]
 """,
         ),
+        (
+            "lists of numbers, padded at the end",
+            """
+def greedy(step, state, first, max_len):
+    rows, tokens = [[] for _ in first], first
+    for _ in range(max_len):
+        logits, state = step(tokens, state)
+        tokens = torch.tensor([int(row.argmax()) for row in logits])
+        for row, word in zip(rows, tokens.tolist()):
+            if EOS not in row:
+                row.append(word)
+        if all(EOS in row for row in rows):
+            break
+    longest = max(map(len, rows))
+    return torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
+""",
+        ),
     ],
     "gumbel_softmax": [
         (
@@ -1061,6 +1127,19 @@ def gumbel_softmax(logits, u, temperature):
     return torch.softmax(-race / temperature, -1), race.argmin(-1)
 """,
         ),
+        (
+            "row by row, the exponentials by hand",
+            """
+def gumbel_softmax(logits, u, temperature):
+    rows, words = [], []
+    for scores, chances in zip(logits, u):
+        noisy = scores - torch.log(-torch.log(chances))
+        e = torch.exp((noisy - noisy.max()) / temperature)
+        rows.append(e / e.sum())
+        words.append(int(noisy.argmax()))
+    return torch.stack(rows), torch.tensor(words)
+""",
+        ),
     ],
     "scheduled_sampling": [
         ("argmax and where", SCHEDULED),
@@ -1080,6 +1159,21 @@ def scheduled_sampling(step, state, y, epsilon, generator=None):
         z, state = step(fed[:, t], state)
         logits.append(z)
     return torch.stack(logits, 1), fed
+""",
+        ),
+        (
+            "coins from float64 numbers, words set by index",
+            """
+def scheduled_sampling(step, state, y, epsilon, generator=None):
+    logits, fed = [], [y[:, 0]]
+    for t in range(1, y.shape[1]):
+        z, state = step(fed[-1], state)
+        logits.append(z)
+        own = torch.rand(len(y), generator=generator, dtype=torch.float64) >= epsilon
+        words = y[:, t].clone()
+        words[own] = z.argmax(dim=1)[own]
+        fed.append(words)
+    return torch.stack(logits, 1), torch.stack(fed[:-1], 1)
 """,
         ),
     ],
