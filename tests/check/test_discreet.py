@@ -120,7 +120,7 @@ def returns_whole_number(*arguments):
 
 
 def returns_axes(*arguments):
-    return torch.zeros(0, *[739] * 20)
+    return torch.zeros(0, *[9] * 18)
 
 
 def returns_long_axis(*arguments):
@@ -160,7 +160,7 @@ def test_no_input_and_no_text_of_a_student_comes_out(check, student):
     assert sentence and len(sentence) < 1000
     assert "7391" not in sentence, "text or a number of the student's"
     assert not re.search(r"\d\.\d", sentence), "a number with decimals"
-    assert sentence.count("739") <= 8, "sizes may be told, a few of them"
+    assert len(re.findall(r"739|9, 9", sentence)) <= 8, "sizes may be told, a few of them"
 
 
 def test_a_module_s_name_is_no_way_out():
