@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
-import sys
 import threading
 import time
 from functools import partial
@@ -20,7 +18,7 @@ from seqcourse.grading.cluster import Died
 # By their full name, by which workers find them too.
 from tests.grading import jobs
 
-from .toy import ROOT
+from .elsewhere import dask_processes
 
 
 def workers() -> set[int]:
@@ -124,31 +122,8 @@ def test_strangers_on_this_machine_cannot_talk_to_the_workers():
 
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory):
-    """A real `dask scheduler` with two real `dask worker` processes."""
-    folder = tmp_path_factory.mktemp("dask")
-    told = folder / "scheduler.json"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
-    dask = [sys.executable, "-m", "dask"]
-    file = ["--scheduler-file", str(told)]
-    here = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
-    command = [*dask, "scheduler", *file, *here]
-    processes = [subprocess.Popen(command, env=environment, **quiet)]
-    worker = [*dask, "worker", *file, "--nthreads", "1", "--host", "127.0.0.1", "--no-dashboard"]
-    worker += ["--local-directory", str(folder), "--death-timeout", "60"]
-    try:
-        processes += [subprocess.Popen(worker, env=environment, **quiet) for _ in range(2)]
-        until = time.monotonic() + 120
-        while not told.exists() and time.monotonic() < until:
-            time.sleep(0.1)
-        import json
-
-        yield json.loads(told.read_text())["address"]
-    finally:
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.wait(60)
+    with dask_processes(tmp_path_factory.mktemp("dask")) as address:
+        yield address
 
 
 def test_a_cluster_that_is_there_already(scheduler):
