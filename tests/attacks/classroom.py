@@ -5,17 +5,28 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
+import shutil
 import socket
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
+from seqcourse.grading.grade import grade
+from seqcourse.grading.records import Record, record_path
+from seqcourse.grading.release import release
 from seqcourse.grading.sample import answered, right_answers
-from tests.attacks.hostile import CANARY, NAME, Attack, Place, hand_in
+from seqcourse.grading.scores import read_scores
+from tests.attacks.hostile import CANARY, LOOT, NAME, Attack, Place, hand_in, load
+
+ROOT = Path(__file__).resolve().parents[2]
+# A variable in the environment of whoever grades.
+SECRET = "COURSE_SECRET"
 
 
 def canary(what: str) -> str:
@@ -122,7 +133,81 @@ def hand_in_attacks(course: Course, attacks: Iterable[Attack], where: Place) -> 
 
 def loot(text: str) -> set[str]:
     """Secrets, and what an attack printed in front of one, in a text."""
-    import re
-
     found = set(re.findall(CANARY + r"[a-z]+-[0-9a-f]{12}", text))
-    return found | set(re.findall("STO" + r"LEN.{0,80}", text))
+    return found | set(re.findall(LOOT + r".{0,80}", text))
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A class of attackers and honest students after a run of the real pipeline.
+
+    fair, honest: the points that are fair for an attacker, that an honest student must get.
+    touched: what was reached outside of the sandboxes.
+    """
+
+    course: Course
+    honest: dict[str, float]
+    fair: dict[str, float]
+    records: dict[str, Record]
+    points: dict[str, float | None]
+    touched: list[str]
+    seconds: float
+
+    def texts(self, student: str) -> Iterator[tuple[str, str]]:
+        """What was written about a student: the record, the graded notebook's outputs, files."""
+        yield "record", record_path(self.course, NAME, student).read_text(encoding="utf-8")
+        folder = self.course.autograded / student / NAME
+        for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+            if path.suffix == ".ipynb":
+                cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+                yield path.name, json.dumps([cell.get("outputs") for cell in cells])
+            elif path.is_file():
+                yield path.name, path.read_text(encoding="utf-8", errors="replace")
+
+
+def grade_all(folder: Path, timeout: int = 4) -> Graded:
+    """Hand in the whole corpus and the honest students' work in a course of its own, and grade it.
+
+    Args:
+        timeout: seconds that a cell, or the calls of a hidden check, may take.
+    """
+    course = Course(folder / "course")
+    shutil.copytree(ROOT / "solutions", course.solutions, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "nbgrader_config.py", course.root)
+    _plant(course)
+    release(course, [NAME])
+    before = os.environ.get(SECRET)
+    os.environ[SECRET] = canary("secret")
+    try:
+        with outside(folder / "outside") as around:
+            where = place(course, course.folder / "gradebook.db", around)
+            honest = hand_in_honest(course, secret=canary("other"))
+            fair = hand_in_attacks(course, load(), where)
+            started = time.monotonic()
+            records = grade(course, NAME, workers=2, timeout=timeout)
+            seconds = time.monotonic() - started
+            touched = around.touched()
+    finally:
+        os.environ.pop(SECRET)
+        if before is not None:
+            os.environ[SECRET] = before
+    scores = read_scores(course, NAME, records)
+    points = {record.student: scores.row(record.student).total for record in records}
+    return Graded(
+        course, honest, fair, {record.student: record for record in records}, points, touched, seconds
+    )
+
+
+def _plant(course: Course) -> None:
+    """Secrets in the solutions and in the hidden checks."""
+    path = course.solution(NAME)
+    solution = notebooks.read(path)
+    for cell in solution["cells"]:
+        source = notebooks.text(cell)
+        begin = re.search(r"^( *)### BEGIN SOLUTION\n", source, re.MULTILINE)
+        if begin:
+            secret = f"{begin.group()}{begin.group(1)}# {canary('solution')}\n"
+            cell["source"] = source.replace(begin.group(), secret)
+    notebooks.write(solution, path)
+    with (course.solutions / "checks" / f"{NAME}.py").open("a", encoding="utf-8") as file:
+        file.write(f'\nSECRET = "{canary("check")}"\n')

@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import html
-import json
-import os
 import re
-import shutil
 import threading
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy
 import pytest
 
 from seqcourse.check.recording import arrays
-from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examiner
 from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.grade import grade
-from seqcourse.grading.records import FAILED, WITH_GRADE, Record, record_path
-from seqcourse.grading.release import release
-from seqcourse.grading.scores import read_scores
+from seqcourse.grading.records import FAILED, WITH_GRADE
 from tests.attacks import classroom, hostile
 from tests.attacks.hostile import NAME
 
-ROOT = Path(__file__).resolve().parents[2]
 ATTACKS = hostile.load()
-# Seconds that a cell, or the calls of a hidden check, may take here.
-TIMEOUT = 4
 STATUSES = {"graded", "crashed", "timed out", "unreadable", "missing", "failed"}
 # Numbers with this many decimals do not come out equal by chance.
 NUMBER = re.compile(r"-?\d+\.\d{6,}(?:e[-+]?\d+)?")
@@ -39,76 +25,17 @@ NUMBER = re.compile(r"-?\d+\.\d{6,}(?:e[-+]?\d+)?")
 pytestmark = pytest.mark.slow
 
 
-@dataclass(frozen=True)
-class Class:
-    """A graded class."""
-
-    course: Course
-    honest: dict[str, float]
-    fair: dict[str, float]
-    records: dict[str, Record]
-    points: dict[str, float | None]
-    touched: list[str]
-    hidden: numpy.ndarray
-    seconds: float
-
-    def texts(self, student: str) -> Iterator[tuple[str, str]]:
-        """What was written about a student: the record, the graded notebook's outputs, the page."""
-        path = record_path(self.course, NAME, student)
-        yield "record", path.read_text(encoding="utf-8")
-        folder = self.course.autograded / student / NAME
-        for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-            if path.suffix == ".ipynb":
-                cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-                yield path.name, json.dumps([cell.get("outputs") for cell in cells])
-            elif path.is_file():
-                yield path.name, path.read_text(encoding="utf-8", errors="replace")
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory) -> classroom.Graded:
+    return classroom.grade_all(tmp_path_factory.mktemp("class"))
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory) -> Iterator[Class]:
-    folder = tmp_path_factory.mktemp("class")
-    course = Course(folder / "course")
-    shutil.copytree(ROOT / "solutions", course.solutions, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "nbgrader_config.py", course.root)
-    _plant(course)
-    release(course, [NAME])
-    before, os.environ["COURSE_SECRET"] = os.environ.get("COURSE_SECRET"), classroom.canary("secret")
-    try:
-        with classroom.outside(folder / "outside") as around:
-            where = classroom.place(course, course.folder / "gradebook.db", around)
-            honest = classroom.hand_in_honest(course, secret=classroom.canary("other"))
-            fair = classroom.hand_in_attacks(course, ATTACKS, where)
-            started = time.monotonic()
-            records = grade(course, NAME, workers=2, timeout=TIMEOUT)
-            seconds = time.monotonic() - started
-            touched = around.touched()
-    finally:
-        os.environ.pop("COURSE_SECRET")
-        if before is not None:
-            os.environ["COURSE_SECRET"] = before
-    scores = read_scores(course, NAME, records)
-    points = {record.student: scores.row(record.student).total for record in records}
-    by_name = {record.student: record for record in records}
-    yield Class(course, honest, fair, by_name, points, touched, _hidden_numbers(course), seconds)
+def hidden(graded) -> numpy.ndarray:
+    return hidden_numbers(graded.course)
 
 
-def _plant(course: Course) -> None:
-    """Secrets in the solutions and in the hidden checks."""
-    path = course.solution(NAME)
-    solution = notebooks.read(path)
-    for cell in solution["cells"]:
-        source = notebooks.text(cell)
-        begin = re.search(r"^( *)### BEGIN SOLUTION\n", source, re.MULTILINE)
-        if begin:
-            secret = f"{begin.group()}{begin.group(1)}# {classroom.canary('solution')}\n"
-            cell["source"] = source.replace(begin.group(), secret)
-    notebooks.write(solution, path)
-    with (course.solutions / "checks" / f"{NAME}.py").open("a", encoding="utf-8") as file:
-        file.write(f'\nSECRET = "{classroom.canary("check")}"\n')
-
-
-def _hidden_numbers(course: Course) -> numpy.ndarray:
+def hidden_numbers(course: Course) -> numpy.ndarray:
     """Inputs and expected values of this class's hidden checks, sorted."""
     found = []
     with Examiner(course) as examiner:
@@ -179,10 +106,10 @@ def test_an_attack_ends_with_a_status_and_a_sentence(graded, attack):
         assert sentence.isprintable(), "control characters reach whoever reads the summary"
 
 
-def test_an_attack_finds_nothing_hidden(graded, attack):
+def test_an_attack_finds_nothing_hidden(graded, hidden, attack):
     for name, text in graded.texts(attack.name):
         assert not classroom.loot(text), name
-        assert not secret_numbers(text, graded.hidden), name
+        assert not secret_numbers(text, hidden), name
 
 
 def test_no_work_stays_behind(graded):
@@ -191,13 +118,13 @@ def test_no_work_stays_behind(graded):
 
 
 @pytest.mark.parametrize("name", [a.name for a in ATTACKS if a.kind in ("leak", "others")])
-def test_the_page_shows_nothing_hidden_and_runs_nothing(graded, name):
+def test_the_page_shows_nothing_hidden_and_runs_nothing(graded, hidden, name):
     if graded.records[name].status not in WITH_GRADE:
         pytest.skip("There is no page without a grade.")
     page = make_feedback(graded.course, NAME, name).read_text(encoding="utf-8")
     text = html.unescape(re.sub(r"<[^>]+>", "", page))
     assert not classroom.loot(text)
-    assert not secret_numbers(text, graded.hidden)
+    assert not secret_numbers(text, hidden)
     for program in ("'OW' + 'NED'", "'OW'+'NED'", '"OW"+"NED"', "javascript:"):
         assert not re.search(rf"<[^>]*{re.escape(program)}", page), "a program in a tag"
         assert not re.search(rf"<script[^>]*>[^<]*{re.escape(program)}", page), "a program"
