@@ -66,6 +66,7 @@ def _flat(value: Any) -> list[Any]:
 
 MOST_TOLD = 4
 MOST_AXES = 6
+DEEPEST = 2
 
 
 def _sizes(value: Tensor | numpy.ndarray) -> str:
@@ -74,15 +75,16 @@ def _sizes(value: Tensor | numpy.ndarray) -> str:
     return str(shape) if len(shape) <= MOST_AXES else f"with {len(shape)} axes"
 
 
-def describe(value: Any) -> str:
+def describe(value: Any, depth: int = 0) -> str:
     """A value in a few words: "a tensor (2, 3)", "a tuple of 2", "None"."""
     if isinstance(value, (Tensor, numpy.ndarray)):
         if is_discreet() and not value.ndim:  # plain numbers have become tensors on their way here
             return "a number"
         return f"a tensor {_sizes(value)}"
     if isinstance(value, (tuple, list)):
-        inside = [describe(item) for item in value[:MOST_TOLD]] + ["..."] * (len(value) > MOST_TOLD)
-        return f"a {type(value).__name__} of {len(value)} ({', '.join(inside)})"
+        whole = f"a {type(value).__name__} of {len(value)}"
+        inside = [describe(item, depth + 1) for item in value[:MOST_TOLD] if depth < DEEPEST]
+        return f"{whole} ({', '.join([*inside, '...'][: len(value)])})" if inside else whole
     if isinstance(value, (set, frozenset)):  # how many there are may be what is asked for
         return "a set" if is_discreet() else f"a set of {len(value)}"
     if callable(value):
@@ -264,7 +266,8 @@ def gradients(
     given = copy(dict(given))
     for argument in wanted:
         given[argument].requires_grad_()
-    results = [item for item in _flat(function(*given.values())) if item.is_floating_point()]
+    with torch.enable_grad():  # some cell of a notebook may have switched them off for all
+        results = [item for item in _flat(function(*given.values())) if item.is_floating_point()]
     weights = [normal({"w": item.shape}, 7 + k)["w"] for k, item in enumerate(results)]
     total = sum((item * w).sum() for item, w in zip(results, weights, strict=True))
     if not total.requires_grad:

@@ -110,7 +110,7 @@ def result(found: Mapping[str, numpy.ndarray], name: str) -> Any:
             return None if str(value) == "None" else str(value)
         return torch.from_numpy(value)
     if f"{name}.error" in found:
-        return Stopped(*(str(part) for part in found[f"{name}.error"]))
+        return _error(found[f"{name}.error"])
     if f"{name}.set" in found:
         return _set(found[f"{name}.set"])
     if f"{name}.other" in found:
@@ -123,8 +123,14 @@ def result(found: Mapping[str, numpy.ndarray], name: str) -> Any:
     raise Mistake(f"The probe handed over no {name}.")
 
 
+def _error(words: numpy.ndarray) -> Stopped | Other:
+    if words.dtype.kind != "U" or words.shape != (2,):
+        return Other(ELSE)
+    return Stopped(*words.tolist())
+
+
 def _set(entries: numpy.ndarray) -> set | Other:
-    if entries.dtype.kind not in "iu" or entries.ndim > 2 or len(entries) > MOST_PARTS:
+    if entries.dtype.kind not in "iu" or entries.ndim > 2 or entries.size > 10 * MOST_PARTS:
         return Other(SETS)
     return set(entries.tolist() if entries.ndim < 2 else map(tuple, entries.tolist()))
 

@@ -50,10 +50,24 @@ class Judge:
         self.check = check
         self.chosen = check.choose(seed)
         self.request = json.loads(json.dumps(check.request(self.chosen)))
+        self._try()
 
     def given(self) -> dict[str, dict[str, Any]]:
         """The arguments of every case, by the kind of input; made anew, as a call may use them up."""
         return {kind: self.check.make(**case) for kind, case in self.chosen.items()}
+
+    def _try(self) -> None:
+        """Ask the oracle once, so that a check that cannot judge costs no student a point."""
+        try:
+            with quiet(), torch.random.fork_rng(devices=[]):
+                for arguments in self.given().values():
+                    if getattr(self.check, "reference", None) and self.check.record is record:
+                        self.check.reference(*arguments.values())
+        except Exception as error:
+            raise CourseError(
+                f"The check of {self.check.cell} should have an answer to every input of its own, but "
+                f"it stopped with {type(error).__name__}: {error}"
+            ) from error
 
     def verdict(self, data: bytes | None, ending: str = "") -> Verdict:
         """Judge what a probe handed over.
@@ -70,7 +84,10 @@ class Judge:
         except ValueError as error:
             return Verdict(0.0, (f"{name} should hand over tensors, but it handed over {error}.",))
         with discreet(), quiet(), torch.random.fork_rng(devices=[]):
-            return self._judge(found)
+            try:
+                return self._judge(found)
+            except Exception as error:  # such as parts within parts that no recursion reaches the end of
+                return Verdict(0.0, (_unjudged(error),))
 
     def _judge(self, found: Mapping[str, numpy.ndarray]) -> Verdict:
         check, name = self.check, self.check.answer
@@ -86,7 +103,8 @@ class Judge:
             why = _mistake(check.judge_letter, found)
             return Verdict(0.0, (why,)) if why else Verdict(1.0)
         if check.forbid:
-            why = _mistake(forbid, name, found.get("calls", ()), check.forbid)
+            used = found.get("calls", numpy.array([], dtype=str))
+            why = _mistake(forbid, name, used.ravel() if used.dtype.kind == "U" else (), check.forbid)
             if why:
                 return Verdict(0.0, (why,))
         given = self.given()
@@ -130,8 +148,12 @@ def _mistake(judge: Any, *arguments: Any) -> str:
     except Stopped as stopped:
         return public(f"The answer stopped with {error_in_words(stopped.kind, str(stopped))}.")
     except Exception as error:  # a result that no judge was made for
-        return f"The result could not be judged ({type(error).__name__}): it has an unexpected form."
+        return _unjudged(error)
     return ""
+
+
+def _unjudged(error: Exception) -> str:
+    return f"The result could not be judged ({type(error).__name__}): it has an unexpected form."
 
 
 def _ended(name: str, ending: str) -> str:
