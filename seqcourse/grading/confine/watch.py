@@ -10,13 +10,15 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from seqcourse.grading.confine.limits import Limits, size_in_words
 
 INTERVAL = 0.1
 OURS = 2  # processes of the holder
-# Fields of /proc/PID/stat after the program's name: processor time, threads.
+# Fields of /proc/PID/stat after the program's name: processor time, its own and that of children
+# that ended, in user mode and in the system's; threads; when it started.
 UTIME, STIME, CUTIME, CSTIME, THREADS, STARTED = 11, 12, 13, 14, 17, 19
 
 
@@ -38,45 +40,45 @@ class Meter:
 
     def __init__(self, proc: int):
         self.proc = proc
-        self.page = os.sysconf("SC_PAGE_SIZE")
         self.tick = os.sysconf("SC_CLK_TCK")
         self.seen: dict[tuple[str, str], int] = {}  # process and its start -> processor time
         self.gone = 0  # processor time of those that ended
 
     def read(self) -> Usage:
         """Add up what there is now."""
-        processes = memory = 0
+        processes = memory = inherited = 0
         now = {}
-        for pid in os.listdir(self.proc):
-            if not pid.isdigit():
-                continue
+        for pid in self._pids():
             try:
                 stat = self._file(pid, "stat").rpartition(")")[2].split()
-                pages = self._file(pid, "statm").split()
-            except (OSError, IndexError):
+                # Without what is mapped from files; too much, as pages shared by a fork count twice.
+                memory += _kilobytes(self._file(pid, "status"), "RssAnon:", "RssShmem:") * 1024
+            except OSError:
                 continue  # it ended meanwhile
             processes += int(stat[THREADS])
-            # Resident, less what is mapped from files: an upper bound, as forks share pages.
-            memory += (int(pages[1]) - int(pages[2])) * self.page
             now[pid, stat[STARTED]] = int(stat[UTIME]) + int(stat[STIME])
-        # A process that ended counts with what it had used when it was last seen.
+            inherited += int(stat[CUTIME]) + int(stat[CSTIME])
+        # Two counts, each of which can only be too small: a process that ended counts with what it had
+        # used when it was last seen, or with what its parent inherited from it.
         self.gone += sum(used for who, used in self.seen.items() if who not in now)
         self.seen = now
-        return Usage(processes, memory, (self.gone + sum(now.values())) / self.tick)
+        ticks = sum(now.values()) + max(self.gone, inherited)
+        return Usage(processes, memory, ticks / self.tick)
 
     def exact_memory(self) -> int:
-        """Memory with shared pages counted once; slower. Unreadable processes count in full."""
+        """Memory with shared pages counted once; slower. A process that hides counts in full."""
         memory = 0
-        for pid in os.listdir(self.proc):
-            if not pid.isdigit():
-                continue
-            try:
-                for line in self._file(pid, "smaps_rollup").split("\n"):
-                    if line.startswith(("Pss_Anon:", "Pss_Shmem:")):
-                        memory += int(line.split()[1]) * 1024
-            except OSError:
-                continue
+        for pid in self._pids():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                try:
+                    text = self._file(pid, "smaps_rollup")
+                except PermissionError:
+                    text = self._file(pid, "status")
+                memory += _kilobytes(text, "Pss_Anon:", "Pss_Shmem:", "RssAnon:", "RssShmem:") * 1024
         return memory
+
+    def _pids(self) -> list[str]:
+        return [name for name in os.listdir(self.proc) if name.isdigit()]
 
     def _file(self, pid: str, name: str) -> str:
         descriptor = os.open(f"{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.proc)
@@ -85,6 +87,11 @@ class Meter:
 
     def close(self) -> None:
         os.close(self.proc)
+
+
+def _kilobytes(text: str, *names: str) -> int:
+    """The sum of the lines of these names, as in "RssAnon:  1024 kB"."""
+    return sum(int(line.split()[1]) for line in text.split("\n") if line.startswith(names))
 
 
 class Watch(threading.Thread):
