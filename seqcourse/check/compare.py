@@ -122,9 +122,9 @@ def _close(one: Any, other: Any, tolerance: float | None) -> bool:
 
 def same(one: Any, other: Any, tolerance: float | None = None) -> bool:
     """Whether two results (tensors, tuples of tensors) have the same shapes and numbers."""
-    ones, others = _flat(one), _flat(other)
     if isinstance(one, (tuple, list)) != isinstance(other, (tuple, list)):
         return False
+    ones, others = _flat(one), _flat(other)
     return len(ones) == len(others) and all(
         _close(a, b, tolerance) for a, b in zip(ones, others, strict=True)
     )
@@ -266,10 +266,10 @@ def gradients(
     given = copy(dict(given))
     for argument in wanted:
         given[argument].requires_grad_()
-    with torch.enable_grad():  # some cell of a notebook may have switched them off for all
+    with torch.enable_grad():  # some cell of a notebook may have switched gradients off for all
         results = [item for item in _flat(function(*given.values())) if item.is_floating_point()]
-    weights = [normal({"w": item.shape}, 7 + k)["w"] for k, item in enumerate(results)]
-    total = sum((item * w).sum() for item, w in zip(results, weights, strict=True))
+        weights = [normal({"w": item.shape}, 7 + k)["w"] for k, item in enumerate(results)]
+        total = sum((item * w).sum() for item, w in zip(results, weights, strict=True))
     if not total.requires_grad:
         return dict.fromkeys(wanted)
     leaves = [given[argument] for argument in wanted]
