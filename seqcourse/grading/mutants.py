@@ -92,7 +92,10 @@ def operator_mutants(course: Course, name: str) -> list[Answer]:
     """
     checks = load_checks(course, name)
     solutions = right_answers(notebooks.read(course.solution(name)))
-    explained = {exercise: dict(keys) for exercise, keys in getattr(checks, "SURVIVORS", {}).items()}
+    explained = {
+        exercise: {tuple(key): why for *key, why in entries}
+        for exercise, entries in getattr(checks, "SURVIVORS", {}).items()
+    }
     found = []
     for exercise, source in solutions.items():
         if exercise not in checks.RIGHT:
@@ -100,7 +103,8 @@ def operator_mutants(course: Course, name: str) -> list[Answer]:
         reasons = explained.pop(exercise, {})
         for mutant in mutants_of(source):
             why = reasons.pop(mutant.key, "")
-            found.append(Answer(exercise, mutant.key, mutant.source, OPERATOR, why=why))
+            known = f"{mutant.operator}, line {mutant.line}: {mutant.text}"
+            found.append(Answer(exercise, known, mutant.source, OPERATOR, why=why))
         if reasons:
             raise CourseError(
                 f"SURVIVORS should explain mutants of {exercise} that exist, but there is none called "

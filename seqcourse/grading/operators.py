@@ -21,8 +21,8 @@ class Mutant:
     """A solution with one thing changed.
 
     operator: what was done, such as "ReplaceBinaryOperator_Add_Sub".
-    line: of the first changed line of the cell.
-    text: that line afterwards.
+    line: of the first changed line of the answer.
+    text: that line afterwards, without its comment.
     """
 
     operator: str
@@ -31,9 +31,9 @@ class Mutant:
     source: str
 
     @property
-    def key(self) -> str:
-        """What SURVIVORS in solutions/checks/psN.py calls it."""
-        return f"{self.operator}, line {self.line}: {self.text}"
+    def key(self) -> tuple[str, int, str]:
+        """What SURVIVORS in solutions/checks/psN.py knows it by."""
+        return self.operator, self.line, self.text
 
 
 def mutants_of(solution: str) -> list[Mutant]:
@@ -59,7 +59,8 @@ def _mutant(change: str, solution: str, source: str) -> Mutant:
     old, new = solution.splitlines(), source.splitlines()
     pairs = enumerate(zip(old, new, strict=False), start=1)
     line = next((number for number, (a, b) in pairs if a != b), min(len(old), len(new)))
-    return Mutant(change, line, new[line - 1].strip() if line <= len(new) else "", source)
+    text = new[line - 1].split("  #")[0].strip() if line <= len(new) else ""
+    return Mutant(change, line, text, source)
 
 
 class _Plain(ast.NodeTransformer):

@@ -1297,3 +1297,71 @@ def gradient_norms(step, x, h):
         ),
     ],
 }
+
+
+# Operator mutants of the reference solutions that may keep every point: what was changed, in which
+# line of the answer, what it reads then, and why nobody need lose a point for it.
+SURVIVORS = {
+    "lstm_step": [
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            5,
+            "i, f, g, o = parts.chunk(4, dim=+1)",
+            "the tensor has two axes: the last one is number 1",
+        )
+    ],
+    "draw": [
+        (
+            "NumberReplacer",
+            1,
+            "def draw(logits, temperature= 0.0, generator=None):",
+            "the assignment gives the signature, and every call names the temperature",
+        ),
+        (
+            "NumberReplacer",
+            1,
+            "def draw(logits, temperature= 2.0, generator=None):",
+            "the assignment gives the signature, and every call names the temperature",
+        ),
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            3,
+            "probabilities = torch.softmax(logits / temperature, dim=+1)",
+            "the tensor has two axes: the last one is number 1",
+        ),
+        (
+            "NumberReplacer",
+            4,
+            "return torch.multinomial(probabilities, 1, generator=generator)[:, -1]",
+            "one column was drawn: the last is the first",
+        ),
+        (
+            "NumberReplacer",
+            4,
+            "return torch.multinomial(probabilities, 2, generator=generator)[:, 0]",
+            "the first of two drawn without putting back has the same chances",
+        ),
+    ],
+    "continue_text": [
+        (
+            "ReplaceComparisonOperator_Lt_NotEq",
+            6,
+            "while len(written) != length:",
+            "the list grows by one word at a time, so it meets the length",
+        )
+    ],
+    "gradient_norms": [
+        (
+            "DropCall",
+            3,
+            "h = (h).clone().requires_grad_()",
+            "the state asks for no gradient and is not changed: either makes a new leaf",
+        ),
+        (
+            "DropCall",
+            3,
+            "h = (h.detach()).requires_grad_()",
+            "the state asks for no gradient and is not changed: either makes a new leaf",
+        ),
+    ],
+}

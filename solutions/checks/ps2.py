@@ -1242,3 +1242,162 @@ def beam_search(step, state, beam_width, max_len, alpha=0.0):
         ),
     ],
 }
+
+
+# Operator mutants of the reference solutions that may keep every point: what was changed, in which
+# line of the answer, what it reads then, and why nobody need lose a point for it.
+SURVIVORS = {
+    "final_states": [
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            5,
+            "return torch.cat([forward[rows, lengths - 1], backward[:, 0]], dim=+1)",
+            "the tensor has two axes: the last one is number 1",
+        )
+    ],
+    "teacher_forced_loss": [
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            7,
+            "log_probs = torch.log_softmax(logits, dim=+1)",
+            "the tensor has two axes: the last one is number 1",
+        ),
+        (
+            "NumberReplacer",
+            8,
+            "loss = -log_probs.gather(-1, target[:, None])[:, -1]",
+            "gather gives one column: the last is the first",
+        ),
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            8,
+            "loss = -log_probs.gather(+1, target[:, None])[:, 0]",
+            "the tensor has two axes: the last one is number 1",
+        ),
+        (
+            "ReplaceComparisonOperator_Eq_LtE",
+            9,
+            "losses = losses + torch.where(target <= PAD, 0.0, loss)",
+            "PAD is 0, and no word has a number below it",
+        ),
+        (
+            "ReplaceComparisonOperator_NotEq_Gt",
+            10,
+            "return losses, losses.sum() / (y[:, 1:] > PAD).sum()",
+            "PAD is 0, and no word has a number below it",
+        ),
+    ],
+    "greedy": [
+        (
+            "ReplaceComparisonOperator_Lt_NotEq",
+            5,
+            "while len(written) != max_len and not ended.all():",
+            "the list grows by one word at a time, so it meets the length",
+        ),
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            7,
+            "tokens = logits.argmax(dim=+1)",
+            "the tensor has two axes: the last one is number 1",
+        ),
+        (
+            "ReplaceComparisonOperator_Eq_LtE",
+            9,
+            "ended = ended | (tokens <= EOS)",
+            "no decoder, trained or of the checks, writes <pad> or <sos>",
+        ),
+    ],
+    "gumbel_softmax": [
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            4,
+            "return torch.softmax(noisy / temperature, dim=+1), noisy.argmax(dim=-1)",
+            "the tensor has two axes: the last one is number 1",
+        ),
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            4,
+            "return torch.softmax(noisy / temperature, dim=-1), noisy.argmax(dim=+1)",
+            "the tensor has two axes: the last one is number 1",
+        ),
+    ],
+    "scheduled_sampling": [
+        ("ReplaceComparisonOperator_Gt_NotEq", 6, "if t != 0:", "t counts from 0 upwards"),
+        (
+            "ReplaceComparisonOperator_Lt_LtE",
+            7,
+            "truth = torch.rand(len(y), generator=generator) <= epsilon",
+            "a random number is equal to epsilon once in millions",
+        ),
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            8,
+            "tokens = torch.where(truth, y[:, t], logits[-1].argmax(dim=+1))",
+            "the tensor has two axes: the last one is number 1",
+        ),
+    ],
+    "beam_search": [
+        (
+            "NumberReplacer",
+            1,
+            "def beam_search(step, state, beam_width, max_len, alpha= -1.0):",
+            "the assignment gives the signature, and every call names alpha",
+        ),
+        (
+            "NumberReplacer",
+            1,
+            "def beam_search(step, state, beam_width, max_len, alpha= 1.0):",
+            "the assignment gives the signature, and every call names alpha",
+        ),
+        ("DropStatement", 12, "pass", "only quicker: a beam of finished paths stays as it is"),
+        ("DropStatement", 13, "pass", "only quicker: a beam of finished paths stays as it is"),
+        (
+            "ReplaceBreakWithContinue",
+            13,
+            "continue",
+            "only quicker: a beam of finished paths stays as it is",
+        ),
+        (
+            "DropCall",
+            16,
+            "last = ([words[-1] if words else SOS])",
+            "the decoders take a list of one word, too",
+        ),
+        (
+            "NumberReplacer",
+            18,
+            "gains, ids = torch.log_softmax(logits[ -1], dim=-1).sort(descending=True)",
+            "one path is fed at a time: the last row is the first",
+        ),
+        (
+            "NumberReplacer",
+            18,
+            "gains, ids = torch.log_softmax(logits[0], dim=- 0).sort(descending=True)",
+            "one row is left: a vector has one axis",
+        ),
+        (
+            "DropCall",
+            19,
+            "for gain, word in zip((gains[:beam_width]), ids.tolist()):",
+            "tensors with one number are accepted in the result",
+        ),
+        (
+            "DropCall",
+            19,
+            "for gain, word in zip(gains[:beam_width].tolist(), (ids)):",
+            "tensors with one number are accepted in the result",
+        ),
+        (
+            "SliceBound",
+            19,
+            "for gain, word in zip(gains[ : (beam_width) + 1].tolist(), ids.tolist()):",
+            "only quicker: the beam is cut to its width two lines below",
+        ),
+        (
+            "SliceBound",
+            19,
+            "for gain, word in zip(gains[ :].tolist(), ids.tolist()):",
+            "only quicker: the beam is cut to its width two lines below",
+        ),
+    ],
+}

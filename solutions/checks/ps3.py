@@ -2171,3 +2171,81 @@ def alignment_error_rate(predicted, sure, possible):
         ),
     ],
 }
+
+
+# Operator mutants of the reference solutions that may keep every point: what was changed, in which
+# line of the answer, what it reads then, and why nobody need lose a point for it.
+SURVIVORS = {
+    "softmax": [
+        (
+            "DropCall",
+            5,
+            "highest = (scores.amax(dim=-1, keepdim=True))",
+            "the weights do not depend on the number subtracted, so its gradient adds nothing",
+        ),
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            5,
+            "highest = scores.amax(dim=+1, keepdim=True).detach()",
+            "the tensor has two axes: the last one is number 1",
+        ),
+        (
+            "ReplaceComparisonOperator_Eq_LtE",
+            6,
+            'nothing = highest <= float("-inf")',
+            "nothing is smaller than minus infinity",
+        ),
+        (
+            "NumberReplacer",
+            7,
+            "exponentials = (scores - highest.masked_fill(nothing, -1.0)).exp()",
+            "a row with nothing is exp(-inf) = 0, whatever is subtracted or divides it",
+        ),
+        (
+            "NumberReplacer",
+            7,
+            "exponentials = (scores - highest.masked_fill(nothing, 1.0)).exp()",
+            "a row with nothing is exp(-inf) = 0, whatever is subtracted or divides it",
+        ),
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            8,
+            "total = exponentials.sum(dim=+1, keepdim=True)",
+            "the tensor has two axes: the last one is number 1",
+        ),
+        (
+            "NumberReplacer",
+            9,
+            "return exponentials / total.masked_fill(nothing, 2.0)",
+            "a row with nothing is exp(-inf) = 0, whatever is subtracted or divides it",
+        ),
+    ],
+    "decoder_step": [
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            4,
+            "s = cell(torch.cat([y, c], dim=+1), s)",
+            "the tensor has two axes: the last one is number 1",
+        ),
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            5,
+            "return readout(torch.cat([s, c, y], dim=+1)), s, weights",
+            "the tensor has two axes: the last one is number 1",
+        ),
+    ],
+    "alignment_error_rate": [
+        (
+            "DropArgument",
+            4,
+            "for a, s, p in zip(predicted, sure, possible):",
+            "the three lists have the same length in every call",
+        ),
+        (
+            "ReplaceTrueWithFalse",
+            4,
+            "for a, s, p in zip(predicted, sure, possible, strict=False):",
+            "the three lists have the same length in every call",
+        ),
+    ],
+}
