@@ -23,6 +23,7 @@ class Window:
     def __init__(self, page: object, address: str) -> None:
         self.page = page
         self.address = address
+        self.others: list[object] = []
 
     def picture(self, name: str, of: object = None, height: int = SIZE["height"]) -> None:
         """Keep a picture of the window for the book, when somebody asked for pictures."""
@@ -56,8 +57,8 @@ class Window:
 
     def read_file(self, path: Path) -> object:
         """A file of this machine in a window beside JupyterLab."""
-        page = self.page.context.new_page()
-        page.set_viewport_size(SIZE)
+        page = self.page.context.browser.new_page(viewport=SIZE, reduced_motion="reduce")
+        self.others.append(page)
         page.goto(path.as_uri())
         return page
 
@@ -128,7 +129,10 @@ def open_window(chrome: object, address: str) -> Iterator[Window]:
     try:
         page.goto(f"{address}/lab?token={TOKEN}&reset")
         page.wait_for_selector("#jp-main-dock-panel")
-        yield Window(page, address)
+        window = Window(page, address)
+        yield window
+        for other in window.others:
+            other.close()
     finally:
         page.close()
 
