@@ -23,6 +23,7 @@ from seqcourse.grading.parcel import Parcel, pack, pack_course
 from seqcourse.grading.records import (
     FAILED,
     Record,
+    code_digest,
     fingerprint,
     read_record,
     unfit_name,
@@ -152,7 +153,8 @@ class _Run:
         place = hashlib.sha256(os.fsencode(self.course.folder.resolve())).hexdigest()[:16]
         label = f"seqcourse-{self.name}-{place}"
         secret = {"secret": self.course.secret()}
-        desk = Desk(label, self.name, self.parcel, self.options | secret)
+        code = code_digest() if scheduler else b""
+        desk = Desk(label, self.name, self.parcel, self.options | secret, code)
         saver = Saver(self.course, self.name)
         some = min(workers or os.cpu_count() or 1, len(students)) if scheduler is None else workers
         with (

@@ -46,7 +46,7 @@ class Record:
     student: str
     status: str
     sentence: str
-    seconds: float = 0.0
+    seconds: float = field(default=0.0, compare=False)
     fingerprint: str = field(default="", compare=False)
     remarks: tuple[str, ...] = ()
     messages: dict[str, str] = field(default_factory=dict)

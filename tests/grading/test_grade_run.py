@@ -1,0 +1,200 @@
+"""`grade` on a small class: what is graded once stays, what changed is graded again, and who dies."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from seqcourse.errors import CourseError
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading import sample
+from seqcourse.grading.confine import refusal
+from seqcourse.grading.grade import grade
+from seqcourse.grading.parcel import pack
+from seqcourse.grading.records import read_record
+from seqcourse.grading.release import release
+from seqcourse.grading.scores import read_scores
+
+from . import state
+from .elsewhere import dask_processes
+
+confined = pytest.mark.skipif(bool(refusal()), reason=refusal() or "there is a sandbox")
+
+
+@pytest.fixture
+def handed_in(toy):
+    release(toy)
+    release(toy, target=toy.folder / "released")
+    sample.make_submissions(toy, "ps1", ("perfect", "half", "empty", "broken"))
+    return toy
+
+
+def points(course) -> dict[str, float | None]:
+    records = [read_record(course, "ps1", student) for student in course.students("ps1")]
+    return {row.student: row.total for row in read_scores(course, "ps1", records).rows}
+
+
+@confined
+def test_nothing_is_graded_twice(handed_in):
+    first = grade(handed_in, "ps1", workers=2)
+    assert [record.status for record in first] == ["unreadable", "graded", "graded", "graded"]
+    assert not any(record.before for record in first)
+    everything = state.files(handed_in)
+    times = {path: path.stat().st_mtime_ns for path in handed_in.autograded.rglob("*")}
+
+    told = []
+    second = grade(handed_in, "ps1", tell=told.append, begun=pytest.fail)
+    assert second == first and told == second
+    assert all(record.before for record in second)
+    assert {path: path.stat().st_mtime_ns for path in handed_in.autograded.rglob("*")} == times
+
+    # A changed submission is graded again, and only that one.
+    target = handed_in.submitted / "empty" / "ps1" / "ps1.ipynb"
+    target.write_bytes((handed_in.submitted / "perfect" / "ps1" / "ps1.ipynb").read_bytes())
+    third = {record.student: record for record in grade(handed_in, "ps1")}
+    assert [student for student, record in third.items() if not record.before] == ["empty"]
+    assert points(handed_in) == {"broken": None, "empty": 10, "half": 6, "perfect": 10}
+
+    # So is everything when its checks change, or when somebody asks for it.
+    checks = handed_in.solutions / "checks" / "ps1.py"
+    checks.write_text(checks.read_text().replace("lambda x: 2 * x", "lambda x: 3 * x"))
+    fourth = grade(handed_in, "ps1", ["perfect"])
+    assert not fourth[0].before
+    assert points(handed_in)["perfect"] == 7
+    fifth = grade(handed_in, "ps1", ["perfect"], again=True)
+    assert fifth == fourth and not fifth[0].before
+    assert set(everything) == set(state.files(handed_in))
+
+
+def test_what_a_grade_depends_on(handed_in):
+    """Each of these, and nothing else, changes a submission's fingerprint."""
+    from seqcourse.grading.grade import _Run
+
+    def fingerprint(**options) -> str:
+        run = _Run(handed_in, "ps1", {"timeout": None, **options}, tell=print)
+        return run.fingerprint(pack(handed_in.submitted / "half" / "ps1"))
+
+    seen = {fingerprint()}
+
+    def changed() -> bool:
+        before = len(seen)
+        seen.add(fingerprint())
+        return len(seen) > before
+
+    assert not changed()
+    (handed_in.submitted / "perfect" / "ps1" / "more.txt").write_text("somebody else's")
+    (handed_in.solutions / "checks" / "ps2.py").write_text("CHECKS = []")
+    assert not changed()
+    (handed_in.submitted / "half" / "ps1" / "more.txt").write_text("words")
+    assert changed()
+    (handed_in.submitted / "half" / "ps1" / "link").symlink_to("more.txt")
+    assert changed()
+    (handed_in.submitted / "half" / "ps1" / "timestamp.txt").write_text("2026-02-03 04:05:06 UTC")
+    assert changed()
+    (handed_in.solutions / "ps1" / "data.txt").write_text("beside the instructor's notebook")
+    assert changed()
+    with (handed_in.root / "nbgrader_config.py").open("a") as file:
+        file.write("\n# another line\n")
+    assert changed()
+    (handed_in.folder / "secret").unlink()
+    assert changed()
+    from nbgrader.api import Gradebook
+
+    with Gradebook(handed_in.gradebook_url) as gradebook:
+        gradebook.update_or_create_assignment("ps1", duedate="2026-02-01 00:00:00 UTC")
+    assert changed()
+    assert fingerprint(timeout=5) not in seen
+
+
+@confined
+def test_a_dying_worker_stops_nobody(handed_in):
+    """Whoever begins this submission is killed; that is a status, and the run ends all the same."""
+    killed = []
+
+    def kill_worker(student: str) -> None:
+        """Called in a thread of Dask's when a worker has begun."""
+        for process in worker_processes():
+            process.kill()
+            killed.append(process.pid)
+
+    (record,) = grade(handed_in, "ps1", ["half"], workers=1, timeout=100, begun=kill_worker)
+    assert len(set(killed)) == 2
+    assert record.status == "failed"
+    assert "died, twice" in record.sentence
+    # What failed is tried again the next time, without being asked for.
+    (record,) = grade(handed_in, "ps1", ["half"], workers=1)
+    assert record.status == "graded"
+
+
+def worker_processes() -> list[psutil.Process]:
+    """Dask's workers: what the server forked that this process started, not what they start."""
+    found = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "forkserver" in " ".join(child.cmdline()):
+                found += child.children()
+    return found
+
+
+@confined
+def test_on_a_cluster_that_is_there_already(handed_in, tmp_path):
+    with dask_processes(tmp_path) as address:
+        records = grade(handed_in, "ps1", scheduler=address)
+    assert [record.status for record in records] == ["unreadable", "graded", "graded", "graded"]
+    assert points(handed_in) == {"broken": None, "empty": 0, "half": 6, "perfect": 10}
+    # Nothing of the class is left on the workers.
+    assert not list(tmp_path.rglob("desk-*"))
+
+
+def test_without_a_sandbox_nothing_is_run(handed_in, monkeypatch):
+    from seqcourse.grading import confine
+
+    monkeypatch.setattr(confine, "refusal", lambda: "This system has no sandbox.")
+    with pytest.raises(CourseError, match="This system has no sandbox"):
+        grade(handed_in, "ps1")
+    assert not handed_in.records.exists()
+
+
+@confined
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is another matter there")
+def test_an_interrupted_command_keeps_what_is_saved(handed_in):
+    """Ctrl-C reaches the whole foreground group, as in a terminal."""
+    slow = sample.answered(
+        notebooks.read(handed_in.assignments / "ps1" / "ps1.ipynb"), {"double": sample.ENDLESS}
+    )
+    notebooks.write(slow, handed_in.submitted / "half" / "ps1" / "ps1.ipynb")
+    (handed_in.root / "book").mkdir()
+    command = [sys.executable, "-m", "seqcourse.cli", "grade", "ps1", "--workers", "2"]
+    process = subprocess.Popen(
+        [*command, "--timeout", "600"],
+        cwd=handed_in.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    until = time.monotonic() + 300
+    while len(list(handed_in.records.rglob("[!.]*.json"))) < 3 and time.monotonic() < until:
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.2)
+    below = psutil.Process(process.pid).children(recursive=True)
+    assert below
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert re.fullmatch(
+        r"seqcourse: Interrupted; 3 of 4 submissions of ps1 are graded and saved. Run the same "
+        r"command again to grade the rest.\n(Aborted!\n|Aborted.\n)?",
+        said,
+    ), said
+    _, alive = psutil.wait_procs(below, timeout=30)
+    assert not alive
+    assert read_record(handed_in, "ps1", "half") is None
