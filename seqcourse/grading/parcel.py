@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from seqcourse.grading.course import CONFIG_FILE, Course
+from seqcourse.grading.course import ASSIGNMENT_NAME, CONFIG_FILE, Course
 
 # Bytes of one file, bytes of all, and files that travel; no honest submission comes near.
 LARGEST = 256 << 20
@@ -96,8 +96,11 @@ def pack_course(course: Course, name: str) -> Parcel:
     folders = [course.solutions / name, course.assignments / name, course.folder / "released" / name]
     paths = [file for folder in folders for file in folder.rglob("*")]
     checks = course.solutions / "checks"
+    # Other files beside the checks may be what they import.
     paths += [
-        path for path in checks.glob("*.py") if path.stem == name or path.stem not in course.names()
+        path
+        for path in checks.glob("*.py")
+        if path.stem == name or not ASSIGNMENT_NAME.fullmatch(path.stem)
     ]
     paths.append(course.root / CONFIG_FILE)
     files = {

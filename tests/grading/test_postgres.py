@@ -118,6 +118,7 @@ def test_a_gradebook_that_cannot_be_reached_is_a_sentence_without_its_password(t
 
 def test_the_command_hides_the_password_too(toy):
     (toy.root / "book").mkdir()
+    (toy.submitted / "ada" / "ps1").mkdir(parents=True)
     command = [sys.executable, "-m", "seqcourse.cli", "grade", "ps1"]
     environment = {**os.environ, DB_URL: "postgresql://teacher:ver-y-secret@127.0.0.1:1/grades"}
     done = subprocess.run(
