@@ -132,11 +132,11 @@ def run_kernel(report: socket.socket) -> None:
 
 
 def _fresh_chance() -> None:
-    """NumPy's generator is copied by a fork; Python's own and PyTorch's see to it themselves."""
+    """Seed what a fork copies, as a fresh process would. Python's own generator sees to it itself."""
     if "numpy" in sys.modules:
-        import numpy
-
-        numpy.random.seed()
+        sys.modules["numpy"].random.seed()
+    if "torch" in sys.modules:
+        sys.modules["torch"].seed()
 
 
 def _show_figures(shell: object) -> None:

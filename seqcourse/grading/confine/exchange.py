@@ -56,9 +56,14 @@ def take(folder: int, name: str, most: int) -> bytes | None:
         descriptor = os.open(plain(name), flags, dir_fd=folder)
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_size > most:
             return None
-        data = file.read(most + 1)  # it may be growing while we read
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read(most + 1)  # it may be growing while we read
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
     return data if len(data) <= most else None

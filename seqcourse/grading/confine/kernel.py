@@ -181,7 +181,7 @@ class ConfinedKernelManager(AsyncKernelManager):
 
     async def lost(self) -> None:
         """The client noticed that a channel was closed: the kernel ended, or is not to be talked to."""
-        for _ in range(20):
+        for _ in range(100):
             if not await self.is_alive():
                 return
             await asyncio.sleep(0.05)
@@ -248,7 +248,7 @@ class ConfinedKernelManager(AsyncKernelManager):
         """End what still runs and give everything back. Nothing happens the second time."""
         reason = self.why_dead()
         if self._watch is not None:
-            await asyncio.to_thread(self._watch.stop)
+            self._watch.stop()
         elif "proc" in self._descriptors:
             os.close(self._take_proc())
         for client in self._clients:
@@ -262,7 +262,7 @@ class ConfinedKernelManager(AsyncKernelManager):
                 os.close(descriptor)
             self._descriptors = {}
         if self._group is not None:
-            await asyncio.to_thread(self._group.close)
+            self._group.close()
         if self._own_warm:
             self.warm.close()
         if self._created_context:

@@ -56,11 +56,13 @@ class PlainKernelManager(AsyncKernelManager):
         options.pop("extra_arguments", None)
         await super()._async_start_kernel(**options)
 
-    async def cleanup_resources(self, restart: bool = False) -> None:
+    async def _async_cleanup_resources(self, restart: bool = False) -> None:
         await super()._async_cleanup_resources(restart=restart)
         if self._folder is not None and not restart:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+
+    cleanup_resources = _async_cleanup_resources
 
     async def is_alive(self) -> bool:
         if not self.has_kernel or self.provisioner is None:

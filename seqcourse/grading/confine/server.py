@@ -64,15 +64,13 @@ def preload(modules: list[str], matplotlib_folder: str | None) -> None:
 
 
 def _warm_torch() -> None:
-    import torch
-
+    """One step of an optimiser: the first one imports more than a second's worth of modules."""
+    torch = sys.modules["torch"]
     torch.set_num_threads(1)  # the threads of a second one would not live through the fork
-    state = torch.get_rng_state()
     layer = torch.nn.Linear(2, 2)
     optimiser = torch.optim.Adam(layer.parameters())
     layer(torch.ones(1, 2)).sum().backward()
     optimiser.step()
-    torch.set_rng_state(state)
 
 
 def threads() -> int:
