@@ -1,0 +1,218 @@
+"""Grades as files: a table that survives a spreadsheet, and the form that Canvas imports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from seqcourse.errors import CourseError
+from seqcourse.grading.canvas import Grade, fill
+from seqcourse.grading.course import Course
+from seqcourse.grading.export import Line, as_table, grades_for_canvas, left_out, read_course
+from seqcourse.grading.records import FAILED, Record, write_record
+from seqcourse.grading.release import release
+from seqcourse.grading.spreadsheet import harmless
+
+NAMES = {
+    "ada": ("Ada", "Lovelace"),
+    "jose": ("José María", "Núñez, Ångström"),
+    "pat": ('Pat "Paddy"', "O'Brien\nJr."),
+    "zoë": ("Zoë", "=HYPERLINK(1)"),
+}
+HEADER = [
+    "Student",
+    "ID",
+    "SIS User ID",
+    "SIS Login ID",
+    "Section",
+    "ps1 (77)",
+    "ps10 (78)",
+    "Final Score",
+]
+POINTS = ["    Points Possible", "", "", "", "", "12.00", "10.00", "(read only)"]
+
+
+def rows(text: str, separator: str = ",") -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=separator))
+
+
+@pytest.fixture(scope="module")
+def graded(empty_toy, tmp_path_factory) -> Course:
+    """Four students: one complete, one waiting for a grade by hand, one broken, one without work."""
+    toy = Course(tmp_path_factory.mktemp("export") / "course")
+    shutil.copytree(empty_toy.root, toy.root)
+    release(toy)
+    with Gradebook(toy.gradebook_url) as gradebook:
+        for who, (first, last) in NAMES.items():
+            gradebook.update_or_create_student(who, first_name=first, last_name=last)
+        for who in ("ada", "jose"):
+            gradebook.update_or_create_submission("ps1", who)
+            points = {"double-test": 3, "half-test": 0, "quadruple-test": 1 / 3, "poll-test": 0}
+            for grade in gradebook.find_submission_notebook("ps1", "ps1", who).grades:
+                grade.auto_score = points.get(grade.name)
+                grade.needs_manual_grade = grade.name == "why"
+        gradebook.find_grade("why", "ps1", "ps1", "ada").manual_score = 2
+        gradebook.db.commit()
+    write_record(toy, Record("ps1", "pat", FAILED, "-it broke, alas"))
+    return toy
+
+
+def test_the_table_holds_everybody_as_they_are_called(graded):
+    table = rows(as_table(read_course(graded, "ps1"), "ps1"))
+    lines = {row[0]: dict(zip(table[0], row, strict=True)) for row in table[1:]}
+    assert {who: (line["first_name"], line["last_name"]) for who, line in lines.items()} == {
+        **NAMES,
+        "zoë": ("Zoë", "'=HYPERLINK(1)"),
+    }
+    ada = lines["ada"]
+    assert (ada["double-test"], ada["quadruple-test"], ada["why"]) == ("3", "0.33", "2")
+    assert (ada["points"], ada["late_penalty"], ada["total"], ada["maximum"]) == (
+        "5.33",
+        "0",
+        "5.33",
+        "12",
+    )
+    assert lines["jose"]["why"] == "" and "waits" in lines["jose"]["status"]
+    assert (lines["pat"]["status"], lines["pat"]["sentence"]) == (FAILED, "'-it broke, alas")
+    assert (lines["zoë"]["status"], lines["zoë"]["total"]) == ("nothing handed in", "")
+
+
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1+1", '=cmd|"/C calc"!A0']
+)
+def test_no_text_is_a_formula(cell):
+    assert harmless(cell) == f"'{cell}"
+
+
+@pytest.mark.parametrize(
+    "cell", ["O'Brien", "Núñez, Å", 'Pat "P"', "1-2", "", "'t Hooft", '="a name of Canvas"']
+)
+def test_names_stay_as_they_are(cell):
+    assert harmless(cell) == cell
+
+
+def test_an_assignment_that_was_never_graded_is_named(toy):
+    toy.open_gradebook()
+    with pytest.raises(CourseError, match="'ps1' should be an assignment in the gradebook"):
+        read_course(toy, "ps1")
+
+
+@pytest.fixture
+def template(tmp_path) -> Path:
+    """A file from Canvas."""
+    students = [
+        ["Lovelace, Ada", "101", "s1", "ada", "A", "", "9.00", "50"],
+        ['="=1+1, Bob"', "102", "s2", "bob", "A", "7.00", "8.00", "60"],
+        ["Excused, Eve", "103", "s3", "eve", "B", "EX", "8.00", "70"],
+        ["Núñez, José", "104", "s4", "jose@example.org", "B", "", "8.00", "70"],
+        ["Student, Test", "105", "", "", "B", "", "", ""],
+    ]
+    hidden = ["", "", "", "", "", "Manual Posting", "", ""]
+    path = tmp_path / "canvas.csv"
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        csv.writer(file).writerows([HEADER, hidden, POINTS, *students])
+    return path
+
+
+def test_canvas_gets_its_own_file_with_one_column_filled_in(template):
+    grades = [Grade("ada", 10.5, 12), Grade("104", 3, 12), Grade("nobody", 5, 12)]
+    filled = fill(template, "ps1", grades)
+    table = rows(filled.text)
+    assert table[0] == HEADER[:6]
+    assert [row[5] for row in table[1:]] == ["Manual Posting", "12.00", "10.5", "7.00", "EX", "3", ""]
+    assert [row[3] for row in table[3:]] == ["ada", "bob", "eve", "jose@example.org", ""]
+    assert filled.written == ("ada", "104")
+    (sentence,) = filled.sentences
+    assert sentence.startswith("Not in the file from Canvas") and sentence.endswith(": nobody.")
+
+
+def test_nobody_is_guessed(template):
+    """A name, a part of a login, and an identity that two rows have fit nobody."""
+    with template.open("a", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerow(["Other, Ada", "106", "ada", "ada2", "B", "", "", ""])
+    grades = [Grade(who, 1, 12) for who in ("ada", "jose", "Núñez, José", "106", "s2")]
+    filled = fill(template, "ps1", grades)
+    assert filled.written == ("s2",)
+    assert filled.sentences[1].endswith(": ada, 106.")
+    assert "jose, Núñez, José" in filled.sentences[0]
+
+
+def test_an_excuse_stays_one(template):
+    filled = fill(template, "ps1", [Grade("eve", 11, 12)])
+    assert filled.written == () and filled.sentences == ("Left as excused (EX) in Canvas: eve.",)
+
+
+def test_other_points_in_canvas_are_said_and_nothing_is_scaled(template):
+    filled = fill(template, "ps10", [Grade("ada", 12, 12)])
+    assert filled.column == "ps10 (78)"
+    assert "has 10.00 points, but it has 12 here" in filled.sentences[0]
+    assert rows(filled.text)[3][5] == "12"
+
+
+def test_the_column_must_be_clear(template):
+    with pytest.raises(CourseError, match="one column whose title begins with ps2.* but has none"):
+        fill(template, "ps2", [])
+    with pytest.raises(CourseError, match="should have a column 'ps1 \\(9\\)'"):
+        fill(template, "ps1", [], column="ps1 (9)")
+    text = template.read_text(encoding="utf-8").replace("ps10 (78)", "PS1: again (78)")
+    template.write_text(text, encoding="utf-8")
+    with pytest.raises(CourseError, match="but has 'ps1 \\(77\\)', 'PS1: again \\(78\\)'"):
+        fill(template, "ps1", [])
+    assert fill(template, "ps1", [], column="PS1: again (78)").column == "PS1: again (78)"
+
+
+def test_semicolons_of_canvas_are_kept(template):
+    text = template.read_text(encoding="utf-8-sig")
+    with template.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=";").writerows(rows(text))
+    filled = fill(template, "ps1", [Grade("ada", 10.5, 12)])
+    assert rows(filled.text, ";")[3][5] == "10.5"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "but is empty"),
+        (b"name,grade\nada,3\n", "should begin with the columns Student, ID"),
+        ("Student,ID,Section\nN\xfa\xf1ez".encode("latin-1"), "should be a CSV file in UTF-8"),
+    ],
+)
+def test_another_file_is_refused_in_words(tmp_path, content, words):
+    path = tmp_path / "other.csv"
+    path.write_bytes(content)
+    with pytest.raises(CourseError, match=words):
+        fill(path, "ps1", [])
+
+
+def test_unfinished_grades_do_not_leave_the_house(graded):
+    lines = read_course(graded, "ps1")
+    assert [grade.student for grade in grades_for_canvas(lines)] == ["ada"]
+    assert left_out(lines) == ["Left out, because a part waits for a grade by hand: jose."]
+
+
+def test_nbgraders_own_command_uses_it(graded, template):
+    def export(exporter: str, *options: str) -> str:
+        command = [sys.executable, "-m", "nbgrader", "export", "--assignment=['ps1']", *options]
+        command.append(f"--exporter=seqcourse.grading.export.{exporter}")
+        done = subprocess.run(command, cwd=graded.root, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    export("TableExport", "--to=table.csv")
+    table = rows((graded.root / "table.csv").read_text(encoding="utf-8"))
+    assert [row[0] for row in table[1:]] == [line.student for line in read_course(graded, "ps1")]
+    said = export("CanvasExport", "--to=out.csv", f"--CanvasExport.template={template}")
+    assert "waits for a grade by hand: jose" in said
+    assert rows((graded.root / "out.csv").read_text(encoding="utf-8"))[3][5] == "5.33"
+
+
+def test_a_total_is_never_below_nothing():
+    line = Line("a", "", "", "", "graded", "", "", {"x": 1.0}, penalty=3.0, maximum=5)
+    assert line.total == 0
