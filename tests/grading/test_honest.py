@@ -1,0 +1,345 @@
+"""Honest work that is broken in some way, through the whole pipeline: it gets what it earned.
+
+One class of such students hands in the real ps1 and is graded in one run. Where what was earned cannot
+be known, there is a status and a sentence.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading import sample
+from seqcourse.grading.confine import refusal
+from seqcourse.grading.grade import grade
+from seqcourse.grading.notebook import mark, text
+from seqcourse.grading.release import release
+from seqcourse.grading.scores import read_scores
+
+from .toy import ROOT, copy_real_course
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(refusal()), reason=f"no sandbox here: {refusal()}"),
+]
+
+# Exercise -> points that are given automatically.
+FULL = {
+    "rnn_step": 5, "training_pairs": 4, "lstm_step": 7, "forward": 7, "draw": 5, "continue_text": 7,
+    "gradient_norms": 7, "poll_1": 1, "poll_2": 1, "poll_3": 1,
+}  # fmt: skip
+# Seconds that a cell may take; nothing honest here takes two.
+TIMEOUT = 30
+
+RELEASED = notebooks.read(ROOT / "assignments" / "ps1" / "ps1.ipynb")
+RIGHT = sample.right_answers(notebooks.read(ROOT / "solutions" / "ps1" / "ps1.ipynb"))
+
+Change = Callable[[dict], dict | None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One student: what was done to a solved notebook, and what must come of it.
+
+    change: what happened to the notebook. write: how it was written into the folder; as psN.ipynb
+    without it. lost: exercises that earn nothing, or None where there is no grade at all.
+    says: parts of the record's sentence and remarks. quiet: there is nothing to remark.
+    """
+
+    change: Change | None = None
+    write: Callable[[Path, dict], None] | None = None
+    status: str = "graded"
+    lost: tuple[str, ...] | None = ()
+    says: tuple[str, ...] = ()
+    quiet: bool = False
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+
+def at(notebook: dict, name: str) -> int:
+    """Where a cell stands."""
+    return [mark(cell).get("grade_id") for cell in notebook["cells"]].index(name)
+
+
+def own(source: str, kind: str = "code") -> dict:
+    """A cell of the student's own."""
+    cell = {
+        "cell_type": kind,
+        "id": f"own-{abs(hash(source)) % 10**6}",
+        "metadata": {},
+        "source": source,
+    }
+    return cell | ({"outputs": [], "execution_count": None} if kind == "code" else {})
+
+
+def with_own(source: str, name: str = "lstm_step") -> Change:
+    """A cell of the student's own before an answer, in the middle of the notebook."""
+    return lambda notebook: notebook["cells"].insert(at(notebook, name), own(source))
+
+
+def into(name: str, how: Callable[[str], str]) -> Change:
+    """One cell's source, changed."""
+
+    def change(notebook: dict) -> None:
+        cell = notebook["cells"][at(notebook, name)]
+        cell["source"] = how(text(cell))
+
+    return change
+
+
+def written_as(encode: Callable[[str], bytes], name: str = "ps1.ipynb") -> Callable[[Path, dict], None]:
+    """The notebook's JSON text in other bytes, or under another name."""
+
+    def write(folder: Path, notebook: dict) -> None:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(encode(json.dumps(notebook, indent=1, ensure_ascii=False)))
+
+    return write
+
+
+def under(name: str) -> Callable[[Path, dict], None]:
+    return written_as(str.encode, name)
+
+
+def with_others(folder: Path, notebook: dict) -> None:
+    under("ps1.ipynb")(folder, notebook)
+    notebooks.write({**RELEASED}, folder / "ps1-Copy1.ipynb")
+    (folder / "Untitled.ipynb").write_text("{")
+    (folder / "picture.png").write_bytes(b"\x89PNG")
+
+
+def empty_and_a_copy(folder: Path, notebook: dict) -> None:
+    under("ps1 (1).ipynb")(folder, notebook)
+    notebooks.write(RELEASED, folder / "ps1.ipynb")
+
+
+def only_a_page(folder: Path, notebook: dict) -> None:
+    (folder / "ps1.html").write_text("<html></html>")
+
+
+def duplicated(notebook: dict) -> None:
+    """Every third cell twice, and an untouched copy of an answer behind it."""
+    cells = notebook["cells"]
+    for place in range(len(cells) - 1, 0, -3):
+        cells.insert(place, copy.deepcopy(cells[place]))
+    cells.append(copy.deepcopy(RELEASED["cells"][at(RELEASED, "draw")]))
+
+
+def two_answers(notebook: dict) -> None:
+    """A right one, and further down a wrong one: as in the student's own "run all", it counts."""
+    later = copy.deepcopy(notebook["cells"][at(notebook, "rnn_step")])
+    later["source"] = "def rnn_step(x, h, w_ih, w_hh, b_ih, b_hh):\n    return h"
+    notebook["cells"].append(later)
+
+
+def deleted(notebook: dict) -> None:
+    gone = ("draw", "draw-grade", "lstm_step-check", "setup-setup", "why")
+    notebook["cells"] = [cell for cell in notebook["cells"] if mark(cell).get("grade_id") not in gone]
+
+
+def retyped(notebook: dict) -> None:
+    for name, kind in {
+        "draw": "markdown",
+        "rnn_step": "raw",
+        "draw-grade": "raw",
+        "why": "code",
+    }.items():
+        notebook["cells"][at(notebook, name)]["cell_type"] = kind
+
+
+def remarked(notebook: dict) -> None:
+    for cell in notebook["cells"]:
+        flags = {"points": 1000, "locked": False, "task": True, "checksum": "0" * 32}
+        cell["metadata"] = {"tags": ["skip-execution"], "nbgrader": {**mark(cell), **flags}}
+
+
+def bare(notebook: dict) -> None:
+    notebook["cells"] = [
+        {"cell_type": cell["cell_type"], "metadata": {}, "source": cell["source"]}
+        for cell in notebook["cells"]
+    ]
+    notebook["nbformat_minor"] = 2
+
+
+def elsewhere(notebook: dict) -> None:
+    """Every answer in a cell of the student's own behind the stub, which is as it was."""
+    for name in FULL:
+        place = at(notebook, name)
+        answer = text(notebook["cells"][place])
+        notebook["cells"][place] = copy.deepcopy(RELEASED["cells"][at(RELEASED, name)])
+        notebook["cells"].insert(place + 1, own(answer))
+
+
+def merged(notebook: dict) -> None:
+    """All functions in one cell, the others deleted."""
+    names = list(FULL)[:7]
+    whole = "\n\n\n".join(text(notebook["cells"][at(notebook, name)]) for name in names)
+    notebook["cells"][at(notebook, names[0])]["source"] = whole
+    for name in names[1:]:
+        del notebook["cells"][at(notebook, name)]
+
+
+def format_3(notebook: dict) -> dict:
+    cells = []
+    for cell in notebook["cells"]:
+        key = "input" if cell["cell_type"] == "code" else "source"
+        cells.append({"cell_type": cell["cell_type"], "metadata": cell["metadata"], key: cell["source"]})
+    return {"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": cells}]}
+
+
+PRINTS = "for line in range(8000):\n    print('x' * 1000)"
+
+
+def huge(notebook: dict) -> None:
+    """Outputs of 40 MB in the file, and a cell that prints 8 MB when it is run again."""
+    output = {"output_type": "stream", "name": "stdout", "text": "x" * 20_000_000}
+    notebook["cells"].insert(at(notebook, "lstm_step"), own(PRINTS))
+    for name in ("rnn_step", "lstm_step"):
+        notebook["cells"][at(notebook, name)]["outputs"] = [output]
+
+
+NOISE = """    import sys, time, warnings
+    warnings.warn("this step is slow")
+    for done in range(3):
+        print(f"\\r{done}/3 done", end="", file=sys.stderr, flush=True)
+    print("a step")
+"""
+
+
+def noisy(source: str) -> str:
+    """The answer with warnings and a progress bar in it, at its start."""
+    head, _, body = source.partition('"""\n')
+    return f'{head}"""\n{NOISE}{body}'
+
+
+CASES = {
+    "solved": Case(quiet=True),
+    "other name": Case(write=under("Assignment one, final.ipynb"), says=("was graded in its place",)),
+    "other case": Case(write=under("PS1.ipynb"), says=("should be called ps1.ipynb",)),
+    "other place": Case(write=under("ps1/ps1/ps1.ipynb"), says=("ps1/ps1/ps1.ipynb was graded",)),
+    "others beside it": Case(write=with_others, says=("Only ps1.ipynb is graded",)),
+    "answers in a copy": Case(write=empty_and_a_copy, says=("ps1.ipynb holds no answer",)),
+    "a page": Case(write=only_a_page, status="missing", lost=None, says=("hand in the .ipynb file",)),
+    "another assignment": Case(
+        change=lambda notebook: notebooks.read(ROOT / "assignments" / "ps2" / "ps2.ipynb"),
+        status="unreadable",
+        lost=None,
+        says=("those of another assignment",),
+    ),
+    "duplicated": Case(duplicated, says=("the answered one counts",)),
+    "two answers": Case(two_answers, lost=("rnn_step",), says=("the last one counts",)),
+    "deleted": Case(deleted, lost=("draw",), says=("draw, why are gone",)),
+    "retyped": Case(retyped, says=("The cell of draw had become a markdown cell",)),
+    "reordered": Case(lambda notebook: notebook["cells"].reverse(), says=("another order",)),
+    "metadata": Case(remarked, quiet=True),
+    "no ids": Case(bare, says=("The answer to why stood beside its cell",)),
+    "in own cells": Case(elsewhere, says=("The answer to lstm_step stood in another cell",)),
+    "in one cell": Case(merged, says=("The answer to draw stood in another cell",)),
+    "kernel": Case(
+        lambda notebook: {**notebook, "metadata": {"kernelspec": {"name": "ir"}}}, quiet=True
+    ),
+    "format 3": Case(format_3, quiet=True),
+    "noise": Case(into("rnn_step", noisy), quiet=True),
+    "crlf": Case(write=written_as(lambda content: content.replace("\n", "\r\n").encode()), quiet=True),
+    "crlf in cells": Case(
+        lambda notebook: json.loads(json.dumps(notebook).replace("\\n", "\\r\\n")), quiet=True
+    ),
+    "bom": Case(write=written_as(lambda content: content.encode("utf-8-sig")), quiet=True),
+    "utf-16": Case(write=written_as(lambda content: content.encode("utf-16")), quiet=True),
+    "huge outputs": Case(huge, quiet=True),
+    "one huge output": Case(
+        with_own("print('x' * 20_000_000)"), status="crashed", says=("a message of more than 16 MiB",)
+    ),
+    "truncated": Case(
+        write=written_as(lambda content: content.encode()[:-9000]),
+        status="unreadable",
+        lost=None,
+        says=("breaks off at line",),
+    ),
+    "merge conflict": Case(
+        write=written_as(lambda content: f"{content[:-2]}\n<<<<<<< HEAD\n=======\n".encode()),
+        status="unreadable",
+        lost=None,
+        says=("unfinished merge",),
+    ),
+    "exception": Case(
+        with_own("data = open('my_data.csv').read()"), status="crashed", says=("FileNotFoundError",)
+    ),
+    "exception in an answer": Case(
+        into("draw", lambda source: f"{source}\n\n\nassert_it = undefined_name"),
+        status="crashed",
+        says=("draw (NameError)",),
+    ),
+    "no Python": Case(
+        into("draw", lambda source: source.replace("):", ")", 1)),
+        status="crashed",
+        lost=("draw",),
+        says=("draw (SyntaxError)",),
+    ),
+    "endless": Case(with_own("while True:\n    pass"), status="timed out", says=("ran too long",)),
+    "exit": Case(with_own("exit()"), status="crashed", says=("SystemExit",)),
+    "sys.exit": Case(with_own("import sys\nsys.exit(1)"), status="crashed", says=("SystemExit",)),
+    "input": Case(
+        into("poll_1", lambda source: "poll_1 = input('a, b or c? ')"),
+        status="crashed",
+        lost=("poll_1",),
+        says=("poll_1 (StdinNotImplementedError)",),
+    ),
+    "magics": Case(
+        with_own("%matplotlib inline\n%load_ext autoreload\n%autoreload 2\n!echo hello"), quiet=True
+    ),
+    "cell magic": Case(into("lstm_step", lambda source: f"%%capture\n{source}"), quiet=True),
+    "pip": Case(with_own("!pip install --quiet --retries 0 numpy"), quiet=True),
+    "files": Case(
+        with_own("open('notes.txt', 'w').write('x')\nassert open('notes.txt').read() == 'x'"), quiet=True
+    ),
+    "import in the setup": Case(
+        lambda notebook: (
+            into("setup-setup", lambda source: f"import numpy as np\n{source}")(notebook),
+            into("poll_1", lambda source: f"{source}\nassert np.pi > 3")(notebook),
+        ),
+        says=("The given cell setup-setup was changed",),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    """Everybody's record and points, from one run."""
+    course = copy_real_course(tmp_path_factory.mktemp("honest") / "course")
+    release(course, ["ps1"])
+    students = {name: f"student-{number:02}" for number, name in enumerate(CASES)}
+    for name, case in CASES.items():
+        notebook = copy.deepcopy(sample.answered(RELEASED, RIGHT))
+        changed = case.change(notebook) if case.change else None
+        folder = course.submitted / students[name] / "ps1"
+        folder.mkdir(parents=True)
+        (case.write or under("ps1.ipynb"))(folder, changed if isinstance(changed, dict) else notebook)
+    records = {record.student: record for record in grade(course, "ps1", workers=2, timeout=TIMEOUT)}
+    scores = read_scores(course, "ps1", list(records.values()))
+    return {name: (records[student], scores.row(student)) for name, student in students.items()}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_everybody_gets_what_was_earned(honest, name):
+    case = CASES[name]
+    record, row = honest[name]
+    told = " ".join([record.sentence, *record.remarks])
+    assert record.status == case.status, (told, record.messages)
+    if case.lost is None:
+        assert row.points is None and record.sentence
+    else:
+        points = {exercise: row.points[exercise] for exercise in FULL}
+        assert points == {**FULL, **dict.fromkeys(case.lost, 0)}, (told, record.messages)
+        hand = row.waiting if "why" not in told.split(" are gone")[0] else ("why",)
+        assert hand == ("why",), "the written answer waits for somebody"
+    for part in case.says:
+        assert part in told
+    if case.quiet:
+        assert told.strip() == ""
