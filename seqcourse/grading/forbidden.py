@@ -15,12 +15,15 @@ over all cells. What a student wrote is no offence, whatever its name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from threading import Lock
 
 from seqcourse.grading.source.names import Names
 from seqcourse.grading.source.search import UNREADABLE, Search, Use
 
 __all__ = ["ALWAYS", "UNREADABLE", "Use", "covers", "sentence", "uses"]
 
+_ONE_AT_A_TIME = Lock()  # a search writes into what was read, and wipes it out again
 # The reference answers stand in the checks: never part of an answer, whatever the exercise.
 ALWAYS = ("seqcourse.check", "seqcourse.grading")
 
@@ -44,10 +47,16 @@ def uses(source_cells: Sequence[str], answer: str, forbidden: Iterable[str]) -> 
         return always or any(covers(entry, path) for entry in entries)
 
     try:
-        found = Search(Names(source_cells), matches).of(answer)
+        with _ONE_AT_A_TIME:
+            found = Search(_read(tuple(source_cells)), matches).of(answer)
     except RecursionError:
         found = [Use(answer, UNREADABLE, 1)]
     return [use for use in found if use.readable or entries]
+
+
+@lru_cache(maxsize=2)  # the exercises of a submission are asked for one after the other
+def _read(cells: tuple[str, ...]) -> Names:
+    return Names(cells)
 
 
 def sentence(use: Use, answer: str) -> str:

@@ -426,3 +426,11 @@ def test_where_nothing_is_forbidden_anything_may_be_computed():
     cell = "def greedy(step):\n    return getattr(torch, input())(step)"
     assert uses([SETUP, cell], "greedy", ()) == []
     assert len(uses([SETUP, cell], "greedy", ["softmax"])) == 1
+
+
+def test_what_one_exercise_hands_a_helper_is_nothing_to_the_next():
+    cells = [SETUP, BESIDE, "def other(x):\n    return apply(torch.softmax, x)"]
+    cells.append("def softmax(x):\n    y = apply(torch.exp, x)\n    return y")
+    for _ in range(2):
+        assert uses(cells, "softmax", ["softmax"]) == []
+        assert [use.name for use in uses(cells, "other", ["softmax"])] == ["torch.softmax"]

@@ -280,7 +280,7 @@ class Binder:
 
     def far_away(self, node: ast.AST) -> None:
         """What a function binds outside itself when it is called: global names."""
-        inner = list(ast.walk(node))
-        declared = {name for part in inner if isinstance(part, ast.Global) for name in part.names}
-        if declared and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if not self.names.says_global or isinstance(node, ast.ClassDef):
+            return
+        if any(isinstance(part, ast.Global) for part in ast.walk(node)):
             self.names.inside(self.names.code(node, self.scope.now()))

@@ -118,6 +118,8 @@ class Names:
         self.top = Scope()
         self.stored: dict[str, list[Binding]] = {}  # attributes set on a library's objects, by name
         self.alive: list[ast.Module] = []
+        self.computed: list[Binding] = []  # whose values were found since `forget`
+        self.says_global = any("global" in cell for cell in cells)
         self.budget = Budget()
         self._inside: dict[int, Scope] = {}
         self._codes: dict[int, Code] = {}
@@ -126,6 +128,13 @@ class Names:
         for tree in python_of(cells):
             self.alive.append(tree)
             Binder(self, self.top).run(tree.body)
+        self.computed.clear()
+
+    def forget(self) -> None:
+        """Undo what was found about functions' local names since the cells were read."""
+        for binding in self.computed:
+            binding.values = None
+        self.computed.clear()
 
     def code(self, node: Any, scope: Scope) -> Code:
         """The Code of a def, a lambda or a class statement that stands in a scope."""
@@ -176,6 +185,7 @@ class Names:
             if id(binding) in self._busy:
                 return [OPAQUE]
             self._busy.add(id(binding))
+            self.computed.append(binding)
             try:
                 binding.values = self.values(binding.expr, binding.scope)
             finally:

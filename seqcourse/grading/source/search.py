@@ -74,10 +74,19 @@ class Search:
         self.waiting: deque[tuple[list[ast.AST], Scope, _Place]] = deque()
         self.seen: set[tuple[int, int]] = set()
         self.calls: dict[int, int] = {}
+        self.handed: list[tuple[Scope, str, list[Binding]]] = []  # what `hand_over` bound, to undo it
         self.unclear: list[tuple[ast.Call | ast.Subscript, Scope, _Place]] = []
 
     def of(self, answer: str) -> list[Use]:
         """All uses."""
+        try:
+            return self._of(answer)
+        finally:
+            for scope, name, before in reversed(self.handed):
+                scope.names[name] = before
+            self.names.forget()
+
+    def _of(self, answer: str) -> list[Use]:
         self.answer = answer
         self.reach(answer, self.names.top, _Place(), answer)
         while self.waiting:
@@ -212,6 +221,7 @@ class Search:
         for name, value in given.items():
             values = [v for v in self.names.values(value, scope) if isinstance(v, (Const, Path, Code))]
             if values and name in inside.names:
+                self.handed.append((inside, name, inside.names[name]))
                 inside.bind(name, Binding(node.lineno, values), weak=True)
                 told = True
         if told:
