@@ -74,17 +74,25 @@ def test_low_level_output_reaches_the_notebook_and_not_our_terminal(warm, capfd)
     assert capfd.readouterr() == ("", "")
 
 
+WAIT = "\nimport time; time.sleep(600)"
+
+
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("import os\nos._exit(3)", "ended itself (exit code 3)"),
-        ("import ctypes\nctypes.string_at(0)", "was ended by a signal (SIGSEGV)"),
-        (
-            "import os\nos.kill(os.getpid(), 9)\nimport time; time.sleep(600)",
-            "was ended by a signal (SIGKILL)",
+        pytest.param("import os\nos._exit(3)", "ended itself (exit code 3)", id="exit"),
+        pytest.param(
+            "import ctypes\nctypes.string_at(0)", "was ended by a signal (SIGSEGV)", id="crash"
         ),
-        ("import os\nos.kill(-1, 9)\nimport time; time.sleep(600)", "was ended by a signal (SIGKILL)"),
-        ("import os\nos.kill(2, 9)\nimport time; time.sleep(600)", "was ended by a signal (SIGKILL)"),
+        pytest.param(
+            f"import os\nos.kill(os.getpid(), 9){WAIT}", "was ended by a signal (SIGKILL)", id="itself"
+        ),
+        pytest.param(
+            f"import os\nos.kill(-1, 9){WAIT}", "was ended by a signal (SIGKILL)", id="everybody"
+        ),
+        pytest.param(
+            f"import os\nos.kill(2, 9){WAIT}", "was ended by a signal (SIGKILL)", id="its holder"
+        ),
     ],
 )
 def test_a_kernel_that_dies_says_how(warm, code, words):
@@ -369,6 +377,7 @@ socket, session = app.kernel.iopub_socket, app.session
         "[b'x', b'<IDS|MSG>', session.sign([b'1', b'2', b'3', b'4']), b'1', b'2', b'3', b'4']",
         "[b'x', b'<IDS|MSG>', session.sign([deep, b'{}', b'{}', b'{}']), deep, b'{}', b'{}', b'{}']",
     ],
+    ids=["signature", "delimiter", "types", "depth"],
 )
 def test_a_forged_message_ends_the_kernel_and_not_the_grader(warm, parts):
     code = f"{FORGE}\ndeep = b'[' * 100_000\nsocket.send_multipart({parts})"

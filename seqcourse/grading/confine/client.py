@@ -96,6 +96,12 @@ class ConfinedKernelClient(AsyncKernelClient):
         for channel in (self.shell_channel, self.iopub_channel):
             channel.manager = self.parent
 
+    def stop_channels(self) -> None:
+        """Close the channels that are open; jupyter_client would open the others to close them."""
+        for channel in (self._shell_channel, self._iopub_channel, self._control_channel):
+            if channel is not None:
+                channel.stop()
+
     def _create_connected_socket(self, channel: str, identity: bytes | None = None) -> Any:
         # As the parent's, with the options set before it connects. It never connects again: a
         # student's code could have put a link to a socket of ours in the place of its own.

@@ -92,6 +92,8 @@ class ConfinedKernelManager(AsyncKernelManager):
         if self.has_kernel:
             raise CourseError("This kernel manager should start one kernel, but has one already.")
         self._reason, self._ended, self._received = "", None, 0
+        if self.context.closed:  # by an earlier kernel's end
+            self.context = self._context_default()
         why_not = sandbox.refusal()
         if why_not:
             raise CourseError(why_not)
