@@ -12,12 +12,11 @@ REWRITTEN = (
     (re.compile(r"\\[bB]igg?[lrm]?(?![a-zA-Z])"), ""),
     (re.compile(r"\\[td]frac\b"), r"\\frac"),
     (re.compile(r"\\frac\s*(\d)\s*(\d)"), r"\\frac{\1}{\2}"),
-    # Without braces of its own an accent takes the index that follows for what stands below it.
+    (re.compile(r"\\(begin|end)\{align\*?\}"), r"\\\1{aligned}"),
+    # An accent takes the index that follows for what stands below it; here an empty group takes it.
     (
-        re.compile(
-            r"(\\(?:hat|tilde|bar|vec|overrightarrow|overleftarrow))\s*(\{[^{}]*\}|[a-zA-Z](?![a-zA-Z]))"
-        ),
-        r"{\1{\2}}",
+        re.compile(r"(\\(?:hat|tilde|bar|vec|overrightarrow|overleftarrow))\s*(\{[^{}]*\}|[a-zA-Z])"),
+        r"\1{\2}{}",
     ),
 )
 ELEMENTS = set(

@@ -97,7 +97,7 @@ def test_fetch(day, students_window):
     """A student fetches it with a click."""
     day.after("release")
     students_window.assignment_list()
-    students_window.picture("fetch")
+    students_window.picture("fetch", height=330)
     students_window.click_in_list("Fetch")
     students_window.page.wait_for_selector("#fetched_assignments_list >> text=ps1")
     fetched = day.ada.work / NAME / NOTEBOOK
@@ -142,7 +142,7 @@ def test_submit_twice(day, students_window):
     notebook.save()
     students_window.assignment_list()
     students_window.submit(NAME, count=2)
-    students_window.picture("submit")
+    students_window.picture("submit", height=400)
     day.done.append("submit")
 
 
@@ -182,8 +182,8 @@ def test_grade_by_hand(day, instructors_window):
     day.after("grade")
     desk = instructors_window
     desk.formgrader(f"gradebook/{NAME}/{NAME}")
-    desk.page.wait_for_selector("#main-table tr")
-    desk.picture("formgrader-list")
+    desk.page.wait_for_selector("#main-table >> text=Submission #5")
+    desk.picture("formgrader-list", height=480)
     grading = desk.formgrader(f"submissions/{submission_id(day, 'ada')}")
     wait_for_fields(grading)
     answer = grading.locator(".nbgrader_cell", has_text=ADAS_WORDS)
@@ -217,13 +217,17 @@ def test_feedback(day, students_window):
     students_window.assignment_list()
     students_window.click_in_list("Fetch Feedback")
     students_window.page.wait_for_selector("#submitted_assignments_list >> text=(view feedback)")
-    students_window.picture("fetch-feedback")
     (page,) = (day.ada.work / NAME / "feedback").glob(f"*/{NAME}.html")
     read = students_window.read_file(page)
     words = read.locator("body").inner_text()
     assert COMMENT.replace("*", "") in words
     assert "HIDDEN TESTS" not in words
     students_window.picture("feedback", of=read)
+    top = read.locator(".card", has_text="def lstm_step").evaluate(
+        "card => { window.scrollTo(0, card.offsetTop - 20); return window.scrollY; }"
+    )
+    assert top > 0
+    students_window.picture("verdict", of=read, height=380)
     day.done.append("feedback")
 
 
@@ -248,14 +252,16 @@ def test_export(day):
     day.done.append("export")
 
 
-def test_similar(day):
+def test_similar(day, instructors_window):
     """Two handed in the same work under other names of variables."""
     day.after("collect")
     said = day.instructor.seqcourse("similar", NAME)
     (line,) = (line for line in said.splitlines() if "bob" in line)
     assert "zoë" in line and "training_pairs" in line
     assert "jose" not in said and "ada" not in said
-    assert (day.course.folder / f"similar-{NAME}.html").is_file()
+    page = instructors_window.read_file(day.course.folder / f"similar-{NAME}.html")
+    assert page.locator("mark").count() > 0
+    instructors_window.picture("similar", of=page)
 
 
 def answers(path: Path) -> dict[str, str]:

@@ -1,0 +1,110 @@
+"""Markdown and formulas of students: what stays, and that nothing that stays can do anything."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.course import Course
+from seqcourse.grading.formulas import ELEMENTS, mathml
+from seqcourse.grading.safe import TAGS, render
+
+from .toy import ROOT
+
+FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+?)\$", re.S)
+
+
+class Elements(HTMLParser):
+    """Every element of a page, with its attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list) -> None:
+        self.found.append((tag, dict(attributes)))
+
+    handle_startendtag = handle_starttag
+
+
+def assert_harmless(page: str) -> None:
+    for tag, attributes in Elements(page).found:
+        assert tag in TAGS | ELEMENTS, tag
+        for name, value in attributes.items():
+            assert not name.startswith("on") and name not in ("id", "name", "srcset", "formaction")
+            if name == "src":
+                assert value.startswith(("data:image/png", "data:image/jpeg"))
+            if name == "href":
+                assert re.match(r"https?://|mailto:|#", value, re.I)
+
+
+@pytest.mark.parametrize(
+    ("source", "kept"),
+    [
+        ("**bold** and `code`", "<strong>bold</strong> and <code>code</code>"),
+        ("| a | b |\n|---|--:|\n| 1 | 2 |", "<td>1</td>"),
+        ("[a page](https://example.org/x)", '<a href="https://example.org/x">a page</a>'),
+        ("```python\nx = 1\n```", 'class="highlight"'),
+        ("<b>1</b> <details><summary>s</summary>x</details>", "<summary>s</summary>"),
+        ("<script>alert(1)</script>", "&lt;script&gt;alert(1)"),
+        ("$x_1 < 2$", "<msub><mi>x</mi><mn>1</mn></msub>"),
+        (r"\begin{align}a &= b\end{align}", "<mtable"),
+    ],
+)
+def test_what_stays(source, kept):
+    page = render(source)
+    assert kept in page
+    assert_harmless(page)
+
+
+def test_an_attached_picture_stays_and_no_other():
+    picture = {"a.png": {"image/png": "QUJD"}, "b.svg": {"image/svg+xml": "PHN2Zy8+"}}
+    assert 'src="data:image/png;base64,QUJD"' in render("![a](attachment:a.png)", picture)
+    for other in ("attachment:b.svg", "attachment:c.png", "https://example.org/x.png", "x.png"):
+        page = render(f"![b]({other})", picture)
+        assert "src=" not in page or 'src=""' in page
+        assert_harmless(page)
+
+
+PIECES = [
+    *"<>\"'`$|!{}\\)",
+    *("$$", "[", "](", "\n", "\n\n", " ", "word", "&lt;", "<!--", "-->", "<style>", "<math>"),
+    *("<script>", "</script>", "<img src=x onerror=alert(1)>", "<svg onload=alert(1)>", "<a href="),
+    *("javascript:alert(1)", "data:text/html,x", "\\text{", "\\begin{align}", "\\end{align}"),
+    *("<details open ontoggle=alert(1)>", "<td style="),
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=30))
+def test_nothing_that_stays_can_do_anything(parts):
+    assert_harmless(render("".join(parts)))
+
+
+@pytest.mark.parametrize("name", Course(ROOT).names())
+def test_every_formula_of_the_assignments_is_drawn(name):
+    cells = notebooks.read(ROOT / "assignments" / name / f"{name}.ipynb")["cells"]
+    text = "\n".join(notebooks.text(cell) for cell in cells if cell["cell_type"] == "markdown")
+    formulas = [block or inline for block, inline in FORMULA.findall(text)]
+    assert len(formulas) > 20
+    assert [tex for tex in formulas if not mathml(tex).startswith("<math")] == []
+
+
+@pytest.mark.parametrize(
+    "tex", [r"\unknowncommand{x}", "x^", "{", "x" * 10_000, r"\href{javascript:x}{y}"]
+)
+def test_a_formula_that_cannot_be_drawn_is_shown_as_it_is(tex):
+    made = mathml(tex)
+    assert made.startswith(("<code>", "<math"))
+    assert_harmless(made)
+
+
+def test_an_accent_keeps_its_index():
+    assert "<munder" not in mathml(r"\hat y_{t-1}")
+    assert "<mover" in mathml(r"\hat y_{t-1}")

@@ -1,0 +1,134 @@
+"""Which submissions are alike: copies are found, honest work is left alone, names are harmless."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from seqcourse.errors import CourseError
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading import sample
+from seqcourse.grading.similar import COMMON, Similar, as_table, compare, compare_class
+from seqcourse.grading.similar_page import as_page
+
+CODE = {"work": True, "other": True, "words": False}
+OWN = """def work(values, size):
+    found = []
+    for start in range(0, len(values) - size + 1):
+        window = values[start : start + size]
+        total = sum(window) / float(size)
+        if total > 0.5 and start % 2 == 0:
+            found.append((start, total))
+    return sorted(found, key=lambda pair: -pair[1])
+"""
+DIFFERENT = """def work(values, size):
+    import itertools
+
+    sums = list(itertools.accumulate(values, initial=0.0))
+    means = {k: (sums[k + size] - sums[k]) / size for k in range(len(values) - size + 1)}
+    even = filter(lambda item: item[0] & 1 == 0 and item[1] > 0.5, means.items())
+    return sorted(even, key=lambda item: item[1], reverse=True)
+"""
+TEXT = "The gradient fades because every step back multiplies it by a number that is smaller than one, "
+TEXT += "and after a hundred steps nothing is left of it."
+
+
+def renamed(source: str) -> str:
+    for old, new in (("found", "hits"), ("window", "piece"), ("total", "mean"), ("start", "i")):
+        source = source.replace(old, new)
+    return source
+
+
+def found(answers: dict, known: list = (), threshold: float = 0.5) -> list:
+    return compare(answers, CODE, known, threshold)
+
+
+def test_a_renamed_copy_is_found_and_its_place_is_known():
+    (pair,) = found({"ada": {"work": OWN}, "bob": {"work": renamed(OWN)}, "eve": {"work": DIFFERENT}})
+    assert pair.students == ("ada", "bob")
+    assert min(pair.shares) > 0.95
+    (part,) = pair.shared
+    marked = "".join(part.sources[1][begin:end] for begin, end in part.places[1])
+    assert "piece" in marked and "i % 2" in marked
+
+
+def test_comments_and_spaces_hide_nothing():
+    hidden = OWN.replace("    found = []", "    # mine\n\n    found   =   []  # all mine")
+    (pair,) = found({"ada": {"work": OWN}, "bob": {"work": hidden}})
+    assert min(pair.shares) > 0.9
+
+
+def test_other_work_is_not_alike():
+    assert found({"ada": {"work": OWN}, "eve": {"work": DIFFERENT}}, threshold=0.2) == []
+
+
+def test_a_part_that_was_copied_is_found_in_the_one_who_copied():
+    half = {"work": OWN, "other": DIFFERENT.replace("work", "other")}
+    (pair,) = found({"ada": half, "bob": {"work": OWN, "other": "def other(x):\n    return x\n"}})
+    assert pair.shares[0] < 0.8 < pair.shares[1]
+    assert [part.exercise for part in pair.shared] == ["work"]
+
+
+def test_written_answers_count():
+    (pair,) = found({"ada": {"words": TEXT}, "bob": {"words": f"I think: {TEXT} "}}, threshold=0.8)
+    assert pair.shared[0].exercise == "words"
+
+
+@pytest.mark.parametrize("known", [OWN, renamed(OWN)])
+def test_what_anybody_may_have_does_not_count(known):
+    answers = {"ada": {"work": OWN}, "bob": {"work": renamed(OWN)}}
+    assert found(answers, [{"work": known}]) == []
+
+
+def test_what_many_have_does_not_count():
+    few = {f"student{number}": {"work": OWN} for number in range(COMMON)}
+    assert len(found(few)) == COMMON * (COMMON - 1) // 2
+    assert found({**few, "one more": {"work": OWN}}) == []
+
+
+def test_too_little_to_say_anything():
+    assert found({"ada": {"work": "x = 1\n"}, "bob": {"work": "x = 1\n"}}) == []
+    assert found({"ada": {"work": ""}, "bob": {}}) == []
+
+
+def test_no_python_is_compared_all_the_same():
+    broken = OWN.replace("def work(values, size):", "def work(values, size")
+    (pair,) = found({"ada": {"work": broken}, "bob": {"work": broken}})
+    assert min(pair.shares) == 1
+
+
+def test_a_class_is_compared_from_its_folder(toy):
+    released = {"ada": OWN.replace("work", "double"), "bob": renamed(OWN).replace("work", "double")}
+    solution = notebooks.read(toy.solution("ps1"))
+    right = sample.right_answers(solution)
+    for who, answer in {**released, "eve": right["double"], "joe": right["double"]}.items():
+        made = sample.answered(solution, {**right, "double": answer})
+        notebooks.write(made, toy.submitted / who / "ps1" / "ps1.ipynb")
+    (toy.submitted / "max" / "ps1").mkdir(parents=True)
+    (toy.submitted / "max" / "ps1" / "ps1.ipynb").write_text("{")
+    made = compare_class(toy, "ps1")
+    assert [pair.students for pair in made.pairs] == [("ada", "bob")]
+    assert made.compared == 4
+    assert made.skipped[0].startswith("max: ps1.ipynb should be a notebook")
+    with pytest.raises(CourseError, match="Submissions of ps1 should lie at"):
+        compare_class(type(toy)(toy.root, "elsewhere"), "ps1")
+
+
+def test_names_are_harmless():
+    name = "<img src=x onerror=alert(1)>[bold]"
+    answers = {name: {"work": OWN}, "bob": {"work": OWN + "# </pre><script>alert(1)</script>\n"}}
+    made = Similar("ps1", 0.5, 2, tuple(found(answers)), (f"{name}: <b>",))
+    page = as_page(made)
+    assert "<img" not in page and "<script" not in page and "<b>" not in page
+    assert "&lt;img" in page and "default-src 'none'" in page
+    terminal = Console(file=io.StringIO(), width=200)
+    terminal.print(as_table(made))
+    assert name in terminal.file.getvalue()
+
+
+def test_the_same_class_gives_the_same_page():
+    answers = {"ada": {"work": OWN}, "bob": {"work": OWN}, "eve": {"work": renamed(OWN)}}
+    first, again = found(answers), found(dict(reversed(answers.items())))
+    assert first == again and len(first) == 3
