@@ -1,14 +1,15 @@
-"""Self-checks and hidden tests of every assignment against right and wrong answers.
+"""Self-checks and hidden checks of every assignment against right and wrong answers.
 
 Right and wrong answers stand in solutions/checks/psN.py. An answer takes the place of the solution
-cell; the self-check cell and the hidden test cells of its exercise are then run as they stand.
+cell; the self-check cell of its exercise runs as it stands, the hidden checks are probed and judged
+here in one process, with the inputs of two seeds. (That the same happens to work that is handed in
+is tested with the grading.)
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
-import io
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -17,9 +18,15 @@ import nbformat
 import pytest
 
 from seqcourse.check import Mistake
+from seqcourse.check.hidden import HiddenCheck, Poll
+from seqcourse.check.plain import pack
+from seqcourse.check.probe import probe
+from seqcourse.check.verdict import Judge, Verdict, load_checks
+from seqcourse.grading import forbidden
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = sorted(path.stem for path in ROOT.glob("solutions/ps*/ps*.ipynb"))
+SEEDS = (20_001, 6)
 
 
 @cache
@@ -32,11 +39,12 @@ def _cells(assignment: str) -> dict[str, nbformat.NotebookNode]:
 
 @cache
 def _answers(assignment: str):
-    path = ROOT / "solutions" / "checks" / f"{assignment}.py"
-    spec = importlib.util.spec_from_file_location(f"answers_{assignment}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_checks(ROOT, assignment)
+
+
+@cache
+def _judges(assignment: str, seed: int) -> list[Judge]:
+    return [Judge(check, seed) for check in _answers(assignment).CHECKS]
 
 
 def _exercises(assignment: str) -> list[str]:
@@ -46,11 +54,6 @@ def _exercises(assignment: str) -> list[str]:
         for name, cell in _cells(assignment).items()
         if cell.metadata.nbgrader.solution and cell.cell_type == "code"
     ]
-
-
-def _grade_cells(assignment: str, exercise: str) -> list[str]:
-    pattern = re.compile(re.escape(exercise) + r"-grade(-\d+)?")
-    return [cell.source for name, cell in _cells(assignment).items() if pattern.fullmatch(name)]
 
 
 def _namespace(assignment: str) -> dict:
@@ -64,19 +67,17 @@ def _namespace(assignment: str) -> dict:
     return space
 
 
-def _grade(assignment: str, exercise: str, space: dict) -> list[AssertionError | None]:
-    """Run the hidden tests of one exercise; the mistake, or None, for every grade cell."""
-    outcomes: list[AssertionError | None] = []
-    for source in _grade_cells(assignment, exercise):
-        errors = io.StringIO()
-        try:
-            with contextlib.redirect_stderr(errors):
-                exec(compile(source, f"{exercise}-grade", "exec"), dict(space))
-            outcomes.append(None)
-        except AssertionError as mistake:
-            outcomes.append(mistake)
-        assert errors.getvalue() == "", "a grade cell wrote to stderr: nbgrader would give 0"
-    return outcomes
+def _grade(assignment: str, exercise: str, space: dict, source: str, seed: int) -> list[Verdict]:
+    """Probe and judge an exercise: the verdict of each of its checks."""
+    verdicts = []
+    for judge in _judges(assignment, seed):
+        if judge.check.answer != exercise:
+            continue
+        if judge.check.forbid and (used := forbidden.uses([source], exercise, judge.check.forbid)):
+            verdicts.append(Verdict(0.0, (forbidden.sentence(used[0], exercise),)))
+            continue
+        verdicts.append(judge.verdict(pack(probe(judge.request, space))))
+    return verdicts
 
 
 def _params(kind: str) -> list:
@@ -98,15 +99,60 @@ def test_every_exercise_has_answers_to_test_it(assignment):
     assert set(answers.WRONG) == set(exercises)
     functions = {name for name in exercises if not name.startswith("poll")}
     assert functions <= set(answers.RIGHT)
-    for exercise in exercises:
-        assert _grade_cells(assignment, exercise), f"{exercise} is not graded"
+    assert {check.answer for check in answers.CHECKS} == set(exercises)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_the_reference_passes_self_checks_and_hidden_tests(assignment, capsys):
+def test_every_grade_cell_has_one_check_in_the_order_of_the_notebook(assignment):
+    graded = [
+        name
+        for name, cell in _cells(assignment).items()
+        if cell.metadata.nbgrader.grade and not cell.metadata.nbgrader.solution
+    ]
+    assert [check.cell for check in _answers(assignment).CHECKS] == graded
+    for name in graded:
+        assert f'verdict.here("{assignment}", "{name}", globals())' in _cells(assignment)[name].source
+
+
+def _sections(chapter: str) -> set[str]:
+    (path,) = ROOT.glob(f"book/{chapter}_*.ipynb")
+    texts = [cell.source for cell in nbformat.read(path, as_version=4).cells]
+    return {title for text in texts for title in re.findall(r"^## (.+)$", text, flags=re.M)}
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_every_check_points_to_a_section_of_the_book(assignment):
+    for check in _answers(assignment).CHECKS:
+        chapter, section = check.see
+        assert section in _sections(chapter), f"{check.cell}: {check.see}"
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_kinds_of_input_are_words_and_requests_are_plain(assignment):
+    for judge in _judges(assignment, SEEDS[0]):
+        if isinstance(judge.check, Poll):
+            continue
+        assert isinstance(judge.check, HiddenCheck) and len(judge.chosen) >= 2
+        for kind in judge.chosen:
+            assert not kind.endswith(".") and 5 < len(kind) < 70
+        assert json.loads(json.dumps(judge.request)) == judge.request
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_two_seeds_give_other_inputs(assignment):
+    one, other = (_judges(assignment, seed) for seed in SEEDS)
+    for a, b in zip(one, other, strict=True):
+        if isinstance(a.check, HiddenCheck):
+            assert a.request["cases"] != b.request["cases"], a.check.cell
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_the_reference_passes_self_checks_and_hidden_checks(assignment, capsys):
     space = _namespace(assignment)
     for exercise in _exercises(assignment):
-        assert set(_grade(assignment, exercise, space)) == {None}
+        for seed in SEEDS:
+            source = _cells(assignment)[exercise].source
+            assert set(_grade(assignment, exercise, space, source, seed)) == {Verdict(1.0)}
     for name, cell in _cells(assignment).items():
         if name.endswith("-check"):
             exec(compile(cell.source, name, "exec"), dict(space))
@@ -118,12 +164,17 @@ def test_a_wrong_answer_loses_points_and_its_mistake_is_named(assignment, exerci
     name, source, *says = answer
     space = _namespace(assignment)
     exec(compile(source, name, "exec"), space)
-    lost = [mistake for mistake in _grade(assignment, exercise, space) if mistake is not None]
-    assert lost, "the hidden tests give full marks to this answer"
-    if exercise.startswith("poll"):
+    poll = exercise.startswith("poll")
+    assert says or poll, "a wrong answer needs the words that the self-check must say"
+    for seed in SEEDS:
+        verdicts = _grade(assignment, exercise, space, source, seed)
+        told = " ".join(verdict.sentence for verdict in verdicts)
+        assert any(verdict.share < 1 for verdict in verdicts), "full marks for this answer"
+        assert all(verdict.sentence for verdict in verdicts if verdict.share < 1)
+        assert poll or says[0] in told
+        assert not re.search(r"\d\.\d", told), "a number that is no size"
+    if poll:
         return
-    assert says, "a wrong answer needs the words that the self-check must say"
-    assert any(says[0] in str(mistake) for mistake in lost), [str(mistake) for mistake in lost]
     check = _cells(assignment)[f"{exercise}-check"].source
     with pytest.raises(Mistake) as caught:
         exec(compile(check, f"{exercise}-check", "exec"), space)
@@ -135,23 +186,28 @@ def test_a_right_answer_in_another_style_gets_every_point(assignment, exercise, 
     name, source, *_ = answer
     space = _namespace(assignment)
     exec(compile(source, name, "exec"), space)
-    assert set(_grade(assignment, exercise, space)) == {None}
-    check = _cells(assignment)[f"{exercise}-check"].source
-    exec(compile(check, f"{exercise}-check", "exec"), space)
+    for seed in SEEDS:
+        assert set(_grade(assignment, exercise, space, source, seed)) == {Verdict(1.0)}
+    if not exercise.startswith("poll"):
+        check = _cells(assignment)[f"{exercise}-check"].source
+        exec(compile(check, f"{exercise}-check", "exec"), space)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_an_empty_answer_earns_nothing(assignment):
-    """Release stubs in place of the answers: every grade cell stops, none passes."""
+def test_an_empty_answer_earns_nothing_and_is_told_from_a_wrong_one(assignment):
+    """Release stubs in place of the answers: unsolved, or not there at all."""
     space = _namespace(assignment)
     region = re.compile(r"( *)### BEGIN SOLUTION.*?### END SOLUTION", flags=re.S)
     for exercise in _exercises(assignment):
         source = _cells(assignment)[exercise].source
         stub = region.sub(r'\1raise NotImplementedError("not solved yet")', source)
         assert stub != source
+        space.pop(exercise)
         with contextlib.suppress(NotImplementedError):
             exec(compile(stub, exercise, "exec"), space)
     for exercise in _exercises(assignment):
-        for source in _grade_cells(assignment, exercise):
-            with pytest.raises((NotImplementedError, AssertionError)):
-                exec(compile(source, f"{exercise}-grade", "exec"), dict(space))
+        for seed in SEEDS:
+            for verdict in _grade(assignment, exercise, space, "", seed):
+                assert verdict.share == 0
+                left = f"There is no {exercise}", f"{exercise} is not answered"
+                assert not verdict.solved or verdict.sentence.startswith(left)

@@ -99,12 +99,12 @@ def training_pairs(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
 
 def writer_arguments(batch: int, prompt: int, length: int, seed: int = 0) -> dict[str, Any]:
     """Arguments of `continue_text`: a small network whose `choose` takes the unlikeliest."""
-    v, h = 29, 6  # so many characters that two mistakes hardly ever write the same
+    v, h = 29, 12  # so large that two mistakes hardly ever write the same
     weights = core.normal({"table": (v, h), "w": (h, h), "out": (h, v)}, seed=seed + 1)
 
     def step(tokens: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Any]:
         state_h, count = state
-        state_h = torch.tanh(2 * (weights["table"][tokens] + state_h @ weights["w"]))
+        state_h = torch.tanh(weights["table"][tokens] + state_h @ weights["w"])
         return state_h @ weights["out"], (state_h, count + 1)
 
     start = core.normal({"h": (batch, h), "count": (batch, 1)}, seed=seed + 2)
