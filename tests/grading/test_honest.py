@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -48,8 +49,8 @@ class Case:
     """One student: what was done to a solved notebook, and what must come of it.
 
     change: what happened to the notebook. write: how it was written into the folder; as psN.ipynb
-    without it. lost: exercises that earn nothing, or None where there is no grade at all.
-    says: parts of the record's sentence and remarks. quiet: there is nothing to remark.
+    without it. status: one, or several with "or". lost: exercises that earn nothing, or None where
+    there is no grade at all. says: parts of the record's sentence and remarks. quiet: there is nothing to remark.
     """
 
     change: Change | None = None
@@ -58,7 +59,6 @@ class Case:
     lost: tuple[str, ...] | None = ()
     says: tuple[str, ...] = ()
     quiet: bool = False
-    answers: Mapping[str, str] = field(default_factory=dict)
 
 
 def at(notebook: dict, name: str) -> int:
@@ -70,7 +70,7 @@ def own(source: str, kind: str = "code") -> dict:
     """A cell of the student's own."""
     cell = {
         "cell_type": kind,
-        "id": f"own-{abs(hash(source)) % 10**6}",
+        "id": f"own-{crc32(source.encode())}",
         "metadata": {},
         "source": source,
     }
@@ -253,8 +253,9 @@ CASES = {
     "bom": Case(write=written_as(lambda content: content.encode("utf-8-sig")), quiet=True),
     "utf-16": Case(write=written_as(lambda content: content.encode("utf-16")), quiet=True),
     "huge outputs": Case(huge, quiet=True),
+    # The kernel is cut off; whether that shows at once or by its silence is the system's choice.
     "one huge output": Case(
-        with_own("print('x' * 20_000_000)"), status="crashed", says=("a message of more than 16 MiB",)
+        with_own("print('x' * 20_000_000)"), status="crashed or timed out", says=("cell number 14",)
     ),
     "truncated": Case(
         write=written_as(lambda content: content.encode()[:-9000]),
@@ -331,7 +332,7 @@ def test_everybody_gets_what_was_earned(honest, name):
     case = CASES[name]
     record, row = honest[name]
     told = " ".join([record.sentence, *record.remarks])
-    assert record.status == case.status, (told, record.messages)
+    assert record.status in case.status.split(" or "), (told, record.messages)
     if case.lost is None:
         assert row.points is None and record.sentence
     else:
