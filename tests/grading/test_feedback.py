@@ -1,0 +1,165 @@
+"""What a feedback page says: points, mistakes, kinds of input, where to read; never a hidden check."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_output
+from nbgrader.api import Gradebook
+
+from seqcourse.errors import CourseError
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.course import Course
+from seqcourse.grading.feedback import _duration, make_feedback
+from seqcourse.grading.outcome import outputs
+from seqcourse.grading.release import release
+
+FIRST = "double: expected the shape (2, 3), got (3,). Did you forget a dimension?"
+SECOND = "double: the numbers are not right (at least not all)."
+SEE = "Read again: chapter 3, “Greedy is not best”."
+MESSAGE = f"{FIRST} (Input: a batch; one that is (nearly) empty.) {SECOND} (Input: long rows.) {SEE}"
+REMARK = "Two cells had the name <double>: the last one counts."
+
+
+@pytest.fixture(scope="module")
+def graded(empty_toy, tmp_path_factory) -> Course:
+    """A submission as it lies in autograded/: one exercise right, one half right, one wrong."""
+    course = Course(tmp_path_factory.mktemp("feedback") / "course")
+    shutil.copytree(empty_toy.root, course.root)
+    (course.root / "book").mkdir()
+    (course.root / "book" / "03_decoding.ipynb").touch()
+    release(course)
+    book = nbformat.from_dict(notebooks.read(course.solution("ps1")))
+    told = {
+        "double-test": outputs(0, 3, MESSAGE),
+        "half-test": outputs(1.5, 3, MESSAGE),
+        "quadruple-test": outputs(3, 3, ""),
+    }
+    book.cells = [
+        cell for cell in book.cells if cell.metadata.get("nbgrader", {}).get("grade_id") != "poll-test"
+    ]
+    for cell in book.cells:
+        cell.outputs = told.get(cell.metadata.get("nbgrader", {}).get("grade_id"), [])
+        if cell.cell_type == "markdown":
+            del cell["outputs"]
+    book.cells[1].outputs = [new_output("stream", text="what the student printed")]
+    book.metadata["seqcourse"] = {
+        "remarks": [REMARK],
+        "status": "crashed",
+        "sentence": "One cell crashed.",
+    }
+    folder = course.autograded / "ada" / "ps1"
+    folder.mkdir(parents=True)
+    (folder / "ps1.ipynb").write_text(json.dumps(book))
+    due = datetime(2026, 1, 10, 12)
+    with Gradebook(course.gradebook_url) as gradebook:
+        gradebook.update_or_create_assignment("ps1", duedate=due)
+        gradebook.update_or_create_student("ada", first_name="Ada", last_name="Núñez & Söhne")
+        late = due + timedelta(days=1, hours=3)
+        gradebook.update_or_create_submission("ps1", "ada", timestamp=late)
+        points = {"half-test": 1.5, "quadruple-test": 3.0}
+        for grade in gradebook.find_submission_notebook("ps1", "ps1", "ada").grades:
+            grade.auto_score = points.get(grade.name, 0.0)
+            grade.needs_manual_grade = grade.name == "why"
+        gradebook.find_comment("why", "ps1", "ps1", "ada").manual_comment = "See **chapter 1**: $x^2$"
+        gradebook.db.commit()
+    return course
+
+
+def settings(course: Course, *lines: str) -> None:
+    path = course.root / "nbgrader_config.py"
+    text = path.read_text(encoding="utf-8").partition("# of the test\n")[0]
+    path.write_text("\n".join([text + "# of the test", *lines, ""]), encoding="utf-8")
+
+
+def words(page: str) -> str:
+    """The page's words, with a space wherever an element begins or ends."""
+    body = page[page.index("<body") :]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
+
+
+@pytest.fixture(scope="module")
+def page(graded) -> str:
+    return make_feedback(graded, "ps1", "ada").read_text(encoding="utf-8")
+
+
+def test_the_table_has_each_test_with_its_points_and_the_likely_mistake(page):
+    text = words(page)
+    assert "Ada Núñez & Söhne 4.5 of 12 points" in text
+    assert f"double-test A toy 0 of 3 {FIRST}" in text
+    assert f"half-test A toy 1.5 of 3 {FIRST}" in text
+    assert "quadruple-test A toy 3 of 3" in text
+    assert "why A toy 0 of 2 not graded yet" in text
+    assert "poll-test 0 of 1 the cell was deleted from the notebook" in text
+    assert "A part is not graded yet; its points are still to come." in text
+
+
+def test_a_verdict_says_what_on_which_input_and_where_to_read(page):
+    text = words(page[page.index("<main") - 10 :].replace("<main", "<body", 1))
+    kinds = f"{FIRST} On these kinds of input: a batch; one that is (nearly) empty."
+    assert f"0 of 3 points · double-test {kinds} {SECOND} On this kind of input: long rows." in text
+    assert "Read again: chapter 3, “Greedy is not best”" in text
+    assert "3 of 3 points · quadruple-test · the hidden checks passed" in text
+
+
+def test_the_student_sees_their_own_work_and_what_was_written_to_them(page):
+    text = words(page)
+    assert "what the student printed" in text
+    assert "Comment See chapter 1 :" in text and "<math" in page
+    assert REMARK in text and "<double>" not in page
+    assert "One cell crashed." in text
+
+
+def test_no_hidden_check_is_on_the_page(page):
+    for secret in ("half(3)", "quadruple(5)", "double(3.5)", "a secret", "HIDDEN TESTS"):
+        assert secret not in words(page)
+
+
+def test_late_work_is_told_with_its_price(graded, page):
+    assert "Handed in 1 day 3 hours after the due date; it costs nothing." in words(page)
+    settings(graded, "c.LatePolicy.share_per_day = 0.1")
+    text = words(make_feedback(graded, "ps1", "ada").read_text(encoding="utf-8"))
+    assert "1 day 3 hours after the due date: 0.9 of your 4.5 points are taken off." in text
+    assert "3.6 of 12 points" in text
+    settings(graded)
+
+
+def test_the_section_becomes_a_link_where_the_book_is_known(graded, page):
+    assert "03_decoding" not in page
+    settings(graded, "c.ShowPoints.book = 'https://example.org/course/'")
+    linked = make_feedback(graded, "ps1", "ada").read_text(encoding="utf-8")
+    assert 'href="https://example.org/course/book/03_decoding.html#greedy-is-not-best"' in linked
+    settings(graded)
+
+
+def test_the_page_is_one_file_without_programs(page):
+    assert "<script" not in page and "<link" not in page
+    assert "default-src 'none'" in page
+    assert len(page) < 200_000
+
+
+def test_who_was_not_graded_gets_a_sentence(graded):
+    with pytest.raises(CourseError, match="bob should have a graded ps1"):
+        make_feedback(graded, "ps1", "bob")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(1, "1 minute"), (3600, "1 hour"), (5400, "1 hour 30 minutes"), (200_000, "2 days 7 hours")],
+)
+def test_a_time_in_words(seconds, told):
+    assert _duration(seconds) == told
+
+
+def test_templates_are_part_of_the_package():
+    from seqcourse.grading.feedback import NBGRADERS_TEMPLATES, TEMPLATES
+
+    assert (TEMPLATES / "seqcourse_feedback" / "index.html.j2").is_file()
+    assert (Path(NBGRADERS_TEMPLATES) / "formgrade").is_dir()
