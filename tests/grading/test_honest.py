@@ -50,7 +50,8 @@ class Case:
 
     change: what happened to the notebook. write: how it was written into the folder; as psN.ipynb
     without it. status: one, or several with "or". lost: exercises that earn nothing, or None where
-    there is no grade at all. says: parts of the record's sentence and remarks. quiet: there is nothing to remark.
+    there is no grade at all. says: parts of the record's sentence and remarks. quiet: there is
+    nothing to remark.
     """
 
     change: Change | None = None
