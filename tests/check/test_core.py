@@ -76,7 +76,7 @@ def test_an_unsolved_exercise_is_no_mistake():
     with pytest.raises(NotImplementedError):
         core.check_function("double", student, double, CASES)
     with pytest.raises(NotImplementedError):
-        core.hidden(lambda s, rng: core.record(s, make()), lambda found, rng: None, student, 0)
+        core.record(student, make())
 
 
 def test_forbidden_names_are_found_in_helpers_too():
@@ -131,43 +131,36 @@ def test_results_survive_the_way_through_plain_arrays():
         core.result(found, "other")
 
 
-def test_a_hidden_check_makes_no_noise_on_stderr(capfd):
-    def student(x, y):
+def test_a_class_uses_what_its_methods_use():
+    source = (
+        "def helper(x):\n    return torch.nn.LSTM(x, x)\n"
+        "class answer:\n    def __call__(self, x):\n        return helper(x)"
+    )
+    with pytest.raises(Mistake, match="LSTM"):
+        core.forbid("answer", names_in(source), ("LSTM",))
+
+
+def judged(student) -> None:
+    core.judge(
+        "double", core.record(student, make(), gradient=("x",)), make(), double, LIKELY, "", ["x"]
+    )
+
+
+def test_what_was_written_down_of_a_call_is_judged():
+    judged(lambda x, y: x + x + y)
+    with pytest.raises(Mistake, match="forget y"):
+        judged(lambda x, y: 2 * x)
+    with pytest.raises(Mistake, match="changes its input x"):
+        judged(lambda x, y: x.mul_(2) + y)
+    with pytest.raises(Mistake, match="no gradient reaches x"):
+        judged(lambda x, y: 2 * x.detach() + y)
+
+
+def test_quiet_swallows_warnings_and_stderr(capfd):
+    with core.quiet():
         warnings.warn("careful", stacklevel=2)
         print("to stderr", file=sys.stderr)
-        return 2 * x + y
-
-    def probe(student, rng):
-        return core.record(student, make())
-
-    def verdict(found, rng):
-        core.judge("double", found, make(), double, LIKELY)
-
-    core.hidden(probe, verdict, student, 0)
     assert capfd.readouterr().err == ""
-    with pytest.raises(Mistake, match="forget y"):
-        core.hidden(probe, verdict, lambda x, y: 2 * x, 0)
-    with pytest.raises(Mistake, match="changes its input x"):
-        core.hidden(probe, verdict, lambda x, y: x.mul_(2) + y, 0)
-
-
-def test_both_halves_of_a_hidden_check_see_the_same_numbers():
-    seen = []
-
-    def probe(student, rng):
-        seen.append(rng.normal())
-        return {}
-
-    core.hidden(probe, lambda found, rng: seen.append(rng.normal()), None, seed=5)
-    assert seen[0] == seen[1]
-
-
-def test_only_plain_arrays_leave_a_probe():
-    def probe(student, rng):
-        return {"thing": numpy.array([object()])}
-
-    with pytest.raises(Mistake, match="made of numbers"):
-        core.hidden(probe, lambda found, rng: None, None, 0)
 
 
 def test_polls_say_answered_and_never_right_or_wrong(capsys):

@@ -12,6 +12,8 @@ import torch
 
 from seqcourse import decode, functional
 from seqcourse.check import Mistake, core, ps2
+from seqcourse.check.compare import outcome
+from seqcourse.check.ps2.gumbel import GUMBEL_SOFTMAX
 from seqcourse.check.ps2.searches import BEAM_SEARCH
 
 PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps2" / "ps2.ipynb"
@@ -100,9 +102,9 @@ def test_beam_search():
     assert words.tolist() == [3, 2] and score.exp().item() == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize("calls", [ps2.plain_calls, ps2.normalised_calls])
+@pytest.mark.parametrize("cases", [ps2.plain_cases, ps2.normalised_cases])
 @pytest.mark.parametrize("seed", [7, 8])
-def test_the_reference_is_the_package_s_beam_search(calls, seed):
+def test_the_reference_is_the_package_s_beam_search(cases, seed):
     class Model:
         def __init__(self, step, state):
             self.first, self.run = state, step
@@ -114,7 +116,8 @@ def test_the_reference_is_the_package_s_beam_search(calls, seed):
             logits, state = self.run(tokens, state)
             return SimpleNamespace(logits=logits, state=state, weights=None)
 
-    for given in calls(seed):
+    for case in cases(seed).values():
+        given = ps2.beam_arguments(**case)
         words, score = ps2.reference_beam_search(*given.values())
         ((best,),) = decode.beam_search(
             Model(given["step"], given["state"]),
@@ -131,7 +134,7 @@ def test_the_reference_is_the_package_s_beam_search(calls, seed):
 @pytest.mark.parametrize("alpha", [0.0, 0.7, 1.0])
 def test_a_beam_that_prunes_nothing_is_a_full_search(alpha):
     for seed in range(5):
-        given = ps2.beam_arguments(seed, 2000, 4, alpha, v=5)
+        given = ps2.beam_arguments(2000, 4, alpha, v=5, seed=seed)
         assert core.same(
             ps2.reference_beam_search(*given.values()),
             ps2.full_search(given["step"], given["state"], 4, alpha),
@@ -144,12 +147,14 @@ def test_other_seeds_tell_the_mistakes_too(seed):
     unseen = []
     for likely in BEAM_SEARCH:
         lost = False
-        for made in (ps2.plain_calls(seed), ps2.normalised_calls(seed)):
+        for cases in (ps2.plain_cases(seed), ps2.normalised_cases(seed)):
             found = {}
-            for k, given in enumerate(core.copy(made)):
-                found |= core.record(likely.answer, given, f"{k}.")
+            for k, case in enumerate(cases.values()):
+                found |= ps2.record_search(likely.answer, ps2.beam_arguments(**case), f"{k}.")
             try:
-                ps2.judge_beams(found, made)
+                ps2.judge_beams(
+                    found, {kind: ps2.beam_arguments(**case) for kind, case in cases.items()}
+                )
             except Mistake:
                 lost = True
         if not lost:
@@ -159,3 +164,25 @@ def test_other_seeds_tell_the_mistakes_too(seed):
 
 def test_poll_3():
     assert -3 > -4.2 and -3 / 3 < -4.2 / 6
+
+
+@pytest.mark.parametrize("seed", [5, 20_001])
+def test_every_case_of_gumbel_softmax_tells_whether_the_draw_is_understood(seed):
+    """Its points are given by case: only what shows in some cases alone earns a part of them."""
+    partly = []
+    for likely in GUMBEL_SOFTMAX:
+        shown = []
+        for case in ps2.gumbel_cases(seed).values():
+            given = tuple(ps2.gumbel_arguments(**case).values())
+            right = ps2.reference_gumbel_softmax(*given)
+            shown.append(not core.same(outcome(likely.answer, given), right))
+        assert any(shown), likely.question
+        if not all(shown):
+            partly.append(likely.question[:30])
+    assert set(partly) <= {"A low temperature makes exp ov", "Did you add noise a second tim"}
+    assert partly
+
+
+def test_the_searches_are_chosen_in_the_same_way_every_time():
+    assert ps2.plain_cases(9) == ps2.plain_cases(9) != ps2.plain_cases(10)
+    assert ps2.normalised_cases(9) == ps2.normalised_cases(9)

@@ -1,0 +1,195 @@
+"""The language of hidden checks: requests, shares, judges of several cases, the way through here()."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+
+from seqcourse.check import Mistake, core, ps1, ps2, verdict
+from seqcourse.check.core import Likely
+from seqcourse.check.hidden import BY_CASE, HiddenCheck, Poll, importable
+from seqcourse.check.plain import pack
+from seqcourse.check.probe import probe
+from seqcourse.check.verdict import Judge, Verdict
+from seqcourse.errors import CourseError
+
+CASES = {
+    "characters left over": dict(size=8, length=3),
+    "rows that fit": dict(size=10, length=3),
+    "one row": dict(size=5, length=4),
+    "rows of one": dict(size=4, length=1),
+}
+
+
+def check(**options) -> HiddenCheck:
+    options = {"reference": ps1.reference_training_pairs, "likely": ps1.TRAINING_PAIRS} | options
+    return HiddenCheck("pairs-grade", "pairs", ps1.pairs_arguments, CASES, **options)
+
+
+def ask(a_check, student, seed: int = 3) -> Verdict:
+    judge = Judge(a_check, seed)
+    return judge.verdict(pack(probe(judge.request, {a_check.answer: student})))
+
+
+def loses_the_last_row(ids, length):
+    """Right, but where the rows fit exactly."""
+    return ps1.reference_training_pairs(ids[:-1], length)
+
+
+def test_a_check_of_an_ordinary_exercise_reads_in_under_fifteen_lines():
+    """What the course's own checks look like: the longest of one maker and one reference."""
+    from pathlib import Path
+
+    source = Path(__file__).resolve().parents[2] / "solutions" / "checks" / "ps2.py"
+    parts = source.read_text(encoding="utf-8").split("    HiddenCheck(\n")[1:]
+    lengths = [part.split("\n    ),\n")[0].count("\n") + 3 for part in parts]
+    assert sorted(lengths)[len(lengths) // 2] < 15
+
+
+def test_all_or_nothing_and_points_by_case():
+    assert ask(check(), ps1.reference_training_pairs) == Verdict(1.0)
+    assert ask(check(), loses_the_last_row).share == 0
+    found = ask(check(share=BY_CASE), loses_the_last_row)
+    assert 0 < found.share < 1
+    assert "(Input: rows that fit" in found.sentence and "characters left over" not in found.sentence
+    assert ask(check(share=BY_CASE), lambda ids, length: None).share == 0
+
+
+def test_the_same_sentence_on_several_inputs_is_said_once():
+    found = ask(check(share=BY_CASE), lambda ids, length: None)
+    assert len(found.reasons) == 1 and found.sentence.endswith(f"(Input: {'; '.join(CASES)}.)")
+
+
+def test_a_request_tells_where_and_with_which_numbers_and_no_more():
+    judge = Judge(check(gradient={"one row": ["ids"]}, forbid=["unfold"]), seed=40)
+    request = json.loads(json.dumps(judge.request))
+    assert request["make"] == "seqcourse.check.ps1.text:pairs_arguments"
+    assert request["cases"][1] == {"arguments": {"seed": 1040, "size": 10, "length": 3}, "gradient": []}
+    assert [case["gradient"] for case in request["cases"]] == [[], [], ["ids"], []]
+    words = json.dumps(request)
+    assert not any(kind in words for kind in CASES)
+    assert "reference" not in words and "Likely" not in words and "unfold" not in words
+
+
+def test_cases_may_be_chosen_from_the_seed():
+    chosen = []
+
+    def choose(seed):
+        chosen.append(seed)
+        return {
+            "a text": dict(size=9, length=2, seed=seed + 1),
+            "another": dict(size=9, length=2, seed=7),
+        }
+
+    a_check = HiddenCheck(
+        "pairs-grade", "pairs", ps1.pairs_arguments, choose, ps1.reference_training_pairs
+    )
+    judge = Judge(a_check, seed=5)
+    assert [case["arguments"]["seed"] for case in judge.request["cases"]] == [6, 7]
+    for _ in range(3):
+        judge.verdict(pack(probe(judge.request, {"pairs": ps1.reference_training_pairs})))
+    assert chosen == [5], "a class's cases are chosen once"
+
+
+def test_makers_must_be_where_the_probe_finds_them():
+    assert importable(ps2.final_arguments) == "seqcourse.check.ps2.reading:final_arguments"
+    for nowhere in (lambda seed: {}, ask, Judge.given, torch.randn):
+        with pytest.raises(ValueError, match="seqcourse.check"):
+            importable(nowhere)
+    with pytest.raises(ValueError, match="reference or a judge"):
+        HiddenCheck("a-grade", "a", ps1.pairs_arguments, CASES)
+    with pytest.raises(ValueError, match="has no shares"):
+        check(judge_all=print, share=BY_CASE)
+
+
+def test_gradients_are_compared_where_they_are_asked_for():
+    def cut(x, h, *weights):
+        return core.copy(x @ weights[0].T + weights[2]).detach() + h @ weights[1].T + weights[3]
+
+    def linear(x, h, w_ih, w_hh, b_ih, b_hh):
+        return x @ w_ih.T + b_ih + h @ w_hh.T + b_hh
+
+    cases = {"several inputs": dict(batch=3, d=2, h=4)}
+    a_check = HiddenCheck("l-grade", "linear", ps1.rnn_arguments, cases, linear, gradient=["h", "w_ih"])
+    assert ask(a_check, linear) == Verdict(1.0)
+    assert "no gradient reaches w_ih" in ask(a_check, cut).sentence
+    assert ask(HiddenCheck("l-grade", "linear", ps1.rnn_arguments, cases, linear), cut).share == 1
+
+
+def test_a_judge_of_its_own_may_judge_one_case_or_all():
+    def judge_one(found, given, prefix):
+        if core.result(found, f"{prefix}result")[0].shape[1] != given["length"]:
+            raise Mistake("pairs: the rows have another length.")
+
+    def judge_all(found, made):
+        assert list(made) == list(CASES)
+        for number, given in enumerate(made.values()):
+            judge_one(found, given, f"{number}.")
+
+    for options in ({"judge": judge_one}, {"judge_all": judge_all}):
+        a_check = check(reference=None, likely=(), **options)
+        assert ask(a_check, ps1.reference_training_pairs).share == 1
+        found = ask(a_check, lambda ids, length: (ids[None], ids[None]))
+        assert found.share == 0 and "the rows have another length" in found.sentence
+        assert "could not be judged" in ask(a_check, lambda ids, length: 7).sentence
+
+
+def test_a_poll_is_one_letter():
+    poll = Poll("poll_1-grade", "poll_1", "b", ("01", "Polls"))
+    assert ask(poll, "b") == Verdict(1.0)
+    for wrong in ("a", "B", " b", None, 2, ["b"], "b" * 30, print):
+        assert ask(poll, wrong).share == 0
+
+    class AlwaysEqual(str):
+        __eq__ = __ne__ = lambda self, other: True
+        __hash__ = str.__hash__
+
+    assert ask(poll, AlwaysEqual("c")).share == 0
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        ("timeout", "took too long on the hidden inputs"),
+        ("signal 9", "was stopped by the system"),
+        ("exit 3", "ended the process that called it"),
+        ("", "ended the process"),
+    ],
+)
+def test_without_a_result_there_is_a_sentence(ending, words):
+    found = Judge(check(), seed=1).verdict(None, ending)
+    assert found.share == 0 and words in found.sentence
+
+
+@pytest.mark.parametrize("data", [b"", b"nothing", pack(core.arrays(other=torch.ones(2)))])
+def test_what_is_no_result_earns_nothing(data):
+    for a_check in (check(), check(share=BY_CASE), Poll("p-grade", "p", "a")):
+        assert Judge(a_check, seed=1).verdict(data).share == 0
+
+
+def test_likely_mistakes_that_never_show_are_not_asked():
+    forgot = Likely("Did you forget it?", lambda ids, length: None)
+    found = ask(check(likely=[forgot]), lambda ids, length: (ids, ids))
+    assert "forget it" not in found.sentence
+
+
+def course(folder, source: str) -> None:
+    (folder / "solutions" / "checks").mkdir(parents=True)
+    (folder / "solutions" / "checks" / "ps9.py").write_text(source, encoding="utf-8")
+
+
+def test_a_grade_cell_of_the_instructor_s_notebook_runs_both_halves(tmp_path, monkeypatch):
+    course(
+        tmp_path,
+        "from seqcourse.check.hidden import Poll\nCHECKS = [Poll('poll_1-grade', 'poll_1', 'a')]\n",
+    )
+    monkeypatch.chdir(tmp_path / "solutions")
+    verdict.here("ps9", "poll_1-grade", {"poll_1": "a"})
+    with pytest.raises(Mistake, match="not the right one"):
+        verdict.here("ps9", "poll_1-grade", {"poll_1": "b"})
+    with pytest.raises(CourseError, match="no such|none"):
+        verdict.here("ps9", "poll_2-grade", {})
+    with pytest.raises(CourseError, match="there is no such file"):
+        verdict.here("ps8", "poll_1-grade", {})
