@@ -14,6 +14,7 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.records import Record
+from seqcourse.grading.spreadsheet import harmless, number
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -80,11 +81,6 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
     return Scores(name, exercises, tuple(rows))
 
 
-def number(value: float) -> str:
-    """Points without needless decimals: 3, 2.5, 0.33."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
 def as_table(scores: Scores) -> Table:
     """A table for the terminal; exercises are numbered, and named in the caption."""
     from rich.box import SIMPLE_HEAD
@@ -134,12 +130,12 @@ def as_csv(scores: Scores) -> str:
             values.append(number(row.total or 0.0))
         out.writerow(
             [
-                row.student,
+                harmless(row.student),
                 scores.assignment,
                 *values,
                 number(scores.points),
                 row.status,
-                row.sentence,
+                harmless(row.sentence),
             ]
         )
     return file.getvalue()
