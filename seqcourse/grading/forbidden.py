@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from threading import Lock
 
+from seqcourse.grading.source.cells import LONGEST
 from seqcourse.grading.source.names import Names
 from seqcourse.grading.source.search import UNREADABLE, Search, Use
 
@@ -51,6 +52,8 @@ def uses(source_cells: Sequence[str], answer: str, forbidden: Iterable[str]) -> 
             found = Search(_read(tuple(source_cells)), matches).of(answer)
     except RecursionError:
         found = [Use(answer, UNREADABLE, 1)]
+    if any(len(cell) > LONGEST for cell in source_cells):
+        found.append(Use("a cell that is too long to be read", UNREADABLE, 1))
     return [use for use in found if use.readable or entries]
 
 

@@ -195,6 +195,12 @@ CELLS = [
     ["globals()['softmax'] = torch.softmax"],
     ["globals().update(softmax=torch.softmax)"],
     ["import __main__\nsetattr(__main__, 'soft' + 'max', torch.softmax)"],
+    ["globals().__setitem__('softmax', torch.softmax)"],
+    ["vars()['softmax'] = torch.softmax"],
+    ["import __main__\n__main__.__dict__['softmax'] = torch.softmax"],
+    ["sys.modules['__main__'].softmax = torch.softmax"],
+    ["get_ipython().user_ns['softmax'] = torch.softmax"],
+    ["get_ipython().push({'softmax': torch.softmax})"],
     ["get_ipython().run_cell('softmax = torch.softmax')"],
     ["\ufeffdef softmax(x):\r\n    return torch.softmax(x, -1)\r\n"],
 ]
@@ -376,8 +382,13 @@ def test_what_an_entry_means(entry, path, covered):
         "class softmax(softmax):\n    softmax = softmax",
         "\x00",
         "",
+        "text = 'exec(text)'\nexec(text)\ndef softmax(x):\n    exec(text)",
+        "for n in 'abcdefghijklmnopqrstuvwxyz':\n    pass\ndef softmax(x):\n    return "
+        + "getattr(" * 40
+        + "torch"
+        + ", n)" * 40,
     ],
-    ids=range(13),
+    ids=range(15),
 )
 def test_hostile_source_ends_without_an_error(cell):
     assert all(isinstance(use, Use) for use in uses([SETUP, cell], "softmax", ["softmax"]))
@@ -434,3 +445,9 @@ def test_what_one_exercise_hands_a_helper_is_nothing_to_the_next():
     for _ in range(2):
         assert uses(cells, "softmax", ["softmax"]) == []
         assert [use.name for use in uses(cells, "other", ["softmax"])] == ["torch.softmax"]
+
+
+def test_a_cell_too_long_to_read_is_said():
+    cells = [SETUP, "def softmax(x):\n    return torch.softmax(x)\n" + "#" * 500_000]
+    (use,) = uses(cells, "softmax", ["softmax"])
+    assert not use.readable and "too long" in sentence(use, "softmax")

@@ -262,8 +262,13 @@ class Binder:
                 self.set_attribute(node.args[0], name, node.args[2], node.lineno)
         elif isinstance(node.func, ast.Attribute):
             for base in self.names.values(node.func.value, self.scope):
-                if base == Members(None) and node.func.attr == "update":
+                if base == Members(None) and node.func.attr in ("__setitem__", "setdefault"):
+                    for name in self.names.strings(node.args[0], self.scope) if node.args[1:] else []:
+                        self.set_global(name, node.args[1], node.lineno)
+                elif base == Members(None) and node.func.attr == "update":
                     self.update(node)
+            if node.func.attr == "push":  # get_ipython().push({...})
+                self.update(node)
             for value in [*node.args, *(keyword.value for keyword in node.keywords)]:
                 self.touched(node.func.value, value, node.lineno)
 

@@ -29,10 +29,9 @@ def _at(call: ast.Call, place: int, name: str = "") -> ast.expr | None:
 def _getattr(names: Names, call: ast.Call, scope: Scope) -> list[Value]:
     if len(call.args) < 2:
         return [OPAQUE]
-    found: list[Value] = []
-    for text in names.strings(call.args[1], scope):
-        for base in names.values(call.args[0], scope):
-            found += dotted(names, base, text)
+    bases = names.values(call.args[0], scope)
+    texts = names.strings(call.args[1], scope)
+    found = [value for text in texts for base in bases for value in dotted(names, base, text)]
     if len(call.args) == 3:
         found += names.values(call.args[2], scope)
     return found
@@ -60,7 +59,8 @@ def _import_module(names: Names, call: ast.Call, scope: Scope) -> list[Value]:
 def _members(names: Names, call: ast.Call, scope: Scope) -> list[Value]:
     if not call.args:
         return [Members(None)]
-    return [Members(value) for value in names.values(call.args[0], scope) if isinstance(value, Path)]
+    bases = names.values(call.args[0], scope)
+    return [value for base in bases for value in names.attribute(base, "__dict__")]
 
 
 def _globals(names: Names, call: ast.Call, scope: Scope) -> list[Value]:

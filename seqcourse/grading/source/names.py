@@ -16,7 +16,7 @@ from typing import Any
 from seqcourse.grading.source.cells import python_of
 from seqcourse.grading.source.folding import Budget, Folder, NotConstant
 
-MOST = 400_000  # evaluations for one notebook
+MOST = 100_000  # evaluations for one notebook
 DEEPEST = 60  # how many evaluations inside each other
 # How many in all for one exercise: an answer that needs more is none that people write.
 MOST = 200_000
