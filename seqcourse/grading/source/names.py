@@ -207,9 +207,7 @@ class Names:
         if self._steps > MOST:
             raise RecursionError("too many evaluations")
         handler = getattr(self, f"_{type(node).__name__}", None)
-        self.evaluated += 1
-        if self.evaluated > MOST:
-            raise RecursionError("more to follow than any honest notebook has")
+        self._count()
         if self._depth >= DEEPEST:
             return [OPAQUE]
         self._depth += 1
@@ -218,6 +216,11 @@ class Names:
         finally:
             self._depth -= 1
         return found[:32] or [OPAQUE]
+
+    def _count(self) -> None:
+        self.evaluated += 1
+        if self.evaluated > MOST:
+            raise RecursionError("more to follow than any honest notebook has")
 
     def strings(self, node: ast.expr, scope: Scope) -> list[str]:
         """The texts that an expression may come to; nothing when it cannot be told."""
@@ -283,6 +286,7 @@ class Names:
 
     def attribute(self, base: Value, name: str) -> list[Value]:
         """What an attribute of something may be."""
+        self._count()
         if name in ("user_ns", "user_global_ns"):  # IPython's names of the notebook's names
             return [Members(None)]
         if isinstance(base, Path):
