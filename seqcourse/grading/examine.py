@@ -158,7 +158,8 @@ class Examiner:
         done = self.examine_notebook(name, student, book)
         if mended.lost:
             cells = some(list(mended.lost)).replace("cell", "the cell", 1)
-            lost = f"The student deleted {cells}; what they carry counts 0."
+            carry = "it carries" if len(mended.lost) == 1 else "they carry"
+            lost = f"The student deleted {cells}; what {carry} counts 0."
             done = dict(done, sentence=f"{done['sentence']} {lost}".strip())
         return Examination(
             name, student, remarks=remarks, seconds=round(time.monotonic() - started, 2), **done
