@@ -40,15 +40,24 @@ def export_grades(
         if path is not None:
             check_csv(path)
     lines = read_course(course, name)
+    filled = None
+    if canvas is not None:
+        filled = form.fill(canvas, name, grades_for_canvas(lines), canvas_column)
     if csv is not None:
         write_table(lines, name, csv)
-        print(f"{shown(csv)}: {sum(line.has_grade for line in lines)} grades of {len(lines)} students")
-    if canvas is not None and canvas_out is not None:
-        filled = form.fill(canvas, name, grades_for_canvas(lines), canvas_column)
+        graded = sum(line.has_grade for line in lines)
+        print(f"{shown(csv)}: {_many(graded, 'grade')}, {_many(len(lines), 'student')}")
+    if filled is not None and canvas_out is not None:
         write_text(canvas_out, filled.text)
-        print(f"{shown(canvas_out)}: {len(filled.written)} grades in the column {filled.column}")
+        print(
+            f"{shown(canvas_out)}: {_many(len(filled.written), 'grade')} in the column {filled.column}"
+        )
         for sentence in [*left_out(lines), *filled.sentences]:
             print(sentence)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 @refusals_in_words()

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
+from typer.testing import CliRunner
 
+from seqcourse.cli.app import app
 from seqcourse.errors import CourseError
 from seqcourse.grading.canvas import Grade, fill
 from seqcourse.grading.course import Course
@@ -216,3 +218,44 @@ def test_nbgraders_own_command_uses_it(graded, template):
 def test_a_total_is_never_below_nothing():
     line = Line("a", "", "", "", "graded", "", "", {"x": 1.0}, penalty=3.0, maximum=5)
     assert line.total == 0
+
+
+@pytest.fixture
+def command(graded, monkeypatch):
+    """`seqcourse` in the course's folder; returns what it printed, raises what it raises."""
+    (graded.root / "book").mkdir(exist_ok=True)
+    monkeypatch.chdir(graded.root)
+
+    def run(*arguments: str) -> str:
+        done = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+        assert done.exit_code == 0
+        return done.output
+
+    return run
+
+
+def test_the_command_writes_both_files(command, graded, template):
+    said = command("export", "ps1", "--csv", "a.csv", "--canvas", str(template))
+    assert "a.csv: 2 grades, 4 students" in said
+    assert "1 grade in the column ps1 (77)" in said
+    assert "waits for a grade by hand: jose" in said
+    assert (graded.root / "a.csv").read_bytes().startswith("\ufeff".encode())
+    filled = template.with_name("canvas-ps1.csv").read_text(encoding="utf-8")
+    assert rows(filled)[3][5] == "5.33"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("export", "ps1"), "no file was named"),
+        (("export", "ps1", "--canvas-out", "x.csv"), "--canvas should name the CSV file"),
+        (("export", "ps1", "--csv", "nowhere/x.csv"), "folder that exists"),
+        (("export", "ps7", "--csv", "x.csv"), "'ps7' should be an assignment"),
+        (("export", "ps1", "--canvas", "no.csv"), "cannot be read"),
+        (("similar", "ps1", "--threshold", "2"), "a share above 0"),
+        (("similar", "ps1"), "there are none"),
+    ],
+)
+def test_the_commands_refuse_in_words(command, arguments, words):
+    with pytest.raises(CourseError, match=words):
+        command(*arguments)
