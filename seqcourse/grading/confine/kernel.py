@@ -182,8 +182,11 @@ class ConfinedKernelManager(AsyncKernelManager):
         return "went on after it was interrupted" if late else ""
 
     async def lost(self) -> None:
-        """The client noticed that a channel was closed: the kernel ended, or is not to be talked to."""
-        for _ in range(100):
+        """The client noticed that a channel was closed: the kernel ended, or is not to be talked to.
+
+        Its end is reported a moment after its channels were closed.
+        """
+        for _ in range(40):
             if not await self.is_alive():
                 return
             await asyncio.sleep(0.05)

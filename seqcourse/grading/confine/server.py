@@ -34,7 +34,6 @@ KERNEL_MODULES = (
     "IPython.core.oinspect",
     "IPython.extensions.storemagic",
     "faulthandler",
-    "matplotlib_inline.backend_inline",
     "tornado.platform.asyncio",
     "tornado.queues",
 )
@@ -49,6 +48,8 @@ def preload(modules: list[str], matplotlib_folder: str | None) -> None:
             importlib.import_module(name)
     for name in modules:
         importlib.import_module(name)
+    if "matplotlib" in sys.modules:
+        importlib.import_module("matplotlib_inline.backend_inline")
     if matplotlib_folder is not None:
         os.environ["MPLCONFIGDIR"] = inside
     if "torch" in modules:
