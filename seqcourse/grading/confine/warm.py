@@ -14,6 +14,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
@@ -81,33 +82,33 @@ class Warm:
             "matplotlib": _matplotlib_folder(),
             "grader": os.getpid(),
         }
-        with theirs:
+        # A file, as nobody reads it while the process imports: a pipe could be full.
+        with theirs, tempfile.TemporaryFile() as said:
             self._process = subprocess.Popen(
                 # -P: the folder in which we happen to be, perhaps a submission, is not searched.
                 [sys.executable, "-E", "-P", "-m", "seqcourse.grading.confine.server"],
                 stdin=theirs,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
+                stderr=said,
                 env=dict(ENVIRONMENT),
                 cwd="/",
                 start_new_session=True,
             )
-        self._socket = ours
-        try:
-            ours.settimeout(LONGEST_IMPORT)
-            ours.send(json.dumps(told).encode())
-            ready = ours.recv(LARGEST_REQUEST) == b"ready"
-        except OSError:
-            ready = False
-        if not ready:
-            process = self._process
-            self._stop()
-            assert process.stderr is not None
-            said = process.stderr.read().decode(errors="replace").strip().split("\n")[-1]
-            raise CourseError(
-                f"The process that imports {', '.join(self.preload) or 'Jupyter'} for the kernels "
-                f"should be ready, but ended: {said or 'it said nothing'}."
-            )
+            self._socket = ours
+            try:
+                ours.settimeout(LONGEST_IMPORT)
+                ours.send(json.dumps(told).encode())
+                ready = ours.recv(LARGEST_REQUEST) == b"ready"
+            except OSError:
+                ready = False
+            if not ready:
+                self._stop()
+                said.seek(0)
+                last = said.read().decode(errors="replace").strip().split("\n")[-1]
+                raise CourseError(
+                    f"The process that imports {', '.join(self.preload) or 'Jupyter'} for the kernels "
+                    f"should be ready, but ended: {last or 'it said nothing'}."
+                )
 
     def request(self, limits: Limits, connection: dict, groups: Iterable[Path], more: Iterable[Path]):
         """Ask for a kernel in a sandbox of its own.
@@ -159,10 +160,7 @@ class Warm:
     def close(self) -> None:
         """End the process, and with it every kernel that it started."""
         with self._lock:
-            process = self._process
             self._stop()
-            if process is not None and process.stderr is not None:
-                process.stderr.close()
 
     def __enter__(self) -> Warm:
         self.start()
