@@ -21,6 +21,9 @@ FORBIDDEN = {"links": ("links_from_weights", "seqcourse")}
 def links_arguments(time: int, words: int, length: int, seed: int = 0) -> dict[str, Any]:
     """Arguments of `links`: weights (T', T) of `words` target words; `length` columns are words."""
     scores = 2 * core.normal({"scores": (words, time)}, seed)["scores"]
+    if words > 1 and time > 2:  # an undecided row: its largest weight, on a word, is below one half
+        scores[1] *= 0.05
+        scores[1, length // 2] += 0.3
     if length < time:  # some words rest on what is no word
         scores[0, -1] += 9.0
         scores[words // 2, length] += 9.0
