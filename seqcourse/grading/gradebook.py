@@ -39,11 +39,14 @@ def find_url(given: str, file: Path, config: Path | None) -> str:
         given: what the command was told; it comes first.
         file: the SQLite file to take where nothing else is said.
         config: nbgrader_config.py, for a class that follows it. Before it comes the environment
-            variable SEQCOURSE_DB_URL.
+            variable SEQCOURSE_DB_URL. A file's path is one from the course's folder.
     """
     url = given
     if not url and config is not None:
         url = os.environ.get(DB_URL, "") or _configured(config, _changed(config))
+        relative = sqlite_file(url)
+        if relative is not None and not relative.is_absolute():
+            url = f"{SQLITE}{config.parent / url.removeprefix(SQLITE)}"
     if url in ("", f"{SQLITE}{file}"):
         return f"{SQLITE}{file}?timeout={PATIENCE}"
     # The driver that comes with seqcourse[postgres]; the default differs between SQLAlchemy's versions.

@@ -133,7 +133,7 @@ def test_a_settings_file_is_read_again_only_when_it_has_changed(tmp_path):
     config = tmp_path / "nbgrader_config.py"
     assert find_url("", tmp_path / "g.db", config) == f"sqlite:///{tmp_path / 'g.db'}?timeout=60"
     config.write_text("c = get_config()\nc.CourseDirectory.db_url = 'sqlite:///one.db'\n")
-    assert find_url("", tmp_path / "g.db", config) == "sqlite:///one.db"
+    assert find_url("", tmp_path / "g.db", config) == f"sqlite:///{tmp_path}/one.db"
     config.write_text("c = get_config()\nc.CourseDirectory.db_url = 'sqlite:///two.db'\n")
     os.utime(config, ns=(1, 1))
-    assert find_url("", tmp_path / "g.db", config) == "sqlite:///two.db"
+    assert find_url("", tmp_path / "g.db", config) == f"sqlite:///{tmp_path}/two.db"

@@ -94,7 +94,7 @@ def test_rooms_import_only_what_lies_below(room):
 
 @pytest.mark.parametrize(
     "module",
-    ["seqcourse", "seqcourse.cli", "seqcourse.cli.app", "seqcourse.grading.worker", "seqcourse.viz"],
+    ["seqcourse", "seqcourse.cli", "seqcourse.cli.app", "seqcourse.grading.desk", "seqcourse.viz"],
 )
 def test_torch_is_loaded_only_where_a_model_runs(module):
     code = f"import sys, {module}; sys.exit('torch' in sys.modules)"
