@@ -245,7 +245,7 @@ def mlp_arguments(
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `mlp_score`."""
+    """Arguments of `mlp_score`, under which some scores are negative and some are not."""
     sizes = {
         "s": (batch, d_s),
         "h": (batch, time, d_h),
@@ -254,7 +254,8 @@ def mlp_arguments(
         "w2": (d_a,),
         "b2": (1,),
     }
-    return core.normal(sizes, seed, dtype)
+    drawn = core.normal(sizes, seed, dtype)
+    return drawn | {"b2": drawn["b2"] - _mlp(**drawn).mean()}
 
 
 def _side_by_side(s: Tensor, h: Tensor) -> Tensor:
