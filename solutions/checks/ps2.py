@@ -7,6 +7,8 @@ RIGHT: (style, source).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from seqcourse.check import ps2
 from seqcourse.check.hidden import BY_CASE, HiddenCheck, Poll
 
@@ -125,6 +127,10 @@ CHECKS = [
     Poll("poll_3-grade", "poll_3", "c", ("03", "Beam search: a few paths at once")),
     Poll("poll_4-grade", "poll_4", "b", ("02", "A state with two jobs")),
 ]
+
+# Where the package searches and trains: the answers in other clothes.
+FORBIDDEN = ("seqcourse.decode", "seqcourse.train")
+CHECKS = [check if isinstance(check, Poll) else replace(check, forbid=FORBIDDEN) for check in CHECKS]
 
 
 def _changed(source: str, *changes: tuple[str, str]) -> str:
