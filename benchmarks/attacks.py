@@ -26,7 +26,7 @@ from tests.attacks import hostile  # noqa: E402
 
 RESULT = ROOT / "benchmarks" / "results" / "attacks.json"
 # What an attack did besides, in the words of the table.
-DID = {"others": "others' grades or work", "leak": "saw what is hidden", "stop": "stopped the class"}
+DID = {"others": "others' grades or work", "leak": "reached what is hidden", "stop": "stopped the class"}
 
 
 def machine() -> dict[str, str | int]:
@@ -73,7 +73,7 @@ def measure_ours() -> None:
 
     measured = read()
     with tempfile.TemporaryDirectory(prefix="attacks-") as folder:
-        graded = classroom.grade_all(Path(folder))
+        graded = classroom.grade_all(Path(folder), hostile.load())
     touched = bool(graded.touched) or graded.honest != {
         student: graded.points[student] for student in graded.honest
     }

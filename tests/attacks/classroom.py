@@ -11,7 +11,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from seqcourse.grading.records import Record, record_path
 from seqcourse.grading.release import release
 from seqcourse.grading.sample import answered, right_answers
 from seqcourse.grading.scores import read_scores
-from tests.attacks.hostile import CANARY, LOOT, NAME, Attack, Place, hand_in, load
+from tests.attacks.hostile import CANARY, LOOT, NAME, Attack, Place, hand_in
 
 ROOT = Path(__file__).resolve().parents[2]
 # A variable in the environment of whoever grades.
@@ -165,8 +165,8 @@ class Graded:
                 yield path.name, path.read_text(encoding="utf-8", errors="replace")
 
 
-def grade_all(folder: Path, timeout: int = 4) -> Graded:
-    """Hand in the whole corpus and the honest students' work in a course of its own, and grade it.
+def grade_all(folder: Path, attacks: Sequence[Attack], timeout: int = 4) -> Graded:
+    """Hand in attacks and the honest students' work in a course of its own, and grade it.
 
     Args:
         timeout: seconds that a cell, or the calls of a hidden check, may take.
@@ -182,7 +182,7 @@ def grade_all(folder: Path, timeout: int = 4) -> Graded:
         with outside(folder / "outside") as around:
             where = place(course, course.folder / "gradebook.db", around)
             honest = hand_in_honest(course, secret=canary("other"))
-            fair = hand_in_attacks(course, load(), where)
+            fair = hand_in_attacks(course, attacks, where)
             started = time.monotonic()
             records = grade(course, NAME, workers=2, timeout=timeout)
             seconds = time.monotonic() - started

@@ -72,6 +72,7 @@ def make_course(folder: Path) -> Course:
     hand_in_honest(course, ["half"], canary("other"))
     nbgrader(course, "autograde", NAME).check_returncode()
     shutil.copytree(course.submitted / "half", course.submitted / LAST)
+    hand_in_honest(course, ["perfect"], canary("other"))
     return course
 
 
@@ -134,6 +135,8 @@ def measure(attack: Attack, course: Course, folder: Path) -> dict[str, object]:
         shutil.rmtree(fresh.submitted / "half")  # graded before; a grade that must not change
         if attack.kind in ("points", "leak"):
             shutil.rmtree(fresh.submitted / LAST)
+        if "SUBMITTED" not in attack.build + str(attack.cells):
+            shutil.rmtree(fresh.submitted / "perfect")  # takes a while, and nobody looks at it
         started = time.monotonic()
         done = nbgrader(fresh, "autograde", NAME, "--create")
         seconds = time.monotonic() - started

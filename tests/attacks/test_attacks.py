@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory) -> classroom.Graded:
-    return classroom.grade_all(tmp_path_factory.mktemp("class"))
+    return classroom.grade_all(tmp_path_factory.mktemp("class"), ATTACKS)
 
 
 @pytest.fixture(scope="module")
