@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
 import warnings
@@ -60,7 +61,8 @@ class Likely:
 
 def _flat(value: Any) -> list[Any]:
     if isinstance(value, (tuple, list)):
-        return [item for part in value for item in _flat(part)]
+        # A student's own kind of tuple may have no end.
+        return [item for part in itertools.islice(value, 100_000) for item in _flat(part)]
     return [torch.from_numpy(value) if isinstance(value, numpy.ndarray) else value]
 
 

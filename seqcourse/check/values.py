@@ -9,6 +9,7 @@ NAME.set for a set of whole numbers or of tuples of them, NAME.other for words o
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ from seqcourse.check.compare import Mistake, Other, Stopped, error_kind
 
 MOST_PARTS = 2_000
 MOST_LETTERS = 1_000
+MOST_NUMBERS = 500_000
 LARGEST = 1 << 40
 SETS = "a set whose entries are no plain whole numbers or tuples of them (.item() makes one of a tensor)"
 MANY = "something with very many parts"
@@ -32,8 +34,9 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (numpy.ndarray, "an array whose entries are no plain numbers"),
     (Callable, "a function"),
 )
+LARGE = "a tensor of very many numbers"
 ELSE = "something that is no tensor"
-_WORDS = {words for _, words in _KINDS} | {MANY, ELSE}
+_WORDS = {words for _, words in _KINDS} | {MANY, LARGE, ELSE}
 
 
 def arrays(**values: Any) -> dict[str, numpy.ndarray]:
@@ -42,11 +45,8 @@ def arrays(**values: Any) -> dict[str, numpy.ndarray]:
     for name, value in values.items():
         if isinstance(value, Exception):
             plain[f"{name}.error"] = numpy.array([error_kind(value), str(value)[:MOST_LETTERS]])
-        elif isinstance(value, (tuple, list)) and len(value) <= MOST_PARTS:
-            plain[f"{name}.{'list' if isinstance(value, list) else 'tuple'}"] = numpy.array(len(value))
-            plain.update(arrays(**{f"{name}.{k}": item for k, item in enumerate(value)}))
         elif isinstance(value, (tuple, list)):
-            plain[f"{name}.other"] = numpy.array(MANY)
+            plain.update(_parts(name, value))
         elif isinstance(value, (set, frozenset)) and (entries := _entries(value)) is not None:
             plain[f"{name}.set"] = entries
         elif (numbers := _numbers(value)) is not None:
@@ -56,18 +56,32 @@ def arrays(**values: Any) -> dict[str, numpy.ndarray]:
     return plain
 
 
+def _parts(name: str, value: tuple | list) -> dict[str, numpy.ndarray]:
+    """A tuple or list, part by part."""
+    parts = list(itertools.islice(value, MOST_PARTS + 1))  # a subclass may have no end
+    if len(parts) > MOST_PARTS:
+        return {f"{name}.other": numpy.array(MANY)}
+    kind = "list" if isinstance(value, list) else "tuple"
+    inside = arrays(**{f"{name}.{k}": item for k, item in enumerate(parts)})
+    return {f"{name}.{kind}": numpy.array(len(parts)), **inside}
+
+
 def _numbers(value: Any) -> numpy.ndarray | None:
     """Numbers or text as an array of their own; None for what is neither."""
     if value is None:
         return numpy.array("None")
     if isinstance(value, Tensor):
         try:
+            if value.numel() > MOST_NUMBERS:
+                return None
             value = value.detach().cpu().numpy().copy()
         except (TypeError, RuntimeError):  # no dtype of NumPy's, or a layout of its own
             return None
     if not isinstance(value, (bool, int, float, str, numpy.generic, numpy.ndarray)):
         return None
     array = numpy.asarray(value[:MOST_LETTERS] if isinstance(value, str) else value)
+    if array.size > MOST_NUMBERS:
+        return None
     plain = array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
     return array if plain or array.dtype.kind == "U" else None
 
@@ -77,7 +91,7 @@ def _entries(value: set | frozenset) -> numpy.ndarray | None:
     entries = list(itertools.islice(value, MOST_PARTS + 1))
     if len(entries) > MOST_PARTS:
         return None
-    rows = [entry if isinstance(entry, tuple) else (entry,) for entry in entries]
+    rows = [tuple(itertools.islice(e, 10)) if isinstance(e, tuple) else (e,) for e in entries]
     alike = len({(isinstance(entry, tuple), len(row)) for entry, row in zip(entries, rows, strict=True)})
     if alike > 1 or not all(whole(number) for row in rows for number in row):
         return None
@@ -93,6 +107,9 @@ def whole(value: Any) -> bool:
 
 
 def _words(value: Any) -> str:
+    if isinstance(value, Tensor) and not value.is_nested or isinstance(value, numpy.ndarray):
+        if math.prod(value.shape) > MOST_NUMBERS:
+            return LARGE
     return next((words for kind, words in _KINDS if isinstance(value, kind)), ELSE)
 
 

@@ -49,6 +49,10 @@ def test_numbers_of_every_kind_come_back_as_tensors():
     assert there_and_back({10**400}) != {10**400}, "no place is that large"
 
 
+def test_a_tuple_without_end_in_a_set_is_looked_at_for_a_while():
+    assert there_and_back({HugeTuple((1, 2))}) == {(1,) * 10}
+
+
 def test_an_error_comes_back_with_its_kind():
     got = there_and_back(ValueError("no such thing"))
     assert isinstance(got, Stopped) and (got.kind, str(got)) == ("ValueError", "no such thing")
@@ -58,6 +62,14 @@ def test_an_error_comes_back_with_its_kind():
 def endless():
     while True:
         yield 1
+
+
+class HugeTuple(tuple):
+    def __len__(self):
+        return 2
+
+    def __iter__(self):
+        return endless()
 
 
 class HugeSet(set):
@@ -79,9 +91,12 @@ class HugeSet(set):
         (HugeSet({1}), "plain whole numbers"),
         (set(range(MOST_PARTS + 1)), "plain whole numbers"),
         ([0] * (MOST_PARTS + 1), "very many parts"),
+        (HugeTuple((1, 2)), "very many parts"),
         (torch.ones(2, dtype=torch.bfloat16), "no plain numbers"),
         (torch.ones(2, 2).to_sparse(), "no plain numbers"),
         (torch.ones(2, dtype=torch.complex64), "no tensor|no plain numbers"),
+        (torch.zeros(1).expand(10**12), "very many numbers"),
+        (numpy.zeros((1_000, 1_000)), "very many numbers"),
         (numpy.array([object()]), "no plain numbers"),
         (Fraction(1, 3), "no tensor"),
         (10**30, "no tensor"),
