@@ -150,12 +150,15 @@ def grade_assignment(
     **how: object,
 ):
     """Grade one assignment, print its table, and return the scores."""
+    from seqcourse.grading import cluster
     from seqcourse.grading.grade import alone, grade
     from seqcourse.grading.release import release
     from seqcourse.grading.scores import as_table, read_scores, write_csv
 
     count = len(dict.fromkeys(students)) or len(course.students(name))
     display = Display(steps, name, count)
+    if not how.get("scheduler"):
+        cluster.get_ready()
     with alone(course):
         release(course, [name], target=course.folder / "released")
         try:

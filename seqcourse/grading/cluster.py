@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster, WorkerPlugin
 
 # What a fork server imports once, so that every worker has it. Only Linux forks safely after that.
-PRELOAD = ("distributed", "seqcourse.grading.desk")
+PRELOAD = ("distributed", "seqcourse.grading.desk", "seqcourse.check.verdict")
 SETTINGS = {
     "distributed.worker.multiprocessing-method": "forkserver" if sys.platform == "linux" else "spawn",
     "distributed.worker.profile.enabled": False,
@@ -193,6 +193,20 @@ def start(
                         client.unregister_worker_plugin(run)
 
 
+def get_ready() -> None:
+    """Have the fork server import what workers need, beside whatever is done before they start."""
+    import multiprocessing.forkserver
+
+    import dask
+    from distributed.utils import get_mp_context
+
+    with dask.config.set(SETTINGS), _one_thread():
+        context = get_mp_context()
+        if context.get_start_method() == "forkserver":
+            context.set_forkserver_preload(list(PRELOAD))
+            multiprocessing.forkserver.ensure_running()
+
+
 @contextmanager
 def _local(workers: int) -> Iterator[Client]:
     """Worker processes of our own."""
@@ -201,11 +215,8 @@ def _local(workers: int) -> Iterator[Client]:
 
     from distributed import Client, LocalCluster
     from distributed.security import Security
-    from distributed.utils import get_mp_context
 
-    context = get_mp_context()
-    if context.get_start_method() == "forkserver":
-        context.set_forkserver_preload(list(PRELOAD))
+    get_ready()
     with tempfile.TemporaryDirectory(prefix="seqcourse-dask-") as folder, _one_thread():
         cluster = LocalCluster(
             n_workers=workers,
