@@ -16,6 +16,7 @@ from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.records import FAILED, WITH_GRADE
 from tests.attacks import classroom, hostile
 from tests.attacks.hostile import NAME
+from tests.grading.confining import need_sandbox
 
 ATTACKS = hostile.load()
 STATUSES = {"graded", "crashed", "timed out", "unreadable", "missing", "failed"}
@@ -27,6 +28,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory) -> classroom.Graded:
+    need_sandbox()  # without one, these would do harm
     return classroom.grade_all(tmp_path_factory.mktemp("class"), ATTACKS)
 
 
