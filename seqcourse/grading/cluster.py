@@ -127,6 +127,7 @@ class Cluster:
                 result = future.result()
             except Exception as error:
                 if tries > 1 and type(error).__name__ == "KilledWorker":
+                    self._wait_for_the_next()
                     submit(tries - 1)
                     return
                 result = Died(_in_words(error))
@@ -136,6 +137,14 @@ class Cluster:
             self._out.put((key, job, result))
 
         submit(tries=2)
+
+    def _wait_for_the_next(self) -> None:
+        """Wait until a worker has taken the dead one's place.
+
+        Before, a job would queue behind the one of another worker, and be blamed for its death.
+        """
+        with suppress(Exception):  # too late: then it has to queue
+            self.client.wait_for_workers(self.seats, timeout=PATIENCE)
 
 
 def _in_words(error: Exception) -> str:
