@@ -18,7 +18,7 @@ _LIBRARY = ("scaled_dot_product_attention", "MultiheadAttention", "MultiHeadAtte
 
 FORBIDDEN = {
     "context": ("weighted_sum", *_LIBRARY),
-    "softmax": ("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin", "torch.nn.functional"),
+    "softmax": ("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin"),
 }
 
 
