@@ -74,22 +74,21 @@ def measure_ours() -> None:
     measured = read()
     with tempfile.TemporaryDirectory(prefix="attacks-") as folder:
         graded = classroom.grade_all(Path(folder), hostile.load())
-    touched = bool(graded.touched) or graded.honest != {
-        student: graded.points[student] for student in graded.honest
-    }
-    measured["machine"] = machine()
-    measured["seconds"] = round(graded.seconds, 1)
-    measured["ours"] = {
-        attack.name: {
-            "score": graded.points[attack.name],
-            "fair": graded.fair[attack.name],
-            "status": graded.records[attack.name].status,
-            "others": touched,
-            "leak": any(classroom.loot(text) for _, text in graded.texts(attack.name)),
-            "stop": False,
+        honest = {student: graded.points[student] for student in graded.honest}
+        touched = bool(graded.touched) or graded.honest != honest
+        measured["machine"] = machine()
+        measured["seconds"] = round(graded.seconds, 1)
+        measured["ours"] = {
+            attack.name: {
+                "score": graded.points[attack.name],
+                "fair": graded.fair[attack.name],
+                "status": graded.records[attack.name].status,
+                "others": touched,
+                "leak": any(classroom.loot(text) for _, text in graded.texts(attack.name)),
+                "stop": False,
+            }
+            for attack in hostile.load()
         }
-        for attack in hostile.load()
-    }
     write(measured)
 
 

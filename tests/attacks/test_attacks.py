@@ -77,6 +77,12 @@ def test_the_corpus_is_large_and_of_every_kind():
     assert all(len(attack.tries) > 20 for attack in ATTACKS)
 
 
+def test_a_leak_would_be_seen(hidden):
+    told = f"the inputs are {hidden[7]:.8f} and 0.123456789123"
+    assert secret_numbers(told, hidden) == [f"{hidden[7]:.8f}"]
+    assert classroom.loot(f"x {classroom.canary('check')} y")
+
+
 def test_honest_students_get_what_they_earned(graded):
     assert {student: graded.points[student] for student in graded.honest} == graded.honest
 
