@@ -38,7 +38,7 @@ SIZES = (15, 30, 60, 120, 240)
 COMPARED = 60
 OF_STOCK = 6
 CORES = 2
-# What an instructor writes who only moves nbgrader's folders.
+# What an instructor writes who only moves nbgrader's folders, and has patience with slow cells.
 STOCK_SETTINGS = """
 c = get_config()
 c.CourseDirectory.source_directory = "solutions"
@@ -46,6 +46,7 @@ c.CourseDirectory.release_directory = "assignments"
 c.CourseDirectory.submitted_directory = "grading/submitted"
 c.CourseDirectory.autograded_directory = "grading/autograded"
 c.CourseDirectory.db_url = "sqlite:///grading/gradebook.db"
+c.Execute.timeout = 600
 """
 
 
@@ -78,7 +79,7 @@ def timed(command: list[str], folder: Path) -> float:
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     seconds = time.perf_counter() - started
     if done.returncode:
-        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return seconds
 
 

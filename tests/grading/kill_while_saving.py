@@ -24,11 +24,13 @@ from seqcourse.grading.parcel import pack
 from seqcourse.grading.records import read_record
 from seqcourse.grading.save import Saver
 
+from . import state
+
 EXAMINED = "examined.pickle"
 
 
 def save_all(course: Course, again: bool) -> None:
-    """What ``grade`` does with examinations that are there already."""
+    """What ``grade`` does, with examinations that are there already."""
     examined = pickle.loads((course.root / EXAMINED).read_bytes())
     with alone(course):
         course.open_gradebook()
@@ -52,25 +54,35 @@ def in_a_fork(course: Course, again: bool) -> int:
     os._exit(0)
 
 
+def whole(course: Course) -> tuple:
+    """What must be there in the end."""
+    return state.gradebook(course.gradebook_url), state.files(course)
+
+
 def main() -> None:
-    """Kill, then let it end once; prints how many of the processes were killed before their end."""
+    """After every kill a run goes to its end, and must find its way; prints how many kills hit."""
     root, seed, kills = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    trial = root.parent / "trial"
-    shutil.copytree(root, trial)
-    save_all(Course(trial), again=True)  # in this process: now all is imported
+    calm = root.parent / "calm"
+    shutil.copytree(root, calm)
+    save_all(Course(calm), again=True)  # in this process: now all is imported
+    expected = whole(Course(calm))
     started = time.monotonic()
-    assert os.waitpid(in_a_fork(Course(trial), again=True), 0)[1] == 0
+    assert os.waitpid(in_a_fork(Course(calm), again=True), 0)[1] == 0
     length = time.monotonic() - started
-    course = Course(root)
+    assert whole(Course(calm)) == expected
     chance = random.Random(seed)
-    killed = 0
+    hits = 0
     for number in range(kills):
-        child = in_a_fork(course, again=number % 4 != 0)
+        course = Course(root.parent / f"killed-{number % 4}")
+        if number < 4:  # later on, what is there is saved once more
+            shutil.copytree(root, course.root)
+        child = in_a_fork(course, again=True)
         time.sleep(length * chance.random())
         os.kill(child, signal.SIGKILL)
-        killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
-    assert os.waitpid(in_a_fork(course, again=False), 0)[1] == 0
-    print(killed)
+        hits += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        assert os.waitpid(in_a_fork(course, again=False), 0)[1] == 0
+        assert whole(course) == expected, f"kill number {number}"
+    print(hits)
 
 
 if __name__ == "__main__":
