@@ -63,7 +63,7 @@ class Steps:
         self._step_started = time.monotonic()
         self.console.print(f"[{self.number}/{self.total}] {title}", style="bold", markup=False)
         with self._display() as moving:
-            moving.add_task(escape(title))
+            moving.add_task(escape(title), total=None)
             yield
         self.console.print(f"      done in {self.seconds():.0f} s")
 
