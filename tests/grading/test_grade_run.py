@@ -154,6 +154,13 @@ def test_on_a_cluster_that_is_there_already(handed_in, tmp_path):
     assert not list(tmp_path.rglob("desk-*"))
 
 
+def test_without_a_release_nothing_is_graded(toy):
+    (toy.submitted / "ada" / "ps1").mkdir(parents=True)
+    with pytest.raises(CourseError, match="ps1 should have been released before it is graded"):
+        grade(toy, "ps1")
+    assert not toy.records.exists()
+
+
 def test_without_a_sandbox_nothing_is_run(handed_in, monkeypatch):
     from seqcourse.grading import confine
 

@@ -361,6 +361,7 @@ def test_two_runs_at_once_are_refused(toy):
 
 
 def test_an_interrupted_run_stops_and_leaves_no_record_of_what_it_did_not_grade(toy):
+    release(toy)
     for student in ("ada", "ben", "carla"):
         (toy.submitted / student / "ps1").mkdir(parents=True)
 
