@@ -9,11 +9,12 @@ import pytest
 from tests import browser as chromium
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chrome() -> Iterator[object]:
     """A headless Chromium. Skips where there is none; fails where CI=true.
 
-    One for all tests of a process: Playwright cannot be started a second time beside itself.
+    One for all tests of a module: Playwright cannot be started a second time beside itself, and
+    while it runs no other test of the process can run an event loop of its own.
     """
     path = chromium.find_chromium()
     if path is None:

@@ -11,6 +11,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from queue import Empty
@@ -156,7 +157,9 @@ class Runner:
         Args:
             requests: what each grade cell's probe is asked.
         """
-        return asyncio.run(self._run(requests))
+        # In a thread of its own: whoever calls may be inside an event loop, as in a notebook.
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(asyncio.run, self._run(requests)).result()
 
     async def _run(self, requests: Mapping[str, Mapping[str, Any]]) -> Ran:
         ran = Ran()
