@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
+from nbgrader.converters import base as converter
 from nbgrader.preprocessors import (
     AssignLatePenalties,
     CheckCellMetadata,
@@ -34,9 +37,26 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examiner
 from seqcourse.grading.mend import mend
-from seqcourse.grading.stage import find_submission, links, read_submission
+from seqcourse.grading.stage import find_submission, read_submission
 
 REMARKS = "seqcourse"
+
+
+_find_all_files = converter.find_all_files
+
+
+def _regular_files(path: str, exclude: list[str] | None = None) -> list[str]:
+    """The files that nbgrader copies before it looks at a submission: no links, no devices.
+
+    It would copy what a link leads to, be it somebody else's work or a file without end.
+    """
+    if os.path.islink(path):
+        return []
+    return [file for file in _find_all_files(path, exclude) if stat.S_ISREG(os.lstat(file).st_mode)]
+
+
+# nbgrader has no setting for it.
+converter.find_all_files = _regular_files
 
 
 class Reader(NotebookExporter):
@@ -50,20 +70,11 @@ class Reader(NotebookExporter):
             return super().from_filename(filename, resources=resources, **kw)
         told = resources["nbgrader"]
         folder = Path(filename).parent
-        self._drop_linked(folder, told)
         release = _release(self.parent.coursedir, told["assignment"], told["notebook"])
         found = find_submission(folder, told["notebook"], release)
         book = nbformat.from_dict(read_submission(found.path))
         book.metadata[REMARKS] = {"remarks": list(found.remarks)}
         return self.from_notebook_node(book, resources=resources, **kw)
-
-    def _drop_linked(self, folder: Path, told: dict) -> None:
-        """Take back what nbgrader copied through a link: it may be anybody's file."""
-        target = Path(self.parent._format_dest(told["assignment"], told["student"]))
-        for link in links(folder):
-            copied = target / link.relative_to(folder)
-            if copied.is_file():
-                copied.unlink()
 
 
 class Mend(NbGraderPreprocessor):
