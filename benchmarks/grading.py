@@ -114,9 +114,12 @@ def row(what: str, size: int, seconds: float) -> dict[str, str | int | float]:
         "submissions": size,
         "seconds": round(seconds, 1),
         "per_minute": round(60 * size / seconds, 1),
+        # Of the last minute; about 2 to 3 is our own, more than that somebody else's.
+        "load": round(os.getloadavg()[0], 1),
     }
     print(
-        f"{what:<22} {size:4} submissions {seconds:8.1f} s {line['per_minute']:8.1f} a minute",
+        f"{what:<22} {size:4} submissions {seconds:8.1f} s {line['per_minute']:8.1f} a minute  "
+        f"load {line['load']}",
         flush=True,
     )
     return line
@@ -161,7 +164,6 @@ def main() -> None:
     machine = {
         "processor": platform.processor() or platform.machine(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "load_at_the_end": round(os.getloadavg()[0], 1),
         "python": platform.python_version(),
     }
     if chosen == SIZES:
