@@ -42,6 +42,7 @@ def whole_course(workers: int | None = None) -> None:
             student did not get what such a submission must get.
     """
     from seqcourse.cli.grading import grade_assignment, need_nbgrader
+    from seqcourse.grading.confine import refusal
     from seqcourse.grading.release import release
     from seqcourse.grading.sample import differences, make_submissions, sample_course
 
@@ -61,6 +62,8 @@ def whole_course(workers: int | None = None) -> None:
             expected[name] = make_submissions(course, name)
             steps(f"{name}: {', '.join(expected[name])}")
     wrong = []
+    # The made-up students are this project's own: where no sandbox can be had, they run without.
+    without_sandbox = {"unsafe": True} if refusal() else {}
     for name in names:
         with steps.step(f"Grading the sample class: {name}"):
             scores = grade_assignment(
@@ -70,6 +73,7 @@ def whole_course(workers: int | None = None) -> None:
                 students=list(expected[name]),
                 workers=workers or (os.cpu_count() or 1) + 1,  # one of them only waits
                 timeout=SAMPLE_TIMEOUT,
+                **without_sandbox,
             )
             for student, outcome in expected[name].items():
                 row = scores.row(student)
