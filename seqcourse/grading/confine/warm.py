@@ -94,6 +94,7 @@ class Warm:
                 cwd="/",
                 start_new_session=True,
             )
+            theirs.close()  # or we would wait for what nobody can send any more, when it has ended
             self._socket = ours
             try:
                 ours.settimeout(LONGEST_IMPORT)
