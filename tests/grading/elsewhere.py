@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from distributed import Client
+
 from .toy import ROOT
 
 
@@ -36,12 +38,20 @@ def dask_processes(folder: Path, workers: int = 2) -> Iterator[str]:
         for _ in range(workers):
             start(worker)
         until = time.monotonic() + 120
-        while not told.exists() and time.monotonic() < until:
+        while not _whole(told) and time.monotonic() < until:
             time.sleep(0.1)
-        assert told.exists(), (folder / "log").read_text()
-        yield json.loads(told.read_text())["address"]
+        assert _whole(told), (folder / "log").read_text()
+        address = json.loads(told.read_text())["address"]
+        with Client(address, timeout=60) as client:  # a worker takes seconds until it is known
+            client.wait_for_workers(workers, timeout=120)
+        yield address
     finally:
         for process in processes:
             process.terminate()
         for process in processes:
             process.wait(60)
+
+
+def _whole(told: Path) -> bool:
+    """Whether the scheduler's file is there, to its last bracket."""
+    return told.exists() and told.read_text().rstrip().endswith("}")
