@@ -22,6 +22,8 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from seqcourse.errors import CourseError
+
 # Cells that only show something are not run again when work is graded, nor are self-checks.
 NOT_RUN = {"show", "check"}
 # Kinds of output that can be looked at without running anything of the student's in a browser.
@@ -31,6 +33,8 @@ MOST_KEPT = 1_000_000
 MOST_SENT = 50_000_000
 # How many kernels one notebook may use up.
 MOST_KERNELS = 4
+# How often a start is tried.
+MOST_STARTS = 3
 TIMEOUT_ERROR = "CellTimeoutError"
 GONE_ERROR = "KernelGone"
 PROBE = "__import__('seqcourse.check.probe', fromlist=['run']).run({!r}, get_ipython().user_ns)"
@@ -181,22 +185,39 @@ class Runner:
     @asynccontextmanager
     async def _kernel(self) -> AsyncIterator[_Client]:
         """A fresh kernel and nbclient's side of it."""
-        manager = self.new_kernel()
-        client = _Client(self.notebook, km=manager, timeout=self.timeout, startup_timeout=60)
+        client = await self._started()
         try:
+            yield client
+        finally:
+            await self._end(client)
+
+    async def _started(self) -> _Client:
+        """A kernel that answers. None of the student's code has run yet, so a start may be repeated."""
+        for left in reversed(range(MOST_STARTS)):
+            manager = self.new_kernel()
+            client = _Client(self.notebook, km=manager, timeout=self.timeout, startup_timeout=60)
             try:
                 await client.async_start_new_kernel()
                 await client.async_start_new_kernel_client()
                 question = client.kc.execute(EXIT, silent=True, store_history=False)
                 await self._reply(client, question, 60.0)
-            except RuntimeError as error:
-                raise KernelGone(f"did not start ({error})") from error
-            yield client
-        finally:
-            with suppress(Exception):
-                client.kc.stop_channels()
-            with suppress(Exception):
-                await manager.shutdown_kernel(now=True)
+                return client
+            except (RuntimeError, CourseError) as error:
+                await self._end(client)
+                if not left and isinstance(error, CourseError):
+                    raise
+                if not left:
+                    raise KernelGone(f"did not start ({error})") from error
+                await asyncio.sleep(1.0)  # the machine may be out of something for a moment
+        raise AssertionError("unreachable")
+
+    @staticmethod
+    async def _end(client: _Client) -> None:
+        """Let go of a kernel, however far it came."""
+        with suppress(Exception):
+            client.kc.stop_channels()
+        with suppress(Exception):
+            await client.km.shutdown_kernel(now=True)
 
     async def _run_cells(self, client: _Client, ran: Ran, last: bool) -> None:
         """Run the cells one after the other; raise KernelGone where one takes the kernel with it.
