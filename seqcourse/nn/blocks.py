@@ -66,6 +66,7 @@ class Block(nn.Module):
         cross: whether it also attends to a memory, as a decoder does.
         norm: "pre" or "post".
         activation: of the MLP.
+        eps: of the normalisations.
         dropout: on each sublayer's output, the attention weights and the MLP, while training.
 
     Raises:
@@ -81,6 +82,7 @@ class Block(nn.Module):
         cross: bool = False,
         norm: str = "pre",
         activation: str = "relu",
+        eps: float = 1e-5,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
@@ -88,11 +90,11 @@ class Block(nn.Module):
             raise ValueError(f"norm should be one of {', '.join(NORMS)}, but it is {norm!r}.")
         self.norm = norm
         self.self_attention = MultiHeadAttention(width, heads, dropout)
-        self.self_norm = LayerNorm(width)
+        self.self_norm = LayerNorm(width, eps)
         self.cross_attention = MultiHeadAttention(width, heads, dropout) if cross else None
-        self.cross_norm = LayerNorm(width) if cross else None
+        self.cross_norm = LayerNorm(width, eps) if cross else None
         self.mlp = FeedForward(width, hidden, activation, dropout)
-        self.mlp_norm = LayerNorm(width)
+        self.mlp_norm = LayerNorm(width, eps)
         self.dropout = nn.Dropout(dropout)
 
     def forward(

@@ -1,0 +1,97 @@
+"""A decoder alone (Radford et al. 2018): what comes next, by attention to everything before."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from seqcourse.models.interface import Output, Step, embed
+from seqcourse.models.stack import all_weights, small_normal_table
+from seqcourse.nn.blocks import Block, LayerNorm
+from seqcourse.nn.embedding import Positions
+from seqcourse.nn.multi_head import Cache
+
+
+class GPT(nn.Module):
+    r"""A language model made of masked self-attention: :math:`P(x_t \mid x_1 .. x_{t-1})`.
+
+    The decoder of a Transformer without the look at an encoder. The logits are products with the
+    embeddings (tied). With its defaults it has the form of GPT-2 (Radford et al. 2019): learned
+    positions, pre-norm, GELU; GPT itself normalised after each sublayer.
+
+    Args:
+        vocabulary_size: V.
+        width: D.
+        heads: H of every layer.
+        layers: N.
+        hidden: d_ff of the MLPs; 4 D if it is not given.
+        longest: number of learned positions, and so the longest text.
+        norm: "pre" or "post", see :class:`seqcourse.nn.Block`.
+        activation: of the MLPs.
+        positions: "learned", "sinusoidal" or "none".
+        dropout: while training, on embeddings, sublayers, attention weights and MLPs.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        width: int,
+        heads: int,
+        layers: int,
+        *,
+        hidden: int | None = None,
+        longest: int = 256,
+        norm: str = "pre",
+        activation: str = "gelu",
+        positions: str = "learned",
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.width, self.longest = width, longest
+        self.embedding = small_normal_table(vocabulary_size, width)
+        self.positions = Positions(width, positions, longest)
+        made = dict(norm=norm, activation=activation, dropout=dropout)
+        self.blocks = nn.ModuleList(
+            Block(width, heads, hidden or 4 * width, **made) for _ in range(layers)
+        )
+        self.norm = LayerNorm(width) if norm == "pre" else nn.Identity()
+        self.dropout = nn.Dropout(dropout)
+
+    def start(self, memory: None = None, batch_size: int | None = None) -> tuple[Cache, ...]:
+        """The state before the first token: an empty key-value cache for each layer."""
+        return tuple(b.self_attention.no_past(batch_size or 1) for b in self.blocks)
+
+    def step(self, tokens: Tensor, state: tuple[Cache, ...], memory: None = None) -> Step:
+        """One token further: tokens (B,)."""
+        x = self._embed(tokens[:, None], first=state[0][0].shape[2])
+        longer = []
+        for block, past in zip(self.blocks, state, strict=True):
+            x, past, _ = block.next(x, past)
+            longer.append(past)
+        return Step(self.logits(self.norm(x[:, 0])), tuple(longer))
+
+    def forward(self, tokens: Tensor) -> Output:
+        """All tokens at once: (B, T) to logits (B, T, V) for what follows each."""
+        return Output(self.logits(self.states(tokens)))
+
+    def states(self, tokens: Tensor) -> Tensor:
+        """What the last layer knows at each place, (B, T, D): of that token and those before it."""
+        x = self._embed(tokens)
+        for block in self.blocks:
+            x, _ = block(x, causal=True)
+        return self.norm(x)
+
+    def logits(self, states: Tensor) -> Tensor:
+        """States (..., D) to logits of the next token, (..., V)."""
+        return nn.functional.linear(states, self.embedding)
+
+    def summary(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """The state of each text's last token, (B, D): the only one that has read all of it."""
+        rows = range(len(states))
+        return states[rows, lengths - 1]
+
+    def maps(self, tokens: Tensor) -> Tensor:
+        """All attention weights, (B, layers, H, T, T)."""
+        return all_weights(self.blocks, self._embed(tokens), causal=True)
+
+    def _embed(self, tokens: Tensor, first: int = 0) -> Tensor:
+        return self.dropout(self.positions(embed(self.embedding, tokens), first))

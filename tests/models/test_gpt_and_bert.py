@@ -1,0 +1,147 @@
+"""GPT and BERT: who sees whom, one by one as all at once, what a classifier reads."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from seqcourse import decode, models
+
+TOKENS = torch.randint(4, 19, (3, 7), generator=torch.Generator().manual_seed(0))
+LENGTHS = torch.tensor([7, 4, 1])
+MASK = torch.arange(7)[None] < LENGTHS[:, None]
+SEGMENTS = (torch.arange(7)[None] >= 3).long().expand(3, 7)
+
+
+def gpt(**options) -> models.GPT:
+    torch.manual_seed(0)
+    return lively(models.GPT(19, 16, 4, 2, longest=12, **options))
+
+
+def bert(**options) -> models.BERT:
+    torch.manual_seed(0)
+    return lively(models.BERT(19, 16, 4, 2, longest=12, **options))
+
+
+def lively(model: nn.Module) -> nn.Module:
+    """With larger numbers than a model begins with, so that nothing is close to anything."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.4)
+    return model.double().eval()
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("positions", ["learned", "sinusoidal"])
+def test_gpt_step_by_step_gives_what_all_at_once_gives(norm, positions):
+    model = gpt(norm=norm, positions=positions)
+    whole = model(TOKENS).logits
+    state = model.start(batch_size=3)
+    for t in range(7):
+        out = model.step(TOKENS[:, t], state)
+        state = out.state
+        torch.testing.assert_close(out.logits, whole[:, t])
+    assert state[0][0].shape == (3, 4, 7, 4)
+
+
+def test_gpt_never_looks_ahead_and_bert_does():
+    changed = TOKENS.clone()
+    changed[:, 4] = (changed[:, 4] - 3) % 15 + 4
+    one, two = gpt(), bert()
+    torch.testing.assert_close(one.states(changed)[:, :4], one.states(TOKENS)[:, :4])
+    assert (one.states(changed)[:, 4:] - one.states(TOKENS)[:, 4:]).abs().amax((0, 2)).min() > 1e-3
+    assert (two.states(changed) - two.states(TOKENS)).abs().amax((0, 2)).min() > 1e-3
+
+
+def test_bert_does_not_see_padding_but_sees_segments():
+    model = bert()
+    padded = TOKENS.where(MASK, torch.tensor(5))
+    before, after = (model.states(t, MASK, SEGMENTS)[MASK] for t in (TOKENS, padded))
+    torch.testing.assert_close(before, after)
+    assert (model.states(TOKENS, MASK)[MASK] - before).abs().max() > 1e-3
+    other = model.states(TOKENS, MASK, 0 * SEGMENTS)[MASK]
+    torch.testing.assert_close(model.states(TOKENS, MASK)[MASK], other)
+
+
+def test_berts_encoder_is_torchs():
+    """Post-norm blocks against PyTorch's encoder layer, weights copied, padding and all."""
+    ours = bert()
+    theirs = nn.TransformerEncoderLayer(
+        16, 4, 64, 0.0, activation="gelu", batch_first=True, dtype=torch.float64
+    )
+    x = ours.embedding_norm(
+        ours.embedding[TOKENS] + ours.positions.table[:7] + ours.segment_embedding[SEGMENTS]
+    )
+    for block in ours.blocks:
+        with torch.no_grad():
+            theirs.self_attn.in_proj_weight.copy_(block.self_attention.in_weight)
+            theirs.self_attn.in_proj_bias.copy_(block.self_attention.in_bias)
+            theirs.self_attn.out_proj.load_state_dict(block.self_attention.out.state_dict())
+            theirs.linear1.load_state_dict(block.mlp.inner.state_dict())
+            theirs.linear2.load_state_dict(block.mlp.outer.state_dict())
+            for own, other in ((block.self_norm, theirs.norm1), (block.mlp_norm, theirs.norm2)):
+                other.weight.copy_(own.gamma)
+                other.bias.copy_(own.beta)
+        x = theirs(x, src_key_padding_mask=~MASK)
+    torch.testing.assert_close(ours.states(TOKENS, MASK, SEGMENTS)[MASK], x[MASK])
+
+
+def test_berts_two_heads():
+    model = bert()
+    out = model(TOKENS, MASK, SEGMENTS)
+    assert out.words.shape == (3, 7, 19) and out.follows.shape == (3, 2)
+    only_first = model.states(TOKENS, MASK, SEGMENTS)
+    only_first[:, 1:] = 0
+    torch.testing.assert_close(out.follows, model.follows(model.pooled(only_first)))
+    body = models.BERT(19, 16, 4, 2, longest=12, pretraining=False)
+    extra = set(model.state_dict()) - set(body.state_dict())
+    assert {name.split(".")[0] for name in extra} == {"word_dense", "word_norm", "word_bias", "follows"}
+
+
+@pytest.mark.parametrize("make", [gpt, bert])
+def test_a_classifier_reads_the_real_text_and_no_padding(make):
+    torch.manual_seed(1)
+    model = models.Classifier(make(), 5).double()
+    out = model(TOKENS, LENGTHS, need_words=True)
+    assert out.classes.shape == (3, 5) and out.words.shape == (3, 7, 19)
+    padded = TOKENS.where(MASK, torch.tensor(5))
+    torch.testing.assert_close(model(padded, LENGTHS).classes, out.classes)
+    for row, length in enumerate(LENGTHS):
+        alone = model(TOKENS[row : row + 1, :length], LENGTHS[row : row + 1])
+        torch.testing.assert_close(alone.classes[0], out.classes[row])
+    first = TOKENS.clone()
+    first[:, 0] = (first[:, 0] - 3) % 15 + 4
+    assert ((model(first, LENGTHS).classes - out.classes).abs().amax(1) > 1e-4).all()
+
+
+@pytest.mark.parametrize("make", [gpt, bert])
+def test_maps_are_weights(make):
+    maps = make().maps(TOKENS)
+    assert maps.shape == (3, 2, 4, 7, 7)
+    torch.testing.assert_close(maps.sum(-1), torch.ones(3, 2, 4, 7).double())
+    assert (maps.triu(1) == 0).all() == (make is gpt)
+
+
+def test_a_text_that_is_too_long_is_a_sentence():
+    for model in (gpt(), bert()):
+        with pytest.raises(ValueError, match="learned 12 positions, but the sequence needs 13"):
+            model.states(torch.full((1, 13), 5))
+
+
+def test_sampling_drives_gpt():
+    prefix = torch.tensor([[5, 6]])
+    one, two = (
+        decode.sample(
+            gpt(), None, max_len=6, prefix=prefix, generator=torch.Generator().manual_seed(seed)
+        )[0]
+        for seed in (0, 0)
+    )
+    assert one.tokens == two.tokens and 1 <= len(one.tokens) <= 6
+
+
+def test_a_step_through_float32_gradients_reaches_every_parameter():
+    model = gpt()
+    model(TOKENS).logits.sin().sum().backward()
+    assert all(p.grad.abs().max() > 0 for p in model.parameters() if p is not model.positions.table)
+    assert (model.positions.table.grad.abs().amax(1) > 0).tolist() == [True] * 7 + [False] * 5
