@@ -3,13 +3,13 @@
 from seqcourse.models.attention_seq2seq import AttentionSeq2Seq
 from seqcourse.models.bert import BERT, BertOutput
 from seqcourse.models.classifier import Classified, Classifier
-from seqcourse.models.gpt import GPT
 from seqcourse.models.counting import (
     Shape,
     count_flops,
     count_parameters,
     number_of_parameters,
 )
+from seqcourse.models.gpt import GPT
 from seqcourse.models.interface import Maps, Memory, Output, Step, embed
 from seqcourse.models.language import CharLM
 from seqcourse.models.seq2seq import DelayedModel, EncoderDecoder, Seq2Seq
