@@ -12,6 +12,7 @@ from seqcourse.models.counting import (
 from seqcourse.models.gpt import GPT
 from seqcourse.models.interface import Maps, Memory, Output, Step, embed
 from seqcourse.models.language import CharLM
+from seqcourse.models.llama import Llama
 from seqcourse.models.seq2seq import DelayedModel, EncoderDecoder, Seq2Seq
 from seqcourse.models.transformer import Transformer
 
@@ -25,6 +26,7 @@ __all__ = [
     "Classifier",
     "DelayedModel",
     "EncoderDecoder",
+    "Llama",
     "Maps",
     "Memory",
     "Output",

@@ -14,6 +14,7 @@ from seqcourse.nn.attention import (
 from seqcourse.nn.blocks import ACTIVATIONS, Block, FeedForward, LayerNorm
 from seqcourse.nn.embedding import Positions, embedding_table
 from seqcourse.nn.first_state import FirstState, average
+from seqcourse.nn.llama import GatedMLP, GroupedQueryAttention, LlamaBlock, RMSNorm
 from seqcourse.nn.multi_head import MultiHeadAttention
 from seqcourse.nn.recurrent import GRUCell, LSTMCell, Recurrent, RNNCell
 
@@ -21,7 +22,10 @@ __all__ = [
     "ACTIVATIONS",
     "Block",
     "FeedForward",
+    "GatedMLP",
+    "GroupedQueryAttention",
     "LayerNorm",
+    "LlamaBlock",
     "MultiHeadAttention",
     "Positions",
     "embedding_table",
@@ -36,6 +40,7 @@ __all__ = [
     "LocalAttention",
     "MLPScore",
     "MultiHeadAttentionPool",
+    "RMSNorm",
     "RNNCell",
     "Recurrent",
     "Score",
