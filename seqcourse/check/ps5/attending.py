@@ -1,0 +1,280 @@
+"""Exercise 3: attention that neither looks where it may not nor makes NaN where it may look nowhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.compare import AnyError, compare_gradients, outcome
+from seqcourse.check.core import Case, Likely, Mistake
+
+FORBIDDEN = {
+    "attention": (
+        "scaled_dot_product_attention",
+        "MultiheadAttention",
+        "multi_head_attention_forward",
+        "seqcourse",
+    ),
+}
+WANTED = ("q", "k", "v")
+Pair = tuple[Tensor, Tensor]
+
+
+def attention_arguments(
+    batch: int,
+    heads: int | None,
+    queries: int,
+    keys: int,
+    d: int,
+    d_v: int,
+    kind: str = "none",
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `attention`. Without heads the tensors have three axes.
+
+    kind: "none" (no mask), "causal" (one mask (N, M) for all), "mask" (one (B, 1, N, M) per sentence:
+    about half of each row, never nothing), "hidden" (the same, and the last key, never allowed, is far
+    more similar than the others), "nothing" (the first row and every third after it see nothing).
+    """
+    front = (batch,) if heads is None else (batch, heads)
+    sizes = {"q": (*front, queries, d), "k": (*front, keys, d), "v": (*front, keys, d_v)}
+    drawn: dict[str, Any] = core.normal(sizes, seed)
+    if kind == "none":
+        mask = None
+    elif kind == "causal":
+        mask = functional.causal_mask(queries, keys - queries)
+    else:
+        mask = core.normal({"mask": (batch, 1, queries, keys)}, seed + 1)["mask"] > 0
+        rows = torch.arange(queries)
+        allowed = keys - 1 if kind == "hidden" else keys
+        for shift in (0, 2):  # two of a row, so that the sum counts
+            mask[..., rows, (rows + shift) % allowed] = True
+        mask[..., rows, keys - 1 if kind == "hidden" else (rows + 1) % keys] = False
+        mask = mask if heads is not None else mask[:, 0]
+    if kind == "hidden":  # all queries point one way, and so does the last key
+        drawn["q"][..., 0] = 4 + drawn["q"][..., 0].abs()
+        drawn["k"][..., -1, :] = 0.0
+        drawn["k"][..., -1, 0] = 1500.0
+    if kind == "nothing":
+        mask[..., torch.arange(queries) % 3 == 0, :] = False
+    return {**{name: value.to(dtype) for name, value in drawn.items()}, "mask": mask}
+
+
+def reference_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Pair:
+    """Outputs (..., N, D_V) and weights (..., N, M)."""
+    return functional.attention(q, k, v, mask, need_weights=True)
+
+
+def _scores(q: Tensor, k: Tensor) -> Tensor:
+    return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+
+
+def _filled(e: Tensor, mask: Tensor | None, value: float = float("-inf")) -> Tensor:
+    return e if mask is None else e.masked_fill(~mask, value)
+
+
+def _with(
+    soften: Callable[..., Tensor] = lambda e, mask: functional.softmax(e, mask=mask),
+    score: Callable[[Tensor, Tensor], Tensor] = _scores,
+    finish: Callable[[Tensor, Tensor], Any] = lambda y, weights: (y, weights),
+) -> Callable[..., Any]:
+    """Attention with one part put in another's place."""
+
+    def attention(q, k, v, mask=None):
+        weights = soften(score(q, k), mask)
+        return finish(weights @ v, weights)
+
+    return attention
+
+
+def _needs_a_mask(q, k, v, mask=None):
+    if mask is None:
+        raise AnyError(r"NoneType|got \(bool, ")
+
+
+def _values_masked(q, k, v, mask=None):
+    weights = functional.softmax(_scores(q, k))
+    allowed = torch.ones_like(weights, dtype=torch.bool) if mask is None else mask
+    return (weights * allowed) @ v, weights
+
+
+def _late_and_rescaled(e, mask):
+    weights = functional.softmax(e) * (1.0 if mask is None else mask)
+    return weights / weights.sum(dim=-1, keepdim=True)
+
+
+ATTENTION = [
+    Likely(
+        "The mask may be None: then every key may be looked at. Ask `if mask is not None` before you "
+        "use it.",
+        _needs_a_mask,
+    ),
+    Likely(
+        "A tensor of many entries is neither true nor false: ask `if mask is not None`, not `if mask`.",
+        lambda q, k, v, mask=None: q if mask is None or mask else None,
+    ),
+    Likely(
+        "The keys need their last two axes swapped: q @ k.transpose(-2, -1).",
+        lambda q, k, v, mask=None: q @ k,
+    ),
+    Likely(
+        "transpose(1, 2) swaps other axes when there are heads: k.transpose(-2, -1).",
+        lambda q, k, v, mask=None: q @ k.transpose(1, 2),
+    ),
+    Likely(
+        ".T reverses all axes: k.transpose(-2, -1) swaps the last two.",
+        lambda q, k, v, mask=None: q @ k.T,
+    ),
+    Likely(
+        "Is the division by the square root of D missing?",
+        _with(score=lambda q, k: q @ k.transpose(-2, -1)),
+    ),
+    Likely(
+        "Did you divide by D? It is the square root of D.",
+        _with(score=lambda q, k: q @ k.transpose(-2, -1) / q.shape[-1]),
+    ),
+    Likely(
+        "Did you multiply by the square root of D? The scores are divided by it.",
+        _with(score=lambda q, k: q @ k.transpose(-2, -1) * math.sqrt(q.shape[-1])),
+    ),
+    Likely(
+        "Did you divide by the root of the number of keys? D is the width of a query.",
+        _with(score=lambda q, k: q @ k.transpose(-2, -1) / math.sqrt(k.shape[-2])),
+    ),
+    Likely(
+        "Is the softmax over the queries? Each query shares out 1 over the keys: dim=-1.",
+        _with(lambda e, mask: functional.softmax(_filled(e, mask), dim=-2)),
+    ),
+    Likely(
+        "Is the softmax over axis 1? With heads that is another axis: the keys are dim=-1.",
+        _with(lambda e, mask: functional.softmax(_filled(e, mask), dim=1)),
+    ),
+    Likely(
+        "Did you return the weights first? The order is outputs, weights.",
+        _with(finish=lambda y, weights: (weights, y)),
+    ),
+    Likely(
+        "Did you return the outputs only? The weights are asked for as well.",
+        _with(finish=lambda y, weights: y),
+    ),
+    Likely(
+        "A row with nothing to attend to gives 0 / 0, which is NaN. Such a row should be all zeros.",
+        _with(lambda e, mask: torch.softmax(_filled(e, mask), dim=-1)),
+    ),
+    Likely(
+        "Does your code look at the mask at all? Where it is False the weight is 0.",
+        _with(lambda e, mask: functional.softmax(e)),
+    ),
+    Likely(
+        "Did you mask after the softmax? What is masked has already taken its share: the rows no "
+        "longer sum to 1. The scores become -inf before it.",
+        _with(lambda e, mask: functional.softmax(e) * (True if mask is None else mask)),
+    ),
+    Likely(
+        "Are only the outputs masked? The weights that are returned should be 0 there too, and the "
+        "others sum to 1.",
+        _values_masked,
+    ),
+    Likely(
+        "Did you mask after the softmax and divide by the sum again? A masked score far above the "
+        "others then leaves 0 / 0. The scores become -inf before the softmax.",
+        _with(_late_and_rescaled),
+    ),
+    Likely(
+        "Did you set masked scores to 0? exp(0) is 1, and they still get a weight. Use -inf.",
+        _with(lambda e, mask: functional.softmax(_filled(e, mask, 0.0))),
+    ),
+    Likely(
+        "Did you multiply the scores by the mask? exp(0) is 1, and they still get a weight. Use -inf.",
+        _with(lambda e, mask: functional.softmax(_filled(e, mask, 1e-9))),
+    ),
+    Likely(
+        "Is the mask the wrong way round? True means may attend.",
+        _with(lambda e, mask: torch.softmax(e if mask is None else _filled(e, ~mask), dim=-1)),
+    ),
+    Likely(
+        "Is the mask the wrong way round? True means may attend.",
+        _with(lambda e, mask: functional.softmax(e, mask=None if mask is None else ~mask)),
+    ),
+    Likely(
+        "A large negative number in place of -inf spreads the weight evenly where a row has nothing "
+        "to attend to. Such a row should be all zeros.",
+        _with(lambda e, mask: functional.softmax(_filled(e, mask, -1e9))),
+    ),
+]
+
+_SPOILED = (
+    "attention: rows with nothing to attend to give zeros, as they should, but the gradient of {name} "
+    "holds NaN, and one NaN spoils every parameter. {why}"
+)
+_WHY_VALUES = (
+    "Is the NaN removed from the outputs only? Weights that are NaN meet the values on the way back: "
+    "make the weights zero first."
+)
+_WHY_SCORES = (
+    "Covering NaN up at the end helps on the way forward only: fill with masked_fill in place of "
+    "adding -inf."
+)
+
+
+def judge_empty_gradients(reached: Mapping[str, Any]) -> None:
+    """Raise Mistake when a gradient holds NaN, where some rows have nothing to attend to."""
+    for name, why in (("v", _WHY_VALUES), ("q", _WHY_SCORES), ("k", _WHY_SCORES)):
+        gradient = reached.get(name)
+        if isinstance(gradient, Tensor) and gradient.isnan().any():
+            raise Mistake(_SPOILED.format(name=name, why=why))
+
+
+def judge_nothing(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+    """Judge one case of kind "nothing": the result, then that no gradient is NaN, then gradients."""
+    core.judge("attention", found, given, reference_attention, ATTENTION, prefix)
+    reached = {name: core.result(found, f"{prefix}gradient.{name}") for name in WANTED}
+    judge_empty_gradients(reached)
+    compare_gradients("attention", reached, core.gradients(reference_attention, given, WANTED))
+
+
+def attention(student: Callable[..., Pair]) -> None:
+    """Check exercise 3: masked attention."""
+
+    def case(label: str, *sizes: Any, **options: Any) -> Case:
+        return Case(label, lambda: attention_arguments(*sizes, **options))
+
+    sizes = dict(heads=3, queries=4, keys=6, d=5, d_v=7)
+    nothing = case("rows with nothing to attend to", 2, 2, 4, 5, 3, 3, kind="nothing", seed=5)
+    cases = [
+        *core.standard_cases(
+            attention_arguments,
+            {"batch": 2, **sizes},
+            {"batch": 3, "heads": 3, "queries": 3, "keys": 3, "d": 3, "d_v": 3},
+        ),
+        case("no axis for heads", 2, None, 3, 5, 4, 2, seed=1),
+        case("a causal mask", 2, 3, 4, 4, 5, 2, kind="causal", seed=2),
+        case("a mask per sentence", 3, 2, 4, 5, 3, 4, kind="mask", seed=3),
+        case("masked scores far above the others", 2, 2, 3, 5, 4, 3, kind="hidden", seed=4),
+        nothing,
+        case("float32 and nothing to attend to", 1, 2, 3, 4, 3, 2, kind="nothing", dtype=torch.float32),
+    ]
+    if callable(student):
+        got = outcome(student, tuple(nothing.make().values()))
+        right = reference_attention(**nothing.make())
+        if not isinstance(got, Exception) and core.same(got, right):
+            reached = outcome(core.gradients, (student, nothing.make(), WANTED))
+            if isinstance(reached, dict):
+                judge_empty_gradients(reached)
+    core.check_function(
+        "attention",
+        student,
+        reference_attention,
+        cases,
+        ATTENTION,
+        gradient=WANTED,
+        forbidden=FORBIDDEN["attention"],
+    )

@@ -1,0 +1,206 @@
+"""Exercise 6: the next vectors of a layer whose earlier keys and values are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.compare import outcome
+from seqcourse.check.core import Case, Likely, Mistake
+from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
+from seqcourse.check.ps5.projecting import FORBIDDEN as _FORBIDDEN
+from seqcourse.check.ps5.projecting import drawn_weights
+
+FORBIDDEN = {"cached_step": _FORBIDDEN["multi_head"]}
+Cache = list[Tensor]
+
+
+def cached_arguments(
+    batch: int,
+    time: int,
+    heads: int,
+    d: int,
+    past: int,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `cached_step`: `time` new vectors after `past` known ones; d is a head's width."""
+    width = heads * d
+    known = core.normal({"k": (batch, heads, past, d), "v": (batch, heads, past, d)}, seed + 1, dtype)
+    return {
+        **core.normal({"x": (batch, time, width)}, seed, dtype),
+        "past": list(known.values()),
+        **drawn_weights(width, seed + 2, dtype),
+        "heads": heads,
+    }
+
+
+def _join(old: Tensor, new: Tensor) -> Tensor:
+    return torch.cat([old, new], dim=2)
+
+
+def _step(
+    *,
+    join: Callable[[Tensor, Tensor], Tensor] = _join,
+    look: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda old, new, both: both,
+    keep: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda old, new, both: both,
+    mask: Callable[[int, int], Tensor | None] = lambda size, past: functional.causal_mask(size, past),
+    queries: str = "x",
+    split: Callable[[Tensor, int], Tensor] = reference_split_heads,
+    merge: Callable[[Tensor], Tensor] = reference_merge_heads,
+    finish: Callable[..., Any] = lambda y, k, v: (y, [k, v]),
+    out: Callable[..., Tensor] = linear,
+) -> Callable[..., Any]:
+    """One step with a cache, with one part put in another's place.
+
+    look, keep: which keys and values are attended to, and which returned: of old, new, both.
+    """
+
+    def cached_step(x, past, w_in, b_in, w_out, b_out, heads):
+        q, k, v = (split(part, heads) for part in linear(x, w_in, b_in).chunk(3, dim=-1))
+        pairs = [(past[0], k), (past[1], v)]
+        joined = [join(old, new) for old, new in pairs]
+        keys, values = (look(*pair, both) for pair, both in zip(pairs, joined, strict=True))
+        known = past[0].shape[2]
+        y, _ = functional.attention(q, keys, values, mask(x.shape[1], known), need_weights=True)
+        kept = [keep(*pair, both) for pair, both in zip(pairs, joined, strict=True)]
+        return finish(out(merge(y), w_out, b_out), *kept)
+
+    return cached_step
+
+
+reference_cached_step = _step()
+
+
+def _lengthened(old: Tensor, new: Tensor) -> Tensor:
+    return torch.cat([new, old], dim=2)
+
+
+CACHED_STEP = [
+    Likely(
+        "May the new vectors look ahead? Among themselves they need the causal mask, with the past in "
+        "front: query i sees keys 0 to T + i.",
+        _step(mask=lambda size, past: None),
+    ),
+    Likely(
+        "Does the causal mask know of the past? Query i stands at place T + i: causal_mask(n, T).",
+        _step(mask=lambda size, past: torch.ones(size, past + size, dtype=torch.bool).tril()),
+    ),
+    Likely(
+        "Does the causal mask know of the past? Query i stands at place T + i: causal_mask(n, T).",
+        _step(mask=lambda size, past: functional.causal_mask(size)),
+    ),
+    Likely(
+        "Are the new keys and values put in front of the old ones? They come behind.",
+        _step(join=_lengthened),
+    ),
+    Likely(
+        "Are the new keys and values put in front of the old ones? They come behind.",
+        _step(join=_lengthened, mask=lambda size, past: None),
+    ),
+    Likely(
+        "Does the new vector not look at itself? Its own key and value belong to those it sees.",
+        _step(
+            look=lambda old, new, both: old,
+            mask=lambda size, past: torch.ones(size, past, dtype=torch.bool),
+        ),
+    ),
+    Likely(
+        "Is the past looked at? Keys and values are those of the cache and the new ones behind them.",
+        _step(look=lambda old, new, both: new, mask=lambda size, past: functional.causal_mask(size)),
+    ),
+    Likely(
+        "Is the past looked at? Keys and values are those of the cache and the new ones behind them.",
+        _step(
+            look=lambda old, new, both: new,
+            keep=lambda old, new, both: new,
+            mask=lambda size, past: functional.causal_mask(size),
+        ),
+    ),
+    Likely(
+        "Did you return the cache as it was? The next step needs the longer one.",
+        _step(keep=lambda old, new, both: old),
+    ),
+    Likely(
+        "Did you return the new keys and values only? The next step needs the old ones too.",
+        _step(keep=lambda old, new, both: new),
+    ),
+    Likely(
+        "Are keys and values returned in the wrong order? The cache is [keys, values].",
+        _step(finish=lambda y, k, v: (y, [v, k])),
+    ),
+    Likely(
+        "Did you return the cache first? The order is outputs, cache.",
+        _step(finish=lambda y, k, v: ([k, v], y)),
+    ),
+    Likely(
+        "Did you return the outputs only? The longer cache is asked for as well.",
+        _step(finish=lambda y, k, v: y),
+    ),
+    Likely(
+        "Did you split by reshape without a transpose? (B, n, H, D / H) first, then swap axes 1 and 2.",
+        _step(split=lambda x, heads: x.reshape(x.shape[0], heads, x.shape[1], -1)),
+    ),
+    Likely(
+        "Did you merge by reshape without a transpose? Swap axes 1 and 2 back first.",
+        _step(merge=lambda y: y.reshape(y.shape[0], y.shape[2], -1)),
+    ),
+    Likely(
+        "Is the projection at the end, w_out and b_out, missing?",
+        _step(out=lambda y, w, b: y),
+    ),
+    Likely(
+        "Are the vectors joined along the wrong axis? Time is axis 2 of (B, H, T, D / H).",
+        _step(join=lambda old, new: torch.cat([old, new], dim=1)),
+    ),
+    Likely(
+        "Are the new keys joined before they are split into heads? The cache holds (B, H, T, D / H).",
+        _step(
+            join=lambda old, new: torch.cat([old, reference_merge_heads(new)], dim=1),
+        ),
+    ),
+]
+
+
+def _whole(student: Callable[..., Any]) -> None:
+    """Raise Mistake when the result is no pair of outputs and a pair: later cells unpack it so."""
+    got = outcome(student, tuple(cached_arguments(2, 1, 3, 4, 5).values()))
+    right = isinstance(got, (tuple, list)) and len(got) == 3
+    if right and all(isinstance(part, Tensor) for part in got):
+        raise Mistake(
+            "cached_step should return two things, outputs and a cache [keys, values], but it returned "
+            "three: y, [keys, values]."
+        )
+
+
+def cached_step(student: Callable[..., Any]) -> None:
+    """Check exercise 6: the next vectors with a key-value cache."""
+    cases = core.standard_cases(
+        cached_arguments,
+        {"batch": 2, "time": 1, "heads": 3, "d": 4, "past": 5},
+        {"batch": 3, "time": 1, "heads": 2, "d": 2, "past": 2},
+    )
+    others = {
+        "an empty cache": dict(batch=2, time=1, heads=2, d=3, past=0),
+        "several vectors at once": dict(batch=2, time=3, heads=2, d=4, past=4),
+        "several vectors and an empty cache": dict(batch=2, time=4, heads=2, d=3, past=0),
+    }
+    for label, options in others.items():
+        cases.append(Case(label, lambda options=options: cached_arguments(**options, seed=7)))
+    if callable(student):
+        _whole(student)
+    core.check_function(
+        "cached_step",
+        student,
+        reference_cached_step,
+        cases,
+        CACHED_STEP,
+        gradient=("x", "w_in", "b_in", "w_out", "b_out"),
+        forbidden=FORBIDDEN["cached_step"],
+    )

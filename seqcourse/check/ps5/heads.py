@@ -1,0 +1,183 @@
+"""Exercise 4: one vector cut into pieces for the heads, and put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.compare import AnyError
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {
+    "split_heads": ("MultiHeadAttention", "MultiheadAttention", "seqcourse"),
+    "merge_heads": ("MultiHeadAttention", "MultiheadAttention", "seqcourse"),
+}
+_RESHAPED = (
+    "Did you reshape without a transpose? The shape is right, but the {what}: reshape keeps the order "
+    "in memory. {how}"
+)
+_VIEW = "view cannot see a transposed tensor as one piece: use reshape, or contiguous() before it."
+
+
+def split_arguments(
+    batch: int, time: int, heads: int, d: int, dtype: torch.dtype = torch.float64, seed: int = 0
+) -> dict[str, Any]:
+    """Arguments of `split_heads`; d is the width of one head."""
+    return {**core.normal({"x": (batch, time, heads * d)}, seed, dtype), "heads": heads}
+
+
+def reference_split_heads(x: Tensor, heads: int) -> Tensor:
+    """(B, N, D) to (B, H, N, D / H)."""
+    batch, time, width = x.shape
+    return x.reshape(batch, time, heads, width // heads).transpose(1, 2)
+
+
+def _pieces(x: Tensor, heads: int) -> tuple[int, int, int, int]:
+    return x.shape[0], x.shape[1], heads, x.shape[2] // heads
+
+
+def _shaped(*axes: int) -> Callable[[Tensor, int], Tensor]:
+    """x reshaped to some order of (batch, time, heads, width of a head), and left so."""
+    return lambda x, heads: x.reshape([_pieces(x, heads)[axis] for axis in axes])
+
+
+SPLIT_HEADS = [
+    Likely(
+        _RESHAPED.format(
+            what="pieces are mixed up, and each head gets all of a few words in place of a piece of "
+            "every word",
+            how="First (B, N, H, D / H), then swap axes 1 and 2.",
+        ),
+        _shaped(0, 2, 1, 3),
+    ),
+    Likely(
+        "Is the transpose missing? The heads should stand right after the batch: (B, H, N, D / H).",
+        _shaped(0, 1, 2, 3),
+    ),
+    Likely(
+        "Does each head get every H-th entry? Head 0 gets the first D / H entries, which lie together.",
+        lambda x, heads: _shaped(0, 1, 3, 2)(x, heads).permute(0, 3, 1, 2),
+    ),
+    Likely(
+        "Are the last two axes swapped? The shape is (B, H, N, D / H).",
+        lambda x, heads: reference_split_heads(x, heads).transpose(2, 3),
+    ),
+    Likely(
+        "Is the axis of the heads in front of the batch? The shape is (B, H, N, D / H).",
+        lambda x, heads: reference_split_heads(x, heads).transpose(0, 1),
+    ),
+    Likely(
+        "Are batch and heads one axis? They should be two: (B, H, N, D / H).",
+        lambda x, heads: reference_split_heads(x, heads).flatten(0, 1),
+    ),
+    Likely(
+        "Is there a head for each entry of a piece? There should be H heads, each D / H wide.",
+        lambda x, heads: reference_split_heads(x, x.shape[2] // heads),
+    ),
+    Likely(
+        "D / H should be a whole number: write width // heads.",
+        lambda x, heads: x.reshape(x.shape[0], x.shape[1], heads, x.shape[2] / heads),
+    ),
+    Likely(_VIEW, lambda x, heads: _raise_view()),
+]
+
+
+def _raise_view() -> None:
+    raise AnyError(r"view size is not compatible")
+
+
+def split_heads(student: Callable[..., Tensor]) -> None:
+    """Check exercise 4, first half: (B, N, D) to (B, H, N, D / H)."""
+    cases = core.standard_cases(
+        split_arguments,
+        {"batch": 2, "time": 5, "heads": 3, "d": 4},
+        {"batch": 3, "time": 2, "heads": 2, "d": 2},
+    )
+    cases.append(Case("one head", lambda: split_arguments(2, 3, 1, 4)))
+    cases.append(Case("one position", lambda: split_arguments(2, 1, 3, 2)))
+    core.check_function(
+        "split_heads",
+        student,
+        reference_split_heads,
+        cases,
+        SPLIT_HEADS,
+        gradient=("x",),
+        forbidden=FORBIDDEN["split_heads"],
+    )
+
+
+def merge_arguments(
+    batch: int, time: int, heads: int, d: int, dtype: torch.dtype = torch.float64, seed: int = 0
+) -> dict[str, Tensor]:
+    """Arguments of `merge_heads`; d is the width of one head."""
+    return core.normal({"y": (batch, heads, time, d)}, seed, dtype)
+
+
+def reference_merge_heads(y: Tensor) -> Tensor:
+    """(B, H, N, D / H) to (B, N, D)."""
+    return y.transpose(1, 2).flatten(2)
+
+
+MERGE_HEADS = [
+    Likely(
+        _RESHAPED.format(
+            what="words are mixed up",
+            how="First swap axes 1 and 2 back, then reshape.",
+        ),
+        lambda y: y.reshape(y.shape[0], y.shape[2], -1),
+    ),
+    Likely(
+        "Are the entries of the heads interleaved? The whole piece of head 0 comes first, then that of "
+        "head 1.",
+        lambda y: y.permute(0, 2, 3, 1).flatten(2),
+    ),
+    Likely(
+        "Are the pieces of the heads still apart? They become one vector: (B, N, D).",
+        lambda y: y.transpose(1, 2),
+    ),
+    Likely(
+        "Did you add the heads up? Their pieces stand side by side.",
+        lambda y: y.sum(dim=1),
+    ),
+    Likely(
+        "Did you average the heads? Their pieces stand side by side.",
+        lambda y: y.mean(dim=1),
+    ),
+    Likely(
+        "Do the heads stand below each other? They should stand side by side: (B, N, D).",
+        lambda y: y.flatten(1, 2),
+    ),
+    Likely(
+        "Are the places of a head side by side? For each place the pieces of all heads are: (B, N, D).",
+        lambda y: y.flatten(2),
+    ),
+    Likely(
+        "Is the time axis the last one? The shape is (B, N, D).",
+        lambda y: y.transpose(1, 2).flatten(2).transpose(1, 2),
+    ),
+    Likely(_VIEW, lambda y: _raise_view()),
+]
+
+
+def merge_heads(student: Callable[..., Tensor]) -> None:
+    """Check exercise 4, second half: (B, H, N, D / H) to (B, N, D)."""
+    cases = core.standard_cases(
+        merge_arguments,
+        {"batch": 2, "time": 5, "heads": 3, "d": 4},
+        {"batch": 3, "time": 2, "heads": 2, "d": 2},
+    )
+    cases.append(Case("one head", lambda: merge_arguments(2, 3, 1, 4)))
+    cases.append(Case("as many positions as heads", lambda: merge_arguments(2, 3, 3, 2)))
+    core.check_function(
+        "merge_heads",
+        student,
+        reference_merge_heads,
+        cases,
+        MERGE_HEADS,
+        gradient=("y",),
+        forbidden=FORBIDDEN["merge_heads"],
+    )

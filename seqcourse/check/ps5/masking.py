@@ -1,0 +1,305 @@
+"""Exercises 1 and 2: who may attend to whom. True means may attend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {
+    "causal_mask": ("causal_mask", "generate_square_subsequent_mask", "seqcourse"),
+    "padding_mask": ("length_mask", "seqcourse"),
+    "combine": ("seqcourse",),
+}
+BOOLEAN = "A mask is boolean: a comparison gives one, or .bool()."
+_ROUND = "Is the mask the wrong way round? True means may attend."
+
+
+# --- exercise 1 -------------------------------------------------------------------------------------
+
+
+def causal_arguments(size: int, past: int | None = None, seed: int = 0) -> dict[str, int]:
+    """Arguments of `causal_mask`; the seed chooses between neighbouring sizes. None leaves past out."""
+    size += seed % 3
+    return {"size": size} if past is None else {"size": size, "past": past + seed // 3 % 3}
+
+
+def reference_causal_mask(size: int, past: int = 0) -> Tensor:
+    """(size, past + size), True where column j <= past + i."""
+    return functional.causal_mask(size, past)
+
+
+def _ones(size: int, past: int) -> Tensor:
+    return torch.ones(size, past + size, dtype=torch.bool)
+
+
+def _beside(known: bool) -> Callable[..., Tensor]:
+    """The square mask with `known` in the columns of the past."""
+    return lambda size, past=0: torch.cat(
+        [torch.full((size, past), known), functional.causal_mask(size)], dim=1
+    )
+
+
+CAUSAL_MASK = [
+    Likely(
+        "Is the mask the wrong way round? True means may attend: itself and what stands before it.",
+        lambda size, past=0: ~functional.causal_mask(size, past),
+    ),
+    Likely(
+        "May a position not look at itself? It may: its own vector is known.",
+        lambda size, past=0: _ones(size, past).tril(past - 1),
+    ),
+    Likely(
+        "Does every position see the one behind it? That is the one it should predict.",
+        lambda size, past=0: _ones(size, past).tril(past + 1),
+    ),
+    Likely(
+        "Are rows and columns swapped? A row is a query, a column is a key.",
+        lambda size, past=0: functional.causal_mask(size, past).T,
+    ),
+    Likely(
+        "Are rows and columns swapped? A row is a query, a column is a key.",
+        lambda size, past=0: _ones(size, past).triu(past),
+    ),
+    Likely(
+        "Are the columns of the past missing? The shape is (size, past + size).",
+        lambda size, past=0: functional.causal_mask(size),
+    ),
+    Likely(
+        "Are there rows for the past? Queries are the new positions only: (size, past + size).",
+        lambda size, past=0: functional.causal_mask(past + size),
+    ),
+    Likely(
+        "Do you count the queries from the beginning of the text? Query i stands at place past + i.",
+        lambda size, past=0: _ones(size, past).tril(),
+    ),
+    Likely(
+        "Do the columns of the past stand at the end? The past comes first.",
+        lambda size, past=0: torch.cat(
+            [functional.causal_mask(size), torch.ones(size, past, dtype=torch.bool)], dim=1
+        ),
+    ),
+    Likely("Is the past hidden? Every query may look at all of it.", _beside(False)),
+    Likely(
+        "Are these numbers to be added to the scores? Here a mask is boolean: True means may attend.",
+        lambda size, past=0: torch.zeros(size, past + size).masked_fill(
+            ~functional.causal_mask(size, past), float("-inf")
+        ),
+    ),
+    Likely(
+        "Does every query see everything? Query i may look at columns 0 to past + i.",
+        _ones,
+    ),
+    Likely(
+        "Does every query see everything? Query i may look at columns 0 to past + i.",
+        lambda size, past=0: _ones(size, past),
+    ),
+]
+
+
+def causal_mask(student: Callable[..., Tensor]) -> None:
+    """Check exercise 1: the causal mask, with and without a past."""
+    calls = {
+        "the first example": dict(size=3),
+        "another size": dict(size=6, past=0),
+        "one position": dict(size=1, past=0),
+        "a past": dict(size=3, past=2),
+        "one new position after a past": dict(size=1, past=5),
+        "a past longer than what is new": dict(size=2, past=7),
+    }
+    cases = [Case(label, lambda call=call: dict(call), BOOLEAN) for label, call in calls.items()]
+    core.check_function(
+        "causal_mask",
+        student,
+        reference_causal_mask,
+        cases,
+        CAUSAL_MASK,
+        forbidden=FORBIDDEN["causal_mask"],
+    )
+
+
+# --- exercise 2 -------------------------------------------------------------------------------------
+
+
+def padding_arguments(lengths: Sequence[int], size: int, seed: int = 0) -> dict[str, Any]:
+    """Arguments of `padding_mask`; the seed puts the lengths into another order, and pads further."""
+    turned = torch.tensor(list(lengths)).roll(seed % len(lengths))
+    return {"lengths": turned, "size": size + (0 if len(lengths) == size else seed % 3)}
+
+
+def reference_padding_mask(lengths: Tensor, size: int) -> Tensor:
+    """(B, size), True at the first lengths[b] places of row b."""
+    return functional.length_mask(lengths, size)
+
+
+PADDING_MASK = [
+    Likely(
+        "Is the mask the wrong way round? True means may attend: a real word.",
+        lambda lengths, size: ~functional.length_mask(lengths, size),
+    ),
+    Likely(
+        "Is there one place too many? A sentence of 2 words has them at places 0 and 1.",
+        lambda lengths, size: functional.length_mask(lengths + 1, size),
+    ),
+    Likely(
+        "Is there one place too few? Places are counted from 0.",
+        lambda lengths, size: functional.length_mask(lengths - 1, size),
+    ),
+    Likely(
+        "Is the mask as wide as the longest sentence? It should have `size` columns.",
+        lambda lengths, size: functional.length_mask(lengths, int(lengths.max())),
+    ),
+    Likely(
+        "lengths needs a second axis, so that each row has its own: lengths[:, None].",
+        lambda lengths, size: torch.arange(size) < lengths,
+    ),
+    Likely(
+        "Are rows and columns swapped? The batch comes first.",
+        lambda lengths, size: functional.length_mask(lengths, size).T,
+    ),
+    Likely(
+        "Do the real words stand at the end of each row? Padding stands behind them.",
+        lambda lengths, size: functional.length_mask(lengths, size).flip(1),
+    ),
+    Likely(
+        "Is only the last real word marked? Every place before it is a real word too.",
+        lambda lengths, size: torch.arange(size) == lengths[:, None] - 1,
+    ),
+    Likely(
+        "torch.arange(n) has the entries 0 to n - 1. How many columns does the mask have?",
+        lambda lengths, size: torch.arange(size + 1) < lengths[:, None],
+    ),
+]
+
+
+def padding_mask(student: Callable[..., Tensor]) -> None:
+    """Check exercise 2, first half: which places of a padded batch are real."""
+    calls = {
+        "the first example": ([3, 2], 4),
+        "as many sentences as places": ([1, 4, 2, 3], 4),
+        "a batch of 1": ([2], 5),
+        "padding behind the longest sentence": ([2, 1, 3], 6),
+        "a sentence without words": ([2, 0, 3], 3),
+    }
+    cases = [
+        Case(label, lambda call=call: padding_arguments(*call), BOOLEAN) for label, call in calls.items()
+    ]
+    core.check_function(
+        "padding_mask",
+        student,
+        reference_padding_mask,
+        cases,
+        PADDING_MASK,
+        forbidden=FORBIDDEN["padding_mask"],
+    )
+
+
+def combine_arguments(
+    lengths: Sequence[int], size: int, past: int = 0, left: bool = False, seed: int = 0
+) -> dict[str, Tensor]:
+    """Arguments of `combine`: padding (B, past + size) and causal (size, past + size).
+
+    left: the padding stands in front, as where several texts of unequal length are continued.
+    """
+    turned = torch.tensor(list(lengths)).roll(seed % len(lengths))
+    padding = functional.length_mask(turned, past + size)
+    return {
+        "padding": padding.flip(1) if left else padding,
+        "causal": functional.causal_mask(size, past),
+    }
+
+
+def reference_combine(padding: Tensor, causal: Tensor) -> Tensor:
+    """(B, 1, N, M): both must allow it."""
+    return padding[:, None, None, :] & causal
+
+
+COMBINE = [
+    Likely(
+        "Did you join the two with `or`? A look needs the leave of both: &.",
+        lambda padding, causal: padding[:, None, None, :] | causal,
+    ),
+    Likely(
+        "Is the axis for the heads missing? The shape is (B, 1, N, M).",
+        lambda padding, causal: padding[:, None, :] & causal,
+    ),
+    Likely(
+        "Is the axis for the heads in front of the batch? The shape is (B, 1, N, M).",
+        lambda padding, causal: (padding[:, None, :] & causal)[None],
+    ),
+    Likely(
+        "Is the axis for the heads in the wrong place? The shape is (B, 1, N, M).",
+        lambda padding, causal: (padding[:, None, :] & causal)[:, :, None],
+    ),
+    Likely(
+        "Is the axis for the heads in the wrong place? The shape is (B, 1, N, M).",
+        lambda padding, causal: (padding[:, None, :] & causal)[..., None],
+    ),
+    Likely(
+        "Does padding hide queries (rows)? It is keys that must not be looked at: columns, the last "
+        "axis.",
+        lambda padding, causal: padding[:, None, :, None] & causal,
+    ),
+    Likely(
+        "Does padding hide queries (rows) as well as keys? A query at a padded place is computed for "
+        "nothing, but hiding it from everything makes a row with nothing to attend to.",
+        lambda padding, causal: (
+            padding[:, None, None, :] & padding[:, None, -len(causal) :, None] & causal
+        ),
+    ),
+    Likely(
+        "Padding, (B, M), needs axes for the heads and the queries before it can meet the causal mask: "
+        "padding[:, None, None, :].",
+        lambda padding, causal: padding & causal,
+    ),
+    Likely(
+        "padding[:, None] is (B, 1, M): the axis for the queries is missing too.",
+        lambda padding, causal: padding[:, None] & causal[None, None],
+    ),
+    Likely(_ROUND, lambda padding, causal: ~(padding[:, None, None, :] & causal)),
+    Likely(
+        "Does your result look at padding at all?",
+        lambda padding, causal: causal.expand(len(padding), 1, *causal.shape),
+    ),
+    Likely(
+        "Does your result look at the causal mask at all?",
+        lambda padding, causal: padding[:, None, None, :].expand(-1, 1, len(causal), -1),
+    ),
+    Likely(
+        "Is the axis of the queries missing? The shape is (B, 1, N, M).",
+        lambda padding, causal: padding[:, None, None, :],
+    ),
+    Likely(
+        "Is the batch missing in front? The shape is (B, 1, N, M).",
+        lambda padding, causal: causal[None, None],
+    ),
+    Likely(
+        "Does every sentence get the padding of the first?",
+        lambda padding, causal: (padding[:1, None, None, :] & causal).expand(len(padding), -1, -1, -1),
+    ),
+]
+
+
+def combine(student: Callable[..., Tensor]) -> None:
+    """Check exercise 2, second half: both masks at once."""
+    calls = {
+        "the first example": dict(lengths=[3, 2], size=3),
+        "other sizes": dict(lengths=[5, 1, 2, 4], size=5),
+        "a batch of 1": dict(lengths=[2], size=4),
+        "a past": dict(lengths=[6, 4, 5], size=2, past=4),
+        "as many sentences as places": dict(lengths=[1, 3, 2], size=3),
+        "padding in front": dict(lengths=[4, 2], size=4, left=True),
+    }
+    cases = [
+        Case(label, lambda call=call: combine_arguments(**call), BOOLEAN)
+        for label, call in calls.items()
+    ]
+    core.check_function(
+        "combine", student, reference_combine, cases, COMBINE, forbidden=FORBIDDEN["combine"]
+    )

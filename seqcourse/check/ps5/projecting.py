@@ -1,0 +1,289 @@
+"""Exercise 5: multi-head attention with one projection for all heads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.compare import AnyError
+from seqcourse.check.core import Case, Likely
+from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
+
+_LIBRARY = ("MultiheadAttention", "multi_head_attention_forward", "MultiHeadAttention")
+FORBIDDEN = {"multi_head": (*_LIBRARY, "seqcourse.nn", "seqcourse.models")}
+WEIGHTS = ("w_in", "b_in", "w_out", "b_out")
+Pair = tuple[Tensor, Tensor]
+
+
+def drawn_weights(width: int, seed: int, dtype: torch.dtype) -> dict[str, Tensor]:
+    """Projections of a layer, W_Q, W_K and W_V one above the other: similarities are a few units wide,
+    so that no softmax is even and none is saturated."""
+    sizes = {
+        "w_in": (3 * width, width),
+        "b_in": (3 * width,),
+        "w_out": (width, width),
+        "b_out": (width,),
+    }
+    drawn = core.normal(sizes, seed)
+    for name in ("w_in", "w_out"):
+        drawn[name] = drawn[name] / math.sqrt(width)
+    return {name: value.to(dtype) for name, value in drawn.items()}
+
+
+def multi_head_arguments(
+    batch: int,
+    time: int,
+    heads: int,
+    d: int,
+    keys: int | None = None,
+    mask: str = "none",
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `multi_head`; d is the width of one head. With `keys` there is a memory.
+
+    mask: "none", "causal" (N, M), or "padding" (B, 1, 1, M): the last sentence is the shortest.
+    """
+    width = heads * d
+    x = core.normal({"x": (batch, time, width)}, seed, dtype)["x"]
+    memory = None if keys is None else core.normal({"m": (batch, keys, width)}, seed + 1, dtype)["m"]
+    size = time if keys is None else keys
+    masks = {
+        "none": None,
+        "causal": functional.causal_mask(time, size - time) if size >= time else None,
+        "padding": functional.length_mask((size - torch.arange(batch)).clamp(min=1), size)[
+            :, None, None
+        ],
+    }
+    weights = drawn_weights(width, seed + 2, dtype)
+    return {"x": x, "memory": memory, **weights, "heads": heads, "mask": masks[mask]}
+
+
+def _attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Pair:
+    return functional.attention(q, k, v, mask, need_weights=True)
+
+
+def _layer(
+    *,
+    split: Callable[[Tensor, int], Tensor] = reference_split_heads,
+    merge: Callable[[Tensor], Tensor] = reference_merge_heads,
+    attend: Callable[..., Pair] = _attend,
+    order: str = "qkv",
+    source: str = "xmm",
+    project: Callable[..., Tensor] = linear,
+    finish: Callable[..., Any] = lambda y, weights, w_out, b_out: (linear(y, w_out, b_out), weights),
+) -> Callable[..., Any]:
+    """Multi-head attention with one part put in another's place.
+
+    order: which part of w_in makes queries, keys and values.
+    source: what each of them is made of, x or the memory.
+    """
+
+    def multi_head(x, memory, w_in, b_in, w_out, b_out, heads, mask=None):
+        made_of = {"x": x, "m": x if memory is None else memory}
+        parts = dict(zip(order, zip(w_in.chunk(3), b_in.chunk(3), strict=True), strict=True))
+        q, k, v = (
+            split(project(made_of[letter], *parts[name]), heads)
+            for name, letter in zip("qkv", source, strict=True)
+        )
+        y, weights = attend(q, k, v, mask)
+        return finish(merge(y), weights, w_out, b_out)
+
+    return multi_head
+
+
+reference_multi_head = _layer()
+
+
+def _scaled(divisor: Callable[[Tensor], float]) -> Callable[..., Pair]:
+    """Attention with another divisor of the scores."""
+    return lambda q, k, v, mask: _attend(q * (math.sqrt(q.shape[-1]) / divisor(q)), k, v, mask)
+
+
+def _late(q, k, v, mask):
+    weights = functional.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]))
+    weights = weights if mask is None else weights * mask
+    return weights @ v, weights
+
+
+def _needs_memory(x, memory, *rest):
+    if memory is None:
+        raise AnyError(r"NoneType|must be Tensor, not None")
+
+
+def _softened(axis: int) -> Callable[..., Pair]:
+    def attend(q, k, v, mask):
+        e = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+        weights = functional.softmax(e if mask is None else e.masked_fill(~mask, float("-inf")), axis)
+        return weights @ v, weights
+
+    return attend
+
+
+def _interleaved(x: Tensor, heads: int) -> Tensor:
+    return x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2)
+
+
+MULTI_HEAD = [
+    Likely(
+        "memory may be None: then keys and values are made of x too.",
+        _needs_memory,
+    ),
+    Likely(
+        "Did you split by reshape without a transpose? A head then gets all of some words, in place of "
+        "a piece of every word: (B, N, H, D / H) first, then swap axes 1 and 2.",
+        _layer(split=lambda x, heads: x.reshape(x.shape[0], heads, x.shape[1], -1)),
+    ),
+    Likely(
+        "Did you merge by reshape without a transpose? Swap axes 1 and 2 back first.",
+        _layer(merge=lambda y: y.reshape(y.shape[0], y.shape[2], -1)),
+    ),
+    Likely(
+        "Did you split and merge by reshape without a transpose? A head then gets all of some words, "
+        "in place of a piece of every word.",
+        _layer(
+            split=lambda x, heads: x.reshape(x.shape[0], heads, x.shape[1], -1),
+            merge=lambda y: y.reshape(y.shape[0], y.shape[2], -1),
+        ),
+    ),
+    Likely(
+        "Does each head get every H-th entry? Head 0 gets the first D / H entries, which lie together.",
+        _layer(split=_interleaved),
+    ),
+    Likely(
+        "Are the heads missing in the split? Here positions attend inside one vector: the shape should "
+        "be (B, H, N, D / H), and attention is over axis -2.",
+        _layer(split=lambda x, heads: x.unflatten(-1, (heads, -1)), merge=lambda y: y.flatten(2)),
+    ),
+    Likely(
+        "Is it one head only, as wide as the whole vector?",
+        _layer(split=lambda x, heads: x[:, None]),
+    ),
+    Likely(
+        "Are the queries made of the memory too? They come from x; keys and values from the memory.",
+        _layer(source="mmm"),
+    ),
+    Likely(
+        "Is the memory used at all? Keys and values are made of it.",
+        _layer(source="xxx"),
+    ),
+    Likely(
+        "Are the values made of x? Keys and values both come from the memory.",
+        _layer(source="xmx"),
+    ),
+    Likely(
+        "Are the keys made of x? Keys and values both come from the memory.",
+        _layer(source="xxm"),
+    ),
+    Likely(
+        "Are queries made of the memory, and keys and values of x? It is the other way round.",
+        _layer(source="mxx"),
+    ),
+    *(
+        Likely(
+            "Are the rows of w_in taken in the wrong order? W_Q comes first, then W_K, then W_V.",
+            _layer(order=order),
+        )
+        for order in ("qvk", "kqv", "kvq", "vkq", "vqk")
+    ),
+    Likely(
+        "Is a matrix not transposed? A row of w_in makes one coordinate: x @ w.T, or F.linear.",
+        _layer(project=lambda x, w, b: x @ w + b),
+    ),
+    Likely(
+        "Is w_out not transposed? y @ w_out.T, or F.linear(y, w_out, b_out).",
+        _layer(finish=lambda y, weights, w, b: (y @ w + b, weights)),
+    ),
+    Likely(
+        "w_in is (3 D, D): one row for each coordinate of queries, keys and values. Multiply by its "
+        "transpose: x @ w_in.T.",
+        lambda x, memory, w_in, *rest: x @ w_in,
+    ),
+    Likely(
+        "Is b_in missing?",
+        _layer(project=lambda x, w, b: x @ w.T),
+    ),
+    Likely(
+        "Is w_out missing? The heads are mixed by it at the end.",
+        _layer(finish=lambda y, weights, w, b: (y, weights)),
+    ),
+    Likely(
+        "Is b_out missing?",
+        _layer(finish=lambda y, weights, w, b: (y @ w.T, weights)),
+    ),
+    Likely(
+        "Did you divide by the root of the whole width D? A query of one head has D / H coordinates.",
+        lambda x, memory, w_in, b_in, w_out, b_out, heads, mask=None: _layer(
+            attend=_scaled(lambda q: math.sqrt(q.shape[-1] * heads))
+        )(x, memory, w_in, b_in, w_out, b_out, heads, mask),
+    ),
+    Likely(
+        "Is the division by the root of D / H missing?",
+        _layer(attend=_scaled(lambda q: 1.0)),
+    ),
+    Likely(
+        "Is the softmax over the queries? Each query shares out 1 over the keys: dim=-1.",
+        _layer(attend=_softened(-2)),
+    ),
+    Likely(
+        "Is the softmax over the heads? Each query shares out 1 over the keys: dim=-1.",
+        _layer(attend=_softened(1)),
+    ),
+    Likely(
+        "Is the mask handed on?",
+        _layer(attend=lambda q, k, v, mask: _attend(q, k, v, None)),
+    ),
+    Likely(
+        "Is the mask the wrong way round? True means may attend.",
+        _layer(attend=lambda q, k, v, mask: _attend(q, k, v, None if mask is None else ~mask)),
+    ),
+    Likely("Did you mask after the softmax? Mask the scores.", _layer(attend=_late)),
+    Likely(
+        "Are the weights averaged over the heads? Each head's own are asked for: (B, H, N, M).",
+        _layer(finish=lambda y, weights, w, b: (linear(y, w, b), weights.mean(dim=1))),
+    ),
+    Likely(
+        "Did you return the outputs only? The weights are asked for as well.",
+        _layer(finish=lambda y, weights, w, b: linear(y, w, b)),
+    ),
+    Likely(
+        "Did you return the weights first? The order is outputs, weights.",
+        _layer(finish=lambda y, weights, w, b: (weights, linear(y, w, b))),
+    ),
+    Likely(
+        "functional.attention returns None in place of the weights unless need_weights=True.",
+        _layer(finish=lambda y, weights, w, b: (linear(y, w, b), None)),
+    ),
+]
+
+
+def multi_head(student: Callable[..., Pair]) -> None:
+    """Check exercise 5: multi-head attention."""
+    first = {"batch": 2, "time": 5, "heads": 3, "d": 4}
+    cases = core.standard_cases(multi_head_arguments, first, {"batch": 3, "time": 2, "heads": 2, "d": 2})
+    others = {
+        "one head": dict(batch=2, time=3, heads=1, d=4),
+        "a causal mask": dict(batch=2, time=4, heads=2, d=3, mask="causal"),
+        "cross-attention": dict(batch=2, time=3, heads=2, d=4, keys=5),
+        "cross-attention to fewer keys": dict(batch=2, time=4, heads=2, d=2, keys=3),
+        "cross-attention with padding": dict(batch=3, time=2, heads=2, d=3, keys=4, mask="padding"),
+        "padding in self-attention": dict(batch=3, time=4, heads=3, d=2, mask="padding"),
+    }
+    for label, options in others.items():
+        cases.append(Case(label, lambda options=options: multi_head_arguments(**options, seed=7)))
+    core.check_function(
+        "multi_head",
+        student,
+        reference_multi_head,
+        cases,
+        MULTI_HEAD,
+        gradient=("x", *WEIGHTS),
+        forbidden=FORBIDDEN["multi_head"],
+    )
