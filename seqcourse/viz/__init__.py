@@ -5,6 +5,7 @@ widgets when a kernel runs, and self-contained HTML while the book is built.
 """
 
 from seqcourse.viz.explore import explore
+from seqcourse.viz.mask_painter import mask_painter
 from seqcourse.viz.plots import alignment, bars, curves, heatmap
 from seqcourse.viz.poll import poll
 from seqcourse.viz.style import COLOURS, DIVERGING, SEQUENTIAL, use_style
@@ -22,6 +23,7 @@ __all__ = [
     "curves",
     "explore",
     "heatmap",
+    "mask_painter",
     "poll",
     "table",
     "type_in",

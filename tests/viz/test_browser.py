@@ -9,34 +9,6 @@ from seqcourse import viz
 pytestmark = pytest.mark.usefixtures("static")
 
 
-@pytest.fixture
-def open_page(chrome, tmp_path):
-    """Open outputs as one HTML file; errors on the console or requests to a host fail the test."""
-    contexts, troubles = [], []
-
-    def opened(*shown, width: int = 1280, javascript: bool = True):
-        path = tmp_path / "page.html"
-        body = "".join(each._repr_html_() for each in shown)
-        path.write_text(
-            '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
-            f'content="width=device-width"><title>t</title></head><body>{body}</body></html>'
-        )
-        size = {"width": width, "height": 800}
-        context = chrome.new_context(viewport=size, java_script_enabled=javascript, offline=True)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: troubles.append(message.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("request", lambda r: r.url.startswith(("file:", "data:")) or troubles.append(r.url))
-        page.goto(path.as_uri())
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert troubles == []
-
-
 def draw(temperature: float, kind: str):
     return viz.bars({kind: temperature, "other": 1.0}, ylabel="value")
 
