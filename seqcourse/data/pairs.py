@@ -16,6 +16,7 @@ from seqcourse.errors import CourseError
 
 LANGUAGES = {"en-es": "es", "en-fr": "fr"}
 PAIR_SPLITS = ("train", "valid", "test", "long")
+BEYOND_SPLITS = ("rest", "any")  # of English and Spanish only
 LONG_WORDS = (11, 16)  # English words in a sentence of the split "long"
 
 _CUT_COLUMNS = "English, translation, two sentence ids and two contributors"
@@ -27,7 +28,7 @@ class Pair:
     """A sentence and its translation, as people wrote them (cleaned, not tokenised).
 
     ``references`` holds every translation of the source that the split has, in file order;
-    ``target`` is one of them (in valid, test and long: the first).
+    ``target`` is one of them (in the held-out splits: the first).
     """
 
     source: str
@@ -111,9 +112,13 @@ def load_pairs(languages: str, split: str = "train", path: str | Path | None = N
     the cut stands in two splits. In train every translation is a pair of its own; in the other
     splits every English sentence stands once, with all its translations as references.
 
+    For models without a limit there are, in English and Spanish, two splits more: "rest", the training
+    sentences that are too long or have a word too rare for the cut, and "any", held-out sentences of
+    that kind.
+
     Args:
         languages: "en-es" or "en-fr".
-        split: "train", "valid", "test" or "long".
+        split: "train", "valid", "test" or "long"; "rest" or "any".
         path: a full Tatoeba file (.tsv, .txt or .tsv.gz in the form of manythings.org/anki)
             to open instead of the course's cut: same cleaning, same splits, no limit on words
             or length.
@@ -124,7 +129,8 @@ def load_pairs(languages: str, split: str = "train", path: str | Path | None = N
     if languages not in LANGUAGES:
         names = " or ".join(repr(name) for name in LANGUAGES)
         raise CourseError(f"There are no sentence pairs for {languages!r}; expected {names}.")
-    check_split(split, PAIR_SPLITS)
+    beyond = languages == "en-es" and path is None
+    check_split(split, PAIR_SPLITS + BEYOND_SPLITS * beyond)
     if path is None:
         return list(_load_cut(languages, split))
     rows = list(read_tatoeba(Path(path), LANGUAGES[languages]))
@@ -146,7 +152,8 @@ def _in_split(row: Row, split: str) -> bool:
 
 @lru_cache(maxsize=8)
 def _load_cut(languages: str, split: str) -> tuple[Pair, ...]:
-    path = FILES / f"tatoeba-{languages}" / f"{split}.tsv.gz"
+    beyond = "-beyond" if split in BEYOND_SPLITS else ""
+    path = FILES / f"tatoeba-{languages}{beyond}" / f"{split}.tsv.gz"
     how = (
         "It belongs to the course: install the package again, or in a checkout run "
         "`python -m seqcourse.data.build tatoeba --source FOLDER`."
@@ -163,7 +170,7 @@ def _make_pairs(rows: list[tuple[str, str]], split: str) -> list[Pair]:
     references = {
         key: tuple(dict.fromkeys(other for _, other in group)) for key, group in groups.items()
     }
-    if split == "train":
+    if split in ("train", "rest"):
         return [
             Pair(english, other, references[key])
             for key, (english, other) in zip(keys, rows, strict=True)

@@ -83,6 +83,5 @@ def _load_all() -> tuple[tuple[str, tuple[Phones, ...]], ...]:
     )
     rows = read_rows(FILES / "cmudict" / "words.tsv.gz", 2, "word, pronunciations", how)
     return tuple(
-        (word, tuple(tuple(phones.split()) for phones in spoken.split("|")))
-        for word, spoken in rows
+        (word, tuple(tuple(phones.split()) for phones in spoken.split("|"))) for word, spoken in rows
     )

@@ -103,6 +103,14 @@ class SubwordVocabulary:
     def __contains__(self, token: object) -> bool:
         return token in self._ids
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SubwordVocabulary):
+            return False
+        return self._tokenizer.to_str() == other._tokenizer.to_str()
+
+    def __hash__(self) -> int:
+        return hash(self.tokens)
+
     def __repr__(self) -> str:
         return f"SubwordVocabulary({len(self)} entries)"
 

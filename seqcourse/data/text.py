@@ -34,9 +34,7 @@ _TOKEN = re.compile(
 )
 
 # French: l'homme -> l' homme.  Only before a vowel or h, so that English keeps "c'mon".
-_ELISION = re.compile(
-    r"(?:l|d|j|qu|n|s|c|m|t|jusqu|lorsqu|puisqu|quoiqu)'(?=[aeiouyhàâæéèêëîïôœùû])"
-)
+_ELISION = re.compile(r"(?:l|d|j|qu|n|s|c|m|t|jusqu|lorsqu|puisqu|quoiqu)'(?=[aeiouyhàâæéèêëîïôœùû])")
 # French: avez-vous -> avez -vous, a-t-il -> a -t-il, dites-le-moi -> dites -le -moi.
 _CLITIC = re.compile(
     r"(?<=\w)((?:-t)?-(?:je|tu|il|elle|on|nous|vous|ils|elles|ce|le|la|les|moi|toi|lui|leur|y|en))$"

@@ -147,3 +147,19 @@ class Vocabulary:
                 f'({{"kind": "words", "tokens": [...]}}), but found something else.'
             )
         return cls(tokens)
+
+
+def load_vocabulary(path: str | Path) -> Vocabulary:
+    """Read a vocabulary of either kind, words or subwords.
+
+    Raises:
+        CourseError: the file is missing or holds something else.
+    """
+    from seqcourse.data.subwords import SubwordVocabulary
+
+    try:
+        content = json.loads("\n".join(line for _, line in read_lines(Path(path))))
+    except json.JSONDecodeError:
+        content = None  # which Vocabulary.load puts into a sentence
+    subwords = isinstance(content, dict) and content.get("kind") == "subwords"
+    return SubwordVocabulary.load(path) if subwords else Vocabulary.load(path)

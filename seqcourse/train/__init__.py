@@ -1,6 +1,7 @@
 """Training: one loop, what decoders are fed, checkpoints that resume, a progress bar."""
 
 from seqcourse.train.checkpoint import load_checkpoint, save_checkpoint
+from seqcourse.train.pretraining import bert_loss, fine_tuning_loss, masked_word_loss
 from seqcourse.train.progress import progress
 from seqcourse.train.regimes import (
     inverse_sigmoid_decay,
@@ -15,9 +16,12 @@ __all__ = [
     "History",
     "Trainer",
     "TrainingConfig",
+    "bert_loss",
+    "fine_tuning_loss",
     "inverse_sigmoid_decay",
     "language_model_loss",
     "load_checkpoint",
+    "masked_word_loss",
     "progress",
     "save_checkpoint",
     "scheduled_sampling_loss",

@@ -15,7 +15,7 @@ from typing import Any
 from torch import nn
 
 from seqcourse import models
-from seqcourse.data import Vocabulary
+from seqcourse.data import Vocabulary, load_vocabulary
 from seqcourse.errors import CourseError
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer
@@ -44,7 +44,7 @@ __all__ = [
 def build_model(recipe: Recipe, source: Vocabulary, target: Vocabulary) -> nn.Module:
     """The recipe's model, freshly initialised, for these vocabularies."""
     make = getattr(models, recipe.model)
-    if recipe.task == "characters":
+    if task_of(recipe).one_vocabulary:
         return make(len(target), **recipe.sizes)
     return make(len(source), len(target), **recipe.sizes)
 
@@ -62,8 +62,8 @@ def load(name: str, folder: Path | None = None) -> System:
     made = recipe(name)
     folder = Path(folder) if folder is not None else FILES / name
     state = read_weights(folder)
-    source = Vocabulary.load(folder / "source.json")
-    target = Vocabulary.load(folder / "target.json")
+    source = load_vocabulary(folder / "source.json")
+    target = load_vocabulary(folder / "target.json")
     model = build_model(made, source, target)
     try:
         model.load_state_dict(state)

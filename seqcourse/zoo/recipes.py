@@ -16,7 +16,7 @@ class Recipe:
     Attributes:
         name: what ``zoo.load`` is asked for.
         about: one sentence for people.
-        task: "translation", "pronunciation" or "characters", see :mod:`seqcourse.zoo.tasks`.
+        task: "translation", "pronunciation", "characters" ..., see :mod:`seqcourse.zoo.tasks`.
         data: what the task should load.
         model: name of a class of :mod:`seqcourse.models`.
         sizes: its arguments besides the vocabularies' sizes.
@@ -24,7 +24,8 @@ class Recipe:
         batch_size: sentences, or pieces of text, per step.
         label_smoothing: epsilon of the loss.
         seed: of the start, the order of the batches and dropout.
-        options: what only this task asks for: ``length`` of a piece of text, for "characters".
+        options: what only this task asks for: ``length`` of a piece of text for language models,
+            size of a subword ``vocabulary``.
     """
 
     name: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ from seqcourse.data import Vocabulary
 from seqcourse.errors import CourseError
 from seqcourse.models import Memory
 from seqcourse.zoo.recipes import Recipe
+
+MASK = "<mask>"  # stands where a word is hidden
 
 
 @dataclass
@@ -66,18 +69,37 @@ class System:
         """Split an input as the recipe's task does.
 
         Translators were trained on whole sentences, so a full stop is added where none stands.
-        Spellings and texts become single characters, without spaces.
+        Spellings become single letters, without spaces; characters stay as they are.
         """
-        if self.recipe.task != "translation":
+        kind = self.recipe.task
+        if kind == "pronunciation":
             return [letter for letter in text.strip().lower() if not letter.isspace()]
+        if kind == "characters":
+            return list(text)
+        if kind == "subwords":
+            return self.source.tokenize(text)
+        if kind == "masked":
+            parts = (data.tokenize(part) for part in text.split(MASK))
+            return list(_joined(parts, MASK))
+        if kind == "words":
+            return data.tokenize(text)
+        ended = text.rstrip().rstrip("\"'»)").endswith((".", "?", "!"))
+        if kind == "subword translation":
+            return self.source.tokenize(text if ended or not text.strip() else f"{text.rstrip()}.")
         tokens = data.tokenize(text)
         return tokens if not tokens or tokens[-1] in {".", "?", "!"} else [*tokens, "."]
 
     def text(self, tokens: list[str]) -> str:
         """Join output tokens as the recipe's task does."""
-        if self.recipe.task != "translation":
+        kind = self.recipe.task
+        if kind == "pronunciation":
             return " ".join(tokens)
-        return data.detokenize(tokens, language=self.recipe.data[-2:])
+        if kind == "characters":
+            return "".join(tokens)
+        if kind in ("subwords", "subword translation"):
+            return self.target.detokenize(tokens)
+        language = self.recipe.data[-2:] if kind == "translation" else "en"
+        return data.detokenize(tokens, language=language)
 
     def encode(self, token_lists: list[list[str]]) -> Memory:
         """The encoder's memory of a batch of tokenised inputs."""
@@ -149,11 +171,11 @@ class System:
         seed: int = 0,
         **options: Any,
     ) -> str:
-        """Go on with a text, character by character (language models only).
+        """Go on with a text, piece by piece (language models only).
 
         Args:
             prompt: the text to go on with, at least one character.
-            length: how many characters to add.
+            length: how many pieces to add: characters, words or subwords.
             temperature: divides the logits; below 1 the likely becomes likelier.
             seed: the same seed draws the same text.
             options: see ``decode.sample``, for instance ``top_p``.
@@ -162,13 +184,21 @@ class System:
             The prompt and what follows.
 
         Raises:
-            CourseError: if the prompt is empty, or the system is no language model.
+            CourseError: if the prompt is empty, longer text is asked for than the model can read, or
+                the system is no language model.
         """
-        if self.recipe.task != "characters":
+        if self.recipe.task not in ("characters", "words", "subwords"):
             raise CourseError(f"{self.recipe.name} is no language model: use translate.")
-        ids = self.target.encode(list(prompt), eos=False)
+        tokens = self.tokens(prompt)
+        ids = self.target.encode(tokens, eos=False)
         if not ids:
             raise CourseError("Expected a prompt of at least one character, but it is empty.")
+        longest = getattr(self.model, "longest", None)
+        if longest is not None and len(ids) + length > longest + 1:
+            raise CourseError(
+                f"{self.recipe.name} reads at most {longest} pieces, but the prompt has {len(ids)} and "
+                f"{length} more were asked for. Shorten one of them."
+            )
         generator = torch.Generator(self.device).manual_seed(seed)
         prefix = torch.tensor([ids], device=self.device)
         found = decode.sample(
@@ -181,7 +211,50 @@ class System:
             forbid=(data.PAD, data.SOS, data.EOS, data.UNK),
             **options,
         )
-        return prompt + "".join(self.target.decode(found[0].tokens))
+        written = self.target.decode(found[0].tokens)
+        if self.recipe.task == "characters":
+            return prompt + "".join(written)
+        return self.text([*tokens, *written])
+
+    def fill(self, text: str, count: int = 5) -> list[list[tuple[str, float]]]:
+        """The likeliest words for each <mask> of a text, with their probabilities (BERT only).
+
+        ::
+
+            system.fill("the little <mask> ran into the wood.")[0][0]
+
+        Raises:
+            CourseError: if there is no <mask>, or the system fills none.
+        """
+        if self.recipe.task != "masked":
+            raise CourseError(f"{self.recipe.name} fills no gaps; zoo.load('books-bert') does.")
+        tokens = self.tokens(text)
+        if MASK not in tokens:
+            raise CourseError(f"Expected a text with {MASK} where a word is hidden, but got {text!r}.")
+        ids = [data.SOS, *self.source.encode(tokens)]
+        if len(ids) > self.model.longest:
+            raise CourseError(
+                f"{self.recipe.name} reads at most {self.model.longest - 2} words, but the text has "
+                f"{len(tokens)}."
+            )
+        row = torch.tensor([ids], device=self.device)
+        with torch.inference_mode():
+            logits = self.model(row).words[0].float()
+        logits[:, [data.PAD, data.SOS, data.EOS, data.UNK, self.source.id(MASK)]] = -math.inf
+        found = logits[row[0] == self.source.id(MASK)].softmax(-1).topk(count)
+        pairs = zip(found.indices.tolist(), found.values.tolist(), strict=True)
+        return [
+            [(self.target.tokens[i], p) for i, p in zip(best, shares, strict=True)]
+            for best, shares in pairs
+        ]
+
+
+def _joined(parts: Iterable[list[str]], between: str) -> Iterator[str]:
+    """Lists one after the other with a token between them."""
+    for number, part in enumerate(parts):
+        if number:
+            yield between
+        yield from part
 
 
 def bits(nats: float) -> float:

@@ -98,9 +98,7 @@ def test_every_row_names_its_authors_and_none_is_crude(languages, split):
 
 
 def test_no_word_of_the_dictionary_stands_in_two_splits():
-    words = {
-        split: {item.word for item in data.load_pronunciations(split)} for split in data.SPLITS
-    }
+    words = {split: {item.word for item in data.load_pronunciations(split)} for split in data.SPLITS}
     note = json.loads((FILES / "cmudict" / "source.json").read_text(encoding="utf-8"))
     assert {split: len(found) for split, found in words.items()} == {
         split: note["counts"][split] for split in data.SPLITS

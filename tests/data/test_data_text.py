@@ -71,9 +71,7 @@ def test_no_letter_is_lost_and_no_token_is_empty_or_holds_space(text):
     assert "".join(tokens) == "".join(lowered.split())
 
 
-WORDS = st.sampled_from(
-    ["pan", "ça", "niño", "don't", "l'homme", "avez-vous", "3", "là-bas", "œuf"]
-)
+WORDS = st.sampled_from(["pan", "ça", "niño", "don't", "l'homme", "avez-vous", "3", "là-bas", "œuf"])
 ENDS = st.sampled_from([".", "?", "!", "...", ", pan.", ""])
 
 

@@ -1,4 +1,4 @@
-"""The three kinds of tasks that recipes train for: data, loss, and what is measured."""
+"""Tasks on pairs: translation, of words or subwords, and pronunciation."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-import torch
 from torch import nn
 
 from seqcourse import data, metrics
-from seqcourse.data import Batches, Vocabulary
-from seqcourse.errors import CourseError
-from seqcourse.train import language_model_loss, teacher_forcing_loss
+from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
+from seqcourse.train import teacher_forcing_loss
 from seqcourse.zoo.recipes import Recipe
-from seqcourse.zoo.system import System, bits
+from seqcourse.zoo.system import System
 
 LENGTH_EDGES = (1, 5, 7, 9, 11, 14, 17)  # English words: 1-4, 5-6, 7-8, 9-10, 11-13, 14-16
 
@@ -28,6 +26,7 @@ class PairTask:
         recipe: the recipe to serve.
     """
 
+    one_vocabulary = False
     min_count = 1
 
     def __init__(self, recipe: Recipe) -> None:
@@ -116,6 +115,46 @@ class TranslationTask(PairTask):
         }
 
 
+class SubwordTranslationTask(TranslationTask):
+    """Sentence pairs of any length in subwords: no word is unknown, no sentence too long."""
+
+    def texts(self, split: str) -> tuple[list[str], list[str]]:
+        """English and other sentences; for training those beyond the course's usual cut too."""
+        pairs = data.load_pairs(self.recipe.data, split)
+        if split == "train":
+            pairs = pairs + data.load_pairs(self.recipe.data, "rest")
+        return [p.source for p in pairs], [p.target for p in pairs]
+
+    def vocabularies(self) -> tuple[SubwordVocabulary, SubwordVocabulary]:
+        size = self.recipe.options["vocabulary"]
+        source, target = self.texts("train")
+        return SubwordVocabulary.train(source, size), SubwordVocabulary.train(target, size)
+
+    def batches(
+        self, source: SubwordVocabulary, target: SubwordVocabulary, split: str = "train"
+    ) -> Batches:
+        english, other = self.texts(split)
+        return Batches(
+            [source.encode(text, eos=False) for text in english],
+            [target.encode(text, eos=False) for text in other],
+            batch_size=self.recipe.batch_size,
+            shuffle=split == "train",
+            seed=self.recipe.seed,
+        )
+
+    def measure(self, system: System) -> dict[str, Any]:
+        """As the translators of words, and on held-out sentences of any length and with any word."""
+        pairs = data.load_pairs(self.recipe.data, "any")
+        language = self.recipe.data[-2:]
+        found = [t.text for t in system.translate([p.source for p in pairs], batch_size=64)]
+        score = metrics.bleu(found, [lower(p.target, language) for p in pairs])
+        return {
+            **super().measure(system),
+            "bleu_any": score.score,
+            "sentences_any": len(pairs),
+        }
+
+
 class PronunciationTask(PairTask):
     """Words of CMUdict, letters to phonemes without stress."""
 
@@ -136,77 +175,6 @@ class PronunciationTask(PairTask):
             "words": len(entries),
             "words_per_second": len(entries) / seconds,
         }
-
-
-class CharacterTask:
-    """One book, character by character; its last tenth is held out, halved into valid and test."""
-
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
-
-    def texts(self) -> dict[str, str]:
-        """The three parts of the book."""
-        book = data.load_book(self.recipe.data)
-        ends = [0, int(0.9 * len(book)), int(0.95 * len(book)), len(book)]
-        parts = zip(("train", "valid", "test"), ends, ends[1:], strict=False)
-        return {name: book[a:b] for name, a, b in parts}
-
-    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
-        """All characters of the training part, once for input and output."""
-        vocabulary = Vocabulary.build(list(self.texts()["train"]))
-        return vocabulary, vocabulary
-
-    def batches(self, source: Vocabulary, target: Vocabulary, split: str = "train") -> data.TextBatches:
-        """Windows of a part of the book; shuffled for training."""
-        ids = torch.tensor(target.encode(list(self.texts()[split]), eos=False))
-        return data.TextBatches(
-            ids,
-            length=self.recipe.options["length"],
-            batch_size=self.recipe.batch_size,
-            shuffle=split == "train",
-            seed=self.recipe.seed,
-        )
-
-    def loss(self) -> Callable:
-        """Cross-entropy per character."""
-        return language_model_loss
-
-    def validate(
-        self, source: Vocabulary, target: Vocabulary, split: str = "valid"
-    ) -> Callable[[nn.Module], float]:
-        """A function from a model to its mean loss per character on a held-out part."""
-        ids = torch.tensor(target.encode(list(self.texts()[split]), eos=False))
-
-        def loss(model: nn.Module) -> float:
-            row = ids.to(next(model.parameters()).device)[None]
-            logits = model(row[:, :-1]).logits
-            return nn.functional.cross_entropy(logits[0], row[0, 1:]).item()
-
-        return loss
-
-    def measure(self, system: System) -> dict[str, Any]:
-        """Bits per character on the held-out end of the book, read in one piece."""
-        with torch.inference_mode():
-            nats = self.validate(system.source, system.target, "test")(system.model)
-        return {"bits_per_character": bits(nats), "characters": len(self.texts()["test"])}
-
-
-TASKS = {
-    "translation": TranslationTask,
-    "pronunciation": PronunciationTask,
-    "characters": CharacterTask,
-}
-
-
-def task_of(recipe: Recipe) -> PairTask | CharacterTask:
-    """The task that a recipe names.
-
-    Raises:
-        CourseError: if there is no such task.
-    """
-    if recipe.task not in TASKS:
-        raise CourseError(f"A task should be one of {', '.join(TASKS)}, not {recipe.task!r}.")
-    return TASKS[recipe.task](recipe)
 
 
 def lower(text: str, language: str = "es") -> str:

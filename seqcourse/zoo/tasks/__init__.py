@@ -1,0 +1,38 @@
+"""What recipes train for: data, loss, and what is measured."""
+
+from __future__ import annotations
+
+from seqcourse.errors import CourseError
+from seqcourse.zoo.recipes import Recipe
+from seqcourse.zoo.tasks.language import CharacterTask, SubwordTask, WordTask
+from seqcourse.zoo.tasks.masked import MaskedTask
+from seqcourse.zoo.tasks.pairs import (
+    PairTask,
+    PronunciationTask,
+    SubwordTranslationTask,
+    TranslationTask,
+    lower,
+)
+
+__all__ = ["TASKS", "lower", "task_of"]
+
+TASKS = {
+    "translation": TranslationTask,
+    "subword translation": SubwordTranslationTask,
+    "pronunciation": PronunciationTask,
+    "characters": CharacterTask,
+    "words": WordTask,
+    "subwords": SubwordTask,
+    "masked": MaskedTask,
+}
+
+
+def task_of(recipe: Recipe) -> PairTask | CharacterTask | MaskedTask:
+    """The task that a recipe names.
+
+    Raises:
+        CourseError: if there is no such task.
+    """
+    if recipe.task not in TASKS:
+        raise CourseError(f"A task should be one of {', '.join(TASKS)}, not {recipe.task!r}.")
+    return TASKS[recipe.task](recipe)

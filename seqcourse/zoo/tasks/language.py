@@ -1,0 +1,166 @@
+"""Tasks of language models: what comes next in a book, in characters, words or subwords."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from seqcourse import data
+from seqcourse.data import SubwordVocabulary, Vocabulary
+from seqcourse.train import language_model_loss
+from seqcourse.zoo.recipes import Recipe
+from seqcourse.zoo.system import System, bits
+
+
+class LanguageTask:
+    """One long text in three parts; subclasses say which text and in what pieces.
+
+    Args:
+        recipe: the recipe to serve.
+    """
+
+    one_vocabulary = True
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+
+    def texts(self) -> dict[str, str]:
+        """The parts "train", "valid" and "test" as text."""
+        raise NotImplementedError
+
+    def vocabulary(self) -> Vocabulary | SubwordVocabulary:
+        """The pieces of the training part."""
+        raise NotImplementedError
+
+    def ids(self, vocabulary: Vocabulary | SubwordVocabulary, split: str) -> Tensor:
+        """A part of the text as ids, (N,)."""
+        raise NotImplementedError
+
+    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
+        """The vocabulary, once for input and output."""
+        vocabulary = self.vocabulary()
+        return vocabulary, vocabulary
+
+    def batches(self, source: Vocabulary, target: Vocabulary, split: str = "train") -> data.TextBatches:
+        """Windows of a part; shuffled for training."""
+        return data.TextBatches(
+            self.ids(target, split),
+            length=self.recipe.options["length"],
+            batch_size=self.recipe.batch_size,
+            shuffle=split == "train",
+            seed=self.recipe.seed,
+        )
+
+    def loss(self) -> Callable:
+        """Cross-entropy per piece."""
+        return language_model_loss
+
+    def validate(
+        self, source: Vocabulary, target: Vocabulary, split: str = "valid"
+    ) -> Callable[[nn.Module], float]:
+        """A function from a model to its mean loss per piece on a held-out part."""
+        ids = self.ids(target, split)
+        return lambda model: mean_loss(model, ids)
+
+
+class CharacterTask(LanguageTask):
+    """One book, character by character; its last tenth is held out, halved into valid and test."""
+
+    def texts(self) -> dict[str, str]:
+        book = data.load_book(self.recipe.data)
+        ends = [0, int(0.9 * len(book)), int(0.95 * len(book)), len(book)]
+        parts = zip(("train", "valid", "test"), ends, ends[1:], strict=False)
+        return {name: book[a:b] for name, a, b in parts}
+
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary.build(list(self.texts()["train"]))
+
+    def ids(self, vocabulary: Vocabulary, split: str) -> Tensor:
+        return torch.tensor(vocabulary.encode(list(self.texts()[split]), eos=False))
+
+    def measure(self, system: System) -> dict[str, Any]:
+        """Bits per character on the held-out end of the book."""
+        with torch.inference_mode():
+            nats = self.validate(system.source, system.target, "test")(system.model)
+        return {"bits_per_character": bits(nats), "characters": len(self.texts()["test"])}
+
+
+class BooksTask(LanguageTask):
+    """The children's books, a paragraph after the other, <eos> behind each."""
+
+    def texts(self) -> dict[str, str]:
+        splits = ("train", "valid", "test")
+        return {s: "\n".join(self.paragraphs(s)) + "\n" for s in splits}
+
+    def paragraphs(self, split: str) -> list[str]:
+        """Lower-cased paragraphs of all books, in reading order."""
+        books = data.load_books(split).values()
+        return [part.lower() for text in books for part in data.paragraphs(text)]
+
+    def measure(self, system: System) -> dict[str, Any]:
+        """Perplexity per piece on the held-out ends of the books; bits per character of their text."""
+        ids, characters = self.ids(system.target, "test"), len(self.texts()["test"])
+        with torch.inference_mode():
+            nats = mean_loss(system.model, ids)
+        return {
+            "perplexity": float(torch.tensor(nats).exp()),
+            "bits_per_character": bits(nats) * (len(ids) - 1) / characters,
+            "pieces": len(ids),
+            "characters": characters,
+        }
+
+
+class WordTask(BooksTask):
+    """The children's books word by word; what stands in them fewer than three times is <unk>."""
+
+    min_count = 3
+
+    def tokens(self, split: str) -> list[list[str]]:
+        """The words of each paragraph."""
+        return [data.tokenize(paragraph) for paragraph in self.paragraphs(split)]
+
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary.build(self.tokens("train"), min_count=self.min_count)
+
+    def ids(self, vocabulary: Vocabulary, split: str) -> Tensor:
+        return torch.tensor([i for tokens in self.tokens(split) for i in vocabulary.encode(tokens)])
+
+    def measure(self, system: System) -> dict[str, Any]:
+        """As always, and how many words are <unk>, which is easier to guess than a word."""
+        unknown = (self.ids(system.target, "test") == data.UNK).double().mean().item()
+        return {**super().measure(system), "unknown_share": unknown}
+
+
+class SubwordTask(BooksTask):
+    """The children's books in subwords, for pre-training; measured by fine-tuning too."""
+
+    def vocabulary(self) -> SubwordVocabulary:
+        return SubwordVocabulary.train(self.paragraphs("train"), self.recipe.options["vocabulary"])
+
+    def ids(self, vocabulary: SubwordVocabulary, split: str) -> Tensor:
+        return torch.tensor([i for text in self.paragraphs(split) for i in vocabulary.encode(text)])
+
+    def measure(self, system: System) -> dict[str, Any]:
+        """As always, and who wrote a passage: with and without pre-training and auxiliary loss."""
+        from seqcourse.zoo.tasks.authors import ablation
+
+        return {**super().measure(system), "authors": ablation(system)}
+
+
+def mean_loss(model: nn.Module, ids: Tensor) -> float:
+    """Mean loss of each next id of a text (N,), read in one piece, or in windows if the model has a
+    longest text; windows overlap by half, and only what has half a window before it is counted."""
+    ids = ids.to(next(model.parameters()).device)
+    window = min(getattr(model, "longest", len(ids) - 1), len(ids) - 1)
+    total, done = 0.0, 0
+    while done < len(ids) - 1:
+        begin = 0 if done == 0 else max(0, min(done - window // 2, len(ids) - 1 - window))
+        tokens, targets = ids[begin : begin + window], ids[begin + 1 : begin + window + 1]
+        new = slice(done - begin, len(targets))
+        logits = model(tokens[None]).logits[0].float()
+        total += nn.functional.cross_entropy(logits[new], targets[new], reduction="sum").item()
+        done = begin + len(targets)
+    return total / (len(ids) - 1)
