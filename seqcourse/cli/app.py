@@ -234,6 +234,19 @@ def data_build(
     build_data(name, source, target)
 
 
+@data_app.command("fetch")
+def data_fetch(
+    name: Annotated[str, typer.Argument(help="smollm2 or minilm.")],
+    folder: Annotated[
+        Path | None, typer.Option(help="Where to put it; SEQCOURSE_PUBLISHED or a cache folder without.")
+    ] = None,
+) -> None:
+    """Download a published model that a chapter can use (an extra, about 90 MB)."""
+    from seqcourse.cli.data import fetch_published
+
+    fetch_published(name, folder)
+
+
 @app.callback(invoke_without_command=True)
 def options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,

