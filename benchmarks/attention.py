@@ -53,9 +53,7 @@ def contestants(b: int, n: int, d: int, heads: int, causal: bool, dtype: torch.d
         "floor": lambda: floor(x, causal),
         "ours": lambda: ours(x, causal=causal)[0],
         "ours, with weights": lambda: ours(x, causal=causal, need_weights=True)[0],
-        "torch.nn": lambda: theirs(
-            x, x, x, attn_mask=ahead, is_causal=causal, need_weights=False
-        )[0],
+        "torch.nn": lambda: theirs(x, x, x, attn_mask=ahead, is_causal=causal, need_weights=False)[0],
     }
 
     def both_ways(call):

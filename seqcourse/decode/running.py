@@ -92,7 +92,8 @@ def next_log_probs(out: StepLike, rows: int) -> Tensor:
     if logits.dtype in (torch.float16, torch.bfloat16):
         logits = logits.float()
     log_probs = torch.log_softmax(logits, dim=-1)
-    if torch.isnan(log_probs).any():
+    # A row that is no distribution comes out as NaN everywhere: one column tells.
+    if torch.isnan(log_probs[:, 0]).any():
         raise ValueError(
             "model.step gave logits that are no distribution: expected finite numbers (or -inf "
             "for some words), but a row holds NaN or +inf, or -inf everywhere. Look for a "
@@ -102,7 +103,7 @@ def next_log_probs(out: StepLike, rows: int) -> Tensor:
 
 
 def hide(log_probs: Tensor, forbid: Sequence[int], must_go_on: bool = False) -> Tensor:
-    """A copy in which the forbidden tokens have log-probability -inf, so that none is chosen.
+    """Give the forbidden tokens the log-probability -inf, in place, so that none is chosen.
 
     Raises ValueError for ids outside the vocabulary and, where every row must go on, for a row
     in which nothing is left.
@@ -113,7 +114,7 @@ def hide(log_probs: Tensor, forbid: Sequence[int], must_go_on: bool = False) -> 
     for token in forbid:
         token_in_vocabulary("forbid", token, size)
     index = torch.tensor(list(forbid), dtype=torch.int64, device=log_probs.device)
-    hidden = log_probs.index_fill(-1, index, float("-inf"))
+    hidden = log_probs.index_fill_(-1, index, float("-inf"))
     if must_go_on and (hidden.amax(-1) == float("-inf")).any():
         raise ValueError(
             f"forbid = {list(forbid)} leaves no word to choose: all that the model allows at some "

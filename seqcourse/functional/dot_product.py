@@ -56,8 +56,12 @@ def attention(
             f"Causal attention needs a key for each query, but there are {q.shape[-2]} queries and "
             f"{k.shape[-2]} keys."
         )
+    one = q.shape[-2] == 1
+    causal = causal and not one  # the last query sees every key
     if need_weights:
         return _readable(q, k, v, _both(mask, causal, q, k), dropout)
+    if one and mask is not None and q.device.type == "cpu":  # two products beat the kernel
+        return _readable(q, k, v, mask, dropout)[0], None
     return _fused(q, k, v, mask, causal, dropout), None
 
 
@@ -75,8 +79,6 @@ def _fused(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, d
     square = q.shape[-2] == k.shape[-2]
     if causal and mask is None and square:
         return scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True)
-    if causal and q.shape[-2] == 1:
-        causal = False  # the last query sees all keys
     mask = _both(mask, causal, q, k)
     return scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
 

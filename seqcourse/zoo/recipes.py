@@ -68,6 +68,19 @@ _ALL = (
         batch_size=128,
     ),
     Recipe(
+        name="en-es-transformer",
+        about="English to Spanish with a Transformer as large as the recurrent model with attention",
+        task="translation",
+        data="en-es",
+        model="Transformer",
+        sizes={"width": 192, "heads": 4, "layers": 2, "hidden": 640, "dropout": 0.2},
+        training=TrainingConfig(
+            epochs=20, learning_rate=2e-3, warmup_steps=1000, decay="linear", precision="bf16"
+        ),
+        batch_size=128,
+        label_smoothing=0.1,
+    ),
+    Recipe(
         name="en-fr-attention",
         about="English to French with the additive attention of Bahdanau et al. (2015)",
         task="translation",

@@ -9,8 +9,6 @@ import torch
 from seqcourse import CourseError, data, metrics, train, zoo
 from seqcourse.zoo.tasks import lower
 
-TRANSLATORS = ["en-es-fixed", "en-es-attention", "en-fr-attention"]
-
 
 @pytest.fixture(scope="module")
 def systems():
@@ -36,9 +34,15 @@ def test_bars():
     assert attention["bleu"] >= 40
     assert attention["bleu"] > fixed["bleu"] + 1
     assert figures["g2p-attention"]["word_error"] <= 0.30
+    assert figures["en-es-transformer"]["bleu"] > max(46, attention["bleu"])
 
 
-@pytest.mark.parametrize("name", ["en-es-fixed", "en-es-attention"])
+def test_the_transformer_is_no_larger_than_the_recurrent_model():
+    sizes = [zoo.figures(name)["parameters"] for name in ("en-es-transformer", "en-es-attention")]
+    assert sizes[0] <= sizes[1]
+
+
+@pytest.mark.parametrize("name", ["en-es-fixed", "en-es-attention", "en-es-transformer"])
 def test_bleu_of_a_sample_agrees_with_the_stored_figure(name, systems):
     """400 held-out sentences, decoded now: within the spread of a sample of that size."""
     pairs = data.load_pairs("en-es", "test")[::7][:400]
