@@ -1,0 +1,231 @@
+"""Exercise 1: documents as rows of inputs and targets for a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+from seqcourse.check.ps7.ids import FIRST, IGNORE, PAD
+
+FORBIDDEN = {"language_batch": ("TextBatches", "seqcourse")}
+Documents = Sequence[Sequence[int]]
+
+
+def batch_arguments(sizes: Sequence[int], length: int, end: int = 2, seed: int = 0) -> dict[str, Any]:
+    """Arguments of `language_batch`: documents of these sizes, the length of a row, the separator."""
+    generator = torch.Generator().manual_seed(seed)
+    documents = [torch.randint(FIRST, 60, (size,), generator=generator).tolist() for size in sizes]
+    return {"documents": documents, "length": length, "end": end}
+
+
+def _stream(documents: Documents, end: int) -> list[int]:
+    return [token for document in documents for token in [*document, end]]
+
+
+def _cut(inputs: list[int], targets: list[int], length: int, pad: int = PAD, ignore: int = IGNORE):
+    """Two streams as rows; what is left in the last row is filled up."""
+    left = -len(inputs) % length
+    rows = torch.tensor(inputs + [pad] * left), torch.tensor(targets + [ignore] * left)
+    return tuple(row.reshape(-1, length) for row in rows)
+
+
+def reference_language_batch(documents: Documents, length: int, end: int) -> tuple[Tensor, Tensor]:
+    """Inputs and targets (R, length): all documents as one stream, each followed by `end`."""
+    stream = _stream(documents, end)
+    return _cut(stream[:-1], stream[1:], length)
+
+
+def _streamed(make: Callable[[Documents, int], list[int]], **fill: int) -> Callable[..., Any]:
+    """Rows of another stream than the right one."""
+
+    def answer(documents, length, end):
+        stream = make(documents, end)
+        return _cut(stream[:-1], stream[1:], length, **fill)
+
+    return answer
+
+
+def _between(documents, end):
+    return _stream(documents, end)[:-1]
+
+
+def _in_front(documents, end):
+    return [token for document in documents for token in [end, *document]]
+
+
+def _no_separator(documents, end):
+    return [token for document in documents for token in document]
+
+
+def _dropped(documents, length, end):
+    stream = _stream(documents, end)
+    whole = (len(stream) - 1) // length * length
+    return _cut(stream[:whole], stream[1 : whole + 1], length)
+
+
+def _one_row_too_many(documents, length, end):
+    stream = _stream(documents, end)
+    rows = len(stream) // length + 1
+    inputs = stream[:-1] + [PAD] * (rows * length - len(stream) + 1)
+    targets = stream[1:] + [IGNORE] * (rows * length - len(stream) + 1)
+    return torch.tensor(inputs).reshape(rows, length), torch.tensor(targets).reshape(rows, length)
+
+
+def _last_token_is_an_input(documents, length, end):
+    """The whole stream is fed; behind its last token nothing is asked."""
+    stream = _stream(documents, end)
+    return _cut(stream, [*stream[1:], IGNORE], length)
+
+
+def _cut_before_the_shift(documents, length, end):
+    rows = _cut(*[_stream(documents, end)] * 2, length)
+    return rows[0][:, :-1], rows[1][:, 1:]
+
+
+def _document_per_row(documents, length, end):
+    rows = [_cut(document, [*document[1:], end], length) for document in map(list, documents)]
+    return tuple(torch.cat(part) for part in zip(*rows, strict=True))
+
+
+def _rolled(documents, length, end):
+    stream = _stream(documents, end)
+    return _cut(stream, [*stream[1:], stream[0]], length)
+
+
+def _rolled_in_row(documents, length, end):
+    inputs = reference_language_batch(documents, length, end)[0]
+    return inputs, inputs.roll(-1, dims=1)
+
+
+def _down_the_columns(documents, length, end):
+    parts = reference_language_batch(documents, length, end)
+    return tuple(part.reshape(length, -1).T for part in parts)
+
+
+def _ends_ignored(documents, length, end):
+    inputs, targets = reference_language_batch(documents, length, end)
+    return inputs, targets.masked_fill(targets == end, IGNORE)
+
+
+def _overlapping(documents, length, end):
+    stream = torch.tensor(_stream(documents, end))
+    return stream[:-1].unfold(0, length, 1), stream[1:].unfold(0, length, 1)
+
+
+def _rowwise(pairs: tuple[Tensor, Tensor]) -> tuple[list, list]:
+    return tuple(part.tolist() for part in pairs)
+
+
+LANGUAGE_BATCH = [
+    Likely(
+        "Are the targets the inputs themselves? They stand one place later in the stream.",
+        lambda *a: (reference_language_batch(*a)[0],) * 2,
+    ),
+    Likely(
+        "Did you swap the two? The inputs come first, the targets one place later.",
+        lambda *a: reference_language_batch(*a)[::-1],
+    ),
+    Likely(
+        "Is the separator missing? `end` stands behind every document.",
+        _streamed(_no_separator),
+    ),
+    Likely(
+        "Does the last document have no separator behind it? Where it ends must be learnt too.",
+        _streamed(_between),
+    ),
+    Likely(
+        "Does the separator stand in front of each document? It stands behind it.",
+        _streamed(_in_front),
+    ),
+    Likely(
+        "Is the rest behind the last full row thrown away? It becomes a row that is filled up.",
+        _dropped,
+    ),
+    Likely(
+        "Are the targets filled up with PAD? The model would be asked to write padding: use IGNORE.",
+        _streamed(_stream, ignore=PAD),
+    ),
+    Likely(
+        "Are the inputs filled up with IGNORE? It is no id that a model can be fed: use PAD.",
+        _streamed(_stream, pad=IGNORE),
+    ),
+    Likely(
+        "Are PAD and IGNORE swapped? Inputs are filled up with PAD, targets with IGNORE.",
+        _streamed(_stream, pad=IGNORE, ignore=PAD),
+    ),
+    Likely(
+        "Is there a row of nothing but filling? Of S tokens S - 1 are asked for, which makes "
+        "(S - 1) / length rows, rounded up.",
+        _one_row_too_many,
+    ),
+    Likely(
+        "Is the last token of the stream an input? Nothing follows it: the inputs are stream[:-1].",
+        _last_token_is_an_input,
+    ),
+    Likely(
+        "Did you cut rows first and then shift within each row? The first token of every row is then "
+        "never asked for. Shift the stream, then cut both.",
+        _cut_before_the_shift,
+    ),
+    Likely(
+        "Is the id of the separator written into your code? It is handed in as `end`.",
+        lambda documents, length, end: reference_language_batch(documents, length, 2),
+    ),
+    Likely(
+        "Does every document begin a row of its own? They follow each other in one stream.",
+        _document_per_row,
+    ),
+    Likely(
+        "Does the end of the stream ask for its beginning (torch.roll)? Nothing follows it.",
+        _rolled,
+    ),
+    Likely(
+        "Does the end of a row ask for its own beginning? It asks for what follows in the stream.",
+        _rolled_in_row,
+    ),
+    Likely(
+        "Does the stream run down the columns? Each row holds `length` neighbouring tokens.",
+        _down_the_columns,
+    ),
+    Likely(
+        "Is the separator never a target? That a document ends is learnt like a word.",
+        _ends_ignored,
+    ),
+    Likely("Do your rows overlap? The next row begins where the row before it ends.", _overlapping),
+    Likely(
+        "Are they lists? Two tensors are asked for: torch.tensor(...).",
+        lambda *a: _rowwise(reference_language_batch(*a)),
+    ),
+]
+
+
+def language_batch(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Check exercise 1: first documents that fill their rows, then a last row that is filled up."""
+
+    def case(label: str, sizes: Sequence[int], length: int, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: batch_arguments(sizes, length, **options), hint)
+
+    filled = "Inputs are filled up with PAD, targets with IGNORE, as far as the last row reaches."
+    cases = [
+        case("the first example", (4, 1, 5), 4),
+        case(
+            "another separator", (3, 6), 5, "Is the id of the separator written into your code?", end=3
+        ),
+        case("rows of one token", (2, 3), 1),
+        case("a last row that is filled up", (5, 3, 2), 5, filled, seed=1),
+        case("one document, shorter than a row", (4,), 9, filled, seed=2),
+        case("a last row with a single token", (6, 4), 5, filled, seed=3),
+    ]
+    core.check_function(
+        "language_batch",
+        student,
+        reference_language_batch,
+        cases,
+        LANGUAGE_BATCH,
+        forbidden=FORBIDDEN["language_batch"],
+    )

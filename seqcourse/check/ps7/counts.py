@@ -1,0 +1,215 @@
+"""Exercise 3: how many parameters GPT and BERT have, by formula."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+from seqcourse.check.values import plainly
+
+_OURS = ("count_parameters", "number_of_parameters", "numel", "seqcourse")
+FORBIDDEN = {"gpt_parameters": _OURS, "bert_parameters": _OURS}
+
+# vocabulary, longest, width, layers, hidden
+GPT2_SMALL = (50257, 1024, 768, 12, 3072)
+# vocabulary, longest, segments, width, layers, hidden
+BERT_BASE = (30522, 512, 2, 768, 12, 3072)
+
+
+def _drawn(seed: int, factor: int | None) -> tuple[int, int, int, int, int]:
+    """A shape whose sizes are all different; hidden is factor * width, or else any number."""
+    rng = numpy.random.default_rng(seed)
+    width = 8 * int(rng.integers(5, 60))
+    hidden = factor * width if factor else 8 * int(rng.integers(70, 300))
+    vocabulary, longest = int(rng.integers(2_000, 50_000)), 64 * int(rng.integers(9, 20)) + 1
+    return vocabulary, longest, width, int(rng.integers(3, 20)), hidden
+
+
+def gpt_arguments(factor: int | None = 4, layers: int | None = None, seed: int = 0) -> dict[str, Any]:
+    """Arguments of `gpt_parameters`.
+
+    factor: hidden as a multiple of the width, None for any number. layers: if it is to be fixed.
+    """
+    vocabulary, longest, width, many, hidden = _drawn(seed, factor)
+    return {
+        "vocabulary": vocabulary,
+        "longest": longest,
+        "width": width,
+        "layers": many if layers is None else layers,
+        "hidden": hidden,
+    }
+
+
+def bert_arguments(
+    factor: int | None = 4, layers: int | None = None, segments: int = 3, seed: int = 0
+) -> dict[str, Any]:
+    """Arguments of `bert_parameters`, as those of `gpt_arguments`, with a number of segments."""
+    given = gpt_arguments(factor, layers, seed)
+    first = {name: given.pop(name) for name in ("vocabulary", "longest")}
+    return {**first, "segments": segments, **given}
+
+
+def _block(width: int, hidden: int) -> int:
+    attention = 4 * width * width + 4 * width
+    mlp = 2 * width * hidden + hidden + width
+    return attention + mlp + 4 * width
+
+
+def reference_gpt_parameters(vocabulary: int, longest: int, width: int, layers: int, hidden: int) -> int:
+    """Parameters of GPT-2's form: tied embeddings, learned positions, pre-norm with a last norm."""
+    return (vocabulary + longest) * width + layers * _block(width, hidden) + 2 * width
+
+
+def reference_bert_parameters(
+    vocabulary: int, longest: int, segments: int, width: int, layers: int, hidden: int
+) -> int:
+    """Parameters of BERT with its pooler, without the heads of its pre-training."""
+    embeddings = (vocabulary + longest + segments) * width + 2 * width
+    return embeddings + layers * _block(width, hidden) + width * width + width
+
+
+_IN_BLOCKS: list[tuple[str, Callable[[int, int], int]]] = [
+    (
+        "Are the biases of the blocks missing? Each projection has D, the MLP d_ff + D.",
+        lambda d, h: -(5 * d + h),
+    ),
+    (
+        "Are the four biases of the attention missing, or all normalisations of the blocks? "
+        "Either makes 4 D in each block.",
+        lambda d, h: -4 * d,
+    ),
+    ("Are the biases of the MLP missing? It has d_ff + D.", lambda d, h: -(d + h)),
+    ("Is W_O missing? Attention has four projections: W_Q, W_K, W_V, W_O.", lambda d, h: -d * d - d),
+    ("Is W_O missing? Attention has four projections: W_Q, W_K, W_V, W_O.", lambda d, h: -d * d),
+    ("Has each block one normalisation only? It has two.", lambda d, h: -2 * d),
+    ("Does the MLP have one matrix only? It goes up to d_ff and down again.", lambda d, h: -d * h),
+    ("Is d_ff taken for 4 D? It is handed in as `hidden`.", lambda d, h: (2 * d + 1) * (4 * d - h)),
+    ("Is d_ff taken for D? It is handed in as `hidden`.", lambda d, h: (2 * d + 1) * (d - h)),
+]
+
+
+def _blocks_off(reference: Callable[..., int]) -> list[Likely]:
+    """Mistakes inside the blocks, for either of the two counts."""
+
+    def answer(change: Callable[[int, int], int]) -> Callable[..., int]:
+        def count(*sizes: int) -> int:
+            width, layers, hidden = sizes[-3:]
+            return reference(*sizes) + layers * change(width, hidden)
+
+        return count
+
+    def without_gamma(*sizes: int) -> int:  # or without beta, everywhere
+        return reference(*sizes) - (2 * sizes[-2] + 1) * sizes[-3]
+
+    return [
+        *(Likely(question, answer(change)) for question, change in _IN_BLOCKS),
+        Likely(
+            "Does a normalisation have D parameters only? It has gamma and beta: 2 D.", without_gamma
+        ),
+        Likely(
+            "Is only one block counted? There are `layers` of them.",
+            lambda *s: reference(*s[:-2], 1, s[-1]),
+        ),
+        Likely(
+            "Are the positions missing? They are a learned table, one row for each place.",
+            lambda *s: reference(s[0], 0, *s[2:]),
+        ),
+        Likely(
+            "Are the word embeddings missing? They are a table, one row for each word.",
+            lambda *s: reference(0, *s[1:]),
+        ),
+    ]
+
+
+GPT_PARAMETERS = [
+    Likely(
+        "Is the last normalisation missing? With pre-norm one more stands behind the last block.",
+        lambda *s: reference_gpt_parameters(*s) - 2 * s[2],
+    ),
+    Likely(
+        "Is there a second table of words for the output? It is tied: the embeddings are used twice and "
+        "counted once.",
+        lambda *s: reference_gpt_parameters(*s) + s[0] * s[2],
+    ),
+    Likely(
+        "Does the output have a bias for each word? GPT-2's has none.",
+        lambda *s: reference_gpt_parameters(*s) + s[0],
+    ),
+    *_blocks_off(reference_gpt_parameters),
+]
+
+BERT_PARAMETERS = [
+    Likely(
+        "Is the pooler missing? It is a D x D matrix and a bias.",
+        lambda *s: reference_bert_parameters(*s) - s[3] ** 2 - s[3],
+    ),
+    Likely(
+        "Does the pooler have no bias? It has one, of size D.",
+        lambda *s: reference_bert_parameters(*s) - s[3],
+    ),
+    Likely(
+        "Are the segments missing? They are a table, one row for each.",
+        lambda *s: reference_bert_parameters(*s) - s[2] * s[3],
+    ),
+    Likely(
+        "Is the normalisation of the embeddings missing? BERT normalises their sum.",
+        lambda *s: reference_bert_parameters(*s) - 2 * s[3],
+    ),
+    Likely(
+        "Is there a normalisation behind the last block? BERT is post-norm: each block ends with one, "
+        "and that is all. The one more stands behind the embeddings.",
+        lambda *s: reference_bert_parameters(*s) + 2 * s[3],
+    ),
+    Likely(
+        "Is there a second table of words for the output? Heads of the pre-training are not counted.",
+        lambda *s: reference_bert_parameters(*s) + s[0] * s[3],
+    ),
+    *_blocks_off(reference_bert_parameters),
+]
+
+
+def _check(name: str, student: Any, reference: Any, make: Any, likely: Any, published: tuple) -> None:
+    if callable(student):
+        core.forbid(name, core.calls(student), FORBIDDEN[name])
+    names = list(make())
+    cases = [
+        Case("the first example", make),
+        Case("an MLP that is not four times as wide", lambda: make(None, seed=1)),
+        Case("no layers at all", lambda: make(layers=0, seed=2)),
+        Case("the published model", lambda: dict(zip(names, published, strict=True))),
+    ]
+    core.check_function(
+        name,
+        plainly(student) if callable(student) else student,
+        plainly(reference),
+        cases,
+        [Likely(mistake.question, plainly(mistake.answer)) for mistake in likely],
+    )
+
+
+def gpt_parameters(student: Callable[..., int]) -> None:
+    """Check exercise 3, first half: GPT's parameters."""
+    _check(
+        "gpt_parameters",
+        student,
+        reference_gpt_parameters,
+        gpt_arguments,
+        GPT_PARAMETERS,
+        GPT2_SMALL,
+    )
+
+
+def bert_parameters(student: Callable[..., int]) -> None:
+    """Check exercise 3, second half: BERT's parameters."""
+    _check(
+        "bert_parameters",
+        student,
+        reference_bert_parameters,
+        bert_arguments,
+        BERT_PARAMETERS,
+        BERT_BASE,
+    )

@@ -1,0 +1,190 @@
+"""Exercise 6: the loss of masked words, also where none was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.compare import outcome
+from seqcourse.check.core import Case, Likely, Mistake
+from seqcourse.check.ps7.ids import FIRST, IGNORE
+
+FORBIDDEN = {"masked_word_loss": ("sequence_loss", "language_model_loss", "seqcourse")}
+
+
+def masked_arguments(
+    batch: int,
+    time: int,
+    v: int = 8,
+    share: float = 0.4,
+    scale: float = 1.0,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Tensor]:
+    """Arguments of `masked_word_loss`: logits (B, T, V) and labels (B, T) at a share of the places.
+
+    With a share above 0 the rows have different numbers of labels; with 0 there is none.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    logits = scale * core.normal({"logits": (batch, time, v)}, seed)["logits"]
+    labels = torch.randint(FIRST, v, (batch, time), generator=generator)
+    chosen = torch.rand(batch, time, generator=generator) < share
+    if share:
+        chosen[0] = torch.arange(time) < time - 1  # almost all of the first row
+        if batch > 1:
+            chosen[1] = torch.arange(time) == time // 2  # a single one of the second
+    return {"logits": logits.to(dtype), "labels": labels.where(chosen, IGNORE)}
+
+
+def _minus_log(logits: Tensor, labels: Tensor) -> Tensor:
+    """Minus the log-probability of the labels (B, T); of IGNORE, that of word 0."""
+    return -logits.log_softmax(dim=-1).gather(-1, labels.clamp(min=0)[..., None])[..., 0]
+
+
+def _per_word(losses: Tensor, chosen: Tensor) -> Tensor:
+    return (losses * chosen).sum() / chosen.sum().clamp(min=1)
+
+
+def _made(
+    *,
+    minus_log: Callable[[Tensor, Tensor], Tensor] = _minus_log,
+    mean: Callable[[Tensor, Tensor], Tensor] = _per_word,
+    chosen: Callable[[Tensor], Tensor] = lambda labels: labels != IGNORE,
+) -> Callable[..., Tensor]:
+    """The loss with one part put in another's place."""
+    return lambda logits, labels: mean(minus_log(logits, labels), chosen(labels))
+
+
+reference_masked_word_loss = _made()
+
+
+def _shifted(logits: Tensor, labels: Tensor) -> Tensor:
+    return reference_masked_word_loss(logits[:, :-1], labels[:, 1:])
+
+
+MASKED_WORD_LOSS = [
+    Likely(
+        "With no place chosen, is it 0 / 0, which is NaN? The loss is then 0.",
+        lambda logits, labels: torch.nn.functional.cross_entropy(
+            logits.transpose(1, 2), labels, ignore_index=IGNORE
+        ),
+    ),
+    Likely(
+        "Are places counted that were not chosen? Where the label is IGNORE nothing was asked.",
+        _made(chosen=lambda labels: torch.ones_like(labels, dtype=torch.bool)),
+    ),
+    Likely(
+        "Is the sum divided by all places? Divide by the number of chosen ones.",
+        _made(mean=lambda losses, chosen: (losses * chosen).mean()),
+    ),
+    Likely(
+        "Did you average the rows' own means? Every chosen word counts the same: divide the whole sum "
+        "by the number of chosen places of the batch.",
+        _made(
+            mean=lambda losses, chosen: (
+                (losses * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)
+            ).mean()
+        ),
+    ),
+    Likely(
+        "Is the loss a sum? It is the mean per chosen place.",
+        _made(mean=lambda losses, chosen: (losses * chosen).sum()),
+    ),
+    Likely(
+        "Is the sum divided by the number of rows? Divide by the number of chosen places.",
+        _made(mean=lambda losses, chosen: (losses * chosen).sum() / len(losses)),
+    ),
+    Likely(
+        "Did you add 1 to the number of chosen places? Take the larger of the number and 1 instead.",
+        _made(mean=lambda losses, chosen: (losses * chosen).sum() / (chosen.sum() + 1)),
+    ),
+    Likely(
+        "Is there a loss per row? One number is asked for, for the whole batch.",
+        _made(mean=lambda losses, chosen: (losses * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)),
+    ),
+    Likely(
+        "Are the labels shifted by one, as in a language model? BERT is asked for the word at the very "
+        "place.",
+        _shifted,
+    ),
+    Likely(
+        "Is the sign wrong? The loss is minus the log-probability.",
+        _made(minus_log=lambda *a: -_minus_log(*a)),
+    ),
+    Likely(
+        "Is the log missing? The loss is minus the log of the probability.",
+        _made(minus_log=lambda z, y: -z.softmax(dim=-1).gather(-1, y.clamp(min=0)[..., None])[..., 0]),
+    ),
+    Likely(
+        "Did you take the logits for log-probabilities? log_softmax turns the one into the other.",
+        _made(minus_log=lambda z, y: -z.gather(-1, y.clamp(min=0)[..., None])[..., 0]),
+    ),
+    Likely(
+        "Is the softmax over the wrong axis? It is over the words of the vocabulary: dim=-1.",
+        _made(
+            minus_log=lambda z, y: -z.log_softmax(dim=1).gather(-1, y.clamp(min=0)[..., None])[..., 0]
+        ),
+    ),
+    Likely(
+        "IGNORE is no index: gather only at the chosen places, or put any word there first "
+        "(labels.clamp(min=0)) and leave it out of the sum.",
+        lambda logits, labels: logits.log_softmax(dim=-1).gather(-1, labels[..., None]),
+    ),
+    Likely(
+        "cross_entropy wants the words on the second axis: logits[chosen] has one row per chosen place.",
+        lambda logits, labels: torch.nn.functional.cross_entropy(logits, labels, ignore_index=IGNORE),
+    ),
+]
+
+
+def judge_gradient(gradient: Any) -> None:
+    """Raise Mistake when the gradient of logits at which nothing was asked is not zero or none."""
+    if isinstance(gradient, Tensor) and not bool((gradient == 0).all()):
+        raise Mistake(
+            "masked_word_loss: with no place chosen the loss is 0, as it should be, but its gradient is "
+            "not, and one NaN spoils every parameter. nan_to_num() at the end, or `if loss.isnan()`, "
+            "covers it up on the way forward only: divide by the larger of the number and 1."
+        )
+
+
+def judge_nothing(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+    """Judge one case with no place chosen: the loss, then that no gradient is NaN; raise Mistake."""
+    core.judge("masked_word_loss", found, given, reference_masked_word_loss, MASKED_WORD_LOSS, prefix)
+    judge_gradient(core.result(found, f"{prefix}gradient.logits"))
+
+
+def masked_word_loss(student: Callable[..., Tensor]) -> None:
+    """Check exercise 6: some places chosen, then none."""
+
+    def case(label: str, *sizes: int, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: masked_arguments(*sizes, **options), hint)
+
+    nothing = case("no place chosen", 2, 4, share=0.0, seed=4)
+    cases = [
+        case("the first example", 2, 5),
+        case("other sizes", 4, 4, 6, seed=1, hint="Is a size written into your code?"),
+        case("a batch of 1", 1, 6, seed=2, hint="Does a squeeze() or [0] drop the batch?"),
+        case("logits in the hundreds", 3, 5, scale=300.0, seed=3),
+        case("float32", 2, 5, dtype=torch.float32, hint="Create new tensors like the old ones."),
+        nothing,
+    ]
+    if callable(student):
+        got = outcome(student, tuple(nothing.make().values()))
+        if isinstance(got, Tensor) and core.same(got, reference_masked_word_loss(**nothing.make())):
+            reached = outcome(core.gradients, (student, nothing.make(), ["logits"]))
+            if isinstance(reached, dict):
+                judge_gradient(reached["logits"])
+    core.check_function(
+        "masked_word_loss",
+        student,
+        reference_masked_word_loss,
+        cases,
+        MASKED_WORD_LOSS,
+        gradient=("logits",),
+        forbidden=FORBIDDEN["masked_word_loss"],
+    )

@@ -1,0 +1,248 @@
+"""Exercise 5: which words BERT hides, and what stands there instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+from seqcourse.check.ps7.ids import CLS, FIRST, IGNORE, MASK, PAD, SEP
+
+FORBIDDEN = {"mask_words": ("seqcourse",)}
+CHOSEN, MASKED, KEPT = 0.15, 0.8, 0.9  # borders of the draws
+
+
+def masking_arguments(
+    lengths: Sequence[int],
+    v: int = 60,
+    specials: bool = True,
+    borders: bool = False,
+    often: bool = True,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `mask_words`: tokens (B, T), three uniform draws for each, the vocabulary's size.
+
+    lengths: real tokens of each row. specials: whether rows begin with <cls>, hold <sep> in the middle
+    and at the end, and padding. borders: draws that lie exactly on 0.15, 0.8, 0.9 and 0. often: draws
+    that choose about every second place, so that all three fates occur.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    batch, time = len(lengths), max(lengths)
+    tokens = torch.randint(FIRST, v, (batch, time), generator=generator)
+    draws = torch.rand(3, batch, time, generator=generator, dtype=torch.float64)
+    if often:  # every second place is chosen, and the fates are evenly shared out
+        low = torch.rand(batch, time, generator=generator, dtype=torch.float64) < 0.55
+        draws[0] = torch.where(low, 0.149 * draws[0], draws[0])
+        fate = torch.randint(3, (batch, time), generator=generator)
+        start, width = torch.tensor([0.0, 0.8, 0.9]), torch.tensor([0.79, 0.09, 0.1])
+        draws[1] = start.double()[fate] + width.double()[fate] * draws[1]
+    if borders:
+        exact = torch.tensor([CHOSEN, 0.0, 0.1, 0.05], dtype=torch.float64)
+        fates = torch.tensor([MASKED, KEPT, 0.0, MASKED, KEPT], dtype=torch.float64)
+        words = torch.tensor([0.0, 0.999, 0.5], dtype=torch.float64)
+        place = torch.arange(batch * time).reshape(batch, time)
+        draws = torch.stack([exact[place % 4], fates[place % 5], words[place % 3]])
+    if specials:
+        places, ends = torch.arange(time), torch.tensor(list(lengths))[:, None] - 1
+        tokens = torch.where((places == ends) | (places == ends // 2), SEP, tokens)
+        tokens = torch.where(places > ends, PAD, tokens)
+        tokens[:, 0] = CLS
+    return {"tokens": tokens, "draws": draws, "size": v}
+
+
+def _made(
+    *,
+    word: Callable[[Tensor], Tensor] = lambda tokens: tokens >= FIRST,
+    choose: Callable[[Tensor], Tensor] = lambda u: u < CHOSEN,
+    masked: Callable[[Tensor], Tensor] = lambda u: u < MASKED,
+    other: Callable[[Tensor], Tensor] = lambda u: (u >= MASKED) & (u < KEPT),
+    draw: Callable[[Tensor, int], Tensor] = lambda u, size: FIRST + (u * (size - FIRST)).long(),
+    which: tuple[int, int, int] = (0, 1, 2),
+    labels: Callable[..., Tensor] = lambda tokens, hidden, chosen: tokens.where(chosen, IGNORE),
+    only_chosen: bool = True,
+) -> Callable[..., Any]:
+    """The masking with one part put in another's place."""
+
+    def mask_words(tokens: Tensor, draws: Tensor, size: int) -> tuple[Tensor, Tensor]:
+        first, fate, new = (draws[k] for k in which)
+        chosen = choose(first) & word(tokens)
+        may = chosen if only_chosen else word(tokens)
+        hidden = torch.where(may & other(fate), draw(new, size), tokens)
+        hidden = torch.where(may & masked(fate), MASK, hidden)
+        return hidden, labels(tokens, hidden, chosen)
+
+    return mask_words
+
+
+reference_mask_words = _made()
+
+
+def _never(u: Tensor) -> Tensor:
+    return torch.zeros_like(u, dtype=torch.bool)
+
+
+def _up_to(border: float) -> Callable[[Tensor], Tensor]:
+    return lambda u: u <= border
+
+
+def _between(u: Tensor) -> Tensor:
+    return (u > MASKED) & (u <= KEPT)
+
+
+def _always(u: Tensor) -> Tensor:
+    return torch.ones_like(u, dtype=torch.bool)
+
+
+MASK_WORDS = [
+    Likely(
+        "Are specials chosen too? Only words are, the ids from FIRST on: never <cls>, <sep> or padding.",
+        _made(word=lambda tokens: torch.ones_like(tokens, dtype=torch.bool)),
+    ),
+    Likely(
+        "Is only padding left out? <cls> and <sep> are never chosen either: words are the ids from "
+        "FIRST on.",
+        _made(word=lambda tokens: tokens != PAD),
+    ),
+    Likely(
+        "Is FIRST taken for a special? It is the first word: tokens >= FIRST.",
+        _made(word=lambda tokens: tokens > FIRST),
+    ),
+    Likely(
+        "Did you swap the two? The changed tokens come first, then the labels.",
+        lambda *a: reference_mask_words(*a)[::-1],
+    ),
+    Likely(
+        "Does every place have a label? Only the chosen ones have one, all others IGNORE.",
+        _made(labels=lambda tokens, hidden, chosen: tokens.clone()),
+    ),
+    Likely(
+        "Do the labels hold what was put there? They hold the word that stood there before.",
+        _made(labels=lambda tokens, hidden, chosen: hidden.where(chosen, IGNORE)),
+    ),
+    Likely(
+        "Are labels missing where the word was replaced or kept? Every chosen place has one, whatever "
+        "its fate.",
+        _made(labels=lambda tokens, hidden, chosen: tokens.where(hidden == MASK, IGNORE)),
+    ),
+    Likely(
+        "Are labels missing where the word was kept? Every chosen place has one, whatever its fate.",
+        _made(labels=lambda tokens, hidden, chosen: tokens.where(hidden != tokens, IGNORE)),
+    ),
+    Likely(
+        "Is it the other way round? The labels stand at the chosen places, IGNORE everywhere else.",
+        _made(labels=lambda tokens, hidden, chosen: tokens.where(~chosen, IGNORE)),
+    ),
+    Likely(
+        "Is the label of the other places PAD? A loss would take it for a word: use IGNORE.",
+        _made(labels=lambda tokens, hidden, chosen: tokens.where(chosen, PAD)),
+    ),
+    Likely(
+        "Are the labels true and false? They hold the words themselves.",
+        _made(labels=lambda tokens, hidden, chosen: chosen.long()),
+    ),
+    Likely(
+        "Is every chosen word replaced by <mask>? Some become another, some stay: "
+        "draws[1] says which, not draws[0].",
+        _made(masked=_always),
+    ),
+    Likely(
+        "Is every chosen word that is not masked replaced by a random one? From 90 % on it stays.",
+        _made(other=lambda u: u >= MASKED),
+    ),
+    Likely("Does no word become a random one? From 80 % up to 90 % it does.", _made(other=_never)),
+    Likely(
+        "Does the lowest tenth of draws[1] give the random word? Below 80 % it is <mask>, "
+        "from there up to 90 % a random word.",
+        _made(masked=lambda u: u >= 0.2, other=lambda u: u < 0.1),
+    ),
+    Likely(
+        "Are the random and the kept words swapped? From 80 % up to 90 % a random word, "
+        "from there on kept.",
+        _made(other=lambda u: u >= KEPT),
+    ),
+    Likely(
+        "Are words changed that were not chosen? Masked or replaced is only what draws[0] chose.",
+        _made(only_chosen=False),
+    ),
+    Likely(
+        "Is the choice the wrong way round? A word is chosen where draws[0] is smaller than 15 %.",
+        _made(choose=lambda u: u >= CHOSEN),
+    ),
+    Likely(
+        "Is one draw used for fate and new word? draws[1] is the fate, draws[2] the new word.",
+        _made(which=(0, 1, 1)),
+    ),
+    Likely("Are draws[0] and draws[1] swapped? draws[0] chooses.", _made(which=(1, 0, 2))),
+    Likely(
+        "Can your random word be a special? It is FIRST + floor(draws[2] * (size - FIRST)).",
+        _made(draw=lambda u, size: (u * size).long()),
+    ),
+    Likely(
+        "Does your random word lie beyond the vocabulary? There are size - FIRST words: FIRST + "
+        "floor(draws[2] * (size - FIRST)).",
+        _made(draw=lambda u, size: FIRST + (u * size).long()),
+    ),
+    Likely(
+        "Is FIRST missing? The random word is FIRST + floor(draws[2] * (size - FIRST)).",
+        _made(draw=lambda u, size: (u * (size - FIRST)).long()),
+    ),
+    Likely(
+        "Did you round? floor (or .long()) makes every word equally likely and stays in the vocabulary.",
+        _made(draw=lambda u, size: FIRST + (u * (size - FIRST)).round().long()),
+    ),
+    Likely(
+        "Is the last word never drawn? There are size - FIRST words.",
+        _made(draw=lambda u, size: FIRST + (u * (size - FIRST - 1)).long()),
+    ),
+    *(
+        Likely(
+            "Are the borders the other way? What lies exactly on one belongs above it: 15 % is not "
+            "chosen, 80 % is a random word, 90 % is kept.",
+            _made(**mistake),
+        )
+        for mistake in (
+            {"choose": _up_to(CHOSEN)},
+            {"masked": _up_to(MASKED)},
+            {"other": _between},
+            {"masked": _up_to(MASKED), "other": _between},
+            {"choose": _up_to(CHOSEN), "masked": _up_to(MASKED), "other": _between},
+        )
+    ),
+    Likely(
+        "Are your random words floats? Ids are whole numbers: .long().",
+        _made(draw=lambda u, size: FIRST + (u * (size - FIRST))),
+    ),
+    Likely(
+        "Did you return the tokens only? The labels are asked for as well.",
+        lambda *a: reference_mask_words(*a)[0],
+    ),
+]
+
+
+def mask_words(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Check exercise 5: words only, then specials and padding, then draws on the borders."""
+
+    def case(label: str, *lengths: int, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: masking_arguments(lengths, **options), hint)
+
+    special = "Only words are chosen, the ids from FIRST on."
+    cases = [
+        case("the first example", 30, 30, specials=False),
+        case("a larger vocabulary", 25, 25, v=4000, specials=False, seed=1),
+        case("a single row", 40, specials=False, seed=2),
+        case("rows with <cls>, <sep> and padding", 20, 31, 9, seed=3, hint=special),
+        case("draws as they come, of which 15 % choose", 90, 60, often=False, seed=4),
+        case("draws exactly on the borders", 60, specials=False, borders=True),
+    ]
+    core.check_function(
+        "mask_words",
+        student,
+        reference_mask_words,
+        cases,
+        MASK_WORDS,
+        forbidden=FORBIDDEN["mask_words"],
+    )

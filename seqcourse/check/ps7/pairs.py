@@ -1,0 +1,411 @@
+"""Exercise 7: pairs of sentences, true and false ones, and how a pair is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+from seqcourse.check.ps7.ids import CLS, FIRST, SEP
+from seqcourse.check.values import plainly
+
+FORBIDDEN = {"pack_pair": ("seqcourse",), "sentence_pairs": ("seqcourse",)}
+
+
+# --- one pair, written down -------------------------------------------------------------------------
+
+
+def pack_arguments(a: int, b: int, longest: int, seed: int = 0) -> dict[str, Any]:
+    """Arguments of `pack_pair`: two sentences of these sizes, and the most tokens there may be."""
+    generator = torch.Generator().manual_seed(seed)
+    words = [torch.randint(FIRST, 90, (size,), generator=generator).tolist() for size in (a, b)]
+    return {"a": words[0], "b": words[1], "longest": longest}
+
+
+def _shortened(a: list[int], b: list[int], room: int, *, tie_a: bool = False) -> tuple[list, list]:
+    while len(a) + len(b) > room:
+        if len(a) > len(b) or (tie_a and len(a) == len(b)):
+            a = a[:-1]
+        else:
+            b = b[:-1]
+    return a, b
+
+
+def _packed(
+    a: list[int], b: list[int], *, middle: bool = True, end: bool = True, first: bool = True
+) -> tuple[Tensor, Tensor]:
+    one = [CLS] * first + a + [SEP] * middle
+    other = b + [SEP] * end
+    return torch.tensor(one + other), torch.tensor([0] * len(one) + [1] * len(other))
+
+
+def reference_pack_pair(a: list[int], b: list[int], longest: int) -> tuple[Tensor, Tensor]:
+    """<cls> a <sep> b <sep> and the segment of each token, both (N,) with N <= longest."""
+    return _packed(*_shortened(a, b, longest - 3))
+
+
+def _segments(change: Callable[[Tensor, int], Tensor]) -> Callable[..., Any]:
+    """Right tokens, other segments: change(segments, place of the first <sep>)."""
+
+    def answer(a, b, longest):
+        tokens, segments = reference_pack_pair(a, b, longest)
+        return tokens, change(segments.clone(), int((tokens == SEP).nonzero()[0]))
+
+    return answer
+
+
+def _of(value: Any, number: int) -> Tensor:
+    return torch.full_like(value, number)
+
+
+def _first_sep_in_second(segments: Tensor, place: int) -> Tensor:
+    segments[place] = 1
+    return segments
+
+
+def _last_sep_in_first(segments: Tensor, place: int) -> Tensor:
+    segments[-1] = 0
+    return segments
+
+
+PACK_PAIR = [
+    Likely(
+        "Do the three specials not count? With them there may be `longest` tokens.",
+        lambda a, b, longest: _packed(*_shortened(a, b, longest)),
+    ),
+    Likely(
+        "Are only two specials counted? There are three: <cls>, <sep>, <sep>.",
+        lambda a, b, longest: _packed(*_shortened(a, b, longest - 2)),
+    ),
+    Likely(
+        "Is there one token too few? `longest` tokens are allowed.",
+        lambda a, b, longest: _packed(*_shortened(a, b, longest - 4)),
+    ),
+    Likely(
+        "Did you cut the end of the whole? The last <sep> is lost then: shorten the sentences first.",
+        lambda a, b, longest: tuple(part[:longest] for part in _packed(a, b)),
+    ),
+    Likely(
+        "Is only the second sentence shortened? Take the last token from the longer of the two.",
+        lambda a, b, longest: _packed(a[: longest - 3], b[: max(0, longest - 3 - len(a))]),
+    ),
+    Likely(
+        "Is only the first sentence shortened? Take the last token from the longer of the two.",
+        lambda a, b, longest: _packed(a[: max(0, longest - 3 - len(b))], b[: longest - 3]),
+    ),
+    Likely(
+        "Does each sentence get half of the room? A short one leaves its rest to the other: take the "
+        "last token from the longer one, again and again.",
+        lambda a, b, longest: _packed(a[: (longest - 3) // 2], b[: (longest - 3) // 2]),
+    ),
+    Likely(
+        "Does each sentence get half of the room? A short one leaves its rest to the other: take the "
+        "last token from the longer one, again and again.",
+        lambda a, b, longest: _packed(a[: (longest - 3) - (longest - 3) // 2], b[: (longest - 3) // 2]),
+    ),
+    Likely(
+        "When both are equally long, is the first one shortened? Shorten b then.",
+        lambda a, b, longest: _packed(*_shortened(a, b, longest - 3, tie_a=True)),
+    ),
+    Likely(
+        "Are tokens taken from the front? Take the last ones.",
+        lambda a, b, longest: _packed(
+            *(part[::-1] for part in _shortened(a[::-1], b[::-1], longest - 3))
+        ),
+    ),
+    Likely("Is nothing shortened? There may be `longest` tokens.", lambda a, b, longest: _packed(a, b)),
+    Likely(
+        "Is the last <sep> missing? The form is <cls> a <sep> b <sep>.",
+        lambda a, b, longest: _packed(*_shortened(a, b, longest - 3), end=False),
+    ),
+    Likely(
+        "Is the last <sep> missing? The form is <cls> a <sep> b <sep>.",
+        lambda a, b, longest: _packed(*_shortened(a, b, longest - 2), end=False),
+    ),
+    Likely(
+        "Is the <sep> between the two missing? The form is <cls> a <sep> b <sep>.",
+        lambda a, b, longest: _packed(*_shortened(a, b, longest - 3), middle=False),
+    ),
+    Likely(
+        "Is <cls> missing? The form is <cls> a <sep> b <sep>.",
+        lambda a, b, longest: _packed(*_shortened(a, b, longest - 3), first=False),
+    ),
+    Likely(
+        "Does the first <sep> belong to segment 1? It still belongs to a: 0.",
+        _segments(_first_sep_in_second),
+    ),
+    Likely(
+        "Does the last <sep> belong to segment 0? It belongs to b: 1.", _segments(_last_sep_in_first)
+    ),
+    Likely("Are the segments 1 and 2? They are 0 and 1.", _segments(lambda s, place: s + 1)),
+    Likely("Are the segments swapped? a has 0, b has 1.", _segments(lambda s, place: 1 - s)),
+    Likely(
+        "Is every token in segment 0? What belongs to b has 1.", _segments(lambda s, place: _of(s, 0))
+    ),
+    Likely(
+        "Did you return the tokens only? The segments are asked for as well.",
+        lambda *a: reference_pack_pair(*a)[0],
+    ),
+    Likely(
+        "Did you swap the two? The tokens come first, then the segments.",
+        lambda *a: reference_pack_pair(*a)[::-1],
+    ),
+    Likely(
+        "Are they lists? Two tensors are asked for: torch.tensor(...).",
+        lambda *a: tuple(part.tolist() for part in reference_pack_pair(*a)),
+    ),
+]
+
+
+def pack_pair(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Check exercise 7, first half: a pair that fits, then pairs that have to be shortened."""
+
+    def case(label: str, *sizes: int, hint: str = "", seed: int = 0) -> Case:
+        return Case(label, lambda: pack_arguments(*sizes, seed=seed), hint)
+
+    shorter = "Take the last token from the longer sentence, or from b if both are equally long."
+    cases = [
+        case("the first example", 3, 2, 20),
+        case("a pair that just fits", 3, 7, 13, seed=1),
+        case("a first sentence that is too long", 11, 3, 12, hint=shorter, seed=2),
+        case("a second sentence that is too long", 2, 11, 10, hint=shorter, seed=3),
+        case("two sentences that are too long", 8, 10, 12, hint=shorter, seed=4),
+        case("two sentences, equally long", 6, 6, 8, hint=shorter, seed=5),
+    ]
+    core.check_function(
+        "pack_pair", student, reference_pack_pair, cases, PACK_PAIR, forbidden=FORBIDDEN["pack_pair"]
+    )
+
+
+# --- which pairs ------------------------------------------------------------------------------------
+
+Documents = Sequence[Sequence[str]]
+Triple = tuple[str, str, int]
+_WORDS = "cat hare queen tea rabbit door key rose duchess king turtle gryphon hatter mouse".split()
+
+
+def pairs_arguments(sizes: Sequence[int], repeated: bool = False, seed: int = 0) -> dict[str, Any]:
+    """Arguments of `sentence_pairs`: documents with these numbers of sentences, two draws per pair.
+
+    repeated: some sentences, such as "Oh!", stand in every document.
+    """
+    rng = numpy.random.default_rng(seed)
+    names = iter(rng.permutation(len(_WORDS) ** 2))
+
+    def sentence() -> str:
+        number = int(next(names))
+        return f"The {_WORDS[number % len(_WORDS)]} saw the {_WORDS[number // len(_WORDS)]}."
+
+    documents = [[sentence() for _ in range(size)] for size in sizes]
+    if repeated:
+        for document in documents:
+            for place in range(1, len(document), 2):
+                document[place] = "Oh!"
+    count = sum(size - 1 for size in sizes)
+    draws = torch.from_numpy(rng.random((count, 2)))
+    order = torch.from_numpy(rng.permutation(count))
+    draws[:, 0] = 0.5 * draws[:, 0] + 0.5 * (order % 2)  # half of the pairs are false
+    if count > 2:  # and one draw lies exactly on the border
+        draws[int(order[-1 - count % 2]), 0] = 0.5
+    return {"documents": documents, "draws": draws}
+
+
+def _neighbours(documents: Documents) -> Iterator[tuple[int, int]]:
+    for number, document in enumerate(documents):
+        for place in range(len(document) - 1):
+            yield number, place
+
+
+def _others(documents: Documents, number: int, place: int) -> list[str]:
+    """Sentences of all other documents, without those that read like the true one."""
+    true = documents[number][place + 1]
+    return [s for k, document in enumerate(documents) if k != number for s in document if s != true]
+
+
+def _at(candidates: Sequence[str], draw: float) -> str:
+    return candidates[int(draw * len(candidates))]
+
+
+def _made(
+    *,
+    others: Callable[[Documents, int, int], list[str]] = _others,
+    pick: Callable[[Sequence[str], float], str] = _at,
+    true: Callable[[float], bool] = lambda u: u < 0.5,
+    label: Callable[[bool], int] = int,
+    neighbours: Callable[[Documents], Any] = _neighbours,
+    row: Callable[[int, int, int], int] = lambda k, place, false: k,
+    which: int = 1,
+) -> Callable[..., list[Triple]]:
+    """The pairs with one part put in another's place."""
+
+    def pairs(documents: Documents, draws: Tensor) -> list[Triple]:
+        made: list[Triple] = []
+        false = 0
+        for k, (number, place) in enumerate(neighbours(documents)):
+            u = draws[row(k, place, false)].tolist()
+            follows = true(u[0])
+            b = documents[number][place + 1]
+            if not follows:
+                b = pick(others(documents, number, place), u[which])
+                false += 1
+            made.append((documents[number][place], b, label(follows)))
+        return made
+
+    return pairs
+
+
+reference_sentence_pairs = _made()
+
+
+def _anywhere(documents: Documents, number: int, place: int) -> list[str]:
+    true = documents[number][place + 1]
+    return [s for document in documents for s in document if s != true]
+
+
+def _everything(documents: Documents, number: int, place: int) -> list[str]:
+    return [s for document in documents for s in document]
+
+
+def _repeated_too(documents: Documents, number: int, place: int) -> list[str]:
+    return [s for k, document in enumerate(documents) if k != number for s in document]
+
+
+def _not_the_first(documents: Documents, number: int, place: int) -> list[str]:
+    return [s for s in _repeated_too(documents, number, place) if s != documents[number][place]]
+
+
+def _only_next(documents: Documents, number: int, place: int) -> list[str]:
+    true = documents[number][place + 1]
+    return [s for s in documents[(number + 1) % len(documents)] if s != true]
+
+
+def _every_second(documents: Documents) -> Iterator[tuple[int, int]]:
+    return ((number, place) for number, place in _neighbours(documents) if place % 2 == 0)
+
+
+def _across(documents: Documents, draws: Tensor, fitting: bool = True) -> list[Triple]:
+    """The last sentence of a document and the first of the next taken for a pair."""
+    flat = [(number, s) for number, document in enumerate(documents) for s in document]
+    made = []
+    for k in range(len(draws) if fitting else len(flat) - 1):
+        u = draws[k].tolist()
+        (number, a), (_, true) = flat[k], flat[k + 1]
+        others = [s for n, s in flat if n != number and s != true]
+        made.append((a, true, 1) if u[0] < 0.5 else (a, _at(others, u[1]), 0))
+    return made
+
+
+SENTENCE_PAIRS = [
+    *(
+        Likely(
+            "Is the end of one document paired with the beginning of the next? Only neighbours within a "
+            "document follow each other.",
+            lambda documents, draws, fitting=fitting: _across(documents, draws, fitting),
+        )
+        for fitting in (True, False)
+    ),
+    Likely(
+        "Can a false sentence read exactly like the true one? Leave such sentences out.",
+        _made(others=_repeated_too),
+    ),
+    Likely(
+        "Did you leave out the sentences that read like a? Leave out those that read like the true next "
+        "sentence.",
+        _made(others=_not_the_first),
+    ),
+    Likely(
+        "Does a false sentence come from the same document? Take the other documents only.",
+        _made(others=_anywhere),
+    ),
+    Likely(
+        "Are all sentences candidates? Only those of the other documents are, and none that reads like "
+        "the true one.",
+        _made(others=_everything),
+    ),
+    Likely(
+        "Do false sentences come from the next document only? All the others are candidates.",
+        _made(others=_only_next),
+    ),
+    Likely(
+        "Is the coin the wrong way round? A pair is true where draws[k, 0] is smaller than one half.",
+        _made(true=lambda u: u >= 0.5),
+    ),
+    Likely(
+        "Is the coin the wrong way round? A pair is true where draws[k, 0] is smaller than one half.",
+        _made(true=lambda u: u > 0.5),
+    ),
+    Likely(
+        "Is one half itself a true pair? True is what is smaller.",
+        _made(true=lambda u: u <= 0.5),
+    ),
+    Likely("Are the labels swapped? 1 says that b really follows a.", _made(label=lambda f: 1 - f)),
+    Likely(
+        "Is every pair labelled 1? A false one has 0.",
+        _made(label=lambda follows: 1),
+    ),
+    Likely(
+        "Are there only true pairs? Where draws[k, 0] is one half or more b is another sentence.",
+        _made(true=lambda u: True),
+    ),
+    Likely(
+        "Is one draw used for both? draws[k, 0] is the coin, draws[k, 1] picks the sentence.",
+        _made(which=0),
+    ),
+    Likely(
+        "Did you round? floor (or int) keeps the place below the number of candidates.",
+        _made(pick=lambda c, u: c[round(u * (len(c) - 1))]),
+    ),
+    Likely(
+        "Is the last candidate never picked? There are len(candidates) of them.",
+        _made(pick=lambda c, u: c[int(u * (len(c) - 1))]),
+    ),
+    Likely(
+        "Is the first candidate always picked? draws[k, 1] says which.",
+        _made(pick=lambda c, u: c[0]),
+    ),
+    Likely(
+        "Is every sentence in one pair only? Each neighbouring pair is asked for, so most sentences are "
+        "in two.",
+        _made(neighbours=_every_second),
+    ),
+    Likely(
+        "Do the draws begin anew with every document? k goes on counting.",
+        _made(row=lambda k, place, false: place),
+    ),
+    Likely(
+        "Is the label missing? A triple is asked for: a, b, and 1 or 0.",
+        lambda *a: [triple[:2] for triple in reference_sentence_pairs(*a)],
+    ),
+    Likely(
+        "Does the label stand in front? The order is a, b, label.",
+        lambda *a: [(f, one, b) for one, b, f in reference_sentence_pairs(*a)],
+    ),
+]
+
+
+def sentence_pairs(student: Callable[..., list[Triple]]) -> None:
+    """Check exercise 7, second half: which sentences make a pair."""
+    if callable(student):
+        core.forbid("sentence_pairs", core.calls(student), FORBIDDEN["sentence_pairs"])
+
+    def case(label: str, *sizes: int, seed: int = 0, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: pairs_arguments(sizes, seed=seed, **options), hint)
+
+    cases = [
+        case("the first example", 6, 5, 7),
+        case("two documents", 5, 2, seed=1),
+        case("a document with one sentence, which makes no pair", 1, 4, 3, seed=2),
+        case("sentences that stand in every document", 5, 4, 6, seed=3, repeated=True),
+    ]
+    core.check_function(
+        "sentence_pairs",
+        plainly(student) if callable(student) else student,
+        plainly(reference_sentence_pairs),
+        cases,
+        [Likely(mistake.question, plainly(mistake.answer)) for mistake in SENTENCE_PAIRS],
+    )

@@ -1,0 +1,163 @@
+"""Exercise 2: a task, some solved examples and a question, as one text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {"few_shot_prompt": ("seqcourse",)}
+Examples = Sequence[tuple[str, str]]
+
+_WORDS = "the a rabbit queen said very white little door garden went up down late oh cat smile".split()
+_NAMES = (("Text", "Mood"), ("Review", "Stars"), ("English", "Spanish"), ("Passage", "Author"))
+_LABELS = ("good", "bad", "sad", "merry", "calm")
+_TASKS = ("Say how it sounds.", "Classify each text.", "What is it like?", "Name the mood.")
+
+
+def prompt_arguments(shots: int, white: bool = False, seed: int = 0) -> dict[str, Any]:
+    """Arguments of `few_shot_prompt`: a task, two names, solved examples, a query.
+
+    white: whether texts hold line ends, tabs and several spaces.
+    """
+    rng = numpy.random.default_rng(seed)
+
+    def text() -> str:
+        words = [str(word) for word in rng.choice(_WORDS, size=int(rng.integers(4, 9)))]
+        if not white:
+            return " ".join(words)
+        spaces = [("  ", "\n", " ", "\t", "\n\n")[int(rng.integers(5))] for _ in words]
+        between = "".join(space + word for space, word in zip(spaces, words, strict=True))
+        return between + "\n"
+
+    labels = [_LABELS[int(rng.integers(len(_LABELS)))] for _ in range(shots)]
+    return {
+        "task": _TASKS[int(rng.integers(len(_TASKS)))],
+        "names": _NAMES[int(rng.integers(len(_NAMES)))],
+        "examples": [(text(), label) for label in labels],
+        "query": text(),
+    }
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _made(
+    *,
+    line: Callable[[str], str] = _one_line,
+    between: str = "\n\n",
+    order: Callable[[list], list] = list,
+    end: str = "",
+    first: bool = True,
+    label: Callable[[str], str] = lambda label: f" {label}",
+) -> Callable[..., str]:
+    """A prompt with one part made in another way."""
+
+    def prompt(task: str, names: tuple[str, str], examples: Examples, query: str) -> str:
+        shown = order(list(examples))
+        blocks = [f"{names[0]}: {line(text)}\n{names[1]}:{label(answer)}" for text, answer in shown]
+        blocks.append(f"{names[0]}: {line(query)}\n{names[1]}:{end}")
+        return between.join([task, *blocks] if first else blocks)
+
+    return prompt
+
+
+reference_few_shot_prompt = _made()
+
+
+def _query_first(task, names, examples, query):
+    *shown, asked = reference_few_shot_prompt("", names, examples, query).split("\n\n")[1:]
+    return "\n\n".join([task, asked, *shown])
+
+
+def _no_last_name(task, names, examples, query):
+    return reference_few_shot_prompt(task, names, examples, query).rsplit("\n", 1)[0]
+
+
+def _no_query(task, names, examples, query):
+    return reference_few_shot_prompt(task, names, examples, query).rsplit("\n\n", 1)[0]
+
+
+FEW_SHOT_PROMPT = [
+    Likely(
+        "Does your prompt end with a space? Many models hold the space and the word in one token; a "
+        "prompt that ends with the space leads them astray.",
+        _made(end=" "),
+    ),
+    Likely("Does your prompt end with a line end? The answer stands on the same line.", _made(end="\n")),
+    Likely(
+        "Does a text keep its own line ends and spaces? Each text stands on one line: "
+        '" ".join(text.split()).',
+        _made(line=str),
+    ),
+    Likely(
+        "Does strip() remove the white space at both ends only? Line ends inside a text become "
+        'spaces too: " ".join(text.split()).',
+        _made(line=str.strip),
+    ),
+    Likely(
+        "Are line ends replaced one by one? Every run of white space becomes one space: "
+        '" ".join(text.split()).',
+        _made(line=lambda text: text.replace("\n", " ")),
+    ),
+    Likely(
+        "Are line ends replaced one by one? Every run of white space becomes one space: "
+        '" ".join(text.split()).',
+        _made(line=lambda text: text.strip().replace("\n", " ")),
+    ),
+    Likely(
+        "Is the empty line between the parts missing? Join them with two line ends.", _made(between="\n")
+    ),
+    Likely("Is the task missing? It is the first line.", _made(first=False)),
+    Likely("Do the examples stand in reverse order? Keep theirs.", _made(order=lambda e: e[::-1])),
+    Likely("Is the last example missing? All of them are shown.", _made(order=lambda e: e[:-1])),
+    Likely("Is the first example missing? All of them are shown.", _made(order=lambda e: e[1:])),
+    Likely("Are the examples missing? They show the model what is wanted.", _made(order=lambda e: [])),
+    Likely(
+        "Do the examples have no answers? They show the model what is wanted.",
+        _made(label=lambda label: ""),
+    ),
+    Likely(
+        "Is the space behind the second name missing in the examples?",
+        _made(label=lambda label: label),
+    ),
+    Likely("Does the query stand before the examples? It comes last.", _query_first),
+    Likely(
+        "Is the last line missing? The prompt ends with the second name and a colon, where the model "
+        "goes on.",
+        _no_last_name,
+    ),
+    Likely("Is the query missing? It comes last, without an answer.", _no_query),
+    Likely(
+        "Is it a list? One string is asked for: join the parts.",
+        lambda *a: reference_few_shot_prompt(*a).split("\n\n"),
+    ),
+]
+
+
+def few_shot_prompt(student: Callable[..., str]) -> None:
+    """Check exercise 2: one, none and several examples, and texts with white space of all kinds."""
+    empty = "With no examples the task and the query are all there is."
+    cases = [
+        Case("the first example", lambda: prompt_arguments(1)),
+        Case("three examples", lambda: prompt_arguments(3, seed=1)),
+        Case("no examples", lambda: prompt_arguments(0, seed=2), empty),
+        Case(
+            "texts with line ends inside",
+            lambda: prompt_arguments(2, white=True, seed=3),
+            "Every run of white space inside a text becomes one space.",
+        ),
+    ]
+    core.check_function(
+        "few_shot_prompt",
+        student,
+        reference_few_shot_prompt,
+        cases,
+        FEW_SHOT_PROMPT,
+        forbidden=FORBIDDEN["few_shot_prompt"],
+    )

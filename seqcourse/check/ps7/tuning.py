@@ -1,0 +1,257 @@
+"""Exercise 4: the loss of fine-tuning, a classification and the language model beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+from seqcourse.check.ps7.ids import FIRST, PAD
+
+FORBIDDEN = {
+    "fine_tuning_loss": ("sequence_loss", "language_model_loss", "Classifier", "seqcourse"),
+}
+GRADIENT = ("states", "w_classes", "w_words")
+
+
+def tuning_arguments(
+    lengths: Sequence[int],
+    d: int = 3,
+    classes: int = 2,
+    v: int = 9,
+    weight: float = 0.5,
+    scale: float = 1.0,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `fine_tuning_loss`: states of padded texts, their classes, both output layers."""
+    generator = torch.Generator().manual_seed(seed)
+    batch, time = len(lengths), max(lengths)
+    tokens = torch.randint(FIRST, v, (batch, time), generator=generator)
+    real = torch.arange(time) < torch.tensor(list(lengths))[:, None]
+    drawn = core.normal(
+        {"states": (batch, time, d), "w_classes": (classes, d), "w_words": (v, d)}, seed, dtype
+    )
+    return {
+        "states": scale * drawn["states"],
+        "tokens": tokens.where(real, PAD),
+        "lengths": torch.tensor(list(lengths)),
+        "labels": torch.randint(classes, (batch,), generator=generator),
+        "w_classes": drawn["w_classes"],
+        "w_words": drawn["w_words"],
+        "weight": weight,
+    }
+
+
+def _minus_log(logits: Tensor, wanted: Tensor) -> Tensor:
+    """Minus the log-probability of what is wanted, without the last axis."""
+    return -logits.log_softmax(dim=-1).gather(-1, wanted[..., None])[..., 0]
+
+
+def _last(states: Tensor, lengths: Tensor) -> Tensor:
+    return states[torch.arange(len(states)), lengths - 1]
+
+
+def _shifted(states: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    return states[:, :-1], tokens[:, 1:]
+
+
+def _asked(tokens: Tensor, lengths: Tensor) -> Tensor:
+    """Where a target is real, (B, T - 1)."""
+    return torch.arange(1, tokens.shape[1]) < lengths[:, None]
+
+
+def _mean_per_word(losses: Tensor, real: Tensor) -> Tensor:
+    return losses[real].sum() / real.sum()
+
+
+def _made(
+    *,
+    pick: Callable[[Tensor, Tensor], Tensor] = _last,
+    pairs: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = _shifted,
+    asked: Callable[[Tensor, Tensor], Tensor] = _asked,
+    mean: Callable[[Tensor, Tensor], Tensor] = _mean_per_word,
+    minus_log: Callable[[Tensor, Tensor], Tensor] = _minus_log,
+    over_batch: Callable[[Tensor], Tensor] = Tensor.mean,
+    add: Callable[[Tensor, Tensor, float], Any] = lambda first, words, weight: first + weight * words,
+) -> Callable[..., Any]:
+    """The loss with one part put in another's place."""
+
+    def loss(states, tokens, lengths, labels, w_classes, w_words, weight):
+        first = over_batch(minus_log(pick(states, lengths) @ w_classes.T, labels))
+        read, wanted = pairs(states, tokens)
+        words = mean(minus_log(read @ w_words.T, wanted), asked(tokens, lengths))
+        return add(first, words, weight)
+
+    return loss
+
+
+reference_fine_tuning_loss = _made()
+
+
+def _all_asked(tokens: Tensor, lengths: Tensor) -> Tensor:
+    return torch.ones_like(tokens[:, 1:], dtype=torch.bool)
+
+
+def _input_real(tokens: Tensor, lengths: Tensor) -> Tensor:
+    return torch.arange(tokens.shape[1] - 1) < lengths[:, None]
+
+
+def _same_place(states: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    return states, tokens
+
+
+def _real(tokens: Tensor, lengths: Tensor) -> Tensor:
+    return torch.arange(tokens.shape[1]) < lengths[:, None]
+
+
+def _unshifted(states: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    return states[:, :-1], tokens[:, :-1]
+
+
+def _mean_of_means(losses: Tensor, real: Tensor) -> Tensor:
+    return ((losses * real).sum(dim=1) / real.sum(dim=1)).mean()
+
+
+_SHIFT = "Is the target the word at the very place? State t is asked for token t + 1."
+_PADDING = "Is padding counted? Where the target is padding nothing was asked: leave it out."
+
+FINE_TUNING_LOSS = [
+    Likely(
+        "Is the class read from the last column? Of a shorter text that is padding: its last real "
+        "state is states[b, lengths[b] - 1].",
+        _made(pick=lambda states, lengths: states[:, -1]),
+    ),
+    Likely(
+        "Is the class read from the first state? In a decoder that one has read one token only: take "
+        "the last real one, states[b, lengths[b] - 1].",
+        _made(pick=lambda states, lengths: states[:, 0]),
+    ),
+    Likely(
+        "Is the class read from states[b, lengths[b]]? Counted from 0 the last real one is "
+        "lengths[b] - 1.",
+        _made(pick=lambda states, lengths: states[torch.arange(len(states)), lengths]),
+    ),
+    Likely(
+        "Is the class read from the last state but one? The last real one is lengths[b] - 1.",
+        _made(pick=lambda states, lengths: states[torch.arange(len(states)), lengths - 2]),
+    ),
+    Likely(
+        "Is the class read from the mean of all states? Here it is the last real one alone.",
+        _made(pick=lambda states, lengths: states.mean(dim=1)),
+    ),
+    Likely(
+        "Is the class read from the last state of the first text for every text? Each has its own.",
+        _made(pick=lambda states, lengths: states[:, int(lengths[0]) - 1]),
+    ),
+    Likely(_SHIFT, _made(pairs=_same_place, asked=_real)),
+    Likely(_SHIFT, _made(pairs=_unshifted, asked=_input_real)),
+    Likely(_SHIFT, _made(pairs=_unshifted)),
+    Likely(
+        "Is the shift the wrong way round? State t is asked for token t + 1, not for t - 1.",
+        _made(pairs=lambda states, tokens: (states[:, 1:], tokens[:, :-1])),
+    ),
+    Likely(_PADDING, _made(asked=_all_asked)),
+    Likely(
+        "Is a word asked for behind the last one? Text b has lengths[b] - 1 targets: look at the "
+        "target, not at the input.",
+        _made(asked=_input_real),
+    ),
+    Likely(
+        "Is padding left out of the sum, but counted in the mean? Divide by the number of real targets.",
+        _made(mean=lambda losses, real: (losses * real).mean()),
+    ),
+    Likely(
+        "Did you average the texts' own means? Every word counts the same: divide the whole sum by the "
+        "number of real targets of the batch.",
+        _made(mean=_mean_of_means),
+    ),
+    Likely(
+        "Is the loss of the words a sum? It is the mean per real target.",
+        _made(mean=lambda losses, real: (losses * real).sum()),
+    ),
+    Likely(
+        "Is the loss of the words divided by the number of texts? It is the mean per real target.",
+        _made(mean=lambda losses, real: (losses * real).sum() / len(real)),
+    ),
+    Likely(
+        "Is the loss of the classes a sum? It is the mean over the texts.",
+        _made(over_batch=Tensor.sum),
+    ),
+    Likely(
+        "Is the loss of the words missing? weight times it is added.",
+        _made(add=lambda first, words, weight: first),
+    ),
+    Likely(
+        "Is the weight missing? The loss of the words is multiplied by it.",
+        _made(add=lambda first, words, weight: first + words),
+    ),
+    Likely(
+        "Does the weight multiply the loss of the classes? It belongs to that of the words.",
+        _made(add=lambda first, words, weight: weight * first + words),
+    ),
+    Likely(
+        "Does the weight share out the two losses? That of the classes keeps its full weight of 1.",
+        _made(add=lambda first, words, weight: (1 - weight) * first + weight * words),
+    ),
+    Likely(
+        "Is the loss of the words subtracted? It is added.",
+        _made(add=lambda first, words, weight: first - weight * words),
+    ),
+    Likely(
+        "Is the sign wrong? A loss is minus the log-probability.",
+        _made(minus_log=lambda *a: -_minus_log(*a)),
+    ),
+    Likely(
+        "Did you take the logits for log-probabilities? log_softmax turns the one into the other.",
+        _made(minus_log=lambda z, wanted: -z.gather(-1, wanted[..., None])[..., 0]),
+    ),
+    Likely(
+        "Is the log missing? A loss is minus the log of the probability.",
+        _made(minus_log=lambda z, wanted: -z.softmax(-1).gather(-1, wanted[..., None])[..., 0]),
+    ),
+    Likely(
+        "Did you return both losses? One number is asked for, the first plus weight times the second.",
+        _made(add=lambda first, words, weight: (first, words)),
+    ),
+    Likely(
+        "Did you return the total and both its parts? One number is asked for, the total.",
+        _made(add=lambda first, words, weight: (first + weight * words, first, words)),
+    ),
+]
+
+
+def fine_tuning_loss(student: Callable[..., Tensor]) -> None:
+    """Check exercise 4: first texts of one length, then padded ones."""
+
+    def case(label: str, *lengths: int, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: tuning_arguments(lengths, **options), hint)
+
+    padded = (
+        "Texts end at different places: the class is read at each one's end, and padding is no target."
+    )
+    cases = [
+        case("the first example", 5, 5),
+        case(
+            "other sizes", 4, 4, 4, d=5, classes=4, v=7, seed=1, hint="Is a size written into your code?"
+        ),
+        case("one text", 6, seed=2, hint="Does a squeeze() or [0] drop the batch?"),
+        case("a weight of 0", 4, 4, weight=0.0, seed=3),
+        case("float32", 5, 5, dtype=torch.float32, hint="Create new tensors like the old ones."),
+        case("texts of lengths 3, 6 and 2", 3, 6, 2, classes=3, seed=4, hint=padded),
+        case("texts of lengths 7 and 4", 7, 4, weight=2.0, seed=5, hint=padded),
+        case("states so large that exp overflows", 3, 5, scale=400.0, seed=6),
+    ]
+    core.check_function(
+        "fine_tuning_loss",
+        student,
+        reference_fine_tuning_loss,
+        cases,
+        FINE_TUNING_LOSS,
+        gradient=GRADIENT,
+        forbidden=FORBIDDEN["fine_tuning_loss"],
+    )
