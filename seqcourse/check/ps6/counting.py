@@ -1,0 +1,269 @@
+"""Exercise 3: how many parameters a Transformer has, by formula."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+from seqcourse.check.inputs import literal
+
+FORBIDDEN = {
+    "block_parameters": ("parameters", "named_parameters", "numel", "Block"),
+    "transformer_parameters": ("parameters", "named_parameters", "numel", "Transformer"),
+}
+
+
+def reference_block_parameters(width: int, hidden: int, cross: bool) -> int:
+    """The parameters of a block: attention (twice with `cross`), MLP, a norm for each sublayer."""
+    return _block(width, hidden, cross)
+
+
+def _block(
+    width: int,
+    hidden: int,
+    cross: bool,
+    *,
+    matrices: int = 4,
+    attention_bias: bool = True,
+    inner_bias: bool = True,
+    outer_bias: bool = True,
+    inner_size: int | None = None,
+    norm: int = 2,
+    norms: int | None = None,
+    attentions: int | None = None,
+) -> int:
+    """The count; the options make the mistakes of BLOCK_PARAMETERS."""
+    attentions = 1 + cross if attentions is None else attentions
+    norms = 2 + cross if norms is None else norms
+    attention = matrices * (width * width + attention_bias * width)
+    biases = inner_bias * (hidden if inner_size is None else inner_size) + outer_bias * width
+    return attentions * attention + 2 * width * hidden + biases + norms * norm * width
+
+
+def _with(**mistake: Any) -> Callable[..., int]:
+    return lambda *arguments: _block(*arguments, **mistake)
+
+
+BLOCK_PARAMETERS = [
+    Likely(
+        "Are W_Q, W_K and W_V counted, and W_O forgotten? An attention has four matrices.",
+        _with(matrices=3),
+    ),
+    Likely("Are all biases forgotten?", _with(attention_bias=False, inner_bias=False, outer_bias=False)),
+    Likely("Are the biases of the attention forgotten?", _with(attention_bias=False)),
+    Likely("Are the biases of the MLP forgotten?", _with(inner_bias=False, outer_bias=False)),
+    Likely("Is the bias of the MLP's hidden layer forgotten?", _with(inner_bias=False)),
+    Likely("Is the bias of the MLP's second layer forgotten?", _with(outer_bias=False)),
+    Likely(
+        "Is the bias of the MLP's hidden layer as long as a vector? It has one entry per hidden unit.",
+        lambda width, hidden, cross: _block(width, hidden, cross, inner_size=width),
+    ),
+    Likely("Does a norm have gamma only? It has beta too.", _with(norm=1)),
+    Likely("Are the norms forgotten?", _with(norms=0)),
+    Likely("Is there one norm only? Every sublayer has its own.", _with(norms=1)),
+    Likely(
+        "Is the norm of the cross-attention forgotten? Every sublayer has its own.",
+        _with(norms=2),
+    ),
+    Likely(
+        "Is cross not used? With cross-attention there is one attention more, and one norm more.",
+        lambda width, hidden, cross: _block(width, hidden, False),
+    ),
+    Likely(
+        "Is the cross-attention forgotten? With `cross` there are two attentions.",
+        _with(attentions=1),
+    ),
+    Likely(
+        "Does the cross-attention have two matrices only? It has all four of its own.",
+        lambda width, hidden, cross: _block(width, hidden, cross) - 2 * cross * (width * width + width),
+    ),
+    Likely(
+        "Does the MLP have one matrix only? It goes to the hidden units and back.",
+        lambda width, hidden, cross: _block(width, hidden, cross) - width * hidden,
+    ),
+    Likely(
+        "Does the MLP come twice? A block has one, whatever it attends to.",
+        lambda width, hidden, cross: (
+            _block(width, hidden, cross) + cross * (2 * width * hidden + hidden + width)
+        ),
+    ),
+    Likely(
+        "Are the hidden units taken to be 4 D? Their number is given: `hidden`.",
+        lambda width, hidden, cross: _block(width, 4 * width, cross),
+    ),
+]
+
+
+def block_parameters(student: Callable[..., int]) -> None:
+    """Check exercise 3, a block."""
+    sizes = {
+        "the first example": (2, 3, False),
+        "other sizes": (6, 10, False),
+        "a block with cross-attention": (2, 3, True),
+        "a block with cross-attention and other sizes": (5, 7, True),
+    }
+    names = ("width", "hidden", "cross")
+    cases = [
+        Case(label, lambda size=size: dict(zip(names, size, strict=True)))
+        for label, size in sizes.items()
+    ]
+    core.check_function(
+        "block_parameters",
+        student,
+        reference_block_parameters,
+        cases,
+        BLOCK_PARAMETERS,
+        forbidden=FORBIDDEN["block_parameters"],
+        tolerance=0.0,
+    )
+
+
+def reference_transformer_parameters(
+    encoder_block: int, decoder_block: int, source: int, target: int, width: int, layers: int, order: str
+) -> int:
+    """All parameters of a Transformer, from those of its blocks."""
+    tables = (source + target) * width + target
+    last = 2 * 2 * width if order == "pre" else 0
+    return tables + layers * (encoder_block + decoder_block) + last
+
+
+def _changed(change: Callable[..., int]) -> Callable[..., int]:
+    """The right count and an error: change(source, target, width, layers, order, encoder, decoder)."""
+
+    def count(encoder_block, decoder_block, source, target, width, layers, order):
+        right = reference_transformer_parameters(
+            encoder_block, decoder_block, source, target, width, layers, order
+        )
+        return right + change(source, target, width, layers, order, encoder_block, decoder_block)
+
+    return count
+
+
+TRANSFORMER_PARAMETERS = [
+    Likely(
+        "Are the output weights counted? They are the target table: tied, not a matrix of their own.",
+        _changed(lambda source, target, width, *rest: target * width),
+    ),
+    Likely(
+        "Is the bias of the logits forgotten? There is one for every word of the target vocabulary.",
+        _changed(lambda source, target, *rest: -target),
+    ),
+    Likely(
+        "Is the bias of the logits as long as a vector? There is one for every target word.",
+        _changed(lambda source, target, width, *rest: width - target),
+    ),
+    Likely(
+        "Is the bias of the logits counted for the source words too? Only target words have logits.",
+        _changed(lambda source, *rest: source),
+    ),
+    Likely(
+        "Are the tables missing? A word of either vocabulary has a vector.",
+        _changed(lambda source, target, width, *rest: -(source + target) * width),
+    ),
+    Likely(
+        "Is there one table only? Source and target words have a table each.",
+        _changed(lambda source, target, width, *rest: -source * width),
+    ),
+    Likely(
+        "Is there one table only? Source and target words have a table each.",
+        _changed(lambda source, target, width, *rest: -target * width),
+    ),
+    Likely(
+        "Is there one block on either side? There are `layers` of each.",
+        _changed(
+            lambda source, target, width, layers, order, encoder, decoder: (
+                (1 - layers) * (encoder + decoder)
+            )
+        ),
+    ),
+    Likely(
+        "Are the decoder's blocks missing?",
+        _changed(
+            lambda source, target, width, layers, order, encoder, decoder: -layers * decoder,
+        ),
+    ),
+    Likely(
+        "Are `layers` blocks shared out between encoder and decoder? Each has that many.",
+        lambda encoder, decoder, source, target, width, layers, order: (
+            reference_transformer_parameters(encoder, decoder, source, target, width, layers, order)
+            - (layers * (encoder + decoder) - layers * (encoder + decoder) // 2)
+        ),
+    ),
+    Likely(
+        "Are the last norms forgotten? With pre-norm there is one behind the encoder's last block and "
+        "one behind the decoder's.",
+        _changed(
+            lambda source, target, width, layers, order, *blocks: -4 * width * (order == "pre"),
+        ),
+    ),
+    Likely(
+        "Is there one last norm only? With pre-norm encoder and decoder have one each.",
+        _changed(
+            lambda source, target, width, layers, order, *blocks: -2 * width * (order == "pre"),
+        ),
+    ),
+    Likely(
+        "Are there last norms with post-norm too? There every block ends in its own norm.",
+        _changed(
+            lambda source, target, width, layers, order, *blocks: 4 * width * (order == "post"),
+        ),
+    ),
+    Likely(
+        "Do the last norms belong to post-norm? There every block ends in a norm; with pre-norm it "
+        "ends in a sum.",
+        _changed(
+            lambda source, target, width, layers, order, *blocks: (
+                4 * width * (1 if order == "post" else -1)
+            ),
+        ),
+    ),
+]
+
+
+def transformer_parameters(student: Callable[..., int]) -> None:
+    """Check exercise 3, the whole model."""
+    sizes = {
+        "the first example": (49, 77, 10, 7, 2, 1, "post"),
+        "other sizes": (100, 170, 13, 11, 6, 3, "post"),
+        "the order pre": (49, 77, 10, 7, 2, 1, "pre"),
+        "the order pre and several layers": (100, 170, 13, 11, 6, 4, "pre"),
+    }
+    names = ("encoder_block", "decoder_block", "source", "target", "width", "layers", "order")
+    cases = [
+        Case(label, lambda size=size: literal(**dict(zip(names, size, strict=True))))
+        for label, size in sizes.items()
+    ]
+    core.check_function(
+        "transformer_parameters",
+        student,
+        reference_transformer_parameters,
+        cases,
+        TRANSFORMER_PARAMETERS,
+        forbidden=FORBIDDEN["transformer_parameters"],
+        tolerance=0.0,
+    )
+
+
+def block_sizes(seed: int = 0, cross: bool = False, **size: int) -> dict[str, Any]:
+    """Arguments of `block_parameters`; the seed makes the sizes a little larger."""
+    return {
+        "width": size["width"] + seed % 7,
+        "hidden": size["hidden"] + seed % 11,
+        "cross": cross,
+    }
+
+
+def transformer_sizes(seed: int = 0, order: str = "pre", **size: int) -> dict[str, Any]:
+    """Arguments of `transformer_parameters`; the seed makes the sizes a little larger."""
+    width, hidden = size["width"] + seed % 7, 3 * size["width"] + seed % 11
+    return {
+        "encoder_block": reference_block_parameters(width, hidden, False),
+        "decoder_block": reference_block_parameters(width, hidden, True),
+        "source": size["source"] + seed % 13,
+        "target": size["target"] + seed % 17,
+        "width": width,
+        "layers": size["layers"],
+        "order": order,
+    }

@@ -1,0 +1,250 @@
+"""Exercise 6: a block of the decoder, post-norm and pre-norm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+from seqcourse.check.ps6 import parts
+
+FORBIDDEN = {"decoder_block": ("Block", "TransformerDecoderLayer", "TransformerDecoder")}
+
+
+def decoder_arguments(
+    batch: int,
+    n: int,
+    m: int,
+    d: int,
+    order: str = "post",
+    lengths: Sequence[int] | None = None,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `decoder_block`: vectors, a memory with its mask, functions with fixed weights."""
+    return {
+        **core.normal({"y": (batch, n, d), "memory": (batch, m, d)}, seed, dtype),
+        "memory_mask": parts.real(lengths, batch, m),
+        "self_attend": parts.attention(d, seed + 1, dtype),
+        "cross_attend": parts.attention(d, seed + 2, dtype),
+        "mlp": parts.two_layers(d, seed + 3, dtype),
+        "norms": tuple(parts.norm(d, seed + k, dtype) for k in (4, 5, 6)),
+        "order": order,
+    }
+
+
+def _ahead(size: int) -> Tensor:
+    return functional.causal_mask(size)
+
+
+def _block(
+    y: Tensor,
+    memory: Tensor,
+    memory_mask: Tensor,
+    self_attend: parts.Attend,
+    cross_attend: parts.Attend,
+    mlp: parts.Function,
+    norms: Sequence[parts.Function],
+    order: str,
+    *,
+    joins: Sequence[parts.Sublayer] = (parts.sublayer,) * 3,
+    mask: Callable[[int], Tensor | None] = _ahead,
+    look: Callable[..., Tensor] = lambda attend, n, y, mask: attend(n, n, mask),
+    cross: Callable[..., Tensor] = lambda attend, n, memory, mask: attend(n, memory, mask),
+    use: tuple[int, int, int] = (0, 1, 2),
+    turns: tuple[int, int, int] = (0, 1, 2),
+) -> Tensor:
+    """A decoder's block; the options make the mistakes of DECODER_BLOCK."""
+    calls = (
+        lambda n, y: look(self_attend, n, y, mask(y.shape[1])),
+        lambda n, y: cross(cross_attend, n, memory, memory_mask),
+        lambda n, y: mlp(n),
+    )
+    for k in turns:
+        y = joins[k](y, calls[k], norms[use[k]], order)
+    return y
+
+
+def reference_decoder_block(
+    y, memory, memory_mask, self_attend, cross_attend, mlp, norms, order
+) -> Tensor:
+    """Masked self-attention, cross-attention, MLP, each with residual connection and norm."""
+    return _block(y, memory, memory_mask, self_attend, cross_attend, mlp, norms, order)
+
+
+def _with(**mistake: Any) -> Callable[..., Tensor]:
+    return lambda *arguments: _block(*arguments, **mistake)
+
+
+def _join(join: parts.Sublayer, *places: int) -> Callable[..., Tensor]:
+    """A block with another way of joining at these places, at all three without."""
+    chosen = places or (0, 1, 2)
+    return _with(joins=tuple(join if k in chosen else parts.sublayer for k in (0, 1, 2)))
+
+
+def _named(question: str, join: parts.Sublayer) -> list[Likely]:
+    """The same mistake at each of the three sublayers."""
+    names = ("self-attention", "cross-attention", "MLP")
+    return [Likely(question.format(name), _join(join, k)) for k, name in enumerate(names)]
+
+
+def _memory_normalised(y, memory, memory_mask, self_attend, cross_attend, mlp, norms, order):
+    memory = norms[1](memory)
+    return _block(y, memory, memory_mask, self_attend, cross_attend, mlp, norms, order)
+
+
+def _functions_exchanged(y, memory, memory_mask, self_attend, cross_attend, *rest):
+    return _block(y, memory, memory_mask, cross_attend, self_attend, *rest)
+
+
+DECODER_BLOCK = [
+    Likely(
+        "Is that the other order? post is norm(x + f(x)), pre is x + f(norm(x)).",
+        lambda *given: _block(*given[:-1], parts.turned(given[-1])),
+    ),
+    Likely(
+        "Does the self-attention look ahead? It needs the causal mask: functional.causal_mask(N).",
+        _with(mask=lambda size: None),
+    ),
+    Likely(
+        "Does the causal mask allow what lies ahead and hide what lies before? True means may attend: "
+        "the lower triangle.",
+        _with(mask=lambda size: _ahead(size).T),
+    ),
+    Likely(
+        "Does the causal mask allow what lies ahead and hide what lies before? True means may attend: "
+        "the lower triangle.",
+        _with(mask=lambda size: ~_ahead(size)),
+    ),
+    Likely(
+        "Does the causal mask hide a word from itself? Position t may look at t and before it.",
+        _with(mask=lambda size: _ahead(size).tril(-1)),
+    ),
+    Likely(
+        "Does the causal mask let every word see one word ahead?",
+        _with(mask=lambda size: torch.ones(size, size).tril(1).bool()),
+    ),
+    Likely(
+        "Does the self-attention get the memory's mask? It needs the causal one; memory_mask belongs to "
+        "the cross-attention.",
+        lambda *given: _block(*given, mask=lambda size: given[2]),
+    ),
+    Likely(
+        "Is memory_mask not used? The cross-attention must not look at padding of the source.",
+        _with(cross=lambda attend, n, memory, mask: attend(n, memory, None)),
+    ),
+    Likely(
+        "Is the memory's mask the wrong way round? True means may attend: hand it on as it is.",
+        _with(cross=lambda attend, n, memory, mask: attend(n, memory, ~mask)),
+    ),
+    Likely(
+        "Is the cross-attention causal? The whole source may be looked at: its mask is memory_mask.",
+        _with(
+            cross=lambda attend, n, memory, mask: attend(
+                n, memory, torch.ones(n.shape[1], memory.shape[1]).tril().bool()
+            )
+        ),
+    ),
+    Likely(
+        "Is the cross-attention causal? The whole source may be looked at: its mask is memory_mask.",
+        _with(cross=lambda attend, n, memory, mask: attend(n, memory, _ahead(n.shape[1]))),
+    ),
+    Likely(
+        "Does the cross-attention look at the decoder's own vectors? Its keys and values come from the "
+        "memory.",
+        _with(cross=lambda attend, n, memory, mask: attend(n, n, _ahead(n.shape[1]))),
+    ),
+    Likely(
+        "Does the cross-attention look at the decoder's own vectors? Its keys and values come from the "
+        "memory.",
+        _with(cross=lambda attend, n, memory, mask: attend(n, n, mask)),
+    ),
+    Likely(
+        "Are queries and memory exchanged in the cross-attention? The queries come from the decoder: "
+        "cross_attend(n, memory, memory_mask).",
+        _with(cross=lambda attend, n, memory, mask: attend(memory, n, mask)),
+    ),
+    Likely(
+        "Are queries and memory exchanged in the cross-attention? The queries come from the decoder: "
+        "cross_attend(n, memory, memory_mask).",
+        _with(cross=lambda attend, n, memory, mask: attend(memory, n, None)),
+    ),
+    Likely(
+        "Is the memory normalised inside the block? It comes from the encoder as it should be.",
+        _memory_normalised,
+    ),
+    Likely("Are self_attend and cross_attend exchanged?", _functions_exchanged),
+    Likely(
+        "Does the cross-attention come first? Self-attention, cross-attention, MLP is the order.",
+        _with(turns=(1, 0, 2)),
+    ),
+    Likely(
+        "Does the MLP come too early? Self-attention, cross-attention, MLP is the order.",
+        _with(turns=(0, 2, 1)),
+    ),
+    Likely(
+        "Do the sublayers come in another order? It is self-attention, cross-attention, MLP.",
+        _with(turns=(2, 0, 1)),
+    ),
+    Likely("Is every residual connection missing?", _join(parts.without_residual)),
+    *_named("Is the residual connection around the {} missing?", parts.without_residual),
+    Likely("Is nothing normalised? There is a norm for each sublayer.", _join(parts.without_norm)),
+    *_named("Is the norm of the {} missing?", parts.without_norm),
+    Likely("Is the self-attention missing?", _join(parts.left_out, 0)),
+    Likely("Is the cross-attention missing?", _join(parts.left_out, 1)),
+    Likely("Is the MLP missing?", _join(parts.left_out, 2)),
+    *(
+        Likely(
+            "Does each sublayer have its own norm? norms[0] is the self-attention's, norms[1] the "
+            "cross-attention's, norms[2] the MLP's.",
+            _with(use=use),
+        )
+        for use in ((0, 2, 1), (1, 0, 2), (2, 1, 0), (0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 1, 1))
+    ),
+    Likely(
+        "Are only the queries of the self-attention normalised? Its keys and values are made of the "
+        "same vectors: self_attend(n, n, mask).",
+        _with(look=lambda attend, n, y, mask: attend(n, y, mask)),
+    ),
+    Likely(
+        "Is the normalised y on the residual path? What is added to f is y as it came in.",
+        _join(parts.normalised_residual),
+    ),
+    Likely(
+        "Is the sublayer's result normalised before y is added? post normalises the sum, pre what "
+        "goes into the sublayer.",
+        _join(parts.normalised_result),
+    ),
+]
+
+
+def decoder_block(student: Callable[..., Tensor]) -> None:
+    """Check exercise 6: both orders."""
+    cases = core.standard_cases(
+        decoder_arguments,
+        {"batch": 2, "n": 3, "m": 5, "d": 4},
+        {"batch": 4, "n": 4, "m": 4, "d": 4, "seed": 20},
+    )
+    others = {
+        "padding in the source": dict(batch=3, n=4, m=5, d=4, lengths=[5, 2, 3], seed=40),
+        "the order pre": dict(batch=2, n=3, m=5, d=4, order="pre", seed=60),
+        "the order pre with padding": dict(
+            batch=3, n=5, m=3, d=4, order="pre", lengths=[2, 3, 1], seed=80
+        ),
+    }
+    for label, options in others.items():
+        cases.append(Case(label, lambda options=options: decoder_arguments(**options)))
+    core.check_function(
+        "decoder_block",
+        student,
+        reference_decoder_block,
+        cases,
+        DECODER_BLOCK,
+        gradient=("y", "memory"),
+        forbidden=FORBIDDEN["decoder_block"],
+    )

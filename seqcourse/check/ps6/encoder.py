@@ -1,0 +1,198 @@
+"""Exercise 4: a block of the encoder, post-norm and pre-norm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+from seqcourse.check.ps6 import parts
+
+FORBIDDEN = {"encoder_block": ("Block", "TransformerEncoderLayer", "TransformerEncoder")}
+
+
+def encoder_arguments(
+    batch: int,
+    n: int,
+    d: int,
+    order: str = "post",
+    lengths: Sequence[int] | None = None,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `encoder_block`: vectors, a mask of real words, functions with fixed weights."""
+    return {
+        **core.normal({"x": (batch, n, d)}, seed, dtype),
+        "mask": parts.real(lengths, batch, n),
+        "attend": parts.attention(d, seed + 1, dtype),
+        "mlp": parts.two_layers(d, seed + 2, dtype),
+        "norms": (parts.norm(d, seed + 3, dtype), parts.norm(d, seed + 4, dtype)),
+        "order": order,
+    }
+
+
+def _block(
+    x: Tensor,
+    mask: Tensor,
+    attend: parts.Attend,
+    mlp: parts.Function,
+    norms: Sequence[parts.Function],
+    order: str,
+    *,
+    joins: tuple[parts.Sublayer, parts.Sublayer] = (parts.sublayer, parts.sublayer),
+    look: Callable[..., Tensor] = lambda attend, n, x, mask: attend(n, n, mask),
+    use: tuple[int, int] = (0, 1),
+    mlp_first: bool = False,
+) -> Tensor:
+    """An encoder's block; the options make the mistakes of ENCODER_BLOCK."""
+    steps = [
+        (joins[0], lambda n, x: look(attend, n, x, mask), norms[use[0]]),
+        (joins[1], lambda n, x: mlp(n), norms[use[1]]),
+    ]
+    for join, f, norm in reversed(steps) if mlp_first else steps:
+        x = join(x, f, norm, order)
+    return x
+
+
+def reference_encoder_block(x, mask, attend, mlp, norms, order) -> Tensor:
+    """Self-attention and MLP, each with its residual connection and its norm: (B, N, D)."""
+    return _block(x, mask, attend, mlp, norms, order)
+
+
+def _with(**mistake: Any) -> Callable[..., Tensor]:
+    return lambda *arguments: _block(*arguments, **mistake)
+
+
+def _join(join: parts.Sublayer, *places: int) -> Callable[..., Tensor]:
+    """A block with another way of joining at these places, at both without."""
+    chosen = places or (0, 1)
+    return _with(joins=tuple(join if k in chosen else parts.sublayer for k in (0, 1)))
+
+
+def _from_the_input(x, mask, attend, mlp, norms, order):
+    if order == "post":
+        u = norms[0](x + attend(x, x, mask))
+        return norms[1](x + mlp(u))
+    n = norms[0](x)
+    return x + mlp(norms[1](x + attend(n, n, mask)))
+
+
+def _side_by_side(x, mask, attend, mlp, norms, order):
+    if order == "post":
+        return norms[1](norms[0](x + attend(x, x, mask)) + mlp(x))
+    n = norms[0](x)
+    return x + attend(n, n, mask) + mlp(norms[1](x))
+
+
+ENCODER_BLOCK = [
+    Likely(
+        "Is that the other order? post is norm(x + f(x)), pre is x + f(norm(x)).",
+        lambda *given: _block(*given[:-1], parts.turned(given[-1])),
+    ),
+    Likely(
+        "Are both residual connections missing? x is added to each f.", _join(parts.without_residual)
+    ),
+    Likely("Is the residual connection around the attention missing?", _join(parts.without_residual, 0)),
+    Likely("Is the residual connection around the MLP missing?", _join(parts.without_residual, 1)),
+    Likely("Is nothing normalised? There is a norm for each sublayer.", _join(parts.without_norm)),
+    Likely("Is the first norm missing? It belongs to the attention.", _join(parts.without_norm, 0)),
+    Likely("Is the second norm missing? It belongs to the MLP.", _join(parts.without_norm, 1)),
+    Likely(
+        "Are the two norms exchanged? norms[0] belongs to the attention, norms[1] to the MLP.",
+        _with(use=(1, 0)),
+    ),
+    Likely(
+        "Is norms[0] used twice? norms[1] belongs to the MLP: it has parameters of its own.",
+        _with(use=(0, 0)),
+    ),
+    Likely(
+        "Is norms[1] used twice? norms[0] belongs to the attention: it has parameters of its own.",
+        _with(use=(1, 1)),
+    ),
+    Likely(
+        "Does the mask not get into the attention? Padding must not be attended to.",
+        _with(look=lambda attend, n, x, mask: attend(n, n, None)),
+    ),
+    Likely(
+        "Is the mask the wrong way round? True means may attend: hand it on as it is.",
+        _with(look=lambda attend, n, x, mask: attend(n, n, ~mask)),
+    ),
+    Likely(
+        "Are only the queries normalised? Keys and values are made of the same vectors: attend(n, n, "
+        "mask).",
+        _with(look=lambda attend, n, x, mask: attend(n, x, mask)),
+    ),
+    Likely(
+        "Are the queries not normalised? They are made of the same vectors as keys and values: "
+        "attend(n, n, mask).",
+        _with(look=lambda attend, n, x, mask: attend(x, n, mask)),
+    ),
+    Likely(
+        "Is the normalised x on the residual path? What is added to f is x as it came in.",
+        _join(parts.normalised_residual),
+    ),
+    Likely(
+        "Is the normalised x on the residual path? What is added to f is x as it came in.",
+        _join(parts.normalised_residual, 0),
+    ),
+    Likely(
+        "Is the normalised x on the residual path? What is added to f is x as it came in.",
+        _join(parts.normalised_residual, 1),
+    ),
+    Likely(
+        "Is the sublayer's result normalised before x is added? post normalises the sum, pre what "
+        "goes into the sublayer.",
+        _join(parts.normalised_result),
+    ),
+    Likely(
+        "Is every norm used before and after its sublayer? It stands in one of the two places.",
+        _join(parts.normalised_twice),
+    ),
+    Likely("Is x added twice?", _join(parts.residual_twice)),
+    Likely("Does the MLP come first? The attention does.", _with(mlp_first=True)),
+    Likely("Is the MLP missing?", _join(parts.left_out, 1)),
+    Likely("Is the attention missing?", _join(parts.left_out, 0)),
+    Likely(
+        "Is the block's input added around the MLP? Its residual path begins behind the attention.",
+        _from_the_input,
+    ),
+    Likely(
+        "Does the MLP get the block's input? It gets what comes out of the first sublayer.",
+        _side_by_side,
+    ),
+    Likely(
+        "Is there a norm too many at the end? With pre-norm a block ends in a sum.",
+        lambda x, mask, attend, mlp, norms, order: norms[1](_block(x, mask, attend, mlp, norms, order)),
+    ),
+    Likely(
+        "attend takes queries, memory and mask: attend(n, n, mask).",
+        lambda x, mask, attend, mlp, norms, order: attend(x, mask),
+    ),
+]
+
+
+def encoder_block(student: Callable[..., Tensor]) -> None:
+    """Check exercise 4: both orders."""
+    cases = core.standard_cases(
+        encoder_arguments, {"batch": 2, "n": 3, "d": 4}, {"batch": 5, "n": 5, "d": 5, "seed": 20}
+    )
+    others = {
+        "padding": dict(batch=3, n=5, d=4, lengths=[5, 2, 3], seed=40),
+        "the order pre": dict(batch=2, n=3, d=4, order="pre", seed=60),
+        "the order pre with padding": dict(batch=3, n=5, d=4, order="pre", lengths=[4, 5, 1], seed=80),
+    }
+    for label, options in others.items():
+        cases.append(Case(label, lambda options=options: encoder_arguments(**options)))
+    core.check_function(
+        "encoder_block",
+        student,
+        reference_encoder_block,
+        cases,
+        ENCODER_BLOCK,
+        gradient=("x",),
+        forbidden=FORBIDDEN["encoder_block"],
+    )

@@ -1,0 +1,177 @@
+"""Exercise 1: layer normalisation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {
+    "layer_norm": (
+        "layer_norm",
+        "LayerNorm",
+        "native_layer_norm",
+        "group_norm",
+        "GroupNorm",
+        "batch_norm",
+        "BatchNorm1d",
+        "instance_norm",
+    )
+}
+
+
+def norm_arguments(
+    shape: Sequence[int],
+    eps: float = 0.5,
+    spread: float = 1.0,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `layer_norm`: vectors of any number of axes, scales, shifts, epsilon.
+
+    spread: how far the entries of a vector lie apart; 0 makes every vector constant.
+    """
+    d = shape[-1]
+    drawn = core.normal({"x": shape, "gamma": (d,), "beta": (d,)}, seed, dtype)
+    middle = core.normal({"m": (*shape[:-1], 1)}, seed + 1, dtype)["m"]
+    return drawn | {"x": spread * drawn["x"] + 2 * middle, "eps": eps}
+
+
+def _normalise(
+    x: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    eps: float,
+    *,
+    dim: int | tuple[int, ...] = -1,
+    keepdim: bool = True,
+    correction: int = 0,
+    inside: bool = True,
+    root: bool = True,
+    centre: bool = True,
+) -> Tensor:
+    """Layer normalisation; the options make the mistakes of LAYER_NORM."""
+    dims = tuple(k for k in (dim if isinstance(dim, tuple) else (dim,)) if -x.ndim <= k < x.ndim)
+    mean = x.mean(dims, keepdim=keepdim)
+    variance = x.var(dims, correction=correction, keepdim=keepdim)
+    below = variance + eps if inside else variance
+    below = below.sqrt() if root else below
+    return gamma * ((x - mean if centre else x) / (below if inside else below + eps)) + beta
+
+
+def _with(**mistake: Any) -> Callable[..., Tensor]:
+    return lambda *arguments: _normalise(*arguments, **mistake)
+
+
+def _whole(x, gamma, beta, eps):
+    return gamma * (x - x.mean()) / (x.var(correction=0) + eps).sqrt() + beta
+
+
+def _rms(x, gamma, beta, eps):
+    return gamma * x / (x.square().mean(-1, keepdim=True) + eps).sqrt() + beta
+
+
+LAYER_NORM = [
+    Likely(
+        "Is eps outside the root, and the variance divided by D - 1, as std() does? It is "
+        "sqrt(variance + eps), with the sum of squares divided by D.",
+        _with(inside=False, correction=1),
+    ),
+    Likely("Is eps outside the root? It is sqrt(variance + eps).", _with(inside=False)),
+    Likely(
+        "Is the variance divided by D - 1? var() does so by itself; here the sum of squares is divided "
+        "by D: correction=0.",
+        _with(correction=1),
+    ),
+    Likely("Is eps missing? It is sqrt(variance + eps).", lambda x, g, b, e: _normalise(x, g, b, 0.0)),
+    Likely(
+        "Is the root missing? Divide by the standard deviation, sqrt(variance + eps).",
+        _with(root=False),
+    ),
+    Likely("Is the mean still in there? It is subtracted before you divide.", _with(centre=False)),
+    Likely(
+        "Is that RMS normalisation? Layer normalisation subtracts the mean of each vector first.",
+        _rms,
+    ),
+    Likely("Did you exchange gamma and beta?", lambda x, g, b, e: _normalise(x, b, g, e)),
+    Likely(
+        "Is gamma missing? Every entry is scaled by its own gamma.",
+        lambda x, g, b, e: _normalise(x, torch.ones_like(g), b, e),
+    ),
+    Likely(
+        "Is beta missing? It is added at the end.",
+        lambda x, g, b, e: _normalise(x, g, torch.zeros_like(b), e),
+    ),
+    Likely(
+        "Are gamma and beta applied before the normalisation? They come after it.",
+        lambda x, g, b, e: _normalise(g * x + b, torch.ones_like(g), torch.zeros_like(b), e),
+    ),
+    Likely(
+        "Is beta multiplied by gamma as well? It is gamma * normalised + beta.",
+        lambda x, g, b, e: _normalise(x, g, g * b, e),
+    ),
+    Likely(
+        "Do all vectors share one mean? Every vector has its own: mean over the last axis, dim=-1.",
+        _whole,
+    ),
+    Likely(
+        "Are mean and variance taken over positions and entries together? Every vector has its own: "
+        "dim=-1 alone.",
+        _with(dim=(-2, -1)),
+    ),
+    Likely(
+        "Are mean and variance taken over the positions? They run over the entries of each vector, the "
+        "last axis: dim=-1.",
+        _with(dim=-2),
+    ),
+    Likely(
+        "Is that batch normalisation, over the first axes? Mean and variance run over the entries of "
+        "each vector, the last axis: dim=-1.",
+        _with(dim=(-3, -2)),
+    ),
+    Likely(
+        "Are mean and variance taken over the first axis? They run over the entries of each vector, "
+        "the last axis: dim=-1.",
+        _with(dim=-3),
+    ),
+    Likely(
+        "Is keepdim=True missing? Mean and variance need an axis of size 1 where the entries were.",
+        _with(keepdim=False),
+    ),
+]
+
+
+def layer_norm(student: Callable[..., Tensor]) -> None:
+    """Check exercise 1."""
+
+    def make(batch: int, n: int, d: int, **options: Any) -> dict[str, Any]:
+        return norm_arguments((batch, n, d), **options)
+
+    cases = core.standard_cases(
+        make, {"batch": 2, "n": 3, "d": 4}, {"batch": 5, "n": 5, "d": 5, "seed": 3}
+    )
+    cases += [
+        Case("one vector alone", lambda: norm_arguments((6,), seed=4), "Write dim=-1, not dim=2."),
+        Case("a matrix of vectors", lambda: norm_arguments((3, 4), seed=5), "Write dim=-1, not dim=2."),
+        Case("a small eps", lambda: norm_arguments((2, 3, 4), eps=1e-5, seed=6)),
+        Case(
+            "vectors whose entries are all equal",
+            lambda: norm_arguments((2, 3, 4), spread=0.0, seed=7),
+            "The variance is 0 there: eps keeps you from 0 / 0.",
+        ),
+    ]
+    core.check_function(
+        "layer_norm",
+        student,
+        functional.layer_norm,
+        cases,
+        LAYER_NORM,
+        gradient=("x", "gamma", "beta"),
+        forbidden=FORBIDDEN["layer_norm"],
+    )

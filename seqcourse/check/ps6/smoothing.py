@@ -1,0 +1,237 @@
+"""Exercise 5: cross-entropy with label smoothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {
+    "label_smoothed_loss": ("cross_entropy", "CrossEntropyLoss", "sequence_loss", "seqcourse.train")
+}
+
+
+def loss_arguments(
+    lengths: Sequence[int],
+    v: int,
+    epsilon: float = 0.1,
+    pad: int = 0,
+    scale: float = 1.0,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `label_smoothed_loss`: logits, words, and padding behind them."""
+    size = max(lengths)
+    generator = torch.Generator().manual_seed(seed)
+    words = torch.randint(0, v - 1, (len(lengths), size), generator=generator)
+    words = torch.where(words >= pad, words + 1, words)  # any word but padding
+    behind = torch.arange(size) >= torch.tensor(list(lengths))[:, None]
+    drawn = core.normal({"logits": (len(lengths), size, v)}, seed + 1, dtype)
+    return {
+        "logits": scale * drawn["logits"],
+        "targets": words.masked_fill(behind, pad),
+        "epsilon": epsilon,
+        "pad": pad,
+    }
+
+
+def reference_label_smoothed_loss(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
+    """Mean over the real targets of the cross-entropy with (1 - epsilon) one-hot + epsilon / V."""
+    return functional.sequence_loss(logits, targets, pad_id=pad, label_smoothing=epsilon)
+
+
+def _log_probs(logits: Tensor) -> Tensor:
+    return logits - logits.logsumexp(dim=-1, keepdim=True)
+
+
+def _even(one_hot: Tensor, epsilon: float, pad: int) -> Tensor:
+    return (1 - epsilon) * one_hot + epsilon / one_hot.shape[-1]
+
+
+def _mean(losses: Tensor, real: Tensor) -> Tensor:
+    return (losses * real).sum() / real.sum()
+
+
+def _loss(
+    logits: Tensor,
+    targets: Tensor,
+    epsilon: float,
+    pad: int,
+    *,
+    wanted: Callable[[Tensor, float, int], Tensor] = _even,
+    log_probs: Callable[[Tensor], Tensor] = _log_probs,
+    mean: Callable[[Tensor, Tensor], Tensor] = _mean,
+) -> Tensor:
+    """The loss with one part put in another's place, for the mistakes of LABEL_SMOOTHED_LOSS."""
+    one_hot = torch.nn.functional.one_hot(targets, logits.shape[-1]).to(logits.dtype)
+    losses = -(wanted(one_hot, epsilon, pad) * log_probs(logits)).sum(dim=-1)
+    return mean(losses, targets != pad)
+
+
+def _with(**mistake: Any) -> Callable[..., Tensor]:
+    return lambda *arguments: _loss(*arguments, **mistake)
+
+
+def _others(one_hot: Tensor, epsilon: float, pad: int) -> Tensor:
+    return (1 - epsilon) * one_hot + epsilon * (1 - one_hot) / (one_hot.shape[-1] - 1)
+
+
+def _too_little(one_hot: Tensor, epsilon: float, pad: int) -> Tensor:
+    return (1 - epsilon) * one_hot + epsilon / one_hot.shape[-1] * (1 - one_hot)
+
+
+def _too_much(one_hot: Tensor, epsilon: float, pad: int) -> Tensor:
+    return one_hot + epsilon / one_hot.shape[-1]
+
+
+def _no_padding_word(one_hot: Tensor, epsilon: float, pad: int) -> Tensor:
+    share = torch.full_like(one_hot, epsilon / (one_hot.shape[-1] - 1))
+    share[..., pad] = 0.0
+    return (1 - epsilon) * one_hot + share
+
+
+def _annotated(one_hot: Tensor, epsilon: float, pad: int) -> Tensor:
+    share = epsilon / (one_hot.shape[-1] - 2) * (1 - one_hot)
+    share[..., pad] = 0.0
+    return (1 - epsilon) * one_hot + share
+
+
+def _divergence(logits, targets, epsilon, pad):
+    one_hot = torch.nn.functional.one_hot(targets, logits.shape[-1]).to(logits.dtype)
+    q = _even(one_hot, epsilon, pad)
+    losses = torch.xlogy(q, q).sum(dim=-1) - (q * _log_probs(logits)).sum(dim=-1)
+    return _mean(losses, targets != pad)
+
+
+LABEL_SMOOTHED_LOSS = [
+    Likely("Is epsilon not used? That is plain cross-entropy.", _with(wanted=lambda q, e, p: q)),
+    Likely(
+        "Is epsilon spread over the other words only, V - 1 of them? It is spread over all V, the right "
+        "one included.",
+        _with(wanted=_others),
+    ),
+    Likely(
+        "Does the right word get 1 - epsilon alone? It has its share epsilon / V on top, so that q sums "
+        "to 1.",
+        _with(wanted=_too_little),
+    ),
+    Likely(
+        "Does the right word keep all of its 1? q must sum to 1: (1 - epsilon) for it, then the shares.",
+        _with(wanted=_too_much),
+    ),
+    Likely(
+        "Are epsilon and 1 - epsilon exchanged?",
+        _with(wanted=lambda q, e, p: _even(q, 1 - e, p)),
+    ),
+    Likely(
+        "Is epsilon not divided by V? Every word's share is epsilon / V.",
+        _with(wanted=lambda q, e, p: (1 - e) * q + e),
+    ),
+    Likely(
+        "Does the word <pad> get no share? Here it counts as one of the V words, as in PyTorch; only "
+        "*targets* that are padding are left out.",
+        _with(wanted=_no_padding_word),
+    ),
+    Likely(
+        "Does the word <pad> get no share? Here it counts as one of the V words, as in PyTorch; only "
+        "*targets* that are padding are left out.",
+        _with(wanted=_annotated),
+    ),
+    Likely(
+        "Is that the divergence KL(q || p)? Its gradient is the same, but the loss is the "
+        "cross-entropy: the entropy of q is not subtracted.",
+        _divergence,
+    ),
+    Likely("Is the sign wrong? It is minus the sum of q log p.", lambda *given: -_loss(*given)),
+    Likely(
+        "Did you take the logits for log-probabilities? log_softmax turns the one into the other.",
+        _with(log_probs=lambda z: z),
+    ),
+    Likely(
+        "Is the log missing? It is q times the log of p.",
+        _with(log_probs=lambda z: z.softmax(dim=-1)),
+    ),
+    Likely(
+        "Is the softmax over the positions? It is over the words of the vocabulary: dim=-1.",
+        _with(log_probs=lambda z: z.log_softmax(dim=1)),
+    ),
+    Likely(
+        "Is the logarithm to the base 2? It is the natural one.",
+        _with(log_probs=lambda z: _log_probs(z) / torch.log(torch.tensor(2.0, dtype=z.dtype))),
+    ),
+    Likely(
+        "Does log(softmax(...)) overflow for large logits? log_softmax does not.",
+        _with(log_probs=lambda z: z.softmax(dim=-1).log()),
+    ),
+    Likely(
+        "Does exp() overflow for large logits? log_softmax does not.",
+        _with(log_probs=lambda z: (z.exp() / z.exp().sum(dim=-1, keepdim=True)).log()),
+    ),
+    Likely(
+        "Is padding counted? Where the target is padding nothing was asked.",
+        _with(mean=lambda losses, real: losses.mean()),
+    ),
+    Likely(
+        "Is padding left out of the sum, but counted in the mean? Divide by the number of real targets.",
+        _with(mean=lambda losses, real: (losses * real).mean()),
+    ),
+    Likely(
+        "Did you return the sum? The mean over the real targets is asked for.",
+        _with(mean=lambda losses, real: (losses * real).sum()),
+    ),
+    Likely(
+        "Did you divide by the number of sentences? The mean is per word.",
+        _with(mean=lambda losses, real: (losses * real).sum() / len(real)),
+    ),
+    Likely(
+        "Did you average the sentences' own means? Every word counts the same.",
+        _with(mean=lambda losses, real: ((losses * real).sum(1) / real.sum(1)).mean()),
+    ),
+    Likely(
+        "Is there no mean yet? The result is one number.",
+        _with(mean=lambda losses, real: losses * real),
+    ),
+    Likely(
+        "Is there no mean yet? The result is one number.",
+        _with(mean=lambda losses, real: losses[real]),
+    ),
+    Likely(
+        "Is the word with id 0 taken for padding? Its id is the argument `pad`.",
+        lambda logits, targets, epsilon, pad: _loss(
+            logits, targets, epsilon, pad, mean=lambda losses, real: _mean(losses, targets != 0)
+        ),
+    ),
+]
+
+
+def label_smoothed_loss(student: Callable[..., Tensor]) -> None:
+    """Check exercise 5."""
+
+    def case(label: str, *lengths: int, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: loss_arguments(lengths, **options), hint)
+
+    cases = [
+        case("the first example", 3, 3, v=5, epsilon=0.3),
+        case("other sizes", 4, 4, 4, 4, v=4, seed=1, hint="Is a size written into your code?"),
+        case("a batch of 1", 3, v=6, seed=2, hint="Does a squeeze() or [0] drop the batch?"),
+        case("epsilon 0", 2, 2, v=5, epsilon=0.0, seed=3),
+        case("padding", 4, 1, 3, v=6, seed=4, epsilon=0.2),
+        case("padding with another id", 2, 5, v=6, pad=3, seed=5),
+        case("logits in the hundreds", 3, 2, v=5, scale=400.0, seed=6),
+        case("float32", 3, 3, v=5, dtype=torch.float32, seed=7),
+    ]
+    core.check_function(
+        "label_smoothed_loss",
+        student,
+        reference_label_smoothed_loss,
+        cases,
+        LABEL_SMOOTHED_LOSS,
+        gradient=("logits",),
+        forbidden=FORBIDDEN["label_smoothed_loss"],
+    )
