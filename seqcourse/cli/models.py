@@ -38,9 +38,9 @@ def translate_text(text: str, model: str, *, beam: int, n_best: int, folder: Pat
     from seqcourse import zoo
 
     system = zoo.load(model, folder)
-    best = system.translate([text], beam=beam, n_best=n_best)[0]
     if n_best == 1:
-        print(best.text)
+        print(system.translate_text(text, beam=beam))
         return
+    best = system.translate([text], beam=beam, n_best=n_best)[0]
     for output, score in best.n_best:
         print(f"{score:7.3f}  {output}")

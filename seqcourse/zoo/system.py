@@ -155,6 +155,26 @@ class System:
                 results[i] = self._translation(sources[i], hypotheses)
         return results
 
+    def translate_text(self, text: str, beam: int = 5) -> str:
+        """Translate a text of any length, sentence by sentence.
+
+        The models were trained on single sentences; those on words of at most ten. Paragraphs stay
+        paragraphs.
+
+        Raises:
+            CourseError: as :meth:`translate`.
+        """
+        if self.recipe.task == "pronunciation" or not text.strip():
+            return self.translate([text], beam=beam)[0].text
+        paragraphs = [data.sentences(part) for part in text.splitlines()]
+        told = [s for part in paragraphs for s in part if any(c.isalnum() for c in s)]
+        found = iter(t.text for t in self.translate(told or [text], beam=beam))
+        lines = [
+            " ".join(next(found) if any(c.isalnum() for c in s) else s for s in part)
+            for part in paragraphs
+        ]
+        return "\n".join(lines)
+
     def _translation(self, source: list[str], hypotheses: list[Any]) -> Translation:
         outputs = [self.target.decode(h.tokens) for h in hypotheses]
         best, weights = hypotheses[0], None

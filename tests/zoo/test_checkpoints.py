@@ -84,6 +84,14 @@ def test_company_does_not_change_a_translation(systems):
     assert together == [system.translate([s], beam=3)[0].text for s in sentences]
 
 
+def test_a_text_is_translated_sentence_by_sentence(systems):
+    system = systems["en-es-transformer"]
+    one, two, three = (t.text for t in system.translate(["I sleep.", "She reads a book.", "Thanks!"]))
+    assert system.translate_text("I sleep. She reads a book.\n\nThanks!") == f"{one} {two}\n\n{three}"
+    with pytest.raises(CourseError, match="at least one word"):
+        system.translate_text("?! ...")
+
+
 @pytest.mark.parametrize("text", ["", "   ", "?!"])
 def test_nothing_to_translate_is_said(text, systems):
     with pytest.raises(CourseError, match="at least one word"):
