@@ -106,7 +106,9 @@ def outputs() -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def reference() -> dict[str, Any]:
     """MiniLM's "embeddings" of "sentences" by HF transformers' own BertModel."""
-    return read_json(REFERENCE)
+    content = read_json(REFERENCE)
+    rows = [[float(number) for number in row.split()] for row in content["embeddings"]]
+    return {**content, "embeddings": rows}
 
 
 def measure_shots(model: SmolLM, shots: Sequence[int] = SHOTS, draws: int = DRAWS) -> dict[str, Any]:
@@ -168,6 +170,6 @@ def write_reference() -> None:
         "by": f"BertModel of transformers {__version__}, mean of the states, length 1",
         "date": date.today().isoformat(),
         "sentences": list(SENTENCES),
-        "embeddings": [[round(x, 7) for x in row] for row in vectors.tolist()],
+        "embeddings": [" ".join(f"{x:.7f}" for x in row) for row in vectors.tolist()],
     }
     write_json(REFERENCE, content)
