@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seqcourse.data.alignments import AlignedPair, agreement, load_alignments
-from seqcourse.data.books import BOOKS, load_book, load_books, paragraphs
+from seqcourse.data.books import BOOKS, CHILDREN, load_book, load_books, paragraphs
 from seqcourse.data.pairs import LANGUAGES, Pair, load_pairs
 from seqcourse.data.passages import Passage, load_passages, sentences
 from seqcourse.data.pronunciations import Pronunciation, load_pronunciations, without_stress
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BOOKS",
+    "CHILDREN",
     "EOS",
     "LANGUAGES",
     "NOT_ASKED",

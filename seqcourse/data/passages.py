@@ -6,7 +6,7 @@ import random
 import re
 from dataclasses import dataclass
 
-from seqcourse.data.books import CHILDREN, load_books, paragraphs
+from seqcourse.data.books import load_books, paragraphs
 from seqcourse.errors import CourseError
 
 PASSAGE_WORDS = 20  # a passage is whole sentences with at least so many words
@@ -69,8 +69,3 @@ def _passages(text: str, words: int) -> list[str]:
                 found.append(" ".join(run))
                 run = []
     return found
-
-
-def author_names() -> tuple[str, ...]:
-    """The names of the classes, in order."""
-    return CHILDREN

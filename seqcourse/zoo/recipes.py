@@ -120,6 +120,24 @@ _ALL = (
         batch_size=16,
         options={"length": 96},
     ),
+    Recipe(
+        name="books-gpt",
+        about="A small GPT, pre-trained on four children's books in subwords",
+        task="subwords",
+        data="children",
+        model="GPT",
+        sizes={"width": 128, "heads": 4, "layers": 4, "longest": 128, "dropout": 0.2},
+        training=TrainingConfig(
+            epochs=20,
+            learning_rate=2e-3,
+            warmup_steps=200,
+            decay="linear",
+            precision="bf16",
+            patience=3,
+        ),
+        batch_size=16,
+        options={"length": 128, "vocabulary": 2000},
+    ),
 )
 RECIPES = {recipe.name: recipe for recipe in _ALL}
 

@@ -37,6 +37,15 @@ def test_bars():
     assert figures["en-es-transformer"]["bleu"] > max(46, attention["bleu"])
 
 
+def test_pre_training_helps():
+    """Who wrote this passage? The mean of three seeds, as measured when the checkpoint was made."""
+    found = zoo.figures("books-gpt")["measured"]["authors"]
+    mean = {kind: sum(shares) / len(shares) for kind, shares in found["accuracy"].items()}
+    assert mean["full"] > mean["no pre-training"] + 0.05
+    assert mean["no auxiliary loss"] > mean["neither"] + 0.05
+    assert min(mean.values()) > found["chance"] + 0.1
+
+
 def test_the_transformer_is_no_larger_than_the_recurrent_model():
     sizes = [zoo.figures(name)["parameters"] for name in ("en-es-transformer", "en-es-attention")]
     assert sizes[0] <= sizes[1]
