@@ -12,7 +12,9 @@ from seqcourse.nn.attention import (
     Score,
 )
 from seqcourse.nn.blocks import ACTIVATIONS, Block, FeedForward, LayerNorm
+from seqcourse.nn.convolution import ConvolutionLayer, RecurrentLayer, SelfAttentionLayer
 from seqcourse.nn.embedding import Positions, embedding_table
+from seqcourse.nn.feature_map import FeatureMapAttention
 from seqcourse.nn.first_state import FirstState, average
 from seqcourse.nn.llama import GatedMLP, GroupedQueryAttention, LlamaBlock, RMSNorm
 from seqcourse.nn.multi_head import MultiHeadAttention
@@ -21,6 +23,8 @@ from seqcourse.nn.recurrent import GRUCell, LSTMCell, Recurrent, RNNCell
 __all__ = [
     "ACTIVATIONS",
     "Block",
+    "ConvolutionLayer",
+    "FeatureMapAttention",
     "FeedForward",
     "GatedMLP",
     "GroupedQueryAttention",
@@ -43,6 +47,8 @@ __all__ = [
     "RMSNorm",
     "RNNCell",
     "Recurrent",
+    "RecurrentLayer",
     "Score",
+    "SelfAttentionLayer",
     "average",
 ]
