@@ -23,12 +23,14 @@ def masked_arguments(
     v: int = 8,
     share: float = 0.4,
     scale: float = 1.0,
+    single: bool = False,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Tensor]:
     """Arguments of `masked_word_loss`: logits (B, T, V) and labels (B, T) at a share of the places.
 
     With a share above 0 the rows have different numbers of labels; with 0 there is none.
+    single: one place of the whole batch alone has a label.
     """
     generator = torch.Generator().manual_seed(seed)
     logits = scale * core.normal({"logits": (batch, time, v)}, seed)["logits"]
@@ -38,6 +40,8 @@ def masked_arguments(
         chosen[0] = torch.arange(time) < time - 1  # almost all of the first row
         if batch > 1:
             chosen[1] = torch.arange(time) == time // 2  # a single one of the second
+    if single:
+        chosen = torch.arange(batch * time).reshape(batch, time) == seed % (batch * time)
     return {"logits": logits.to(dtype), "labels": labels.where(chosen, IGNORE)}
 
 
@@ -170,6 +174,7 @@ def masked_word_loss(student: Callable[..., Tensor]) -> None:
         case("other sizes", 4, 4, 6, seed=1, hint="Is a size written into your code?"),
         case("a batch of 1", 1, 6, seed=2, hint="Does a squeeze() or [0] drop the batch?"),
         case("logits in the hundreds", 3, 5, scale=300.0, seed=3),
+        case("a single place chosen", 2, 4, single=True, seed=5),
         case("float32", 2, 5, dtype=torch.float32, hint="Create new tensors like the old ones."),
         nothing,
     ]
