@@ -1,0 +1,324 @@
+"""Exercises 3 and 4: queries, keys and values; self-attention as a module."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.classes import check_class
+from seqcourse.check.core import Case, Likely
+from seqcourse.check.modules import module_arguments
+from seqcourse.check.ps4.products import LIBRARY, layer, reference_attention
+
+FORBIDDEN = {"cross_attention": LIBRARY, "SelfAttention": LIBRARY}
+
+
+def cross_arguments(
+    batch: int,
+    n_q: int,
+    n_x: int,
+    d_z: int,
+    d_x: int,
+    d_q: int,
+    d_v: int,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Tensor]:
+    """Arguments of `cross_attention`: what asks, what answers, three matrices."""
+    sizes = {
+        "z": (batch, n_q, d_z),
+        "x": (batch, n_x, d_x),
+        "w_q": (d_z, d_q),
+        "w_k": (d_x, d_q),
+        "w_v": (d_x, d_v),
+    }
+    given = core.normal(sizes, seed)
+    for name in ("w_q", "w_k", "w_v"):  # so that no weight is near 1 and all others near 0
+        given[name] = given[name] / math.sqrt(given[name].shape[0])
+    return {name: value.to(dtype) for name, value in given.items()}
+
+
+def reference_cross_attention(z, x, w_q, w_k, w_v) -> tuple[Tensor, Tensor]:
+    """Outputs (B, N_Q, D_V) and weights (B, N_Q, N_X)."""
+    return reference_attention(z @ w_q, x @ w_k, x @ w_v)
+
+
+def _through(scale: Callable[..., float]) -> Callable[..., tuple[Tensor, Tensor]]:
+    """Cross-attention with another divisor, which may depend on all arguments."""
+
+    def attend(z, x, w_q, w_k, w_v):
+        divisor = scale(z, x, w_q, w_k, w_v)
+        return layer(scale=lambda q, k, v: divisor)(z @ w_q, x @ w_k, x @ w_v)
+
+    return attend
+
+
+CROSS_ATTENTION = [
+    Likely(
+        "Does z meet w_k? Queries are z @ w_q, keys x @ w_k, values x @ w_v.",
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, z @ w_k, x @ w_v),
+    ),
+    Likely(
+        "Does z meet w_k and w_v? Queries are z @ w_q, keys x @ w_k, values x @ w_v.",
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, z @ w_k, z @ w_v),
+    ),
+    Likely(
+        "Does z meet w_v? Queries are z @ w_q, keys x @ w_k, values x @ w_v.",
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_k, z @ w_v),
+    ),
+    Likely(
+        "Does x meet w_q? Queries are z @ w_q, keys x @ w_k, values x @ w_v.",
+        lambda z, x, w_q, w_k, w_v: reference_attention(x @ w_q, x @ w_k, x @ w_v),
+    ),
+    Likely(
+        "Are z and x swapped? Queries are z @ w_q, keys x @ w_k, values x @ w_v.",
+        lambda z, x, w_q, w_k, w_v: reference_attention(x @ w_q, z @ w_k, z @ w_v),
+    ),
+    Likely(
+        "Are the matrices transposed? They are (in, out): z @ w_q.",
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q.T, x @ w_k.T, x @ w_v.T),
+    ),
+    Likely(
+        "Is the product the wrong way round? A row is a vector: z @ w_q.",
+        lambda z, x, w_q, w_k, w_v: w_q @ z,
+    ),
+    Likely(
+        "Are the values x itself? They are x @ w_v.",
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_k, x),
+    ),
+    Likely(
+        "Are the keys x itself? They are x @ w_k.",
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x, x @ w_v),
+    ),
+    Likely(
+        "Are the queries z itself? They are z @ w_q.",
+        lambda z, x, w_q, w_k, w_v: reference_attention(z, x @ w_k, x @ w_v),
+    ),
+    Likely(
+        "Are the keys summed in place of the values? The values are x @ w_v.",
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_k, x @ w_k),
+    ),
+    Likely(
+        "Are w_k and w_v swapped?",
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_v, x @ w_k),
+    ),
+    Likely(
+        "Are w_q and w_k swapped?",
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_k, x @ w_q, x @ w_v),
+    ),
+    Likely("Is the division by the root of D_Q missing?", _through(lambda *a: 1.0)),
+    Likely(
+        "Is it the root of D_Z? After the projection queries and keys are D_Q wide.",
+        _through(lambda z, x, *w: math.sqrt(z.shape[-1])),
+    ),
+    Likely(
+        "Is it the root of D_X? After the projection queries and keys are D_Q wide.",
+        _through(lambda z, x, *w: math.sqrt(x.shape[-1])),
+    ),
+    Likely(
+        "Is it the root of D_V? Queries and keys are D_Q wide.",
+        _through(lambda z, x, w_q, w_k, w_v: math.sqrt(w_v.shape[-1])),
+    ),
+    Likely(
+        "Did you divide by D_Q? It is the root of D_Q.",
+        _through(lambda z, x, w_q, w_k, w_v: float(w_q.shape[-1])),
+    ),
+    Likely(
+        "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.",
+        lambda z, x, w_q, w_k, w_v: layer(soften=lambda e: e.softmax(-2))(z @ w_q, x @ w_k, x @ w_v),
+    ),
+    Likely(
+        "Did you return the weights first? The order is outputs, weights.",
+        lambda *arguments: reference_cross_attention(*arguments)[::-1],
+    ),
+    Likely(
+        "Are the weights missing in the result? functional.attention returns them when it is asked: "
+        "need_weights=True.",
+        lambda *arguments: (reference_cross_attention(*arguments)[0], None),
+    ),
+    Likely(
+        "Did you return the outputs only? The weights are asked for as well.",
+        lambda *arguments: reference_cross_attention(*arguments)[0],
+    ),
+]
+
+
+def cross_attention(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Check exercise 3: an attention layer with its three matrices."""
+    sizes = {"batch": 2, "n_q": 3, "n_x": 4, "d_z": 7, "d_x": 5, "d_q": 6, "d_v": 8}
+    square = {"batch": 3, "n_q": 4, "n_x": 4, "d_z": 4, "d_x": 4, "d_q": 4, "d_v": 4}
+    cases = core.standard_cases(cross_arguments, sizes, square)
+    cases.append(Case("one query", lambda: cross_arguments(**{**sizes, "n_q": 1})))
+    core.check_function(
+        "cross_attention",
+        student,
+        reference_cross_attention,
+        cases,
+        CROSS_ATTENTION,
+        gradient=("z", "x", "w_q", "w_k", "w_v"),
+        forbidden=FORBIDDEN["cross_attention"],
+    )
+
+
+def self_arguments(
+    batch: int,
+    n: int,
+    d_x: int,
+    d_q: int,
+    d_v: int,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """What `SelfAttention` is tested with: sizes to build it, weights, two calls."""
+    given = module_arguments(
+        {"d_x": d_x, "d_q": d_q, "d_v": d_v},
+        {"w_q.weight": (d_q, d_x), "w_k.weight": (d_q, d_x), "w_v.weight": (d_v, d_x)},
+        {"x": (batch, n, d_x)},
+        seed=seed,
+    )
+    given["calls"][1]["x"] = given["calls"][1]["x"][:, 1:]  # the second sequence is shorter
+    given["weights"] = {key: value.to(dtype) for key, value in given["weights"].items()}
+    given["calls"] = [{"x": call["x"].to(dtype)} for call in given["calls"]]
+    return given
+
+
+def attending(forward: Callable[..., Any], **options: Any) -> type[nn.Module]:
+    """A class with the three layers and this forward(self, x); the options make mistakes."""
+    bias, keys = options.get("bias", False), options.get("keys", ("w_q", "w_k", "w_v"))
+
+    class Layer(nn.Module):
+        def __init__(self, d_x: int, d_q: int, d_v: int) -> None:
+            super().__init__()
+            for key, width in zip(keys, (d_q, d_q, d_v), strict=True):
+                setattr(self, key, nn.Linear(d_x, width, bias=bias))
+
+        def forward(self, x: Tensor) -> Any:
+            return forward(self, x)
+
+    return Layer
+
+
+def _with(wrong: Callable[..., tuple[Tensor, Tensor]]) -> type[nn.Module]:
+    """Self-attention whose formula is this one."""
+    return attending(lambda self, x: wrong(self.w_q(x), self.w_k(x), self.w_v(x))[0])
+
+
+ReferenceSelfAttention = attending(
+    lambda self, x: functional.attention(self.w_q(x), self.w_k(x), self.w_v(x))[0]
+)
+
+
+class _NoSuper(nn.Module):
+    def __init__(self, d_x: int, d_q: int, d_v: int) -> None:
+        self.w_q = nn.Linear(d_x, d_q, bias=False)
+
+
+def _causal(e: Tensor) -> Tensor:
+    return functional.softmax(e, mask=functional.causal_mask(e.shape[-1]))
+
+
+SELF_ATTENTION = [
+    Likely("super().__init__() comes first in __init__: a module keeps its layers there.", _NoSuper),
+    Likely("Is the division by the root of D_Q missing?", _with(layer(scale=lambda q, k, v: 1.0))),
+    Likely(
+        "Did you divide by D_Q? It is the root of D_Q.",
+        _with(layer(scale=lambda q, k, v: float(q.shape[-1]))),
+    ),
+    Likely(
+        "Is it the root of D_X? After the projection queries and keys are D_Q wide.",
+        attending(
+            lambda self, x: layer(scale=lambda q, k, v: math.sqrt(x.shape[-1]))(
+                self.w_q(x), self.w_k(x), self.w_v(x)
+            )[0]
+        ),
+    ),
+    Likely(
+        "Is it the root of D_V? Queries and keys are D_Q wide.",
+        _with(layer(scale=lambda q, k, v: math.sqrt(v.shape[-1]))),
+    ),
+    Likely(
+        "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.",
+        _with(layer(soften=lambda e: e.softmax(-2))),
+    ),
+    Likely(
+        "Is the softmax over the batch? Each query's weights sum to 1: the last axis, dim=-1.",
+        _with(layer(soften=lambda e: e.softmax(0))),
+    ),
+    Likely("Is the softmax missing?", _with(layer(soften=lambda e: e))),
+    Likely(
+        "Are the values x itself? They are w_v(x).",
+        attending(lambda self, x: reference_attention(self.w_q(x), self.w_k(x), x)[0]),
+    ),
+    Likely(
+        "Are the keys summed in place of the values?",
+        _with(lambda q, k, v: reference_attention(q, k, k)),
+    ),
+    Likely(
+        "Are the queries compared with themselves? Queries meet keys.",
+        _with(lambda q, k, v: reference_attention(q, q, v)),
+    ),
+    Likely(
+        "Are the keys compared with themselves? Queries meet keys.",
+        _with(lambda q, k, v: reference_attention(k, k, v)),
+    ),
+    Likely(
+        "Are queries and keys swapped? Row i of the weights belongs to query i.",
+        _with(lambda q, k, v: reference_attention(k, q, v)),
+    ),
+    Likely(
+        "Did you return the weights too? This layer returns its outputs only.",
+        attending(lambda self, x: reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))),
+    ),
+    Likely(
+        "Did you return the weights too, or None in their place? This layer returns its outputs only.",
+        attending(lambda self, x: functional.attention(self.w_q(x), self.w_k(x), self.w_v(x))),
+    ),
+    Likely(
+        "Did you return the weights? This layer returns its outputs.",
+        attending(lambda self, x: reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))[1]),
+    ),
+    Likely(
+        "Did you add the input to the output? That comes in a later chapter.",
+        attending(lambda self, x: x + reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))[0]),
+    ),
+    Likely(
+        "Does each vector see only itself and those before it? Here it sees all.",
+        _with(layer(soften=_causal)),
+    ),
+    Likely(
+        "Are the outputs averaged? There is one output per input vector.",
+        _with(lambda q, k, v: [reference_attention(q, k, v)[0].mean(-2)]),
+    ),
+]
+
+
+def SelfAttention(student: type) -> None:  # noqa: N802, named as the class that it checks
+    """Check exercise 4: self-attention as a module."""
+    first = dict(batch=2, n=4, d_x=5, d_q=3, d_v=6)
+
+    def case(label: str, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: self_arguments(**{**first, **options}), hint)
+
+    cases = [
+        case("the first example"),
+        case("other sizes", "Is a size written into your code?", batch=3, n=6, d_x=4, d_q=4, d_v=4),
+        case("a batch of 1", "Does a squeeze() or [0] drop the batch?", batch=1),
+        case(
+            "float32", "Create new tensors like the old ones: torch.zeros_like(x).", dtype=torch.float32
+        ),
+    ]
+    check_class(
+        "SelfAttention",
+        student,
+        ReferenceSelfAttention,
+        cases,
+        SELF_ATTENTION,
+        gradient=("w_q.weight", "w_k.weight", "w_v.weight"),
+        forbidden=FORBIDDEN["SelfAttention"],
+    )

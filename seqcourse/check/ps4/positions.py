@@ -1,0 +1,355 @@
+"""Exercises 6 and 7: sinusoidal encodings, and the matrix that moves every position."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {
+    "positional_encoding": ("sinusoidal_encoding", "Positions", "shift_matrix", "rotate"),
+    "shift_matrix": ("shift_matrix", "rotate"),
+}
+TOLERANCE = 2e-5  # frequencies in single precision are good enough
+
+
+def encoding_arguments(
+    n: int,
+    width: int,
+    kind: str = "counted",
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `positional_encoding`.
+
+    kind: "counted" (0, 1, 2, ...), "later" (the same, from further on), "any" (real numbers in any
+    order, also below 0).
+    """
+    positions = torch.arange(n, dtype=torch.float64)
+    if kind == "later":
+        positions = positions + 5 + seed % 20
+    if kind == "any":
+        positions = 9.0 * core.normal({"positions": (n,)}, seed)["positions"]
+    return {"positions": positions.to(dtype), "width": width}
+
+
+def _omegas(width: int, dtype: torch.dtype = torch.float64, base: float = 10_000.0) -> Tensor:
+    """The frequencies of all columns, (width,): columns 2i and 2i + 1 share theirs."""
+    pair = torch.arange(width) // 2
+    return base ** (-2.0 * pair.to(dtype) / width)
+
+
+def _waves(angles: Tensor, swapped: bool = False) -> Tensor:
+    """Sines in the even columns, cosines in the odd ones, or the other way round."""
+    even = (torch.arange(angles.shape[-1]) % 2 == 0) != swapped
+    return torch.where(even, angles.sin(), angles.cos())
+
+
+def reference_positional_encoding(positions: Tensor, width: int) -> Tensor:
+    """P, (N, width): column 2i a sine, column 2i + 1 the cosine of the same angle."""
+    return _waves(positions[:, None] * _omegas(width, positions.dtype))
+
+
+def _encoding(omegas: Callable[[int], Tensor], swapped: bool = False) -> Callable[..., Tensor]:
+    """An encoding with other frequencies per column, or sines and cosines swapped."""
+    return lambda positions, width: _waves(
+        positions[:, None] * omegas(width).to(positions.dtype), swapped
+    )
+
+
+def _columns(width: int) -> Tensor:
+    return torch.arange(width, dtype=torch.float64)
+
+
+def _halves(positions: Tensor, width: int) -> Tensor:
+    angles = positions[:, None] * _omegas(width, positions.dtype)[::2]
+    return torch.cat([angles.sin(), angles.cos()], dim=-1)[:, :width]
+
+
+def _even_only(positions: Tensor, width: int) -> Tensor:
+    p = torch.zeros(len(positions), width, dtype=positions.dtype)
+    angles = positions[:, None] * _omegas(width, positions.dtype)[::2]
+    p[:, 0::2], p[:, 1::2] = angles.sin(), angles.cos()
+    return p
+
+
+def _stacked(positions: Tensor, width: int) -> Tensor:
+    angles = positions[:, None] * _omegas(width, positions.dtype)[::2]
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+
+
+def _short(positions: Tensor, width: int) -> Tensor:
+    return reference_positional_encoding(positions, width - width % 2)
+
+
+def _plus_zeros(positions: Tensor, width: int) -> Tensor:
+    p = reference_positional_encoding(positions, width)
+    return torch.cat([p[:, : width - 1], 0 * p[:, :1]], dim=-1) if width % 2 else p
+
+
+POSITIONAL_ENCODING = [
+    Likely(
+        "Are all sines in front and all cosines behind? They take turns: column 2i and column 2i + 1.",
+        _halves,
+    ),
+    Likely(
+        "Are sines and cosines swapped? The even columns are sines.", _encoding(_omegas, swapped=True)
+    ),
+    Likely(
+        "Is the 2 of the exponent missing? It is 2i / d, where i numbers the pairs.",
+        _encoding(lambda width: _omegas(width) ** 0.5),
+    ),
+    Likely(
+        "Does each column have its own frequency? Columns 2i and 2i + 1 share one: i numbers the pairs.",
+        _encoding(lambda width: 10_000.0 ** (-_columns(width) / width)),
+    ),
+    Likely(
+        "Is i the number of the column? It numbers the pairs: the column divided by 2, rounded down.",
+        _encoding(lambda width: 10_000.0 ** (-2 * _columns(width) / width)),
+    ),
+    Likely(
+        "Is the exponent's factor 2 there twice? The even columns are 2i already: 0, 2, 4, ...",
+        _encoding(lambda width: _omegas(width) ** 2),
+    ),
+    Likely(
+        "Is the minus in the exponent missing? The angles get smaller from pair to pair.",
+        _encoding(lambda width: 1 / _omegas(width)),
+    ),
+    Likely(
+        "Is the base of the frequencies another number? It is ten thousand.",
+        _encoding(lambda width: _omegas(width, base=1_000.0)),
+    ),
+    Likely(
+        "Do you count the positions from 0? Those given may be any real numbers, in any order.",
+        lambda positions, width: reference_positional_encoding(
+            torch.arange(len(positions), dtype=positions.dtype), width
+        ),
+    ),
+    Likely(
+        "Do you count the positions from 1? Take them as they are given.",
+        lambda positions, width: reference_positional_encoding(positions + 1, width),
+    ),
+    Likely(
+        "Are the positions rounded? They may be any real numbers.",
+        lambda positions, width: reference_positional_encoding(positions.trunc(), width),
+    ),
+    Likely(
+        "Is the frequency of the last column the one of a wider encoding? Of an odd width d the "
+        "exponent is 2i / d too.",
+        lambda positions, width: reference_positional_encoding(positions, width + width % 2)[:, :width],
+    ),
+    Likely(
+        "Is the frequency the one of a narrower encoding? Of an odd width d the exponent is 2i / d too.",
+        _encoding(lambda width: 10_000.0 ** (-2.0 * (_columns(width) // 2) / max(1, width - width % 2))),
+    ),
+    Likely(
+        "An odd width has one sine more than cosines: its last column is a sine without its cosine.",
+        _even_only,
+    ),
+    Likely(
+        "Is there a column too many? An odd width has one sine more than cosines: [:, :width].",
+        _stacked,
+    ),
+    Likely(
+        "Is there a column missing? An odd width has one sine more than cosines.",
+        _short,
+    ),
+    Likely(
+        "Is the last column of an odd width empty? It is a sine.",
+        _plus_zeros,
+    ),
+    Likely(
+        "Are rows and columns swapped? A row belongs to a position.",
+        lambda positions, width: reference_positional_encoding(positions, width).T,
+    ),
+    Likely(
+        "The positions need a second axis before they meet the frequencies: positions[:, None].",
+        lambda positions, width: positions * _omegas(width, positions.dtype)[::2],
+    ),
+]
+
+
+def positional_encoding(student: Callable[..., Tensor]) -> None:
+    """Check exercise 6: the sinusoidal encoding."""
+    kinds = {
+        "the first example": dict(n=5, width=8),
+        "positions that do not begin at 0": dict(n=4, width=6, kind="later"),
+        "real numbers as positions": dict(n=6, width=4, kind="any"),
+        "one position": dict(n=1, width=2, kind="later"),
+        "float32": dict(n=5, width=6, dtype=torch.float32),
+        "an odd width": dict(n=4, width=7),
+        "an odd width and any positions": dict(n=6, width=3, kind="any"),
+    }
+    hint = "Create new tensors like the old ones: positions.new_zeros(...)."
+    cases = [
+        Case(label, lambda options=options: encoding_arguments(**options), hint)
+        for label, options in kinds.items()
+    ]
+    core.check_function(
+        "positional_encoding",
+        student,
+        reference_positional_encoding,
+        cases,
+        POSITIONAL_ENCODING,
+        forbidden=FORBIDDEN["positional_encoding"],
+        tolerance=TOLERANCE,
+    )
+
+
+def shift_arguments(
+    width: int, tau: float | None = None, sign: int = 1, whole: bool = False, seed: int = 0
+) -> dict[str, Any]:
+    """Arguments of `shift_matrix`; tau is drawn between 1 and 20 if it is not given."""
+    if tau is None:
+        tau = 1 + 19 * torch.rand((), generator=torch.Generator().manual_seed(seed)).item()
+    return {"tau": sign * (round(tau) if whole else tau), "width": width}
+
+
+def reference_shift_matrix(tau: float, width: int) -> Tensor:
+    """M_tau, (width, width), double precision."""
+    return functional.shift_matrix(tau, width)
+
+
+def _rotations(
+    angles: Callable[[float, int], Tensor] = lambda tau, width: tau * _omegas(width)[::2],
+    block: Callable[[Tensor, Tensor], tuple] = lambda cos, sin: (cos, sin, -sin, cos),
+) -> Callable[..., Tensor]:
+    """A matrix of 2 x 2 blocks with other angles, or of another form."""
+
+    def matrix(tau: float, width: int) -> Tensor:
+        turned = angles(tau, width)
+        return torch.block_diag(
+            *(
+                torch.stack(block(c, s)).reshape(2, 2)
+                for c, s in zip(turned.cos(), turned.sin(), strict=True)
+            )
+        )
+
+    return matrix
+
+
+def _for_halves(tau: float, width: int) -> Tensor:
+    turned = tau * _omegas(width)[::2]
+    cos, sin = turned.cos().diag(), turned.sin().diag()
+    return torch.cat([torch.cat([cos, sin], 1), torch.cat([-sin, cos], 1)])
+
+
+def _crossed(tau: float, width: int) -> Tensor:
+    """Columns of cosines and sines as if every coordinate turned by itself."""
+    m = torch.zeros(width, width, dtype=torch.float64)
+    for i, angle in enumerate(tau * _omegas(width)[::2]):
+        m[i : i + 2, i : i + 2] = _rotations(lambda tau, width, a=angle: a[None])(0, 2)
+    return m
+
+
+SHIFT_MATRIX = [
+    Likely(
+        "Is the sign of tau lost? A negative tau moves back.",
+        lambda tau, width: reference_shift_matrix(abs(tau), width),
+    ),
+    Likely(
+        "Does it move the other way? Try it: M @ P_t should be P_{t + tau}. The minus stands in the "
+        "row of the cosine.",
+        lambda tau, width: reference_shift_matrix(-tau, width),
+    ),
+    Likely(
+        "Is one of the two sines without its minus? cos(a + b) = cos a cos b - sin a sin b.",
+        _rotations(block=lambda cos, sin: (cos, sin, sin, cos)),
+    ),
+    Likely(
+        "Do both sines have a minus? sin(a + b) = sin a cos b + cos a sin b.",
+        _rotations(block=lambda cos, sin: (cos, -sin, -sin, cos)),
+    ),
+    Likely(
+        "Are sines and cosines swapped? For tau = 0 the matrix is the identity.",
+        _rotations(block=lambda cos, sin: (sin, cos, -cos, sin)),
+    ),
+    Likely(
+        "Are sines and cosines swapped? For tau = 0 the matrix is the identity.",
+        _rotations(block=lambda cos, sin: (sin, cos, cos, -sin)),
+    ),
+    Likely(
+        "Is it made for sines in front and cosines behind? Here they take turns: 2 x 2 blocks along "
+        "the diagonal.",
+        _for_halves,
+    ),
+    Likely(
+        "Do all blocks turn by the same angle? Block i turns by omega_i tau.",
+        _rotations(lambda tau, width: torch.full((width // 2,), float(tau), dtype=torch.float64)),
+    ),
+    Likely("Is tau used at all?", _rotations(lambda tau, width: _omegas(width)[::2])),
+    Likely("Is tau used at all? This is the identity.", lambda tau, width: torch.eye(width).double()),
+    Likely(
+        "Is the 2 of the exponent missing? omega_i is 10000 ** (-2i / d).",
+        _rotations(lambda tau, width: tau * _omegas(width)[::2] ** 0.5),
+    ),
+    Likely(
+        "Is the exponent's factor 2 there twice? omega_i is 10000 ** (-2i / d).",
+        _rotations(lambda tau, width: tau * _omegas(width)[::2] ** 2),
+    ),
+    Likely(
+        "Is the minus in the exponent missing? omega_i is 10000 ** (-2i / d).",
+        _rotations(lambda tau, width: tau / _omegas(width)[::2]),
+    ),
+    Likely(
+        "Is tau rounded? It may be any real number.",
+        lambda tau, width: reference_shift_matrix(int(tau), width),
+    ),
+    Likely(
+        "Does block i begin in row i? It takes rows and columns 2i and 2i + 1.",
+        _crossed,
+    ),
+    Likely(
+        "Are the sines missing? They bring in the other one of the pair.",
+        _rotations(block=lambda cos, sin: (cos, 0 * sin, 0 * sin, cos)),
+    ),
+    Likely(
+        "Is it the first block only? The matrix is (width, width).",
+        lambda tau, width: reference_shift_matrix(tau, 2),
+    ),
+    Likely(
+        "Is this the list of the blocks? Put them along the diagonal: torch.block_diag(*blocks).",
+        lambda tau, width: torch.stack(
+            [reference_shift_matrix(tau, width)[i : i + 2, i : i + 2] for i in range(0, width, 2)]
+        ),
+    ),
+    Likely(
+        "torch.cos and torch.sin take tensors: math.cos takes a number.",
+        lambda tau, width: torch.cos(float(tau)),
+    ),
+]
+
+
+def shift_matrix(student: Callable[..., Tensor]) -> None:
+    """Check exercise 7: the matrix that moves every position by tau."""
+    kinds = {
+        "the first example": dict(width=6, tau=3),
+        "another tau and width": dict(width=8, tau=11),
+        "a negative tau": dict(width=4, tau=-2),
+        "a tau that is no whole number": dict(width=10, tau=2.75),
+        "one pair": dict(width=2, tau=5),
+        "tau = 0": dict(width=4, tau=0),
+    }
+    cases = [
+        Case(
+            label,
+            lambda options=options: shift_arguments(**options),
+            "Make the matrix with dtype=torch.float64.",
+        )
+        for label, options in kinds.items()
+    ]
+    core.check_function(
+        "shift_matrix",
+        student,
+        reference_shift_matrix,
+        cases,
+        SHIFT_MATRIX,
+        forbidden=FORBIDDEN["shift_matrix"],
+        tolerance=TOLERANCE,
+    )
