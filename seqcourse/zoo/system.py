@@ -260,7 +260,7 @@ class System:
         row = torch.tensor([ids], device=self.device)
         with torch.inference_mode():
             logits = self.model(row).words[0].float()
-        logits[:, [data.PAD, data.SOS, data.EOS, data.UNK, self.source.id(MASK)]] = -math.inf
+            logits[:, [data.PAD, data.SOS, data.EOS, data.UNK, self.source.id(MASK)]] = -math.inf
         found = logits[row[0] == self.source.id(MASK)].softmax(-1).topk(count)
         pairs = zip(found.indices.tolist(), found.values.tolist(), strict=True)
         return [

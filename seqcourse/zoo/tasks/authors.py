@@ -40,7 +40,12 @@ def ablation(system: System) -> dict[str, Any]:
 
 
 def fine_tune(
-    system: System, *, pretrained: bool = True, auxiliary: float = AUXILIARY, seed: int = 0
+    system: System,
+    *,
+    pretrained: bool = True,
+    auxiliary: float = AUXILIARY,
+    seed: int = 0,
+    training: TrainingConfig = TRAINING,
 ) -> models.Classifier:
     """A classifier of passages on a copy of a language model's body.
 
@@ -49,6 +54,7 @@ def fine_tune(
         pretrained: begin with its weights; else with new ones.
         auxiliary: lambda of the language model's loss.
         seed: which passages are labelled, the order, the new weights and dropout.
+        training: how long and how fast.
     """
     seed_everything(seed)
     body = getattr(models, system.recipe.model)(len(system.target), **system.recipe.sizes)
@@ -61,7 +67,7 @@ def fine_tune(
     def loss(model: nn.Module, batch: data.LabelledBatch) -> torch.Tensor:
         return fine_tuning_loss(model, batch, auxiliary)
 
-    Trainer(model, loss, TRAINING).fit(batches)
+    Trainer(model, loss, training).fit(batches)
     return model
 
 
