@@ -34,6 +34,7 @@ def test_bars():
     assert attention["bleu"] >= 40
     assert attention["bleu"] > fixed["bleu"] + 1
     assert figures["g2p-attention"]["word_error"] <= 0.30
+    assert figures["g2p-transformer"]["word_error"] < figures["g2p-attention"]["word_error"] - 0.01
     assert figures["en-es-transformer"]["bleu"] > max(46, attention["bleu"])
 
 
@@ -60,11 +61,12 @@ def test_bleu_of_a_sample_agrees_with_the_stored_figure(name, systems):
     assert score == pytest.approx(zoo.figures(name)["measured"]["bleu"], abs=5)
 
 
-def test_word_error_of_a_sample_agrees_with_the_stored_figure(systems):
+@pytest.mark.parametrize("name", ["g2p-attention", "g2p-transformer"])
+def test_word_error_of_a_sample_agrees_with_the_stored_figure(name, systems):
     entries = data.load_pronunciations("test")[::12]
-    found = systems["g2p-attention"].translate([e.word for e in entries])
+    found = systems[name].translate([e.word for e in entries])
     error = metrics.pronunciation_error([t.target for t in found], [e.phones for e in entries])
-    stored = zoo.figures("g2p-attention")["measured"]["word_error"]
+    stored = zoo.figures(name)["measured"]["word_error"]
     assert error.word_error == pytest.approx(stored, abs=0.06)
 
 
