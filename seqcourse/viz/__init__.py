@@ -5,6 +5,7 @@ widgets when a kernel runs, and self-contained HTML while the book is built.
 """
 
 from seqcourse.viz.explore import explore
+from seqcourse.viz.heads import heads
 from seqcourse.viz.mask_painter import mask_painter
 from seqcourse.viz.plots import alignment, bars, curves, heatmap
 from seqcourse.viz.poll import poll
@@ -22,6 +23,7 @@ __all__ = [
     "beam_tree",
     "curves",
     "explore",
+    "heads",
     "heatmap",
     "mask_painter",
     "poll",

@@ -66,11 +66,18 @@ def widget_form(run: Callable[[str], Any], label: str, texts: list[str], alt: st
     button = widgets.Button(description="Run", tooltip="Run with the text in the box")
     button.layout = widgets.Layout(width="auto")
     result = widgets.HTML()
+    live = widgets.Output()  # runs scripts, which widgets.HTML does not
     last: list[str] = []
+
+    def put(still: str, moving: str = "") -> None:
+        data = {"text/html": moving, "text/plain": label}
+        display = {"output_type": "display_data", "data": data, "metadata": {}}
+        result.value, live.outputs = still, (display,) if moving else ()
 
     def show(text: str) -> None:
         shown = render(lambda: run(text), alt.format(text=text))
-        result.value = f'{STYLE}<div class="sq">{shown}</div>'
+        whole = f'{STYLE}<div class="sq">{shown}</div>'
+        put(*(("", whole) if "<script" in shown else (whole, "")))
         last[:] = [text]
 
     def update(_event: Any = None) -> None:
@@ -80,10 +87,10 @@ def widget_form(run: Callable[[str], Any], label: str, texts: list[str], alt: st
         try:
             show(box.value)
         except CourseError as error:
-            result.value = f'{STYLE}<div class="sq sq-answer">{html.escape(str(error))}</div>'
+            put(f'{STYLE}<div class="sq sq-answer">{html.escape(str(error))}</div>')
         except Exception as error:  # a callback's traceback would be lost in a log
             text = html.escape(f"{type(error).__name__}: {error}")
-            result.value = f'{STYLE}<div class="sq"><pre class="sq-print">{text}</pre></div>'
+            put(f'{STYLE}<div class="sq"><pre class="sq-print">{text}</pre></div>')
         finally:
             button.disabled = False
 
@@ -100,4 +107,4 @@ def widget_form(run: Callable[[str], Any], label: str, texts: list[str], alt: st
     rows = [widgets.HBox([box, button], layout=wrap)]
     if len(texts) > 1:
         rows.append(widgets.HBox([fill(text) for text in texts], layout=wrap))
-    return widgets.VBox([*rows, result])
+    return widgets.VBox([*rows, result, live])

@@ -9,6 +9,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import pytest
 
+plt.switch_backend("Agg")  # before a test puts up a shell of its own, which has no events
+
 
 @pytest.fixture(autouse=True)
 def closed_figures():
