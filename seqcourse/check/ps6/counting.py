@@ -99,9 +99,9 @@ BLOCK_PARAMETERS = [
 def block_parameters(student: Callable[..., int]) -> None:
     """Check exercise 3, a block."""
     sizes = {
-        "the first example": (2, 3, False),
-        "other sizes": (6, 10, False),
-        "a block with cross-attention": (2, 3, True),
+        "a block with cross-attention": (6, 10, True),
+        "a block of the encoder": (6, 10, False),
+        "a block of the encoder and other sizes": (2, 3, False),
         "a block with cross-attention and other sizes": (5, 7, True),
     }
     names = ("width", "hidden", "cross")
@@ -140,6 +140,11 @@ def _changed(change: Callable[..., int]) -> Callable[..., int]:
 
     return count
 
+
+LAST_NORMS = (
+    "Are there last norms with post-norm? There every block ends in its own norm: they belong to "
+    "pre-norm."
+)
 
 TRANSFORMER_PARAMETERS = [
     Likely(
@@ -205,14 +210,13 @@ TRANSFORMER_PARAMETERS = [
         ),
     ),
     Likely(
-        "Are there last norms with post-norm too? There every block ends in its own norm.",
+        LAST_NORMS,
         _changed(
             lambda source, target, width, layers, order, *blocks: 4 * width * (order == "post"),
         ),
     ),
     Likely(
-        "Do the last norms belong to post-norm? There every block ends in a norm; with pre-norm it "
-        "ends in a sum.",
+        LAST_NORMS,
         _changed(
             lambda source, target, width, layers, order, *blocks: (
                 4 * width * (1 if order == "post" else -1)

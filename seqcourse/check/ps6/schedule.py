@@ -7,6 +7,7 @@ from typing import Any
 
 from seqcourse.check import core
 from seqcourse.check.core import Case, Likely
+from seqcourse.check.values import plainly
 
 FORBIDDEN = {"warmup_rate": ("seqcourse.train", "lr_scheduler")}
 TOLERANCE = 1e-12  # the rates themselves are small
@@ -15,12 +16,12 @@ TOLERANCE = 1e-12  # the rates themselves are small
 def rate_arguments(
     step: int, width: int, warmup: int, moving: str = "step", seed: int = 0
 ) -> dict[str, Any]:
-    """Arguments of `warmup_rate`; the seed moves the step, or the top together with it."""
+    """Arguments of `warmup_rate`; the seed moves the step, the warm-up, or both together."""
     by = seed % 5
     return {
-        "step": step + by,
+        "step": step + (by if moving != "warmup" else 0),
         "width": width + seed % 3,
-        "warmup": warmup + (by if moving == "both" else 0),
+        "warmup": warmup + (by if moving != "step" else 0),
     }
 
 
@@ -29,19 +30,17 @@ def reference_warmup_rate(step: int, width: int, warmup: int) -> float:
     return width**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
+SMALLER = (
+    "Did you take the larger of the two, or one of them alone? The rate is the smaller of the two: min."
+)
+
 WARMUP_RATE = [
     Likely(
-        "Did you take the larger of the two? It is the smaller: min.",
+        SMALLER,
         lambda step, width, warmup: width**-0.5 * max(step**-0.5, step * warmup**-1.5),
     ),
-    Likely(
-        "Does the rate not climb at the beginning? It is the smaller of two.",
-        lambda step, width, warmup: width**-0.5 * step**-0.5,
-    ),
-    Likely(
-        "Does the rate climb for ever? It is the smaller of two.",
-        lambda step, width, warmup: width**-0.5 * step * warmup**-1.5,
-    ),
+    Likely(SMALLER, lambda step, width, warmup: width**-0.5 * step**-0.5),
+    Likely(SMALLER, lambda step, width, warmup: width**-0.5 * step * warmup**-1.5),
     Likely(
         "Is the width missing? The whole is divided by the root of the width.",
         lambda step, width, warmup: min(step**-0.5, step * warmup**-1.5),
@@ -55,16 +54,12 @@ WARMUP_RATE = [
         lambda step, width, warmup: min(step**-0.5, step * warmup**-1.5) / width,
     ),
     Likely(
-        "Is the exponent of warmup -0.5? It is -1.5: so the two meet at step = warmup.",
+        "Is the exponent of warmup minus one half? It is minus three halves.",
         lambda step, width, warmup: width**-0.5 * min(step**-0.5, step * warmup**-0.5),
     ),
     Likely(
-        "Is the exponent of warmup -1? It is -1.5: so the two meet at step = warmup.",
+        "Is the exponent of warmup minus one? It is minus three halves.",
         lambda step, width, warmup: width**-0.5 * min(step**-0.5, step / warmup),
-    ),
-    Likely(
-        "Is the sign of warmup's exponent lost? It is -1.5.",
-        lambda step, width, warmup: width**-0.5 * min(step**-0.5, step * warmup**1.5),
     ),
     Likely(
         "Did you add 1 to the step? It is counted from 1 already.",
@@ -97,6 +92,8 @@ WARMUP_RATE = [
 
 def warmup_rate(student: Callable[..., float]) -> None:
     """Check exercise 2."""
+    if callable(student):
+        core.forbid("warmup_rate", core.calls(student), FORBIDDEN["warmup_rate"])
     steps = {
         "the first example, a step on the way up": (2, 16, 9),
         "the first step": (1, 64, 25),
@@ -108,10 +105,9 @@ def warmup_rate(student: Callable[..., float]) -> None:
     cases = [Case(label, lambda given=given: rate_arguments(*given)) for label, given in steps.items()]
     core.check_function(
         "warmup_rate",
-        student,
-        reference_warmup_rate,
+        plainly(student) if callable(student) else student,
+        plainly(reference_warmup_rate),
         cases,
-        WARMUP_RATE,
-        forbidden=FORBIDDEN["warmup_rate"],
+        [Likely(mistake.question, plainly(mistake.answer)) for mistake in WARMUP_RATE],
         tolerance=TOLERANCE,
     )

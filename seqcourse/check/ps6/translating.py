@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import torch
@@ -14,16 +15,18 @@ from seqcourse.check import core
 from seqcourse.check.core import Case, Likely
 from seqcourse.check.ps2.decoders import EOS, PAD, SOS, ending_decoder
 
+READINGS = count()
 FORBIDDEN = {"translate": ("seqcourse.decode", "greedy", "beam_search")}
 ANOTHER = "The memory of this step is another one than that of start: the source is encoded once."
 
 
 @dataclass
 class Memory:
-    """What a small model's encoder leaves: states (B, T, D), mask (B, T)."""
+    """What a small model's encoder leaves: states (B, T, D), mask (B, T), the number of the reading."""
 
     states: Tensor
     mask: Tensor
+    reading: int | None = None
 
 
 @dataclass
@@ -51,21 +54,22 @@ class Small:
         return "a small model"
 
     def encode(self, src: Tensor, src_lengths: Tensor) -> Memory:
-        return Memory(self.table[src], functional.length_mask(src_lengths, src.shape[1]))
+        mask = functional.length_mask(src_lengths, src.shape[1])
+        return Memory(self.table[src], mask, next(READINGS))
 
     def start(self, memory: Memory, batch_size: int | None = None) -> Any:
         read = (memory.states * memory.mask[..., None]).sum(dim=1)
         first = (memory.states[:, :1] - self.table).abs().sum(dim=-1).argmin(dim=-1)  # (B,)
         left = (first - 3).to(read.dtype)[:, None]
-        return torch.tanh(read), left, memory
+        return torch.tanh(read), left, memory.reading
 
     def step(self, tokens: Tensor, state: Any, memory: Memory) -> Step:
         hidden, left, first = state
-        if memory is not first:
+        if memory.reading not in (first, None):
             raise ValueError(ANOTHER)
         logits, (hidden, left) = self.decoder(tokens, (hidden, left))
         even = memory.mask / memory.mask.sum(dim=1, keepdim=True)
-        return Step(logits, (hidden, left, memory), even)
+        return Step(logits, (hidden, left, first), even)
 
 
 def translate_arguments(
