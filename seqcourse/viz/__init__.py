@@ -13,6 +13,7 @@ from seqcourse.viz.style import COLOURS, DIVERGING, SEQUENTIAL, use_style
 from seqcourse.viz.table import table
 from seqcourse.viz.tree import beam_tree
 from seqcourse.viz.type_in import type_in
+from seqcourse.viz.vectors import vectors
 
 __all__ = [
     "COLOURS",
@@ -30,4 +31,5 @@ __all__ = [
     "table",
     "type_in",
     "use_style",
+    "vectors",
 ]
