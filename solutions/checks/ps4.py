@@ -79,7 +79,7 @@ CHECKS = [
         likely=ps4.SELF_ATTENTION,
         gradient=["w_q.weight", "w_k.weight", "w_v.weight"],
         record=record_module,
-        see=("06", "What we now know"),
+        see=("07", "One query per vector"),
         hint=SIZE,
     ),
     HiddenCheck(
@@ -105,7 +105,7 @@ CHECKS = [
         ps4.reference_equivariance_gap,
         likely=ps4.EQUIVARIANCE_GAP,
         tolerance=1e-6,
-        see=("06", "What we now know"),
+        see=("07", "A layer on sets"),
     ),
     HiddenCheck(
         "positional_encoding-grade",
@@ -121,7 +121,7 @@ CHECKS = [
         ps4.reference_positional_encoding,
         likely=ps4.POSITIONAL_ENCODING,
         tolerance=ps4.TOLERANCE,
-        see=("06", "What we now know"),
+        see=("07", "Positions"),
     ),
     HiddenCheck(
         "positional_encoding-grade-2",
@@ -135,7 +135,7 @@ CHECKS = [
         ps4.reference_positional_encoding,
         likely=ps4.POSITIONAL_ENCODING,
         tolerance=ps4.TOLERANCE,
-        see=("06", "What we now know"),
+        see=("07", "Positions"),
     ),
     HiddenCheck(
         "shift_matrix-grade",
@@ -151,7 +151,7 @@ CHECKS = [
         ps4.reference_shift_matrix,
         likely=ps4.SHIFT_MATRIX,
         tolerance=ps4.TOLERANCE,
-        see=("06", "What we now know"),
+        see=("07", "One matrix moves every position"),
         hint="Make the matrix with dtype=torch.float64.",
     ),
     HiddenCheck(
@@ -170,12 +170,12 @@ CHECKS = [
         ps4.reference_local_attention,
         likely=ps4.LOCAL_ATTENTION,
         gradient=["q", "k", "v"],
-        see=("06", "What we now know"),
+        see=("07", "Local windows"),
         hint=SIZE,
     ),
     Poll("poll_1-grade", "poll_1", "b", see=("06", "Queries, keys and values")),
-    Poll("poll_2-grade", "poll_2", "c", see=("06", "What we now know")),
-    Poll("poll_3-grade", "poll_3", "a", see=("06", "What we now know")),
+    Poll("poll_2-grade", "poll_2", "c", see=("07", "What it costs")),
+    Poll("poll_3-grade", "poll_3", "a", see=("07", "A layer on sets")),
 ]
 # An answer may not use what is the answer.
 CHECKS = [replace(check, forbid=ps4.FORBIDDEN.get(check.answer, ())) for check in CHECKS]
