@@ -134,6 +134,24 @@ _ALL = (
         options={"length": 96},
     ),
     Recipe(
+        name="alice-transformer",
+        about="The next character of Alice's Adventures in Wonderland, by masked self-attention",
+        task="characters",
+        data="alice",
+        model="GPT",
+        sizes={"width": 96, "heads": 4, "layers": 4, "longest": 256, "dropout": 0.2},
+        training=TrainingConfig(
+            epochs=60,
+            learning_rate=3e-3,
+            warmup_steps=100,
+            decay="linear",
+            precision="bf16",
+            patience=5,
+        ),
+        batch_size=4,
+        options={"length": 256},
+    ),
+    Recipe(
         name="books-gpt",
         about="A small GPT, pre-trained on four children's books in subwords",
         task="subwords",
@@ -150,6 +168,19 @@ _ALL = (
         ),
         batch_size=16,
         options={"length": 128, "vocabulary": 2000},
+    ),
+    Recipe(
+        name="books-bert",
+        about="A small BERT, pre-trained on hidden words and pairs of sentences of children's books",
+        task="masked",
+        data="children",
+        model="BERT",
+        sizes={"width": 128, "heads": 4, "layers": 3, "longest": 64, "dropout": 0.1},
+        training=TrainingConfig(
+            epochs=24, learning_rate=1e-3, warmup_steps=400, decay="linear", precision="bf16"
+        ),
+        batch_size=64,
+        options={"length": 64},
     ),
 )
 RECIPES = {recipe.name: recipe for recipe in _ALL}

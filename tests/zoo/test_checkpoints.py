@@ -8,6 +8,7 @@ import torch
 
 from seqcourse import CourseError, data, metrics, train, zoo
 from seqcourse.zoo.tasks import lower
+from seqcourse.zoo.tasks.language import mean_loss
 
 
 @pytest.fixture(scope="module")
@@ -135,13 +136,63 @@ def test_a_language_model_generates_and_does_not_translate(systems):
         systems["g2p-attention"].generate("a")
 
 
-def test_bits_per_character_measured_anew(systems):
-    task = zoo.task_of(zoo.recipe("char-alice"))
-    measured = task.measure(systems["char-alice"])["bits_per_character"]
-    assert measured == pytest.approx(
-        zoo.figures("char-alice")["measured"]["bits_per_character"], abs=0.02
+@pytest.mark.parametrize(("name", "most"), [("char-alice", 2.3), ("alice-transformer", 2.7)])
+def test_bits_per_character_measured_anew(name, most, systems):
+    measured = zoo.task_of(zoo.recipe(name)).measure(systems[name])["bits_per_character"]
+    stored = zoo.figures(name)["measured"]["bits_per_character"]
+    assert measured == pytest.approx(stored, abs=0.02)
+    assert measured < most  # guessing evenly costs 6.1 bits
+
+
+def test_windows_give_what_a_text_in_one_piece_gives():
+    """A model that sees one token before each place only: windows change nothing."""
+
+    class Bigrams(torch.nn.Module):
+        longest = 8
+
+        def __init__(self):
+            super().__init__()
+            self.table = torch.nn.Parameter(torch.randn(5, 5, generator=torch.manual_seed(0)))
+
+        def forward(self, tokens):
+            assert tokens.shape[1] <= self.longest
+            return SimpleNamespace(logits=self.table[tokens])
+
+    ids = torch.randint(5, (43,), generator=torch.manual_seed(1))
+    model = Bigrams()
+    whole = torch.nn.functional.cross_entropy(model.table[ids[:-1]], ids[1:]).item()
+    assert mean_loss(model, ids) == pytest.approx(whole)
+    assert mean_loss(model, ids[:6]) == pytest.approx(
+        torch.nn.functional.cross_entropy(model.table[ids[:5]], ids[1:6]).item()
     )
-    assert measured < 2.6  # guessing evenly costs 6.1 bits
+
+
+def test_hidden_words_are_filled_in(systems):
+    """A real sentence of the books' end, and what must be wrong is said."""
+    system = systems["books-bert"]
+    ((best, share), *others), second = system.fill('"i am <mask> glad ," said the little <mask>.')
+    assert 0 < share <= 1 and len(others) == 4
+    assert share >= others[0][1] and best.isalpha()
+    assert len(second) == 5
+    with pytest.raises(CourseError, match="Expected a text with <mask>"):
+        system.fill("no gap here.")
+    with pytest.raises(CourseError, match="fills no gaps"):
+        systems["books-gpt"].fill("a <mask>.")
+    with pytest.raises(CourseError, match="at most 62 words"):
+        system.fill("<mask> " * 70)
+
+
+def test_bert_beats_the_most_frequent_word_and_the_coin():
+    found = zoo.figures("books-bert")["measured"]
+    assert found["hidden_words_right"] > 3 * found["most_frequent_word"]
+    assert found["pairs_right"] > 0.6
+
+
+def test_longer_text_than_the_model_reads_is_refused(systems):
+    with pytest.raises(CourseError, match="reads at most 128 pieces"):
+        systems["books-gpt"].generate("once upon a time", length=200)
+    told = systems["books-gpt"].generate("Once upon a time", length=20, seed=1)
+    assert told.startswith("once upon a time ")
 
 
 @pytest.mark.parametrize("main", [True, False])
