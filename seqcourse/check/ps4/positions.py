@@ -33,7 +33,7 @@ def encoding_arguments(
     """
     positions = torch.arange(n, dtype=torch.float64)
     if kind == "later":
-        positions = positions + 5 + seed % 20
+        positions = positions + 200 + seed % 100
     if kind == "any":
         positions = 9.0 * core.normal({"positions": (n,)}, seed)["positions"]
     return {"positions": positions.to(dtype), "width": width}
