@@ -50,7 +50,7 @@ CHECKS = [
     HiddenCheck(
         "block_parameters-grade",
         "block_parameters",
-        ps6.block_sizes,
+        ps6.block_arguments,
         {
             "a block of the encoder": dict(width=5, hidden=12),
             "a wide block of the encoder": dict(width=130, hidden=300),
@@ -65,7 +65,7 @@ CHECKS = [
     HiddenCheck(
         "transformer_parameters-grade",
         "transformer_parameters",
-        ps6.transformer_sizes,
+        ps6.transformer_arguments,
         {
             "the order post": dict(source=100, target=70, width=8, layers=3, order="post"),
             "the order pre": dict(source=90, target=120, width=6, layers=4, order="pre"),

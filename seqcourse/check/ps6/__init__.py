@@ -14,12 +14,12 @@ from seqcourse.check.ps6 import counting, decoder, encoder, norms, schedule, smo
 from seqcourse.check.ps6.counting import (
     BLOCK_PARAMETERS,
     TRANSFORMER_PARAMETERS,
+    block_arguments,
     block_parameters,
-    block_sizes,
     reference_block_parameters,
     reference_transformer_parameters,
+    transformer_arguments,
     transformer_parameters,
-    transformer_sizes,
 )
 from seqcourse.check.ps6.decoder import (
     DECODER_BLOCK,
@@ -71,7 +71,7 @@ __all__ = [
     "TRANSLATE",
     "WARMUP_RATE",
     "block_parameters",
-    "block_sizes",
+    "block_arguments",
     "decoder_arguments",
     "decoder_block",
     "encoder_arguments",
@@ -92,7 +92,7 @@ __all__ = [
     "reference_warmup_rate",
     "route",
     "transformer_parameters",
-    "transformer_sizes",
+    "transformer_arguments",
     "translate",
     "translate_arguments",
     "warmup_rate",

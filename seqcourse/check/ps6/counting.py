@@ -250,7 +250,7 @@ def transformer_parameters(student: Callable[..., int]) -> None:
     )
 
 
-def block_sizes(seed: int = 0, cross: bool = False, **size: int) -> dict[str, Any]:
+def block_arguments(seed: int = 0, cross: bool = False, **size: int) -> dict[str, Any]:
     """Arguments of `block_parameters`; the seed makes the sizes a little larger."""
     return {
         "width": size["width"] + seed % 7,
@@ -259,12 +259,12 @@ def block_sizes(seed: int = 0, cross: bool = False, **size: int) -> dict[str, An
     }
 
 
-def transformer_sizes(seed: int = 0, order: str = "pre", **size: int) -> dict[str, Any]:
+def transformer_arguments(seed: int = 0, order: str = "pre", **size: int) -> dict[str, Any]:
     """Arguments of `transformer_parameters`; the seed makes the sizes a little larger."""
-    width, hidden = size["width"] + seed % 7, 3 * size["width"] + seed % 11
+    width = size["width"] + seed % 7
     return {
-        "encoder_block": reference_block_parameters(width, hidden, False),
-        "decoder_block": reference_block_parameters(width, hidden, True),
+        "encoder_block": 8 * width * width + 3 + seed % 101,
+        "decoder_block": 12 * width * width + 7 + seed % 103,
         "source": size["source"] + seed % 13,
         "target": size["target"] + seed % 17,
         "width": width,

@@ -12,6 +12,7 @@ from seqcourse import functional
 from seqcourse.check import core
 from seqcourse.check.core import Case, Likely
 from seqcourse.check.ps6 import parts
+from seqcourse.check.ps6.parts import attention, layer, real, two_layers
 
 FORBIDDEN = {"decoder_block": ("Block", "TransformerDecoderLayer", "TransformerDecoder")}
 
@@ -29,11 +30,11 @@ def decoder_arguments(
     """Arguments of `decoder_block`: vectors, a memory with its mask, functions with fixed weights."""
     return {
         **core.normal({"y": (batch, n, d), "memory": (batch, m, d)}, seed, dtype),
-        "memory_mask": parts.real(lengths, batch, m),
-        "self_attend": parts.attention(d, seed + 1, dtype),
-        "cross_attend": parts.attention(d, seed + 2, dtype),
-        "mlp": parts.two_layers(d, seed + 3, dtype),
-        "norms": tuple(parts.norm(d, seed + k, dtype) for k in (4, 5, 6)),
+        "memory_mask": real(lengths, batch, m),
+        "self_attend": attention(d, seed + 1, dtype),
+        "cross_attend": attention(d, seed + 2, dtype),
+        "mlp": two_layers(d, seed + 3, dtype),
+        "norms": tuple(layer(d, seed + k, dtype) for k in (4, 5, 6)),
         "order": order,
     }
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from seqcourse.check import core
 from seqcourse.check.core import Case, Likely
 from seqcourse.check.ps6 import parts
+from seqcourse.check.ps6.parts import attention, layer, real, two_layers
 
 FORBIDDEN = {"encoder_block": ("Block", "TransformerEncoderLayer", "TransformerEncoder")}
 
@@ -27,10 +28,10 @@ def encoder_arguments(
     """Arguments of `encoder_block`: vectors, a mask of real words, functions with fixed weights."""
     return {
         **core.normal({"x": (batch, n, d)}, seed, dtype),
-        "mask": parts.real(lengths, batch, n),
-        "attend": parts.attention(d, seed + 1, dtype),
-        "mlp": parts.two_layers(d, seed + 2, dtype),
-        "norms": (parts.norm(d, seed + 3, dtype), parts.norm(d, seed + 4, dtype)),
+        "mask": real(lengths, batch, n),
+        "attend": attention(d, seed + 1, dtype),
+        "mlp": two_layers(d, seed + 2, dtype),
+        "norms": (layer(d, seed + 3, dtype), layer(d, seed + 4, dtype)),
         "order": order,
     }
 

@@ -1,6 +1,7 @@
 """What the blocks of assignment 6 are made of: small attentions, MLPs and norms with fixed weights.
 
-The checks hand them to students' blocks as functions, so that no block needs another answer.
+The checks hand them to students' blocks as functions, so that no block needs another answer. Whoever
+makes inputs imports them by name, so that they are kept where work is graded (`check.bare`).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def two_layers(d: int, seed: int, dtype: torch.dtype) -> Function:
     return lambda x: torch.relu(x @ w["inner"] + w["bias"]) @ w["outer"]
 
 
-def norm(d: int, seed: int, dtype: torch.dtype) -> Function:
+def layer(d: int, seed: int, dtype: torch.dtype) -> Function:
     """A layer normalisation with gammas and betas of its own."""
     drawn = core.normal({"gamma": (d,), "beta": (d,)}, seed, dtype)
     return lambda x: functional.layer_norm(x, drawn["gamma"], drawn["beta"])
