@@ -81,6 +81,20 @@ _ALL = (
         label_smoothing=0.1,
     ),
     Recipe(
+        name="en-es-subwords",
+        about="English to Spanish with a Transformer on subwords: sentences of any length, any word",
+        task="subword translation",
+        data="en-es",
+        model="Transformer",
+        sizes={"width": 160, "heads": 4, "layers": 2, "hidden": 512, "dropout": 0.1},
+        training=TrainingConfig(
+            epochs=5, learning_rate=2e-3, warmup_steps=1000, decay="linear", precision="bf16"
+        ),
+        batch_size=128,
+        label_smoothing=0.1,
+        options={"vocabulary": 2500},
+    ),
+    Recipe(
         name="en-fr-attention",
         about="English to French with the additive attention of Bahdanau et al. (2015)",
         task="translation",

@@ -96,6 +96,19 @@ def test_company_does_not_change_a_translation(systems):
     assert together == [system.translate([s], beam=3)[0].text for s in sentences]
 
 
+def test_any_word_and_any_length(systems):
+    """Subwords: a word that nobody saw is spelt, and a sentence may be longer than any of the cut's."""
+    system = systems["en-es-subwords"]
+    (told,) = system.translate(["Zyxwvy is red."])
+    assert data.UNK not in system.source.encode("Zyxwvy is red.")
+    assert "".join(told.source).replace("▁", " ").strip() == "zyxwvy is red."
+    long = "I think that the man who lives in the house near the river has a dog and a cat."
+    (told,) = system.translate([long])
+    assert len(told.target) > 12 and "perro" in told.text
+    figures = zoo.figures("en-es-subwords")["measured"]
+    assert figures["bleu"] > 46 and figures["bleu_any"] > 20
+
+
 def test_a_text_is_translated_sentence_by_sentence(systems):
     system = systems["en-es-transformer"]
     one, two, three = (t.text for t in system.translate(["I sleep.", "She reads a book.", "Thanks!"]))
