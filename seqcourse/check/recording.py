@@ -49,16 +49,13 @@ def calls(function: Callable[..., Any]) -> numpy.ndarray:
         if code is None or id(code) in seen:
             continue
         seen.add(id(code))
-        beside = {used: scope.get(used) for used in code.co_names}
-        helpers = {
+        named = [step for step in dis.get_instructions(code) if step.opcode in dis.hasname]
+        attributes = {step.argval for step in named if step.opname not in _GLOBAL}
+        beside = {step.argval: scope.get(step.argval) for step in named if step.opname in _GLOBAL}
+        helpers = {  # functional.attention is not the helper `attention` that stands beside it
             used: helper
             for used, helper in beside.items()
             if isinstance(helper, types.FunctionType) and helper.__module__ == home
-        }
-        attributes = {
-            instruction.argval
-            for instruction in dis.get_instructions(code)
-            if instruction.opcode in dis.hasname and instruction.opname not in _GLOBAL
         }
         found.update(used for used in code.co_names if used not in helpers or used in attributes)
         waiting.extend(part for part in code.co_consts if isinstance(part, types.CodeType))

@@ -103,6 +103,11 @@ def test_a_helper_of_its_own_is_no_call_of_the_library():
         core.forbid("answer", names_in(disguised), ("softmax",))
 
 
+def test_an_attribute_is_not_the_helper_of_the_same_name():
+    source = "def relu(x):\n    return torch.sigmoid(x)\ndef answer(x):\n    return torch.relu(x)"
+    assert "relu" in names_in(source) and "sigmoid" not in names_in(source)
+
+
 def test_the_global_random_state_is_left_alone():
     torch.manual_seed(3)
     wanted = torch.rand(4)
