@@ -93,10 +93,10 @@ CHECKS = [
             "a layer whose outputs are all alike": dict(layer="average", batch=2, n=5, d=4, d_v=3),
             "a layer on every vector alone": dict(layer="alone", batch=3, n=4, d=2, d_v=5),
             "a layer that turns the order round": dict(
-                layer="reversed", batch=1, n=6, d=3, d_v=3, shuffles=4
+                layer="reversed", batch=3, n=6, d=4, d_v=3, shuffles=4
             ),
             "one permutation, a shift": dict(layer="numbered", batch=2, n=5, d=3, d_v=3, shift=1),
-            "a shift the other way": dict(layer="running", batch=2, n=7, d=3, d_v=2, shift=-2),
+            "a shift the other way": dict(layer="running", batch=1, n=7, d=3, d_v=2, shift=-2),
             "permutations that leave all in place": dict(
                 layer="neighbours", batch=2, n=5, d=3, d_v=4, idle=True
             ),
