@@ -2826,3 +2826,55 @@ def translate(model, src, lengths, max_len):
         ),
     ],
 }
+
+# Operator mutants of the reference solutions that may keep every point: what was changed, in which
+# line of the answer, what it reads then, and why nobody need lose a point for it.
+TWO_WORDS = "the order is one of two words, and this compares them in alphabetical order"
+ON_CPU = "graded on the CPU, where new tensors are anyway"
+SURVIVORS = {
+    "transformer_parameters": [
+        (
+            "ReplaceComparisonOperator_Eq_GtE",
+            4,
+            'last_norms = 2 * 2 * width if order >= "pre" else 0',
+            TWO_WORDS,
+        ),
+    ],
+    "encoder_block": [
+        ("ReplaceComparisonOperator_Eq_LtE", 3, 'if order <= "post":', TWO_WORDS),
+    ],
+    "label_smoothed_loss": [
+        (
+            "NumberReplacer",
+            4,
+            "right = log_p.gather(-1, targets[..., None])[..., -1]",
+            "the last axis has size 1",
+        ),
+    ],
+    "decoder_block": [
+        ("DropArgument", 3, "causal = functional.causal_mask(y.shape[1])", ON_CPU),
+        ("ReplaceComparisonOperator_Eq_LtE", 4, 'if order <= "post":', TWO_WORDS),
+    ],
+    "translate": [
+        ("DropArgument", 5, "tokens = torch.full((len(src),), data.SOS)", ON_CPU),
+        ("DropArgument", 6, "ended = torch.zeros(len(src), dtype=torch.bool)", ON_CPU),
+        (
+            "ReplaceComparisonOperator_Lt_NotEq",
+            8,
+            "while len(written) != max_len and not ended.all():",
+            "the number of words grows by one and meets max_len",
+        ),
+        (
+            "ReplaceUnaryOperator_USub_UAdd",
+            10,
+            "state, tokens = out.state, out.logits.argmax(dim=+1)",
+            "the tensor has two axes: the last one is number 1",
+        ),
+        (
+            "ReplaceComparisonOperator_Eq_LtE",
+            12,
+            "ended = ended | (tokens <= data.EOS)",
+            "no model writes <pad> or <sos>, the ids below <eos>",
+        ),
+    ],
+}
