@@ -100,7 +100,7 @@ def heads(maps: Any, words: Sequence[str], looked_at: Sequence[str] | None = Non
         f'data-maps="{whole}">{_grid(table)}<div class="sq-lines" hidden>'
         f'<div class="sq-line" role="group" aria-label="word that looks"><b>looks</b>'
         f"{''.join(_word(word, i == first) for i, word in enumerate(queries))}</div>"
-        f'<div class="sq-line"><b>is looked at</b>{"".join(map(_key, keys))}</div>'
+        f'<div class="sq-line"><b>looked at</b>{"".join(map(_key, keys))}</div>'
         f'<p role="status"></p></div><p class="sq-note">One map per head, a row per layer; in a map, '
         f"rows look at columns. Choose a head, then point at a word, or use the arrow keys.</p></div>"
     )
