@@ -87,13 +87,15 @@ CHECKS = [
         "equivariance_gap",
         ps4.gap_arguments,
         {
-            "a layer that adds positions": dict(layer="numbered", batch=3, n=5, d=4, d_v=2),
-            "a layer that sums up from the left": dict(layer="running", batch=2, n=6, d=3, d_v=4),
+            "a layer that adds positions": dict(layer="numbered", batch=3, n=7, d=4, d_v=2, shuffles=6),
+            "a layer that sums up from the left": dict(
+                layer="running", batch=2, n=6, d=3, d_v=4, shuffles=6
+            ),
             "a layer on sets": dict(layer="set", batch=2, n=5, d=3, d_v=4),
             "a layer whose outputs are all alike": dict(layer="average", batch=2, n=5, d=4, d_v=3),
             "a layer on every vector alone": dict(layer="alone", batch=3, n=4, d=2, d_v=5),
             "a layer that turns the order round": dict(
-                layer="reversed", batch=3, n=6, d=4, d_v=3, shuffles=4
+                layer="reversed", batch=3, n=6, d=4, d_v=3, shuffles=6
             ),
             "one permutation, a shift": dict(layer="numbered", batch=2, n=5, d=3, d_v=3, shift=1),
             "a shift the other way": dict(layer="running", batch=1, n=7, d=3, d_v=2, shift=-2),

@@ -24,7 +24,7 @@ def _set_layer(x: Tensor, w: Tensor) -> Tensor:
 
 
 def _numbered(x: Tensor, w: Tensor) -> Tensor:
-    return x @ w + torch.arange(x.shape[1], dtype=x.dtype)[:, None]
+    return x @ w + torch.arange(x.shape[1], dtype=x.dtype)[:, None] ** 2
 
 
 def _running(x: Tensor, w: Tensor) -> Tensor:
