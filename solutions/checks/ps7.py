@@ -25,7 +25,7 @@ CHECKS = [
         },
         ps7.reference_language_batch,
         likely=ps7.LANGUAGE_BATCH,
-        see=("05", "Real sentences"),
+        see=("12", "The next word, on everything"),
     ),
     HiddenCheck(
         "language_batch-grade-2",
@@ -39,7 +39,7 @@ CHECKS = [
         },
         ps7.reference_language_batch,
         likely=ps7.LANGUAGE_BATCH,
-        see=("05", "Real sentences"),
+        see=("12", "The next word, on everything"),
     ),
     HiddenCheck(
         "few_shot_prompt-grade",
@@ -55,7 +55,7 @@ CHECKS = [
         },
         ps7.reference_few_shot_prompt,
         likely=ps7.FEW_SHOT_PROMPT,
-        see=("05", "Real sentences"),
+        see=("12", "Prompting"),
         share=BY_CASE,
     ),
     HiddenCheck(
@@ -71,7 +71,7 @@ CHECKS = [
         },
         ps7.reference_gpt_parameters,
         likely=ps7.GPT_PARAMETERS,
-        see=("05", "Real sentences"),
+        see=("12", "Scale"),
     ),
     HiddenCheck(
         "bert_parameters-grade",
@@ -86,7 +86,7 @@ CHECKS = [
         },
         ps7.reference_bert_parameters,
         likely=ps7.BERT_PARAMETERS,
-        see=("05", "Real sentences"),
+        see=("12", "Scale"),
     ),
     HiddenCheck(
         "fine_tuning_loss-grade",
@@ -108,7 +108,7 @@ CHECKS = [
         ps7.reference_fine_tuning_loss,
         likely=ps7.FINE_TUNING_LOSS,
         gradient=["states", "w_classes", "w_words"],
-        see=("05", "Real sentences"),
+        see=("12", "Fine-tuning with an auxiliary loss"),
         share=BY_CASE,
     ),
     HiddenCheck(
@@ -119,12 +119,12 @@ CHECKS = [
             "rows of words only": dict(lengths=[40, 40, 40], v=30, specials=False),
             "a single row of words": dict(lengths=[90], v=200, specials=False),
             "specials and padding": dict(lengths=[40, 17, 28, 5], v=50),
-            "specials and padding, few words chosen": dict(lengths=[99, 60], v=3000, often=False),
+            "specials and padding, few words chosen": dict(lengths=[99, 60, 90], v=3000, often=False),
             "draws exactly on the borders": dict(lengths=[60, 60], v=40, specials=False, borders=True),
         },
         ps7.reference_mask_words,
         likely=ps7.MASK_WORDS,
-        see=("05", "Real sentences"),
+        see=("12", "Masked words"),
         share=BY_CASE,
     ),
     HiddenCheck(
@@ -141,7 +141,7 @@ CHECKS = [
         ps7.reference_masked_word_loss,
         likely=ps7.MASKED_WORD_LOSS,
         gradient=["logits"],
-        see=("05", "Real sentences"),
+        see=("12", "Masked words"),
     ),
     HiddenCheck(
         "masked_word_loss-grade-2",
@@ -153,7 +153,7 @@ CHECKS = [
         },
         judge=ps7.judge_nothing,
         gradient=["logits"],
-        see=("05", "Real sentences"),
+        see=("12", "Masked words"),
     ),
     HiddenCheck(
         "pack_pair-grade",
@@ -171,7 +171,7 @@ CHECKS = [
         },
         ps7.reference_pack_pair,
         likely=ps7.PACK_PAIR,
-        see=("05", "Real sentences"),
+        see=("12", "Does this sentence follow?"),
         share=BY_CASE,
     ),
     HiddenCheck(
@@ -183,17 +183,17 @@ CHECKS = [
             "two documents": dict(sizes=[4, 7]),
             "documents of one sentence among them": dict(sizes=[1, 6, 1, 5]),
             "many sentences": dict(sizes=[12, 15, 9]),
-            "sentences that every document holds": dict(sizes=[7, 6, 8], repeated=True),
+            "sentences that every document holds": dict(sizes=[17, 16, 19], repeated=True),
         },
         ps7.reference_sentence_pairs,
         likely=ps7.SENTENCE_PAIRS,
-        see=("05", "Real sentences"),
+        see=("12", "Does this sentence follow?"),
         share=BY_CASE,
     ),
-    Poll("poll_1-grade", "poll_1", "a", see=("05", "Real sentences")),
-    Poll("poll_2-grade", "poll_2", "c", see=("05", "Real sentences")),
-    Poll("poll_3-grade", "poll_3", "b", see=("05", "Real sentences")),
-    Poll("poll_4-grade", "poll_4", "c", see=("05", "Real sentences")),
+    Poll("poll_1-grade", "poll_1", "a", see=("12", "Which model for what")),
+    Poll("poll_2-grade", "poll_2", "c", see=("12", "Fine-tuning with an auxiliary loss")),
+    Poll("poll_3-grade", "poll_3", "b", see=("12", "Masked words")),
+    Poll("poll_4-grade", "poll_4", "c", see=("12", "Scale")),
 ]
 # An answer may not use what is the answer.
 CHECKS = [replace(check, forbid=ps7.FORBIDDEN.get(check.answer, ())) for check in CHECKS]

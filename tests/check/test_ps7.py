@@ -124,7 +124,7 @@ def test_mask_words_is_that_of_the_package(seed):
 
 
 def test_of_many_words_as_many_are_hidden_as_bert_asks_for():
-    given = ps7.masking_arguments([400] * 250, v=2000, specials=False, often=False)
+    given = ps7.masking_arguments([400] * 250, v=2000, specials=False, often=False, even=False)
     hidden, labels = ps7.reference_mask_words(**given)
     asked = labels != IGNORE
     kept = asked & (hidden == labels)

@@ -22,24 +22,28 @@ def masking_arguments(
     specials: bool = True,
     borders: bool = False,
     often: bool = True,
+    even: bool = True,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Arguments of `mask_words`: tokens (B, T), three uniform draws for each, the vocabulary's size.
 
     lengths: real tokens of each row. specials: whether rows begin with <cls>, hold <sep> in the middle
     and at the end, and padding. borders: draws that lie exactly on 0.15, 0.8, 0.9 and 0. often: draws
-    that choose about every second place, so that all three fates occur.
+    that choose about every second place. even: draws that make all three fates equally frequent.
     """
     generator = torch.Generator().manual_seed(seed)
     batch, time = len(lengths), max(lengths)
     tokens = torch.randint(FIRST, v, (batch, time), generator=generator)
     draws = torch.rand(3, batch, time, generator=generator, dtype=torch.float64)
-    if often:  # every second place is chosen, and the fates are evenly shared out
-        low = torch.rand(batch, time, generator=generator, dtype=torch.float64) < 0.55
+    low = torch.rand(batch, time, generator=generator, dtype=torch.float64) < 0.55
+    fate = torch.randint(3, (batch, time), generator=generator)
+    if often:
         draws[0] = torch.where(low, 0.149 * draws[0], draws[0])
-        fate = torch.randint(3, (batch, time), generator=generator)
+    if even:
         start, width = torch.tensor([0.0, 0.8, 0.9]), torch.tensor([0.79, 0.09, 0.1])
         draws[1] = start.double()[fate] + width.double()[fate] * draws[1]
+    steps = draws[2] * (v - FIRST)  # every second one close under the next step: no case for round
+    draws[2, :, ::2] = ((steps.floor() + 0.9) / (v - FIRST))[:, ::2]
     if borders:
         exact = torch.tensor([CHOSEN, 0.0, 0.1, 0.05], dtype=torch.float64)
         fates = torch.tensor([MASKED, KEPT, 0.0, MASKED, KEPT], dtype=torch.float64)
@@ -51,6 +55,7 @@ def masking_arguments(
         tokens = torch.where((places == ends) | (places == ends // 2), SEP, tokens)
         tokens = torch.where(places > ends, PAD, tokens)
         tokens[:, 0] = CLS
+        draws[0] = torch.where(tokens < FIRST, 0.149 * draws[0], draws[0])  # were they words
     return {"tokens": tokens, "draws": draws, "size": v}
 
 
@@ -235,7 +240,7 @@ def mask_words(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
         case("a larger vocabulary", 25, 25, v=4000, specials=False, seed=1),
         case("a single row", 40, specials=False, seed=2),
         case("rows with <cls>, <sep> and padding", 20, 31, 9, seed=3, hint=special),
-        case("draws as they come, of which 15 % choose", 90, 60, often=False, seed=4),
+        case("draws as they come, of which 15 % choose", 90, 60, often=False, even=False, seed=4),
         case("draws exactly on the borders", 60, specials=False, borders=True),
     ]
     core.check_function(

@@ -31,6 +31,7 @@ def prompt_arguments(shots: int, white: bool = False, seed: int = 0) -> dict[str
         if not white:
             return " ".join(words)
         spaces = [("  ", "\n", " ", "\t", "\n\n")[int(rng.integers(5))] for _ in words]
+        spaces[1:4] = "\n\n", "  ", "\n"
         between = "".join(space + word for space, word in zip(spaces, words, strict=True))
         return between + "\n"
 

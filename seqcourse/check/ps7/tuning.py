@@ -36,11 +36,15 @@ def tuning_arguments(
     drawn = core.normal(
         {"states": (batch, time, d), "w_classes": (classes, d), "w_words": (v, d)}, seed, dtype
     )
+    labels = torch.randint(classes, (batch,), generator=generator)
+    if scale > 1:  # the unlikeliest class, so that the loss is large and not 0
+        last = drawn["states"][torch.arange(batch), torch.tensor(list(lengths)) - 1]
+        labels = (last @ drawn["w_classes"].T).argmin(dim=-1)
     return {
         "states": scale * drawn["states"],
         "tokens": tokens.where(real, PAD),
         "lengths": torch.tensor(list(lengths)),
-        "labels": torch.randint(classes, (batch,), generator=generator),
+        "labels": labels,
         "w_classes": drawn["w_classes"],
         "w_words": drawn["w_words"],
         "weight": weight,
