@@ -122,19 +122,6 @@ _ALL = (
         batch_size=256,
     ),
     Recipe(
-        name="g2p-transformer",
-        about="English spelling to phonemes with a Transformer",
-        task="pronunciation",
-        data="cmudict",
-        model="Transformer",
-        sizes={"width": 128, "heads": 4, "layers": 4, "hidden": 512, "dropout": 0.1},
-        training=TrainingConfig(
-            epochs=44, learning_rate=2e-3, warmup_steps=1000, decay="linear", precision="bf16"
-        ),
-        batch_size=256,
-        label_smoothing=0.1,
-    ),
-    Recipe(
         name="char-alice",
         about="The next character of Alice's Adventures in Wonderland, by an LSTM",
         task="characters",

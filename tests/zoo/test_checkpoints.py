@@ -35,7 +35,6 @@ def test_bars():
     assert attention["bleu"] >= 40
     assert attention["bleu"] > fixed["bleu"] + 1
     assert figures["g2p-attention"]["word_error"] <= 0.30
-    assert figures["g2p-transformer"]["word_error"] < figures["g2p-attention"]["word_error"] - 0.01
     assert figures["en-es-transformer"]["bleu"] > max(46, attention["bleu"])
 
 
@@ -62,7 +61,7 @@ def test_bleu_of_a_sample_agrees_with_the_stored_figure(name, systems):
     assert score == pytest.approx(zoo.figures(name)["measured"]["bleu"], abs=5)
 
 
-@pytest.mark.parametrize("name", ["g2p-attention", "g2p-transformer"])
+@pytest.mark.parametrize("name", ["g2p-attention"])
 def test_word_error_of_a_sample_agrees_with_the_stored_figure(name, systems):
     entries = data.load_pronunciations("test")[::12]
     found = systems[name].translate([e.word for e in entries])

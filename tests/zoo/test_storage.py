@@ -80,4 +80,4 @@ def test_all_checkpoints_together_stay_small():
     """The course's limit for all of its checkpoints is 24 MB."""
     sizes = {p: p.stat().st_size for p in zoo.FILES.rglob("*.safetensors")}
     assert len(sizes) == len(zoo.names())
-    assert sum(sizes.values()) < 24 * 2**20
+    assert sum(sizes.values()) < 24e6
