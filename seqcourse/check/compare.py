@@ -206,7 +206,7 @@ def compare(
     if got is None:
         raise Mistake(f"{name} returned None. Is the return statement missing?")
     if not same(got, expected, tolerance):
-        question = _squeezed(got, expected) or _explain(got, tuple(arguments), likely, tolerance)
+        question = _explain(got, tuple(arguments), likely, tolerance) or _squeezed(got, expected)
         raise Mistake(f"{name}: {_difference(got, expected)} {question or hint}".strip())
     for one, other in zip(_flat(got), _flat(expected), strict=True):
         if isinstance(one, Tensor) and one.dtype != other.dtype:
@@ -221,7 +221,7 @@ def _squeezed(got: Any, expected: Any) -> str:
     for one, other in zip(_flat(got), _flat(expected), strict=False):
         if not (isinstance(one, Tensor) and isinstance(other, Tensor)) or one.shape == other.shape:
             continue
-        if one.squeeze().shape == other.squeeze().shape:
+        if one.ndim != other.ndim and one.squeeze().shape == other.squeeze().shape:
             if one.ndim < other.ndim:
                 return "Does a squeeze() or an index such as [0] drop an axis of size 1?"
             return "Is there an axis of size 1 too many? squeeze(-1) or [:, 0] removes it."

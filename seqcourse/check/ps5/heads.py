@@ -72,7 +72,8 @@ SPLIT_HEADS = [
     ),
     Likely(
         "Are batch and heads one axis? They should be two: (B, H, N, D / H).",
-        lambda x, heads: reference_split_heads(x, heads).flatten(0, 1),
+        # With a batch of 1 it is rather a squeeze.
+        lambda x, heads: reference_split_heads(x, heads).flatten(0, 1) if len(x) > 1 else None,
     ),
     Likely(
         "Is there a head for each entry of a piece? There should be H heads, each D / H wide.",

@@ -230,7 +230,8 @@ COMBINE = [
         lambda padding, causal: padding[:, None, :] & causal,
     ),
     Likely(
-        "Is the axis for the heads in front of the batch? The shape is (B, 1, N, M).",
+        "Is the axis for the heads in front of the batch? padding needs two new axes in the middle: "
+        "padding[:, None, None, :].",
         lambda padding, causal: (padding[:, None, :] & causal)[None],
     ),
     Likely(
@@ -257,10 +258,6 @@ COMBINE = [
         "Padding, (B, M), needs axes for the heads and the queries before it can meet the causal mask: "
         "padding[:, None, None, :].",
         lambda padding, causal: padding & causal,
-    ),
-    Likely(
-        "padding[:, None] is (B, 1, M): the axis for the queries is missing too.",
-        lambda padding, causal: padding[:, None] & causal[None, None],
     ),
     Likely(_ROUND, lambda padding, causal: ~(padding[:, None, None, :] & causal)),
     Likely(
@@ -289,7 +286,7 @@ COMBINE = [
 def combine(student: Callable[..., Tensor]) -> None:
     """Check exercise 2, second half: both masks at once."""
     calls = {
-        "the first example": dict(lengths=[3, 2], size=3),
+        "the first example": dict(lengths=[2, 3], size=4),
         "other sizes": dict(lengths=[5, 1, 2, 4], size=5),
         "a batch of 1": dict(lengths=[2], size=4),
         "a past": dict(lengths=[6, 4, 5], size=2, past=4),

@@ -29,6 +29,7 @@ def small_decoder(v: int, seed: int) -> Step:
     width = 8
     sizes = {"table": (v, width), "out": (v, width), "places": (PLACES, width)}
     drawn = core.normal(sizes, seed + 1)
+    out = torch.nn.functional.normalize(drawn["out"], dim=-1)
     weights = drawn_weights(width, seed + 2, torch.float64)
 
     def step(tokens: Tensor, cache: Any) -> tuple[Tensor, Any]:
@@ -36,9 +37,9 @@ def small_decoder(v: int, seed: int) -> Step:
             empty = drawn["table"].new_zeros(len(tokens), HEADS, 0, width // HEADS)
             cache = [empty, empty]
         known = cache[0].shape[2]
-        x = drawn["table"][tokens] + drawn["places"][known : known + tokens.shape[1]]
+        x = drawn["table"][tokens] + 2 * drawn["places"][known : known + tokens.shape[1]]
         y, cache = reference_cached_step(x, cache, **weights, heads=HEADS)
-        return (x + 2 * y) @ drawn["out"].T, cache
+        return (x + 2 * y) @ out.T, cache
 
     return step
 
