@@ -95,7 +95,7 @@ CHECKS = [
             "a layer whose outputs are all alike": dict(layer="average", batch=2, n=5, d=4, d_v=3),
             "a layer on every vector alone": dict(layer="alone", batch=3, n=4, d=2, d_v=5),
             "a layer that turns the order round": dict(
-                layer="reversed", batch=3, n=6, d=4, d_v=3, shuffles=6
+                layer="reversed", batch=3, n=6, d=4, d_v=3, shuffles=6, pause=True
             ),
             "one permutation, a shift": dict(layer="numbered", batch=2, n=5, d=3, d_v=3, shift=1),
             "a shift the other way": dict(layer="running", batch=1, n=7, d=3, d_v=2, shift=-2),

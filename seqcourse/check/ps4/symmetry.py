@@ -60,17 +60,21 @@ def gap_arguments(
     shuffles: int = 3,
     idle: bool = False,
     shift: int = 0,
+    pause: bool = False,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Arguments of `equivariance_gap`: one of LAYERS, inputs, permutations.
 
     idle: the first and the last permutation leave everything in its place.
+    pause: the second permutation leaves everything in its place.
     shift: in place of random permutations one that moves every vector by so many places.
     """
     drawn = core.normal({"x": (batch, n, d), "w": (d, d_v), "order": (shuffles, n)}, seed)
     permutations, same = drawn["order"].argsort(-1), torch.arange(n)[None]
     if shift:
         permutations = same.roll(shift, dims=1)
+    if pause:
+        permutations[1] = same[0]
     if idle:
         permutations = torch.cat([same, permutations, same])
     function, w = LAYERS[layer], drawn["w"]
