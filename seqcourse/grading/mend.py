@@ -162,7 +162,12 @@ class _Mending:
     def _fill_written(self, place: Place) -> None:
         """A written answer, also one that stands beside its cell."""
         if place.answered:
-            given = [piece for piece in place.group if piece.position not in self.frame.dropped]
+            given = [
+                piece
+                for piece in place.group
+                if piece.position not in self.frame.dropped
+                and (piece is place.given or not self._answers_another(piece))
+            ]
             place.source = "\n\n".join(piece.source for piece in given)
             self.own = [own for own in self.own if own.piece not in given]
         else:
@@ -177,6 +182,13 @@ class _Mending:
                 f"A picture pasted into {place.name} is only in the file that you handed in: who "
                 f"grades by hand looks there."
             )
+
+    def _answers_another(self, piece: Piece) -> bool:
+        """Whether a cell is the code of an answer that is missing, under the mark of a written one."""
+        return piece.kind == "code" and any(
+            place.role == ANSWER and not place.answered and place.names & piece.names
+            for place in self.places
+        )
 
     def _beside(self, place: Place) -> list[str]:
         """Text next to the place of a written answer, taken from where it stands."""

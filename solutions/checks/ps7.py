@@ -2209,10 +2209,38 @@ def sentence_pairs(documents, draws):
             "from the next document only",
         ),
     ],
-    "poll_1": [("option b", 'poll_1 = "b"'), ("option c", 'poll_1 = "c"')],
-    "poll_2": [("option a", 'poll_2 = "a"'), ("option b", 'poll_2 = "b"')],
-    "poll_3": [("option a", 'poll_3 = "a"'), ("option c", 'poll_3 = "c"')],
-    "poll_4": [("option a", 'poll_4 = "a"'), ("option b", 'poll_4 = "b"')],
+    "poll_1": [
+        ("the wrong letter b", 'poll_1 = "b"'),
+        ("the wrong letter c", 'poll_1 = "c"'),
+        ("no answer", "poll_1 = None"),
+        ("all letters at once", 'poll_1 = "abc"'),
+        ("a list of letters", 'poll_1 = ["a", "b", "c"]'),
+        ("a letter that is no answer", 'poll_1 = "x"'),
+    ],
+    "poll_2": [
+        ("the wrong letter a", 'poll_2 = "a"'),
+        ("the wrong letter b", 'poll_2 = "b"'),
+        ("no answer", "poll_2 = None"),
+        ("all letters at once", 'poll_2 = "abc"'),
+        ("a list of letters", 'poll_2 = ["a", "b", "c"]'),
+        ("a letter that is no answer", 'poll_2 = "x"'),
+    ],
+    "poll_3": [
+        ("the wrong letter a", 'poll_3 = "a"'),
+        ("the wrong letter c", 'poll_3 = "c"'),
+        ("no answer", "poll_3 = None"),
+        ("all letters at once", 'poll_3 = "abc"'),
+        ("a list of letters", 'poll_3 = ["a", "b", "c"]'),
+        ("a letter that is no answer", 'poll_3 = "x"'),
+    ],
+    "poll_4": [
+        ("the wrong letter a", 'poll_4 = "a"'),
+        ("the wrong letter b", 'poll_4 = "b"'),
+        ("no answer", "poll_4 = None"),
+        ("all letters at once", 'poll_4 = "abc"'),
+        ("a list of letters", 'poll_4 = ["a", "b", "c"]'),
+        ("a letter that is no answer", 'poll_4 = "x"'),
+    ],
 }
 
 RIGHT = {

@@ -396,6 +396,14 @@ def test_no_list_of_cells(cells):
     assert check({"cells": cells})[2] == tuple(RIGHT["ps1"])
 
 
+def test_a_poll_under_the_mark_of_the_written_answer_still_counts():
+    plan = [("copy", 0, 0), ("mark", 95, 2433)]
+    mended, remarks, lost = check(damaged(full(), plan))
+    assert not lost and "The answer to poll_1 stood in another cell: it counts." in remarks
+    (written,) = [cell for cell in mended["cells"] if mark(cell).get("grade_id") == "why"]
+    assert "poll_1" not in notebooks.text(written)
+
+
 def test_a_cell_that_is_too_long_costs_no_other():
     submitted = full()
     submitted["cells"].insert(0, code("x = 1\n" * MOST_SOURCE))
