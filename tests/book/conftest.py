@@ -35,8 +35,9 @@ def page_names() -> list[str]:
 
 
 def chapter_names() -> list[str]:
-    """The pages that are notebooks."""
-    return [name for name in page_names() if (ROOT / f"{name}.ipynb").is_file()]
+    """The pages that are chapters: notebooks with a number."""
+    names = [name for name in page_names() if (ROOT / f"{name}.ipynb").is_file()]
+    return [name for name in names if Path(name).name[0].isdigit()]
 
 
 def _is_fresh() -> bool:
