@@ -319,12 +319,6 @@ _SPLIT_ANY = [
 ]
 _MERGE = [".transpose(1, 2).reshape(b, n, d)", ".reshape(b, n, d)"]
 
-# These build on the student's own heads, where they use them.
-DEPENDS = {
-    "multi_head": ["split_heads", "merge_heads"],
-    "cached_step": ["split_heads", "merge_heads"],
-}
-
 WRONG = {
     "causal_mask": [
         (

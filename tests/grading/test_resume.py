@@ -81,7 +81,7 @@ def test_killed_while_it_saves(handed_in, tmp_path):
     command = [sys.executable, "-m", "tests.grading.kill_while_saving", str(course.root), "5", "40"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert int(done.stdout) >= 20, "hardly a process was killed before its end"
+    assert int(done.stdout) >= 10, "hardly a process was killed before its end"
 
 
 class Run:
