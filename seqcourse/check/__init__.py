@@ -3,7 +3,7 @@
 from seqcourse.check import core
 from seqcourse.check.core import Mistake
 
-__all__ = ["Mistake", "core", "ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7"]
+__all__ = ["Mistake", "core", "ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7", "ps8"]
 
 
 def __getattr__(name: str):

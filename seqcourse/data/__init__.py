@@ -8,10 +8,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seqcourse.data.alignments import AlignedPair, agreement, load_alignments
+from seqcourse.data.arrange import arrange
 from seqcourse.data.books import BOOKS, CHILDREN, load_book, load_books, paragraphs
+from seqcourse.data.captioned_photographs import (
+    CaptionedPhotograph,
+    load_captioned,
+    load_coco,
+    load_flickr8k,
+)
+from seqcourse.data.digits import DIGITS, DigitString, Recording, digit_strings, join_digits, load_digits
+from seqcourse.data.fashion import CLOTHES, Clothes, load_fashion
 from seqcourse.data.pairs import LANGUAGES, Pair, load_pairs
 from seqcourse.data.passages import Passage, load_passages, sentences
+from seqcourse.data.photographs import Photograph, load_photographs, read_photograph
+from seqcourse.data.pictures import Kind, Picture, load_pictures
+from seqcourse.data.prompts import Prompt, load_prompts, prompt_digits
 from seqcourse.data.pronunciations import Pronunciation, load_pronunciations, without_stress
+from seqcourse.data.scenes import Question, Scene, Thing, compose, load_scenes, questions
 from seqcourse.data.splits import SPLITS, split_of
 from seqcourse.data.subwords import SubwordVocabulary
 from seqcourse.data.tasks import copy_task
@@ -19,14 +32,26 @@ from seqcourse.data.text import clean, count_words, detokenize, tokenize
 from seqcourse.data.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary, load_vocabulary
 
 if TYPE_CHECKING:
+    from seqcourse.data.asked import Asked, QuestionBatch, QuestionBatches
     from seqcourse.data.batching import Batch, Batches, pad
+    from seqcourse.data.captioned import CaptionBatch, CaptionBatches, to_tensor
+    from seqcourse.data.images import ImageBatch, ImageBatches, image_tensor
     from seqcourse.data.labelled import LabelledBatch, LabelledBatches
     from seqcourse.data.masking import NOT_ASKED, MaskedBatch, MaskedBatches, mask_words
+    from seqcourse.data.spoken import (
+        SpokenBatch,
+        SpokenBatches,
+        change_speed,
+        pad_frames,
+        spoken_batch,
+    )
     from seqcourse.data.windows import TextBatch, TextBatches
 
 __all__ = [
     "BOOKS",
     "CHILDREN",
+    "CLOTHES",
+    "DIGITS",
     "EOS",
     "LANGUAGES",
     "NOT_ASKED",
@@ -34,53 +59,108 @@ __all__ = [
     "SOS",
     "SPECIALS",
     "SPLITS",
-    "TextBatch",
-    "TextBatches",
     "UNK",
     "AlignedPair",
+    "Asked",
     "Batch",
     "Batches",
+    "CaptionBatch",
+    "CaptionBatches",
+    "CaptionedPhotograph",
+    "Clothes",
+    "DigitString",
+    "ImageBatch",
+    "ImageBatches",
+    "Kind",
     "LabelledBatch",
     "LabelledBatches",
     "MaskedBatch",
     "MaskedBatches",
     "Pair",
     "Passage",
+    "Photograph",
+    "Picture",
+    "Prompt",
     "Pronunciation",
+    "Question",
+    "QuestionBatch",
+    "QuestionBatches",
+    "Recording",
+    "Scene",
+    "SpokenBatch",
+    "SpokenBatches",
     "SubwordVocabulary",
+    "TextBatch",
+    "TextBatches",
+    "Thing",
     "Vocabulary",
     "agreement",
+    "arrange",
+    "change_speed",
     "clean",
+    "compose",
     "copy_task",
     "count_words",
     "detokenize",
+    "digit_strings",
+    "image_tensor",
+    "join_digits",
     "load_alignments",
     "load_book",
     "load_books",
+    "load_captioned",
+    "load_coco",
+    "load_digits",
+    "load_fashion",
+    "load_flickr8k",
     "load_pairs",
     "load_passages",
+    "load_photographs",
+    "load_pictures",
+    "load_prompts",
     "load_pronunciations",
+    "load_scenes",
     "load_vocabulary",
     "mask_words",
     "pad",
+    "pad_frames",
     "paragraphs",
+    "prompt_digits",
+    "questions",
+    "read_photograph",
     "sentences",
     "split_of",
+    "spoken_batch",
+    "to_tensor",
     "tokenize",
     "without_stress",
 ]
 
 # Loaded at first use, because they import torch.
 _LATER = {
+    "Asked": "asked",
+    "QuestionBatch": "asked",
+    "QuestionBatches": "asked",
     "Batch": "batching",
     "Batches": "batching",
     "pad": "batching",
+    "ImageBatch": "images",
+    "ImageBatches": "images",
+    "image_tensor": "images",
+    "CaptionBatch": "captioned",
+    "CaptionBatches": "captioned",
+    "to_tensor": "captioned",
     "LabelledBatch": "labelled",
     "LabelledBatches": "labelled",
     "MaskedBatch": "masking",
     "MaskedBatches": "masking",
     "NOT_ASKED": "masking",
     "mask_words": "masking",
+    "SpokenBatch": "spoken",
+    "SpokenBatches": "spoken",
+    "change_speed": "spoken",
+    "pad_frames": "spoken",
+    "spoken_batch": "spoken",
     "TextBatch": "windows",
     "TextBatches": "windows",
 }

@@ -4,6 +4,11 @@
     python -m seqcourse.data.build cmudict --source FOLDER   (cmudict.dict, LICENSE)
     python -m seqcourse.data.build alice   --source FOLDER   (carroll-alice.txt)
     python -m seqcourse.data.build children --source FOLDER  (bryant-stories.txt and two more)
+    python -m seqcourse.data.build fashion --source FOLDER   (the four files of Fashion-MNIST)
+    python -m seqcourse.data.build photographs --source FOLDER  (the folder of Tux Paint's stamps)
+    python -m seqcourse.data.build pictures --source FOLDER  (the folder of Tux Paint's stamps)
+    python -m seqcourse.data.build digits  --source FOLDER   (digits.npz)
+    python -m seqcourse.data.build prompts --source FOLDER   (core-sounds-en.txt.gz, en_US_f_Allison/)
 
 The same source gives the same bytes. Files are written beside and moved into place.
 """
@@ -19,9 +24,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from seqcourse.data.build_fashion import build_fashion
+from seqcourse.data.build_photographs import build_photographs
+from seqcourse.data.build_pictures import build_pictures
+from seqcourse.data.build_sound import build_digits, build_prompts
 from seqcourse.data.pairs import LANGUAGES, LONG_WORDS, PAIR_SPLITS, Row, read_tatoeba, sentence_key
 from seqcourse.data.pronunciations import SALT, Phones, read_cmudict, without_stress
-from seqcourse.data.readers import FILES, pack, read_lines, write_beside
+from seqcourse.data.readers import FILES, pack, read_lines, write_beside, write_source
 from seqcourse.data.splits import SPLITS, fraction_of, split_of
 from seqcourse.errors import CourseError
 
@@ -377,18 +386,12 @@ BUILDERS = {
     "cmudict": build_cmudict,
     "alice": build_alice,
     "children": build_children,
+    "fashion": build_fashion,
+    "photographs": build_photographs,
+    "pictures": build_pictures,
+    "digits": build_digits,
+    "prompts": build_prompts,
 }
-
-
-def write_source(folder: Path, note: dict[str, object]) -> None:
-    """Write the note that says where a folder's files come from, with their checksums.
-
-    ``seqcourse data check`` and ``seqcourse doctor`` compare the files with it.
-    """
-    files = sorted(path for path in folder.iterdir() if path.name != "source.json")
-    note["files"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-    text = json.dumps(note, indent=2, ensure_ascii=False) + "\n"
-    write_beside(folder / "source.json", text.encode())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
+import json
 import os
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from seqcourse.errors import CourseError
+
+if TYPE_CHECKING:
+    import numpy
 
 FILES = Path(__file__).parent / "files"
 
@@ -58,6 +64,37 @@ def read_rows(path: Path, columns: int, what: str, how_to_get: str = "") -> Iter
         yield fields
 
 
+def read_array(path: Path, shape: tuple[int, ...], how_to_get: str = "") -> numpy.ndarray:
+    """Read one numpy array (.npy) of a known shape.
+
+    Raises:
+        CourseError: the file is missing, holds no plain array, or one of another shape.
+    """
+    import numpy
+
+    if not path.is_file():
+        raise CourseError(f"Expected a file at {path}, but there is none. {how_to_get}".strip())
+    try:
+        array = numpy.load(path, allow_pickle=False)
+        came = f"an array {array.shape}" if isinstance(array, numpy.ndarray) else "several arrays"
+    except (OSError, ValueError) as error:
+        array, came = None, f"something that numpy cannot read ({error})"
+    if getattr(array, "shape", None) != shape:
+        raise CourseError(
+            f"{path}: expected a numpy array {shape}, but found {came}. {how_to_get}".strip()
+        )
+    return array
+
+
+def pack_array(array: numpy.ndarray) -> bytes:
+    """An array as the bytes of a .npy file."""
+    import numpy
+
+    buffer = io.BytesIO()
+    numpy.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()
+
+
 def write_beside(path: Path, content: bytes) -> None:
     """Write a whole file or nothing: a file beside it first, then moved into place."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,3 +112,14 @@ def pack(lines: Iterable[str]) -> bytes:
     with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, compresslevel=9, mtime=0) as stream:
         stream.write("".join(f"{line}\n" for line in lines).encode())
     return buffer.getvalue()
+
+
+def write_source(folder: Path, note: dict[str, object]) -> None:
+    """Write the note that says where a folder's files come from, with their checksums.
+
+    ``seqcourse data check`` and ``seqcourse doctor`` compare the files with it.
+    """
+    files = sorted(path for path in folder.iterdir() if path.name != "source.json")
+    note["files"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    text = json.dumps(note, indent=2, ensure_ascii=False) + "\n"
+    write_beside(folder / "source.json", text.encode())

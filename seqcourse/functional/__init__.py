@@ -1,11 +1,16 @@
 """Formulas without state: what the modules of this course compute, each written once."""
 
+from seqcourse.functional.captions import doubly_stochastic
 from seqcourse.functional.dot_product import attention
+from seqcourse.functional.dropout import dropout
 from seqcourse.functional.layers import gelu, gelu_sigmoid, gelu_tanh, layer_norm, rms_norm, silu
 from seqcourse.functional.loss import sequence_loss
 from seqcourse.functional.masks import causal_mask, length_mask, window_mask
+from seqcourse.functional.patches import patches
 from seqcourse.functional.position import rotate, shift_matrix, sinusoidal_encoding
+from seqcourse.functional.pyramid import pair_neighbours
 from seqcourse.functional.recurrent import gru_combine, gru_step, lstm_step, rnn_step
+from seqcourse.functional.rollout import attention_rollout
 from seqcourse.functional.sampling import gumbel_max, gumbel_noise, gumbel_softmax
 from seqcourse.functional.scores import (
     additive_score,
@@ -18,13 +23,35 @@ from seqcourse.functional.scores import (
     softmax,
     weighted_sum,
 )
+from seqcourse.functional.sound import (
+    cut_frames,
+    dct_matrix,
+    decibels,
+    hertz_to_mel,
+    levels_from_mfcc,
+    log_mel,
+    mel_filters,
+    mel_to_hertz,
+    mfcc,
+    power_from_levels,
+    power_spectrum,
+    sound_of_mfcc,
+    spectral_window,
+    vocode,
+)
 
 __all__ = [
     "additive_score",
     "additive_score_from_keys",
     "attention",
+    "attention_rollout",
     "causal_mask",
+    "cut_frames",
+    "dct_matrix",
+    "decibels",
     "dot_score",
+    "doubly_stochastic",
+    "dropout",
     "gaussian_window",
     "gelu",
     "gelu_sigmoid",
@@ -35,11 +62,21 @@ __all__ = [
     "gumbel_max",
     "gumbel_noise",
     "gumbel_softmax",
+    "hertz_to_mel",
     "layer_norm",
     "length_mask",
+    "levels_from_mfcc",
+    "log_mel",
     "log_softmax",
     "lstm_step",
+    "mel_filters",
+    "mel_to_hertz",
+    "mfcc",
     "mlp_score",
+    "pair_neighbours",
+    "patches",
+    "power_from_levels",
+    "power_spectrum",
     "rms_norm",
     "rnn_step",
     "rotate",
@@ -48,6 +85,9 @@ __all__ = [
     "silu",
     "sinusoidal_encoding",
     "softmax",
+    "sound_of_mfcc",
+    "spectral_window",
+    "vocode",
     "weighted_sum",
     "window_mask",
 ]

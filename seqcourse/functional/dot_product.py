@@ -6,9 +6,9 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import dropout as drop
 from torch.nn.functional import scaled_dot_product_attention
 
+from seqcourse.functional.dropout import dropout as drop
 from seqcourse.functional.masks import causal_mask
 from seqcourse.functional.scores import softmax
 

@@ -4,6 +4,9 @@
     word_error_rate, character_error_rate   transcription, through jiwer
     phoneme_error_rate, pronunciation_error  letters to phonemes, several pronunciations accepted
     alignment_error_rate, links_from_weights  word alignments (Och and Ney 2003)
+    cider, caption_match              captions: CIDEr-D; things, counts and relations exactly
+    points_at, pointing_game          does a map of attention point at the thing a word names?
+    segment_score                     attention against known boundaries in time
 
 Outputs come first and references second, everywhere.
 """
@@ -14,6 +17,7 @@ from seqcourse.metrics.alignment import (
     alignment_error_rate,
     links_from_weights,
 )
+from seqcourse.metrics.cider import CIDEr, cider
 from seqcourse.metrics.errors import (
     ErrorRate,
     PronunciationError,
@@ -22,21 +26,33 @@ from seqcourse.metrics.errors import (
     pronunciation_error,
     word_error_rate,
 )
+from seqcourse.metrics.pointing import Pointing, pointing_game, points_at
+from seqcourse.metrics.scenes import CaptionMatch, caption_match
+from seqcourse.metrics.segments import SegmentScore, segment_score
 from seqcourse.metrics.translation import BLEU, LengthBin, bleu, bleu_by_length
 
 __all__ = [
     "BLEU",
     "AlignmentError",
+    "CIDEr",
+    "CaptionMatch",
     "ErrorRate",
     "LengthBin",
     "Link",
+    "Pointing",
     "PronunciationError",
+    "SegmentScore",
     "alignment_error_rate",
     "bleu",
     "bleu_by_length",
+    "caption_match",
     "character_error_rate",
+    "cider",
     "links_from_weights",
     "phoneme_error_rate",
+    "pointing_game",
+    "points_at",
     "pronunciation_error",
+    "segment_score",
     "word_error_rate",
 ]

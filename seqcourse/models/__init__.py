@@ -2,6 +2,7 @@
 
 from seqcourse.models.attention_seq2seq import AttentionSeq2Seq
 from seqcourse.models.bert import BERT, BertOutput
+from seqcourse.models.captioner import Captioned, FixedCaptioner, HardCaptioner, SoftCaptioner
 from seqcourse.models.classifier import Classified, Classifier
 from seqcourse.models.counting import (
     Shape,
@@ -9,31 +10,47 @@ from seqcourse.models.counting import (
     count_parameters,
     number_of_parameters,
 )
+from seqcourse.models.efficientnet import EfficientNetLite0
 from seqcourse.models.gpt import GPT
 from seqcourse.models.interface import Maps, Memory, Output, Step, embed
 from seqcourse.models.language import CharLM
 from seqcourse.models.llama import Llama
 from seqcourse.models.seq2seq import DelayedModel, EncoderDecoder, Seq2Seq
+from seqcourse.models.speller import Speller
 from seqcourse.models.transformer import Transformer
+from seqcourse.models.transformer_captioner import TransformerCaptioner
+from seqcourse.models.two_stream import Answered, TwoStream
+from seqcourse.models.vit import ConvNet, ViT
 
 __all__ = [
     "BERT",
     "GPT",
+    "Answered",
     "AttentionSeq2Seq",
     "BertOutput",
+    "Captioned",
     "CharLM",
     "Classified",
     "Classifier",
+    "ConvNet",
     "DelayedModel",
+    "EfficientNetLite0",
     "EncoderDecoder",
+    "FixedCaptioner",
+    "HardCaptioner",
     "Llama",
     "Maps",
     "Memory",
     "Output",
     "Seq2Seq",
     "Shape",
+    "SoftCaptioner",
+    "Speller",
     "Step",
     "Transformer",
+    "TransformerCaptioner",
+    "TwoStream",
+    "ViT",
     "count_flops",
     "count_parameters",
     "embed",

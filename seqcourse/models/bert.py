@@ -11,6 +11,7 @@ from seqcourse import functional as F
 from seqcourse.models.interface import embed
 from seqcourse.models.stack import all_weights, small_normal_table
 from seqcourse.nn.blocks import Block, LayerNorm
+from seqcourse.nn.dropout import Dropout
 from seqcourse.nn.embedding import Positions
 
 
@@ -78,7 +79,7 @@ class BERT(nn.Module):
         )
         self.norm = LayerNorm(width, eps) if norm == "pre" else nn.Identity()
         self.pooler = nn.Linear(width, width)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         if pretraining:
             self.word_dense = nn.Linear(width, width)
             self.word_norm = LayerNorm(width, eps)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from seqcourse import functional as F
 from seqcourse.models.bert import BERT
 from seqcourse.models.gpt import GPT
+from seqcourse.nn.dropout import Dropout
 
 
 @dataclass
@@ -34,7 +35,7 @@ class Classifier(nn.Module):
         self.head = nn.Linear(body.width, classes)
         nn.init.normal_(self.head.weight, std=0.02)
         nn.init.zeros_(self.head.bias)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, tokens: Tensor, lengths: Tensor, need_words: bool = False) -> Classified:
         """Classify texts.

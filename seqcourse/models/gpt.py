@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from seqcourse.models.interface import Output, Step, embed
 from seqcourse.models.stack import all_weights, small_normal_table
 from seqcourse.nn.blocks import Block, LayerNorm
+from seqcourse.nn.dropout import Dropout
 from seqcourse.nn.embedding import Positions
 from seqcourse.nn.multi_head import Cache
 
@@ -54,7 +55,7 @@ class GPT(nn.Module):
             Block(width, heads, hidden or 4 * width, **made) for _ in range(layers)
         )
         self.norm = LayerNorm(width) if norm == "pre" else nn.Identity()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def start(self, memory: None = None, batch_size: int | None = None) -> tuple[Cache, ...]:
         """The state before the first token: an empty key-value cache for each layer."""

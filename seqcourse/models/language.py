@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from seqcourse.models.interface import Output, Step, embed
 from seqcourse.nn import Recurrent
+from seqcourse.nn.dropout import Dropout
 from seqcourse.nn.recurrent import State
 
 
@@ -35,7 +36,7 @@ class CharLM(nn.Module):
         self.embedding = nn.Embedding(vocabulary_size, embed_size)
         self.recurrent = Recurrent(kind, embed_size, hidden_size, num_layers, dropout=dropout)
         self.output = nn.Linear(hidden_size, vocabulary_size)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def start(self, memory: None = None, batch_size: int | None = None) -> State:
         """The state before the first character: zeros."""

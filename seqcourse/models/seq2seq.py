@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from seqcourse import functional as F
 from seqcourse.models.interface import Memory, Output, Step, embed
 from seqcourse.nn import FirstState, Recurrent, average
+from seqcourse.nn.dropout import Dropout
 
 CONTEXTS = ("state", "separate", "average")
 
@@ -55,7 +56,7 @@ class Seq2Seq(nn.Module):
         self.context_size = self.memory_size if has_context else 0
         self.readout = nn.Linear(hidden_size + self.context_size + embed_size, embed_size)
         self.output_bias = nn.Parameter(torch.zeros(target_size))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def encode(self, src: Tensor, src_lengths: Tensor) -> Memory:
         """Read the source: ids (B, T) and lengths (B,) to a :class:`Memory`."""

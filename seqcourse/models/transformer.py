@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from seqcourse import functional as F
 from seqcourse.models.interface import Maps, Memory, Output, Step, embed
 from seqcourse.nn.blocks import Block, LayerNorm
+from seqcourse.nn.dropout import Dropout
 from seqcourse.nn.embedding import Positions, embedding_table
 from seqcourse.nn.multi_head import Cache
 
@@ -65,7 +66,7 @@ class Transformer(nn.Module):
         # With pre-norm the sums leave the last block as they are: one more normalisation.
         self.encoder_norm = LayerNorm(width) if norm == "pre" else nn.Identity()
         self.decoder_norm = LayerNorm(width) if norm == "pre" else nn.Identity()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def encode(self, src: Tensor, src_lengths: Tensor) -> Memory:
         """Read the source: ids (B, T) and lengths (B,) to a memory with each layer's keys and values."""

@@ -12,38 +12,47 @@ from seqcourse.nn.attention import (
     Score,
 )
 from seqcourse.nn.blocks import ACTIVATIONS, Block, FeedForward, LayerNorm
+from seqcourse.nn.co_attention import CoAttention
 from seqcourse.nn.convolution import ConvolutionLayer, RecurrentLayer, SelfAttentionLayer
+from seqcourse.nn.dropout import Dropout
 from seqcourse.nn.embedding import Positions, embedding_table
 from seqcourse.nn.feature_map import FeatureMapAttention
 from seqcourse.nn.first_state import FirstState, average
+from seqcourse.nn.grid import GridEncoder
 from seqcourse.nn.llama import GatedMLP, GroupedQueryAttention, LlamaBlock, RMSNorm
 from seqcourse.nn.multi_head import MultiHeadAttention
+from seqcourse.nn.patches import PatchEmbedding
+from seqcourse.nn.pyramid import PyramidLSTM
 from seqcourse.nn.recurrent import GRUCell, LSTMCell, Recurrent, RNNCell
 
 __all__ = [
     "ACTIVATIONS",
-    "Block",
-    "ConvolutionLayer",
-    "FeatureMapAttention",
-    "FeedForward",
-    "GatedMLP",
-    "GroupedQueryAttention",
-    "LayerNorm",
-    "LlamaBlock",
-    "MultiHeadAttention",
-    "Positions",
-    "embedding_table",
     "SCORES",
     "AdditiveScore",
     "Attention",
+    "Block",
+    "CoAttention",
+    "ConvolutionLayer",
     "DotScore",
+    "Dropout",
+    "FeatureMapAttention",
+    "FeedForward",
     "FirstState",
     "GRUCell",
+    "GatedMLP",
     "GeneralScore",
+    "GridEncoder",
+    "GroupedQueryAttention",
     "LSTMCell",
+    "LayerNorm",
+    "LlamaBlock",
     "LocalAttention",
     "MLPScore",
+    "MultiHeadAttention",
     "MultiHeadAttentionPool",
+    "PatchEmbedding",
+    "Positions",
+    "PyramidLSTM",
     "RMSNorm",
     "RNNCell",
     "Recurrent",
@@ -51,4 +60,5 @@ __all__ = [
     "Score",
     "SelfAttentionLayer",
     "average",
+    "embedding_table",
 ]

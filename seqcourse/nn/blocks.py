@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import functional as F
+from seqcourse.nn.dropout import Dropout
 from seqcourse.nn.multi_head import Cache, MultiHeadAttention
 
 ACTIVATIONS = {"relu": torch.relu, "gelu": F.gelu, "gelu_tanh": F.gelu_tanh, "silu": F.silu}
@@ -43,7 +44,7 @@ class FeedForward(nn.Module):
             raise ValueError(f"activation should be one of {known}, but it is {activation!r}.")
         self.inner, self.outer = nn.Linear(width, hidden), nn.Linear(hidden, width)
         self.activation = activation
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Vectors (..., D) to vectors (..., D)."""
@@ -95,7 +96,7 @@ class Block(nn.Module):
         self.cross_norm = LayerNorm(width, eps) if cross else None
         self.mlp = FeedForward(width, hidden, activation, dropout)
         self.mlp_norm = LayerNorm(width, eps)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self,

@@ -64,6 +64,9 @@ class MultiHeadAttention(nn.Module):
 
         Returns:
             (B, N, D), and weights (B, H, N, M) or None.
+
+        Raises:
+            ValueError: if the mask does not fit.
         """
         if memory is None:
             q, k, v = map(self.split, linear(x, self.in_weight, self.in_bias).chunk(3, dim=-1))
@@ -83,8 +86,9 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """The part behind the projections: q (B, H, N, D_head), k and v (B, H, M, D_head)."""
         dropout = self.dropout if self.training else 0.0
+        mask = _for_heads(mask, len(k), k.shape[2])
         y, weights = F.attention(
-            q, k, v, _for_heads(mask), causal=causal, need_weights=need_weights, dropout=dropout
+            q, k, v, mask, causal=causal, need_weights=need_weights, dropout=dropout
         )
         return self.out(y.transpose(1, 2).flatten(2)), weights  # (B, N, D)
 
@@ -119,8 +123,16 @@ class MultiHeadAttention(nn.Module):
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
 
-def _for_heads(mask: Tensor | None) -> Tensor | None:
+def _for_heads(mask: Tensor | None, batch: int, keys: int) -> Tensor | None:
     """A mask with an axis for the heads."""
     if mask is None or mask.dim() == 4:
         return mask
-    return mask[:, None, None, :] if mask.dim() == 2 else mask[:, None]
+    if mask.dim() == 3:
+        return mask[:, None]
+    if mask.shape not in ((batch, keys), (1, keys)):
+        raise ValueError(
+            f"A mask with two axes tells which keys of each sequence are real, so it should be (B, M), "
+            f"here {(batch, keys)}, but it is {tuple(mask.shape)}. "
+            f"A mask (N, M) that holds for every sequence needs a third axis: mask[None]."
+        )
+    return mask[:, None, None, :]

@@ -162,6 +162,36 @@ class Recurrent(nn.Module):
             return self._fused(x, lengths, state)
         raise ValueError(f"path should be 'fused' or 'readable', but it is {path!r}.")
 
+    def outputs(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """The outputs of :meth:`forward` alone, (B, T, H * directions), zeros at padding.
+
+        Padded sequences are not packed: the backward direction reads each one turned round, so that
+        padding comes last in both. The numbers are the same, but the gradient takes a quarter of the
+        time on a CPU. What has come after padding is lost, so there is no last state.
+
+        Args:
+            x, lengths: as in :meth:`forward`.
+        """
+        self._check(x, lengths)
+        if lengths is None:
+            return self._fused(x, None, self.zero_state(x.shape[0]))[0]
+        place = torch.arange(x.shape[1], device=x.device)
+        real = place < lengths[:, None]  # (B, T)
+        turned = torch.where(real, lengths[:, None] - 1 - place, place)[..., None]  # (B, T, 1)
+        for layer in range(self.num_layers):
+            x = x.masked_fill(~real[..., None], 0)
+            if layer > 0:
+                x = torch.dropout(x, self.dropout, self.training)
+            parts = []
+            for direction, suffix in enumerate(self._suffixes(layer)):
+                state = _map(lambda s: s[None, :, 0].contiguous(), self.zero_state(x.shape[0]))
+                read = x if direction == 0 else _reorder(x, turned)
+                options = (True, 1, 0.0, self.training, False, True)
+                part = FUSED[self.kind](read, state, self._weights(suffix), *options)[0]
+                parts.append(part if direction == 0 else _reorder(part, turned))
+            x = torch.cat(parts, dim=-1)  # (B, T, H * directions)
+        return x.masked_fill(~real[..., None], 0)
+
     def _check(self, x: Tensor, lengths: Tensor | None) -> None:
         width = self.weight_ih_l0.shape[1]
         if x.dim() != 3 or x.shape[-1] != width:
@@ -209,8 +239,8 @@ class Recurrent(nn.Module):
         real = F.length_mask(lengths, x.shape[1])  # (B, T)
         after = []
         for layer in range(self.num_layers):
-            if layer > 0:
-                x = torch.dropout(x, self.dropout, self.training)
+            if layer > 0 and self.training:
+                x = F.dropout(x, self.dropout)
             outputs = []
             for direction, suffix in enumerate(self._suffixes(layer)):
                 index = layer * self.directions + direction
@@ -234,6 +264,11 @@ class Recurrent(nn.Module):
             h = state[0] if self.kind == "lstm" else state
             outputs[t] = h * keep
         return torch.stack(outputs, dim=1), state
+
+
+def _reorder(x: Tensor, order: Tensor) -> Tensor:
+    """x (B, T, D) with its vectors in another order (B, T, 1)."""
+    return x.gather(1, order.expand_as(x))
 
 
 def _map(function, *states: State) -> State:

@@ -6,6 +6,8 @@ widgets when a kernel runs, and self-contained HTML while the book is built.
 
 from seqcourse.viz.explore import explore
 from seqcourse.viz.heads import heads
+from seqcourse.viz.listen import Heard, listen
+from seqcourse.viz.looks import look, looks
 from seqcourse.viz.mask_painter import mask_painter
 from seqcourse.viz.plots import alignment, bars, curves, heatmap
 from seqcourse.viz.poll import poll
@@ -19,6 +21,7 @@ __all__ = [
     "COLOURS",
     "DIVERGING",
     "SEQUENTIAL",
+    "Heard",
     "alignment",
     "bars",
     "beam_tree",
@@ -26,6 +29,9 @@ __all__ = [
     "explore",
     "heads",
     "heatmap",
+    "listen",
+    "look",
+    "looks",
     "mask_painter",
     "poll",
     "table",

@@ -66,8 +66,8 @@ STYLE = """<style>
 .sq-radio input{position:absolute;left:0;top:.05rem;margin:0!important}
 html[data-theme=dark] .text_html:has(div.sq){background:transparent!important;padding:0!important;
  color:inherit!important}
-html[data-theme=dark] .sq img{filter:invert(.92) hue-rotate(180deg)!important;padding:0!important;
- background:none!important}
+html[data-theme=dark] .sq img:not(.sq-photo){filter:invert(.92) hue-rotate(180deg)!important;
+ padding:0!important;background:none!important}
 </style>"""
 
 
@@ -165,15 +165,17 @@ def render(call: Callable[[], Any], alt: str) -> str:
 def image_tag(figure: Any, alt: str) -> str:
     """The figure as an ``<img>`` whose data stands in the page itself, at double resolution.
 
-    PNG; a figure that would be heavier than 60 kB (a photograph) becomes a JPEG or gets fewer dots.
+    PNG; a figure that would be heavier than 60 kB (a photograph) becomes a JPEG or gets fewer dots. One
+    whose label is "photograph" keeps its colours on a dark page.
     """
     width, height = (round(96 * inches) for inches in figure.get_size_inches())
     for dots in (192, 144, 96):
         kind, data = _encoded(figure, dots)
         if len(data) <= FRAME_BYTES:
             break
+    photo = ' class="sq-photo"' if figure.get_label() == "photograph" else ""
     return (
-        f'<img src="data:image/{kind};base64,{base64.b64encode(data).decode()}" '
+        f'<img{photo} src="data:image/{kind};base64,{base64.b64encode(data).decode()}" '
         f'alt="{html.escape(alt)}" width="{width}" height="{height}" decoding="sync">'
     )
 
@@ -189,9 +191,11 @@ def _encoded(figure: Any, dots: int) -> tuple[str, bytes]:
         whole = picture.convert("RGB")
     flat, photo = io.BytesIO(), io.BytesIO()
     whole.quantize(colors=128, dither=Image.Dither.NONE).save(flat, format="png", optimize=True)
-    if len(flat.getvalue()) <= FRAME_BYTES:
+    if len(flat.getvalue()) <= FRAME_BYTES and figure.get_label() != "photograph":
         return "png", flat.getvalue()
     whole.save(photo, format="jpeg", quality=80)
+    if figure.get_label() == "photograph":  # a palette of 128 turns a tomato into an orange
+        return "jpeg", photo.getvalue()
     made = [("png", flat.getvalue()), ("jpeg", photo.getvalue())]
     return min(made, key=lambda pair: len(pair[1]))
 

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from seqcourse.train import Trainer
 from seqcourse.zoo.recipes import RECIPES, Recipe, names, recipe
 from seqcourse.zoo.storage import FILES, read_json, read_weights, write_json, write_weights
 from seqcourse.zoo.system import System, Translation
-from seqcourse.zoo.tasks import task_of
+from seqcourse.zoo.tasks import Task, on_photographs, task_of
 
 __all__ = [
     "FILES",
@@ -44,7 +45,10 @@ __all__ = [
 def build_model(recipe: Recipe, source: Vocabulary, target: Vocabulary) -> nn.Module:
     """The recipe's model, freshly initialised, for these vocabularies."""
     make = getattr(models, recipe.model)
-    if task_of(recipe).one_vocabulary:
+    task = task_of(recipe)
+    if getattr(task, "no_vocabulary", False):  # its model writes and reads no words
+        return make(**recipe.sizes)
+    if task.one_vocabulary:
         return make(len(target), **recipe.sizes)
     return make(len(source), len(target), **recipe.sizes)
 
@@ -83,7 +87,11 @@ def figures(name: str) -> dict[str, Any]:
 
 
 def train(
-    name: str, out: Path | None = None, resume: bool = False, max_steps: int | None = None
+    name: str,
+    out: Path | None = None,
+    resume: bool = False,
+    max_steps: int | None = None,
+    photographs: Path | str | None = None,
 ) -> System:
     """Follow a recipe: train, store, load back, measure.
 
@@ -96,12 +104,21 @@ def train(
         out: folder of the result; by default among the files of the package.
         resume: go on where an interrupted run stopped.
         max_steps: stop early, for a trial.
+        photographs: for a captioner: train on the COCO or Flickr8k of this folder instead of composed
+            scenes. ``out`` has to be given then, and ``load(name, out)`` loads the result.
 
     Raises:
-        CourseError: if the name is unknown, the loss stops being a number, or the run to resume was
-            another one.
+        CourseError: if the name is unknown, the photographs are not there or have no ``out``, the loss
+            stops being a number, or the run to resume was another one.
     """
     made = recipe(name)
+    if photographs is not None:
+        made = on_photographs(made, photographs)
+        if out is None:
+            raise CourseError(
+                f"A captioner of your own photographs should not replace the course's {name}: say where "
+                f"it should go, out=FOLDER."
+            )
     out = Path(out) if out is not None else FILES / name
     task = task_of(made)
     seed_everything(made.seed)
@@ -109,11 +126,15 @@ def train(
     model = build_model(made, source, target)
     training = replace(made.training, max_steps=max_steps)
     trainer = Trainer(model, task.loss(), training, folder=out / "run")
+    going_on = resume and trainer.checkpoint.is_file()
+    if hasattr(task, "prepare") and not going_on:  # what a model has to know before it learns the task
+        task.prepare(model, source, target, short=max_steps)
+    watched: list[Any] = []
     history = trainer.fit(
         task.batches(source, target),
         validate=task.validate(source, target),
         resume=resume,
-        on_epoch=_report,
+        on_epoch=partial(_after_epoch, task, watched),
     )
     if trainer.accelerator.is_main_process:
         write_weights(out, model.state_dict())
@@ -127,20 +148,37 @@ def train(
             "valid_loss": history.valid,
             "training_seconds": history.total_seconds,
         }
+        if watched:
+            record["watched"] = watched
         write_json(out / "figures.json", record)
-        measure(name, out)
+        measure(name, out, task)
     trainer.accelerator.wait_for_everyone()
     return load(name, out)
 
 
-def measure(name: str, folder: Path | None = None) -> System:
-    """Measure a stored checkpoint on held-out data and keep the figures beside it."""
+def measure(name: str, folder: Path | None = None, task: Task | None = None) -> System:
+    """Measure a stored checkpoint on held-out data and keep the figures beside it.
+
+    Args:
+        name: a recipe's name.
+        folder: where the checkpoint lies; by default among the files of the package.
+        task: what to measure, where it is not the recipe's own.
+    """
     folder = Path(folder) if folder is not None else FILES / name
     system = load(name, folder)
-    measured = task_of(system.recipe).measure(system)
+    measured = (task or task_of(system.recipe)).measure(system)
     system.figures = {**system.figures, "measured": measured}
     write_json(folder / "figures.json", system.figures)
     return system
+
+
+def _after_epoch(task: Any, watched: list[Any], trainer: Trainer) -> None:
+    """Report, and keep what the task wants to have seen while the model learned."""
+    _report(trainer)
+    if hasattr(task, "watch"):
+        seen = task.watch(trainer.model, trainer.epoch)
+        if seen is not None:
+            watched.append(seen)
 
 
 def _report(trainer: Trainer) -> None:

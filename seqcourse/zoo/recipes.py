@@ -45,6 +45,19 @@ _TRANSLATOR = {"embed_size": 192, "hidden_size": 256, "dropout": 0.3}
 _TRANSLATION = TrainingConfig(
     epochs=12, learning_rate=2e-3, warmup_steps=400, decay="linear", precision="bf16"
 )
+# Pictures of every kind that models of these recipes are trained on anew, to be measured.
+_CLOTHES = {"curve": [4, 10, 40, 100], "curve_steps": 150}
+_TWO_STREAM = {"width": 64, "heads": 4, "layers": 2, "hidden": 96, "channels": [16, 32, 64]}
+_QUESTIONS = TrainingConfig(
+    epochs=8, learning_rate=2e-3, warmup_steps=100, decay="cosine", weight_decay=0.02
+)
+# Scenes to learn from, epochs in which only what stands where is learned, and lambda of that later.
+_SCENES = {"scenes": 8_000, "first": 6, "regions": 0.5}
+
+_CAPTIONER = {"embed_size": 96, "hidden_size": 128, "width": 96}
+_CAPTIONING = TrainingConfig(
+    epochs=8, learning_rate=1.5e-3, warmup_steps=200, decay="linear", precision="no"
+)
 
 _ALL = (
     Recipe(
@@ -200,6 +213,125 @@ _ALL = (
         ),
         batch_size=64,
         options={"length": 64},
+    ),
+    Recipe(
+        name="digits-speller",
+        about="Spoken digits, one to five in a string, spelt letter by letter (Chan et al. 2016)",
+        task="speech",
+        data="digits",
+        model="Speller",
+        sizes={"listen_size": 64, "spell_size": 128, "layers": 2, "dropout": 0.1},
+        training=TrainingConfig(
+            epochs=60, learning_rate=2e-3, warmup_steps=50, decay="linear", precision="no"
+        ),
+        batch_size=32,
+        options={
+            "count": 768,
+            "speed": 0.15,
+            "noise": 0.2,
+            "grow": 2,
+            "watch": [1, 2, 3, 4, 5, 6, 8, 10, 15, 25, 60],
+        },
+    ),
+    Recipe(
+        name="captions-fixed",
+        about="Captions of composed scenes from one fixed context, without attention",
+        task="captions",
+        data="scenes",
+        model="FixedCaptioner",
+        sizes=_CAPTIONER,
+        training=_CAPTIONING,
+        batch_size=32,
+        options={"scenes": 24_000},
+    ),
+    Recipe(
+        name="captions-soft",
+        about="Captions of composed scenes with the soft attention of Xu et al. (2015)",
+        task="captions",
+        data="scenes",
+        model="SoftCaptioner",
+        sizes={**_CAPTIONER, "score_size": 64, "first": "learned"},
+        training=_CAPTIONING,
+        batch_size=32,
+        options={"scenes": 24_000, "doubly": 0.005},
+    ),
+    Recipe(
+        name="captions-transformer",
+        about="Captions of composed scenes with a Transformer's decoder on the grid",
+        task="captions",
+        data="scenes",
+        model="TransformerCaptioner",
+        sizes={"width": 96, "heads": 4, "layers": 2, "hidden": 256},
+        training=replace(_CAPTIONING, epochs=5),
+        batch_size=32,
+        options={"scenes": 24_000},
+    ),
+    Recipe(
+        name="fashion-vit",
+        about="Ten kinds of clothes by a small Vision Transformer",
+        task="clothes",
+        data="fashion-mnist",
+        model="ViT",
+        sizes={
+            "classes": 10,
+            "size": 28,
+            "patch": 4,
+            "width": 48,
+            "heads": 4,
+            "layers": 4,
+            "hidden": 96,
+        },  # fmt: skip
+        training=TrainingConfig(
+            epochs=20, learning_rate=2e-3, warmup_steps=60, decay="cosine", weight_decay=0.05
+        ),
+        batch_size=64,
+        options=_CLOTHES,
+    ),
+    Recipe(
+        name="fashion-cnn",
+        about="Ten kinds of clothes by a convolutional network as large as the Vision Transformer",
+        task="clothes",
+        data="fashion-mnist",
+        model="ConvNet",
+        sizes={"classes": 10, "stages": [28, 56, 126]},
+        training=TrainingConfig(
+            epochs=20, learning_rate=3e-3, warmup_steps=60, decay="cosine", weight_decay=0.05
+        ),
+        batch_size=64,
+        options=_CLOTHES,
+    ),
+    Recipe(
+        name="questions",
+        about="Questions about composed scenes, a stream for the picture and one for the words",
+        task="questions",
+        data="scenes",
+        model="TwoStream",
+        sizes={**_TWO_STREAM, "fusion": "co-attention"},
+        training=_QUESTIONS,
+        batch_size=64,
+        options=_SCENES,
+    ),
+    Recipe(
+        name="questions-concatenated",
+        about="Questions about composed scenes, one vector of the picture beside one of the words",
+        task="questions",
+        data="scenes",
+        model="TwoStream",
+        sizes={**_TWO_STREAM, "fusion": "concatenated"},
+        training=_QUESTIONS,
+        batch_size=64,
+        options=_SCENES,
+    ),
+    Recipe(
+        name="questions-text",
+        about="Questions about composed scenes, answered without a look at the picture",
+        task="questions",
+        data="scenes",
+        model="TwoStream",
+        sizes={**_TWO_STREAM, "fusion": "text"},
+        training=_QUESTIONS,
+        batch_size=64,
+        options=_SCENES,
     ),
 )
 RECIPES = {recipe.name: recipe for recipe in _ALL}

@@ -165,11 +165,12 @@ REPORTED = (
     Reported(
         "Megatron-LM",
         2019,
-        _decoder(72, 3072, 32, vocabulary=51_200, positions=1024),
+        _decoder(72, 3072, 24, vocabulary=51_200, positions=1024),
         8300,
         "174 GB of text",
         "512 V100, 2.1 days an epoch",
-        "None. The vocabulary of GPT-2 is filled up to a multiple of 1,024, so that it splits evenly.",
+        "None. The vocabulary of GPT-2 is filled up to a multiple of 1,024, so that it splits evenly. "
+        "(24 heads are those of the model that was trained; for timing the paper has one with 32.)",
     ),
     Reported(
         "Turing-NLG",
@@ -187,7 +188,7 @@ REPORTED = (
         175_000,
         "300 G pieces",
         "V100s, 3.1e23 operations",
-        "174.6 G: within rounding of what the paper calls 175.0 G.",
+        "174.6 G from the shape that the paper gives; what makes its 175.0 G of that, it does not say.",
     ),
     Reported(
         "Gopher",

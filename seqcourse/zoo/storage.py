@@ -1,13 +1,14 @@
-"""Checkpoints on disk: weights in 8 bits per number, vocabularies and figures as JSON.
+"""Checkpoints on disk: weights in 6 bits per number, vocabularies and figures as JSON.
 
-A matrix is stored as whole numbers from -127 to 127 and one scale per row, a quarter of its size in 32
-bits. All published figures are measured with the weights read back from the file, so they hold
-for what a reader loads.
+A matrix, or a convolution's filters, is stored as whole numbers from -31 to 31 and one scale per row,
+less than a fifth of its size in 32 bits. All published figures are measured with the weights read
+back from the file, so they hold for what a reader loads.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -18,31 +19,58 @@ from seqcourse.data.readers import write_beside
 from seqcourse.errors import CourseError
 
 FILES = Path(__file__).parent / "files"
-SCALE = ".row_scale"
+LARGEST = 31  # of a whole number: with its sign, 6 bits
+SCALE, SHAPE = ".row_scale", ".shape"
 
 
 def quantize(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    r"""Matrices W to whole numbers and row scales, :math:`W_{ij} \approx s_i q_{ij}`, with
-    :math:`s_i = \max_j |W_{ij}| / 127`; everything else stays as it is, in 32 bits."""
+    r"""Weights W to whole numbers and row scales, :math:`W_{ij} \approx s_i q_{ij}`, with
+    :math:`s_i = \max_j |W_{ij}| / 31`.
+
+    The first axis counts the rows, all others together the columns. Vectors and single numbers stay as
+    they are, in 32 bits.
+    """
     stored = {}
     for name, tensor in state.items():
         tensor = tensor.detach().cpu().float()
-        if tensor.dim() != 2:
+        if tensor.dim() < 2:
             stored[name] = tensor.contiguous()
             continue
-        scale = tensor.abs().amax(1).clamp_min(1e-12) / 127  # (rows,)
-        stored[name] = (tensor / scale[:, None]).round().to(torch.int8)
+        rows = tensor.flatten(1)  # (rows, columns)
+        scale = rows.abs().amax(1).clamp_min(1e-12) / LARGEST  # (rows,)
+        stored[name] = pack((rows / scale[:, None]).round().int() + LARGEST)
         stored[name + SCALE] = scale
+        stored[name + SHAPE] = torch.tensor(tensor.shape)
     return stored
 
 
 def dequantize(stored: dict[str, Tensor]) -> dict[str, Tensor]:
     """The other way round: a state dict in 32 bits."""
-    return {
-        name: tensor.float() * stored[name + SCALE][:, None] if name + SCALE in stored else tensor
-        for name, tensor in stored.items()
-        if not name.endswith(SCALE)
-    }
+    state = {}
+    for name, tensor in stored.items():
+        if name.endswith((SCALE, SHAPE)):
+            continue
+        if name + SCALE in stored:
+            scale, shape = stored[name + SCALE], stored[name + SHAPE].tolist()
+            whole = unpack(tensor)[: math.prod(shape)].float() - LARGEST
+            tensor = (whole.view(len(scale), -1) * scale[:, None]).view(shape)
+        state[name] = tensor
+    return state
+
+
+def pack(numbers: Tensor) -> Tensor:
+    """Whole numbers from 0 to 63, of any shape, to bytes: four of them in three, (3, n / 4)."""
+    flat = numbers.flatten()
+    a, b, c, d = torch.nn.functional.pad(flat, (0, -len(flat) % 4)).view(-1, 4).unbind(1)
+    word = a | b << 6 | c << 12 | d << 18  # 24 bits
+    return torch.stack([word & 255, word >> 8 & 255, word >> 16]).to(torch.uint8)
+
+
+def unpack(stored: Tensor) -> Tensor:
+    """The other way round: bytes (3, n / 4) to n numbers, the last of which may be filling."""
+    low, middle, high = stored.int()
+    word = low | middle << 8 | high << 16
+    return torch.stack([word >> shift & 63 for shift in (0, 6, 12, 18)], 1).flatten()
 
 
 def write_weights(folder: Path, state: dict[str, Tensor]) -> None:

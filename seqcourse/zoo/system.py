@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,6 +134,8 @@ class System:
         """
         if not hasattr(self.model, "encode"):
             raise CourseError(f"{self.recipe.name} is a language model: it has nothing to translate.")
+        if self.recipe.task == "speech":
+            raise CourseError(f"{self.recipe.name} reads no text but frames of sound: use spell.")
         if batch_size < 1:
             raise CourseError(f"batch_size should be at least 1, but it is {batch_size}.")
         if isinstance(texts, str):
@@ -235,6 +237,57 @@ class System:
         if self.recipe.task == "characters":
             return prompt + "".join(written)
         return self.text([*tokens, *written])
+
+    def spell(self, utterances: Sequence[numpy.ndarray], beam: int = 5, n_best: int = 1) -> list[Any]:
+        """Write down what is said, and where each letter was listened for (spellers only).
+
+        ::
+
+            system.spell([string.frames])[0].text
+
+        Args:
+            utterances: frames of each, (T, 13), as :func:`seqcourse.data.load_digits` gives them.
+            beam: beam width; 1 is greedy decoding.
+            n_best: how many outputs to keep of each.
+
+        Returns:
+            For each a :class:`seqcourse.zoo.tasks.Spelling`.
+
+        Raises:
+            CourseError: if an utterance is something else, or the system is no speller.
+        """
+        from seqcourse.zoo.tasks import task_of
+
+        task = task_of(self.recipe)
+        if not hasattr(task, "spell"):
+            raise CourseError(f"{self.recipe.name} hears nothing; digits-speller does.")
+        return task.spell(self, utterances, beam, n_best)
+
+    def caption(self, pictures: Sequence[numpy.ndarray], beam: int = 3, n_best: int = 1) -> list[Any]:
+        """Say what pictures show, and where each word was looked for (captioners only).
+
+        ::
+
+            system.caption([scene.image])[0].text
+
+        Args:
+            pictures: each (height, width, 3) of type uint8; of one that is not as large and square
+                as the model's, the middle square is taken and scaled.
+            beam: beam width; 1 is greedy decoding.
+            n_best: how many captions to keep of each.
+
+        Returns:
+            For each a :class:`seqcourse.zoo.tasks.Caption`.
+
+        Raises:
+            CourseError: if a picture is something else, or the system is no captioner.
+        """
+        from seqcourse.zoo.tasks import task_of
+
+        task = task_of(self.recipe)
+        if not hasattr(task, "caption"):
+            raise CourseError(f"{self.recipe.name} tells no pictures; captions-soft does.")
+        return task.caption(self, pictures, beam, n_best)
 
     def fill(self, text: str, count: int = 5) -> list[list[tuple[str, float]]]:
         """The likeliest words for each <mask> of a text, with their probabilities (BERT only).

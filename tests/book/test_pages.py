@@ -150,7 +150,7 @@ def test_figures_stand_on_a_light_card_in_dark_mode(visit, name):
 def test_choices_change_the_picture(visit, name):
     page = visit(name).page
     boxes = page.locator(".sq-explore")
-    touched_in_their_own_tests = page.locator(".sq-mask, .sq-heads, .sq-vectors")
+    touched_in_their_own_tests = page.locator(".sq-mask, .sq-heads, .sq-vectors, .sq-listen")
     count = boxes.count() + touched_in_their_own_tests.count()
     assert count > 0, "every chapter has something to touch"
     for number in range(boxes.count()):

@@ -413,7 +413,7 @@ def forbidden_of(name: str, exercise: str) -> tuple[str, ...]:
     return tuple(getattr(package, "FORBIDDEN", {}).get(exercise, ()))
 
 
-@pytest.mark.parametrize("name", ["ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7"])
+@pytest.mark.parametrize("name", ["ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7", "ps8"])
 def test_references_and_right_answers_are_clean_and_marked_wrong_ones_are_found(name):
     module, cells = assignment(name)
     for exercise in set(module.WRONG) & set(module.RIGHT):

@@ -22,7 +22,7 @@ from seqcourse.grading.notebook import mark
 from .toy import ROOT
 
 COURSE = Course(ROOT)
-NAMES = ["ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7"]
+NAMES = ["ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7", "ps8"]
 RELEASE = {name: notebooks.read(COURSE.assignments / name / f"{name}.ipynb") for name in NAMES}
 RIGHT = {name: sample.right_answers(notebooks.read(COURSE.solution(name))) for name in NAMES}
 

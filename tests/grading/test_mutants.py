@@ -23,7 +23,7 @@ from seqcourse.grading.sample import load_checks, right_answers
 from .toy import ROOT, make_toy_course
 
 COURSE = Course(ROOT, "grading/mutants")
-NAMES = ["ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7"]
+NAMES = ["ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7", "ps8"]
 SECRET = hashlib.sha256(b"mutants 0").digest()
 
 

@@ -61,9 +61,7 @@ def address(course: Path) -> Iterator[str]:
     options = ["--no-browser", f"--ServerApp.port={port}", f"--IdentityProvider.token={TOKEN}"]
     command = [sys.executable, "-m", "seqcourse.cli", "lab", *options]
     with (course / "lab.log").open("w") as log:
-        process = subprocess.Popen(
-            command, cwd=course, stdout=log, stderr=log, start_new_session=True
-        )
+        process = subprocess.Popen(command, cwd=course, stdout=log, stderr=log, start_new_session=True)
         try:
             _wait_for(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", process, course / "lab.log")
             yield f"http://127.0.0.1:{port}"

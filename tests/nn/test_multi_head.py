@@ -73,6 +73,15 @@ def test_the_same_numbers_as_pytorch(kind, need_weights):
         torch.testing.assert_close(left, right)
 
 
+def test_a_flat_mask_of_queries_and_keys_is_not_taken_for_one_of_sequences():
+    attention, x = nn.MultiHeadAttention(D, H), torch.randn(B, N, D)
+    with pytest.raises(ValueError, match=r"mask\[None\]"):
+        attention(x, mask=F.causal_mask(N))
+    torch.testing.assert_close(
+        attention(x, mask=F.causal_mask(N)[None])[0], attention(x, causal=True)[0]
+    )
+
+
 def test_a_mask_may_differ_between_queries_and_heads():
     attention = nn.MultiHeadAttention(D, H)
     x = torch.randn(B, N, D)

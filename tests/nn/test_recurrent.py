@@ -44,6 +44,26 @@ def test_layer_equals_torch_with_copied_weights(kind, layers, both, path, padded
 
 
 @pytest.mark.parametrize("kind", TORCH)
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("both", [False, True])
+def test_outputs_without_packing_equal_those_with_it(kind, layers, both):
+    torch.manual_seed(0)
+    layer = nn.Recurrent(kind, 3, 4, layers, both).double()
+    x = torch.randn(4, 6, 3, dtype=torch.float64, requires_grad=True)
+    torch.testing.assert_close(layer.outputs(x), layer(x)[0])
+    lengths = torch.tensor([2, 6, 1, 5])
+    turned, packed = layer.outputs(x, lengths), layer(x, lengths)[0]
+    torch.testing.assert_close(turned, packed)
+    seed = torch.randn_like(packed)
+    inputs = [x, *layer.parameters()]
+    got, wanted = (torch.autograd.grad(y, inputs, seed) for y in (turned, packed))
+    for a, b in zip(got, wanted, strict=True):
+        torch.testing.assert_close(a, b)
+    with pytest.raises(ValueError, match="between 1 and the padded length 6"):
+        layer.outputs(x, torch.tensor([2, 6, 0, 5]))
+
+
+@pytest.mark.parametrize("kind", TORCH)
 def test_state_is_carried_on(kind):
     """Two halves, one after the other, give what the whole gives."""
     torch.manual_seed(0)

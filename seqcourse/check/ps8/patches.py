@@ -1,0 +1,278 @@
+"""Exercise 1: a picture as a sequence, its patches and what a Transformer reads of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.compare import AnyError
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {
+    "cut_patches": ("patches", "PatchEmbedding", "seqcourse"),
+    "embed_patches": ("PatchEmbedding", "ViT", "seqcourse"),
+}
+GRADIENT = ("pieces", "w", "b", "cls", "positions")
+
+
+# --- cut_patches --------------------------------------------------------------------------------
+
+
+def cut_arguments(
+    batch: int,
+    rows: int,
+    columns: int,
+    size: int,
+    channels: int = 3,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `cut_patches`: pictures of rows x columns patches, a patch's side in pixels."""
+    shape = (batch, channels, rows * size, columns * size)
+    return {**core.normal({"images": shape}, seed, dtype), "size": size}
+
+
+def _grid(images: Tensor, size: int) -> Tensor:
+    """(B, C, rows, P, columns, P)."""
+    batch, channels, height, width = images.shape
+    return images.reshape(batch, channels, height // size, size, width // size, size)
+
+
+def _ordered(*order: int) -> Callable[[Tensor, int], Tensor]:
+    """Cutting with the six axes in another order; the first three say which patch, the others where."""
+    return lambda images, size: _grid(images, size).permute(order).flatten(3).flatten(1, 2)
+
+
+reference_cut_patches = _ordered(0, 2, 4, 1, 3, 5)
+
+
+def _every_so_many(images: Tensor, size: int) -> Tensor:
+    """The axes of the reshape the wrong way round: pixels that lie far apart."""
+    batch, channels, height, width = images.shape
+    split = images.reshape(batch, channels, size, height // size, size, width // size)
+    return split.permute(0, 3, 5, 1, 2, 4).flatten(3).flatten(1, 2)
+
+
+def _at_once(images: Tensor, size: int) -> Tensor:
+    return images.reshape(len(images), -1, images.shape[1] * size * size)
+
+
+def _overlapping(images: Tensor, size: int) -> Tensor:
+    return torch.nn.functional.unfold(images, size).mT
+
+
+def _not_whole(images: Tensor, size: int) -> Tensor:
+    raise AnyError(r"shape '\[.*' is invalid for input|split_with_sizes|Sizes of tensors must match")
+
+
+CUT_PATCHES = [
+    Likely(
+        "Did you reshape at once? Numbers that follow each other in memory are a row of the picture, "
+        "not a square: split both sides first, then bring the axes into order, then flatten.",
+        _at_once,
+    ),
+    Likely(
+        "Are the channels last inside a patch? A patch is laid out channel, row, column.",
+        _ordered(0, 2, 4, 3, 5, 1),
+    ),
+    Likely(
+        "Are the patches counted column by column? They are counted row by row, as one reads.",
+        _ordered(0, 4, 2, 1, 3, 5),
+    ),
+    Likely(
+        "Are rows and columns exchanged inside a patch? It is laid out channel, row, column.",
+        _ordered(0, 2, 4, 1, 5, 3),
+    ),
+    Likely(
+        "Are rows and columns exchanged, of the grid and inside a patch? Neither is transposed.",
+        _ordered(0, 4, 2, 1, 5, 3),
+    ),
+    Likely(
+        "Do the pixels of your patch lie far apart? A side of H pixels splits into (H / P, P): first "
+        "which patch, then where in it.",
+        _every_so_many,
+    ),
+    Likely(
+        "Do the pixels of your patch lie far apart? The axes that say which patch come in front of "
+        "those that say where in it.",
+        _ordered(0, 3, 5, 1, 2, 4),
+    ),
+    Likely(
+        "Is a channel a patch of its own? All channels of a square belong to one patch.",
+        lambda images, size: _grid(images, size).permute(0, 2, 4, 1, 3, 5).flatten(4).flatten(1, 3),
+    ),
+    Likely(
+        "Are the patches still a grid? They are one sequence: (B, N, C P P).",
+        lambda images, size: _grid(images, size).permute(0, 2, 4, 1, 3, 5).flatten(3),
+    ),
+    Likely(
+        "Are the last two axes exchanged? There is one row per patch: (B, N, C P P).",
+        lambda images, size: reference_cut_patches(images, size).mT,
+    ),
+    Likely("Do your patches overlap? Each begins where the last one ended.", _overlapping),
+    Likely(
+        "Did you flatten the whole batch? Each picture keeps its own sequence: (B, N, C P P).",
+        lambda images, size: reference_cut_patches(images, size).flatten(0, 1),
+    ),
+    Likely(
+        "Do you take the picture to be as high as it is wide? Height and width have sizes of their own.",
+        _not_whole,
+    ),
+]
+
+
+def cut_patches(student: Callable[[Tensor, int], Tensor]) -> None:
+    """Check exercise 1: square and oblong pictures."""
+    cases = core.standard_cases(
+        cut_arguments,
+        {"batch": 2, "rows": 2, "columns": 3, "size": 2},
+        {"batch": 3, "rows": 3, "columns": 3, "size": 3, "channels": 1, "seed": 1},
+    )
+    core.check_function(
+        "cut_patches",
+        student,
+        reference_cut_patches,
+        cases,
+        CUT_PATCHES,
+        gradient=("images",),
+        forbidden=FORBIDDEN["cut_patches"],
+    )
+
+
+# --- embed_patches ------------------------------------------------------------------------------
+
+
+def embed_arguments(
+    batch: int, n: int, k: int, d: int, dtype: torch.dtype = torch.float64, seed: int = 0
+) -> dict[str, Tensor]:
+    """Arguments of `embed_patches`: N patches of K numbers, weights, class token, N + 1 positions."""
+    sizes: dict[str, Sequence[int]] = {"pieces": (batch, n, k), "w": (d, k), "b": (d,), "cls": (d,)}
+    return core.normal({**sizes, "positions": (n + 1, d)}, seed, dtype)
+
+
+def _embedded(
+    pieces: Tensor,
+    w: Tensor,
+    b: Tensor,
+    cls: Tensor,
+    positions: Tensor,
+    *,
+    project: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda x, w, b: x @ w.T + b,
+    join: Callable[[Tensor, Tensor], Tensor] = lambda c, z: torch.cat([c, z], dim=1),
+    place: Callable[[Tensor, Tensor], Tensor] = lambda z, positions: z + positions,
+) -> Tensor:
+    """Class token and patches as (B, N + 1, D), with one part put in another's place."""
+    z = project(pieces, w, b)
+    return place(join(cls.expand(len(z), 1, -1), z), positions)
+
+
+def reference_embed_patches(pieces, w, b, cls, positions) -> Tensor:
+    """Class token and projected patches, each with its position: (B, N + 1, D)."""
+    return _embedded(pieces, w, b, cls, positions)
+
+
+def _with(**mistake: Any) -> Callable[..., Tensor]:
+    return lambda *arguments: _embedded(*arguments, **mistake)
+
+
+def _places_of_patches(pieces, w, b, cls, positions):
+    z = pieces @ w.T + b + positions[1:]
+    return torch.cat([cls.expand(len(z), 1, -1), z], dim=1)
+
+
+def _places_from_the_first(pieces, w, b, cls, positions):
+    z = pieces @ w.T + b + positions[:-1]
+    return torch.cat([cls.expand(len(z), 1, -1), z], dim=1)
+
+
+def _bias_everywhere(pieces, w, b, cls, positions):
+    z = pieces @ w.T
+    return torch.cat([cls.expand(len(z), 1, -1), z], dim=1) + b + positions
+
+
+def _one_size(*arguments):
+    raise AnyError(r"Expected size \d+ but got size|Sizes of tensors must match|Tensors must have same")
+
+
+EMBED_PATCHES = [
+    Likely(
+        "Does the class token stand at the end? It stands first, before the patches.",
+        _with(join=lambda c, z: torch.cat([z, c], dim=1)),
+    ),
+    Likely(
+        "Is the class token missing? The result has N + 1 vectors.",
+        lambda pieces, w, b, cls, positions: pieces @ w.T + b + positions[1:],
+    ),
+    Likely(
+        "Is the class token missing? The result has N + 1 vectors.",
+        lambda pieces, w, b, cls, positions: pieces @ w.T + b + positions[:-1],
+    ),
+    Likely(
+        "Does the class token get no position? positions[0] is its own.",
+        _places_of_patches,
+    ),
+    Likely(
+        "Do the patches get the positions from number 0 on? That one is the class token's; patch n gets "
+        "positions[n], counted from 1.",
+        _places_from_the_first,
+    ),
+    Likely(
+        "Are the positions missing? Without them the patches are a set.",
+        _with(place=lambda z, positions: z),
+    ),
+    Likely(
+        "Is the first vector the position alone? The class token is added to it.",
+        _with(join=lambda c, z: torch.cat([torch.zeros_like(c), z], dim=1)),
+    ),
+    Likely(
+        "Are the positions in reverse order? The class token gets positions[0].",
+        _with(place=lambda z, positions: z + positions.flip(0)),
+    ),
+    Likely(
+        "Does every vector get the same position? positions has one row for each.",
+        _with(place=lambda z, positions: z + positions[0]),
+    ),
+    Likely(
+        "Are the positions side by side with the vectors? They are added.",
+        _with(place=lambda z, positions: torch.cat([z, positions.expand(len(z), -1, -1)], dim=-1)),
+    ),
+    Likely(
+        "Are the positions multiplied? They are added.",
+        _with(place=lambda z, positions: z * positions),
+    ),
+    Likely("Is the bias missing? b is added to each patch.", _with(project=lambda x, w, b: x @ w.T)),
+    Likely(
+        "Does the class token get the bias too? b belongs to the linear map, and the class token does "
+        "not go through it.",
+        _bias_everywhere,
+    ),
+    Likely("Is w the wrong way round? It is (D, K): use w.T.", _with(project=lambda x, w, b: x @ w + b)),
+    Likely(
+        "Did you join them along another axis? The class token is one more vector of each picture: "
+        "dim=1, after cls has become (B, 1, D).",
+        _one_size,
+    ),
+]
+
+
+def embed_patches(student: Callable[..., Tensor]) -> None:
+    """Check exercise 1: the class token, the linear map, the positions."""
+    cases = core.standard_cases(
+        embed_arguments,
+        {"batch": 2, "n": 3, "k": 5, "d": 4},
+        {"batch": 4, "n": 6, "k": 4, "d": 4, "seed": 1},
+    )
+    cases.append(Case("a single patch", lambda: embed_arguments(3, 1, 2, 5, seed=2)))
+    core.check_function(
+        "embed_patches",
+        student,
+        reference_embed_patches,
+        cases,
+        EMBED_PATCHES,
+        gradient=GRADIENT,
+        forbidden=FORBIDDEN["embed_patches"],
+    )

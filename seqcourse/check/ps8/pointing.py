@@ -1,0 +1,299 @@
+"""Exercise 2: the pointing game, does the peak of a map lie in the box of what it should show?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {"points_at": ("pointing_game", "seqcourse")}
+# How a box lies to the centre of the cell with the peak, in cells: (x0, y0, x1, y1).
+BOXES = (
+    (-0.7, -0.8, 0.9, 0.6),  # around it
+    (-1.3, -1.2, -0.2, -0.3),  # holds the cell's upper left corner only
+    (0.2, 0.3, 1.3, 1.2),  # the lower right corner only
+    (0.0, 0.0, 1.0, 1.0),  # begins in the centre: that belongs to it
+    (-1.0, -1.0, 0.0, 0.7),  # ends in the centre: that does not
+    (-0.8, -0.9, 0.6, 0.0),  # the same for y
+    (-0.6, 0.7, 0.6, 1.9),  # right in x only
+    (0.7, -0.6, 1.9, 0.6),  # right in y only
+)
+
+
+def pointing_arguments(
+    count: int,
+    rows: int,
+    columns: int,
+    cell: int = 8,
+    kind: str = "all",
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `points_at`: maps (K, R, C), boxes (K, 4) in pixels, the picture's side in pixels.
+
+    cell: the picture's side is rows * columns * cell pixels, so that a cell is a whole number of pixels
+    wide and high. kind: "all" kinds of boxes in turn, or "hit" for boxes around the peak only.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    size = rows * columns * cell
+    scores = core.normal({"maps": (count, rows * columns)}, seed, dtype)["maps"]
+    scores[::2] *= 4  # every second map is sharp
+    maps = scores.softmax(dim=-1)
+    row = torch.randint(0, rows, (count,), generator=generator)
+    column = torch.randint(0, columns, (count,), generator=generator)
+    wide, high = size / columns, size / rows
+    row = torch.where(row * high == column * wide, (row + 1) % rows, row)  # never on the diagonal
+    flat = row * columns + column
+    maps[torch.arange(count), flat] = maps.amax(dim=-1) * 1.5
+    maps = maps / maps.sum(dim=-1, keepdim=True)
+    x, y = (column + 0.5) * wide, (row + 0.5) * high
+    around = torch.tensor(BOXES, dtype=torch.float64)
+    number = torch.arange(count)
+    around = around[number // 2 % len(BOXES) if kind == "all" else 0 * number]
+    centre = torch.stack([x, y, x, y], dim=-1).double()
+    boxes = centre + around * torch.tensor([wide, high, wide, high], dtype=torch.float64)
+    if kind == "all":  # a third of them anywhere, and large
+        corners = size * torch.rand(count, 2, generator=generator, dtype=torch.float64) * 0.6
+        sides = size * (0.2 + 0.6 * torch.rand(count, 2, generator=generator, dtype=torch.float64))
+        anywhere = torch.cat([corners, corners + sides], dim=-1)
+        boxes = torch.where((number % 3 == 2)[:, None], anywhere, boxes)
+    return {
+        "maps": maps.reshape(count, rows, columns),
+        "boxes": boxes.clamp(0, size).to(dtype),
+        "size": size,
+    }
+
+
+def _peak(maps: Tensor) -> tuple[Tensor, Tensor]:
+    flat = maps.flatten(1).argmax(dim=-1)
+    return flat // maps.shape[2], flat % maps.shape[2]
+
+
+def _centre(row: Tensor, column: Tensor, maps: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    return (column + 0.5) * size / maps.shape[2], (row + 0.5) * size / maps.shape[1]
+
+
+def _inside(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
+    x0, y0, x1, y1 = boxes.unbind(dim=-1)
+    return (x0 <= x) & (x < x1) & (y0 <= y) & (y < y1)
+
+
+def _made(
+    *,
+    peak: Callable[[Tensor], tuple[Tensor, Tensor]] = _peak,
+    centre: Callable[..., tuple[Tensor, Tensor]] = _centre,
+    inside: Callable[[Tensor, Tensor, Tensor], Tensor] = _inside,
+) -> Callable[[Tensor, Tensor, int], Tensor]:
+    """The game with one rule put in another's place."""
+
+    def play(maps: Tensor, boxes: Tensor, size: int) -> Tensor:
+        return inside(*centre(*peak(maps), maps, size), boxes)
+
+    return play
+
+
+reference_points_at = _made()
+
+
+def _row_length(maps: Tensor) -> tuple[Tensor, Tensor]:
+    flat = maps.flatten(1).argmax(dim=-1)
+    return flat // maps.shape[1], flat % maps.shape[1]
+
+
+def _mean_place(maps: Tensor) -> tuple[Tensor, Tensor]:
+    weights = maps / maps.sum(dim=(1, 2), keepdim=True)
+    rows = torch.arange(maps.shape[1], dtype=maps.dtype)
+    columns = torch.arange(maps.shape[2], dtype=maps.dtype)
+    return (weights.sum(dim=2) * rows).sum(dim=1), (weights.sum(dim=1) * columns).sum(dim=1)
+
+
+def _marginal(maps: Tensor) -> tuple[Tensor, Tensor]:
+    return maps.sum(dim=2).argmax(dim=1), maps.sum(dim=1).argmax(dim=1)
+
+
+def _lowest(maps: Tensor) -> tuple[Tensor, Tensor]:
+    return _peak(-maps)
+
+
+def _of_all(maps: Tensor) -> tuple[Tensor, Tensor]:
+    flat = maps.argmax().expand(len(maps)) % maps[0].numel()
+    return flat // maps.shape[2], flat % maps.shape[2]
+
+
+def _mass(maps: Tensor, boxes: Tensor, size: int) -> Tensor:
+    rows, columns = torch.arange(maps.shape[1]), torch.arange(maps.shape[2])
+    x, y = _centre(rows[:, None, None], columns[:, None], maps, size)
+    x, y = x.expand(maps.shape[1], -1, -1), y.expand(-1, maps.shape[2], -1)
+    return (maps * _inside(x, y, boxes).permute(2, 0, 1)).sum(dim=(1, 2)) > 0.5
+
+
+def _width_and_height(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
+    x0, y0, w, h = boxes.unbind(dim=-1)
+    return (x0 <= x) & (x < x0 + w) & (y0 <= y) & (y < y0 + h)
+
+
+def _rows_first(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
+    return _inside(y, x, boxes)
+
+
+def _compared(lower: Callable, upper: Callable) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    def inside(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
+        x0, y0, x1, y1 = boxes.unbind(dim=-1)
+        return lower(x0, x) & upper(x, x1) & lower(y0, y) & upper(y, y1)
+
+    return inside
+
+
+def _corner(shift: float) -> Callable[..., tuple[Tensor, Tensor]]:
+    return lambda row, column, maps, size: (
+        (column + shift) * size / maps.shape[2],
+        (row + shift) * size / maps.shape[1],
+    )
+
+
+_ENDS = "A box begins with x0 and y0 (<=) and ends before x1 and y1 (<)."
+
+POINTS_AT = [
+    Likely(
+        "Are row and column exchanged? x comes from the column, y from the row.",
+        _made(inside=_rows_first),
+    ),
+    Likely(
+        "Are row and column exchanged? x comes from the column, y from the row.",
+        _made(
+            centre=lambda row, column, maps, size: (
+                (row + 0.5) * size / maps.shape[2],
+                (column + 0.5) * size / maps.shape[1],
+            )
+        ),
+    ),
+    Likely(
+        "Is it the cell's upper left corner? Its centre lies half a cell further to the right and down.",
+        _made(centre=_corner(0.0)),
+    ),
+    Likely(
+        "Is it the cell's lower right corner? Its centre lies half a cell further to the left and up.",
+        _made(centre=_corner(1.0)),
+    ),
+    Likely(
+        "Are cells compared with pixels? A cell is size / C wide and size / R high.",
+        _made(centre=lambda row, column, maps, size: (column, row)),
+    ),
+    Likely(
+        "Are cells compared with pixels? A cell is size / C wide and size / R high.",
+        _made(centre=lambda row, column, maps, size: (column + 0.5, row + 0.5)),
+    ),
+    Likely(
+        "Are a cell's width and height exchanged? It is size / C wide and size / R high.",
+        _made(
+            centre=lambda row, column, maps, size: (
+                (column + 0.5) * size / maps.shape[1],
+                (row + 0.5) * size / maps.shape[2],
+            )
+        ),
+    ),
+    Likely(
+        "Are cells square in your code? A cell is size / C wide and size / R high.",
+        _made(
+            centre=lambda row, column, maps, size: (
+                (column + 0.5) * size / maps.shape[2],
+                (row + 0.5) * size / maps.shape[2],
+            )
+        ),
+    ),
+    Likely(
+        "Are cells square in your code? A cell is size / C wide and size / R high.",
+        _made(
+            centre=lambda row, column, maps, size: (
+                (column + 0.5) * size / maps.shape[1],
+                (row + 0.5) * size / maps.shape[1],
+            )
+        ),
+    ),
+    Likely(
+        "Is the flat index divided by the number of rows? A row has C cells: index // C is the row, "
+        "index % C the column.",
+        _made(peak=_row_length),
+    ),
+    Likely(f"Does the end of a box belong to it? {_ENDS}", _made(inside=_compared(torch.le, torch.le))),
+    Likely(
+        f"Does the beginning of a box not belong to it? {_ENDS}",
+        _made(inside=_compared(torch.lt, torch.lt)),
+    ),
+    Likely(
+        f"Are beginning and end of the box the wrong way round? {_ENDS}",
+        _made(inside=_compared(torch.lt, torch.le)),
+    ),
+    Likely(
+        "Is a box x, y, width and height in your code? It is its left, upper, right and lower side.",
+        _made(inside=_width_and_height),
+    ),
+    Likely(
+        "Do you compare x only? The peak lies in the box when its row does, too.",
+        _made(inside=lambda x, y, boxes: (boxes[:, 0] <= x) & (x < boxes[:, 2])),
+    ),
+    Likely(
+        "Do you compare y only? The peak lies in the box when its column does, too.",
+        _made(inside=lambda x, y, boxes: (boxes[:, 1] <= y) & (y < boxes[:, 3])),
+    ),
+    Likely(
+        "Is one of x and y enough in your code? Both must lie in the box.",
+        _made(
+            inside=lambda x, y, boxes: (
+                ((boxes[:, 0] <= x) & (x < boxes[:, 2])) | ((boxes[:, 1] <= y) & (y < boxes[:, 3]))
+            )
+        ),
+    ),
+    Likely(
+        "Is it the other way round? True means that the peak lies in the box.",
+        _made(inside=lambda *a: ~_inside(*a)),
+    ),
+    Likely("Did you add up the weights in the box? Only the peak counts.", _mass),
+    Likely("Is it the mean place of the map? Only the peak counts.", _made(peak=_mean_place)),
+    Likely(
+        "Is it the highest row and the highest column, each by its sum? The peak is one cell.",
+        _made(peak=_marginal),
+    ),
+    Likely("Is it the lowest weight? The peak is the highest.", _made(peak=_lowest)),
+    Likely(
+        "Is there one peak for all maps? Each map has its own: flatten(1), then argmax over the cells.",
+        _made(peak=_of_all),
+    ),
+    Likely(
+        "Did you return the share? One truth value for each map is asked for.",
+        lambda *a: reference_points_at(*a).double().mean(),
+    ),
+    Likely(
+        "Did you return the number of hits? One truth value for each map is asked for.",
+        lambda *a: reference_points_at(*a).sum(),
+    ),
+]
+
+
+def points_at(student: Callable[[Tensor, Tensor, int], Tensor]) -> None:
+    """Check exercise 2: boxes around the peak first, then beside it and with a side in its centre."""
+
+    def case(label: str, *sizes: int, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: pointing_arguments(*sizes, **options), hint)
+
+    cases = [
+        case("boxes around the peak, beside it and up to its centre", 60, 4, 4),
+        case(
+            "a grid that is not square", 60, 3, 5, seed=1, hint="Is the number of rows that of columns?"
+        ),
+        case("a single map", 1, 5, 4, kind="hit", seed=2, hint="Does a squeeze() or [0] drop an axis?"),
+        case("float32", 60, 8, 8, dtype=torch.float32, cell=1, seed=3),
+    ]
+    core.check_function(
+        "points_at",
+        student,
+        reference_points_at,
+        cases,
+        POINTS_AT,
+        forbidden=FORBIDDEN["points_at"],
+    )

@@ -1,0 +1,247 @@
+"""Exercise 5: a layer of the listener's pyramid, which halves the time axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.compare import AnyError
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {"pyramid_layer": ("pair_neighbours", "PyramidLSTM", "seqcourse")}
+Reader = Callable[[Tensor, Tensor], Tensor]
+
+
+def listener(d: int, h: int, seed: int, dtype: torch.dtype) -> Reader:
+    """lstm(x, lengths) -> (B, T, 2 H): a layer with fixed weights that reads in both directions."""
+    w = core.normal({"in": (2, d, h), "again": (2, h, h)}, seed, dtype)
+
+    def lstm(x: Tensor, lengths: Tensor) -> Tensor:
+        real = torch.arange(x.shape[1]) < torch.as_tensor(lengths)[:, None]
+        both = []
+        for side, order in enumerate((range(x.shape[1]), range(x.shape[1] - 1, -1, -1))):
+            state, states = x.new_zeros(len(x), h), {}
+            for t in order:
+                new = torch.tanh(x[:, t] @ w["in"][side] + 0.5 * state @ w["again"][side])
+                state = torch.where(real[:, t, None], new, 0 * new)
+                states[t] = state
+            both.append(torch.stack([states[t] for t in range(x.shape[1])], dim=1))
+        return torch.cat(both, dim=-1)
+
+    return lstm
+
+
+def pyramid_arguments(
+    lengths: Sequence[int],
+    d: int = 3,
+    h: int = 2,
+    extra: int = 0,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `pyramid_layer`: vectors with something in the padding, lengths, a layer to read.
+
+    extra: columns of padding that no sequence reaches.
+    """
+    x = core.normal({"x": (len(lengths), max(lengths) + extra, d)}, seed, dtype)["x"]
+    return {"x": x, "lengths": torch.tensor(list(lengths)), "lstm": listener(2 * d, h, seed + 1, dtype)}
+
+
+def _clean(x: Tensor, lengths: Tensor) -> Tensor:
+    """Zeros in the padding, and one column more where the number of columns is odd."""
+    x = x * (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
+    return _even(x)
+
+
+def _even(x: Tensor) -> Tensor:
+    return torch.cat([x, x.new_zeros(len(x), x.shape[1] % 2, x.shape[2])], dim=1)
+
+
+def _halved(lengths: Tensor) -> Tensor:
+    return (lengths + 1) // 2
+
+
+def _neighbours(x: Tensor) -> Tensor:
+    return torch.cat([x[:, ::2], x[:, 1::2]], dim=-1)
+
+
+def _read(lstm: Reader, pairs: Tensor, lengths: Tensor, halved: Tensor) -> tuple[Tensor, Tensor]:
+    return lstm(pairs, halved), halved
+
+
+def _made(
+    *,
+    clean: Callable[[Tensor, Tensor], Tensor] = _clean,
+    pair: Callable[[Tensor], Tensor] = _neighbours,
+    halve: Callable[[Tensor], Tensor] = _halved,
+    read: Callable[..., Any] = _read,
+) -> Callable[..., Any]:
+    """The layer with one part put in another's place."""
+
+    def layer(x: Tensor, lengths: Tensor, lstm: Reader) -> Any:
+        return read(lstm, pair(clean(x, lengths)), lengths, halve(lengths))
+
+    return layer
+
+
+reference_pyramid_layer = _made()
+
+
+def _whole_pairs(x: Tensor, lengths: Tensor) -> Tensor:
+    return x[:, : x.shape[1] // 2 * 2]
+
+
+def _zeros_in_front(x: Tensor, lengths: Tensor) -> Tensor:
+    x = x * (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
+    return torch.cat([x.new_zeros(len(x), x.shape[1] % 2, x.shape[2]), x], dim=1)
+
+
+def _last_twice(x: Tensor, lengths: Tensor) -> Tensor:
+    x = x * (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
+    x, rows = _even(x), torch.arange(len(x))
+    odd = (lengths % 2 == 1)[:, None]
+    again = torch.where(odd, x[rows, lengths - 1], x[rows, lengths.clamp(max=x.shape[1] - 1)])
+    x = x.clone()
+    x[rows, lengths.clamp(max=x.shape[1] - 1)] = again
+    return x
+
+
+def _halves(x: Tensor) -> Tensor:
+    middle = x.shape[1] // 2
+    return torch.cat([x[:, :middle], x[:, middle:]], dim=-1)
+
+
+def _interleaved(x: Tensor) -> Tensor:
+    return torch.stack([x[:, ::2], x[:, 1::2]], dim=-1).flatten(2)
+
+
+def _shapes(*arguments: Any) -> Any:
+    raise AnyError("shapes cannot be multiplied")
+
+
+def _odd(*arguments: Any) -> Any:
+    raise AnyError(r"is invalid for input of size|Sizes of tensors must match|must match the size")
+
+
+_ODD = "the last vector of an odd length is paired with zeros, (length + 1) // 2"
+
+PYRAMID_LAYER = [
+    Likely(
+        "Does the last vector of an odd length get paired with what stands in the padding? It is paired "
+        "with zeros: put zeros wherever the padding is, first.",
+        _made(clean=lambda x, lengths: _even(x)),
+    ),
+    Likely(
+        f"Are the lengths rounded down? Nothing that was said is lost: {_ODD}.",
+        _made(halve=lambda lengths: lengths // 2),
+    ),
+    Likely(
+        f"Are the lengths rounded down? Nothing that was said is lost: {_ODD}.",
+        _made(clean=lambda x, lengths: _even(x), halve=lambda lengths: lengths // 2),
+    ),
+    Likely(
+        f"Is the last vector thrown away? Nothing that was said is lost: {_ODD}.",
+        _made(clean=_whole_pairs),
+    ),
+    Likely(
+        f"Is the last vector thrown away? Nothing that was said is lost: {_ODD}.",
+        _made(clean=_whole_pairs, halve=lambda lengths: lengths // 2),
+    ),
+    Likely(
+        "Do the zeros stand in front? They stand behind the last vector.",
+        _made(clean=_zeros_in_front),
+    ),
+    Likely(
+        "Is the last vector of an odd length paired with itself? It is paired with zeros.",
+        _made(clean=_last_twice),
+    ),
+    Likely(
+        "Are the two of a pair exchanged? The earlier one comes first.",
+        _made(pair=lambda x: torch.cat([x[:, 1::2], x[:, ::2]], dim=-1)),
+    ),
+    Likely(
+        "Do you pair the first half with the second? Pairs are neighbours in time: 0 and 1, 2 and 3.",
+        _made(pair=_halves),
+    ),
+    Likely(
+        "Are the numbers of a pair mixed? First all D numbers of the one, then all of the other.",
+        _made(pair=_interleaved),
+    ),
+    Likely(
+        "Does lstm get the old lengths? It reads pairs: there are half as many.",
+        _made(read=lambda lstm, pairs, old, halved: (lstm(pairs, old), halved)),
+    ),
+    Likely(
+        "Did you return the old lengths? Whatever comes next must know how many states there are.",
+        _made(read=lambda lstm, pairs, old, halved: (lstm(pairs, halved), old)),
+    ),
+    Likely(
+        "Are the lengths not halved? There are half as many states: (length + 1) // 2.",
+        _made(halve=lambda lengths: lengths),
+    ),
+    Likely(
+        "Are the lengths broken numbers? (length + 1) // 2 are whole ones.",
+        _made(halve=lambda lengths: lengths / 2),
+    ),
+    Likely(
+        "Does nothing read the pairs? They go through lstm.",
+        _made(read=lambda lstm, pairs, old, halved: (pairs, halved)),
+    ),
+    Likely(
+        "Does lstm get lengths as if there were no padding? Each sequence has its own.",
+        _made(
+            read=lambda lstm, pairs, old, halved: (
+                lstm(pairs, torch.full_like(halved, pairs.shape[1])),
+                halved,
+            )
+        ),
+    ),
+    Likely(
+        "Did you return the states only? Their lengths are asked for as well.",
+        _made(read=lambda lstm, pairs, old, halved: lstm(pairs, halved)),
+    ),
+    Likely(
+        "Did you return the lengths first? The order is states, lengths.",
+        _made(read=lambda lstm, pairs, old, halved: (halved, lstm(pairs, halved))),
+    ),
+    Likely(
+        "Is each pair side by side, 2 D numbers wide? That is what lstm reads: no sum, no mean, none "
+        "left out.",
+        _shapes,
+    ),
+    Likely(
+        f"Does it only work for an even number of columns? Of an odd one {_ODD}.",
+        _odd,
+    ),
+]
+
+
+def pyramid_layer(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Check exercise 5: even lengths, then odd ones and padding."""
+
+    def case(label: str, *lengths: int, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: pyramid_arguments(lengths, **options), hint)
+
+    cases = [
+        case("the first example", 4, 4),
+        case("other sizes", 6, 6, 6, d=4, h=3, seed=1, hint="Is a size written into your code?"),
+        case("one sequence", 8, d=2, seed=2, hint="Does a squeeze() or [0] drop the batch?"),
+        case("float32", 4, 4, dtype=torch.float32, hint="Create new tensors like the old ones."),
+        case("an odd number of columns", 5, 5, seed=3),
+        case("padding, of even lengths", 6, 2, 4, seed=4),
+        case("padding, of odd lengths", 6, 3, 5, 1, seed=5),
+        case("padding and an odd number of columns", 4, 7, 3, seed=6),
+    ]
+    core.check_function(
+        "pyramid_layer",
+        student,
+        reference_pyramid_layer,
+        cases,
+        PYRAMID_LAYER,
+        gradient=("x",),
+        forbidden=FORBIDDEN["pyramid_layer"],
+    )

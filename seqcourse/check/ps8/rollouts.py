@@ -1,0 +1,175 @@
+"""Exercise 4: attention rollout, through all layers from the class token to the patches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {"rollout": ("rollout", "attention_rollout", "seqcourse")}
+
+
+def rollout_arguments(
+    batch: int,
+    layers: int = 3,
+    heads: int = 2,
+    n: int = 5,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Tensor]:
+    """Arguments of `rollout`: attention weights (B, L, H, N, N), each row a softmax."""
+    scores = core.normal({"weights": (batch, layers, heads, n, n)}, seed, dtype)["weights"]
+    return {"weights": (2 * scores).softmax(dim=-1)}
+
+
+def _half(mean: Tensor) -> Tensor:
+    """With the residual connection: half of what comes through the layer is the vector itself."""
+    return (mean + torch.eye(mean.shape[-1], dtype=mean.dtype)) / 2
+
+
+def _upwards(layers: list[Tensor]) -> Tensor:
+    result = layers[0]
+    for layer in layers[1:]:
+        result = layer @ result
+    return result
+
+
+def _downwards(layers: list[Tensor]) -> Tensor:
+    return _upwards(layers[::-1])
+
+
+def _elementwise(layers: list[Tensor]) -> Tensor:
+    result = layers[0]
+    for layer in layers[1:]:
+        result = layer * result
+    return result
+
+
+def _made(
+    *,
+    heads: Callable[[Tensor], Tensor] = lambda layer: layer.mean(dim=1),
+    mixed: Callable[[Tensor], Tensor] = _half,
+    chain: Callable[[list[Tensor]], Tensor] = _upwards,
+    read: Callable[[Tensor], Tensor] = lambda whole: whole[:, 0, 1:],
+) -> Callable[[Tensor], Tensor]:
+    """The rollout with one part put in another's place."""
+    return lambda weights: read(chain([mixed(heads(layer)) for layer in weights.unbind(dim=1)]))
+
+
+reference_rollout = _made()
+
+
+def _scaled(whole: Tensor) -> Tensor:
+    return whole[:, 0, 1:] / whole[:, 0, 1:].sum(dim=-1, keepdim=True)
+
+
+_RESIDUAL = "Half of what comes through a layer is the vector itself, half what it attends to."
+
+ROLLOUT = [
+    Likely(
+        f"Is the residual connection missing? {_RESIDUAL}",
+        _made(mixed=lambda mean: mean),
+    ),
+    Likely(
+        f"Did you add the identity and not halve? {_RESIDUAL} So every row sums to 1 again.",
+        _made(mixed=lambda mean: 2 * _half(mean)),
+    ),
+    Likely(
+        f"Is every number made larger by one half? {_RESIDUAL} The identity has its 1s on the diagonal "
+        "only.",
+        _made(mixed=lambda mean: (mean + 1) / 2),
+    ),
+    Likely(
+        "Are the layers multiplied in the other order? The last layer looks at what the first ones "
+        "made: it stands on the left.",
+        _made(chain=_downwards),
+    ),
+    Likely(
+        "Are the layers multiplied number by number? It is the product of matrices, @.",
+        _made(chain=_elementwise),
+    ),
+    Likely(
+        "Is that the last layer alone? All layers are multiplied.",
+        _made(chain=lambda layers: layers[-1]),
+    ),
+    Likely(
+        "Is that the first layer alone? All layers are multiplied.",
+        _made(chain=lambda layers: layers[0]),
+    ),
+    Likely(
+        "Is that the mean over the layers? They are multiplied: each looks at what the one below made.",
+        _made(chain=lambda layers: torch.stack(layers).mean(dim=0)),
+    ),
+    Likely(
+        "Did you read the column of the class token? Its row says what it looks at.",
+        _made(read=lambda whole: whole[:, 1:, 0]),
+    ),
+    Likely(
+        "Is the class token itself still in the result? Leave out its own place, the first.",
+        _made(read=lambda whole: whole[:, 0]),
+    ),
+    Likely(
+        "Did you leave out the last patch? The class token's own place is the first.",
+        _made(read=lambda whole: whole[:, 0, :-1]),
+    ),
+    Likely(
+        "Is that the row of the last patch? The class token is the first.",
+        _made(read=lambda whole: whole[:, -1, 1:]),
+    ),
+    Likely(
+        "Is that the mean over all rows? Only the row of the class token is asked for.",
+        _made(read=lambda whole: whole.mean(dim=1)[:, 1:]),
+    ),
+    Likely(
+        "Did you make the result sum to 1? The rest that stays with the class token is left out, "
+        "not shared out.",
+        _made(read=_scaled),
+    ),
+    Likely(
+        "Did you add up the heads? Their mean keeps every row's sum at 1.",
+        _made(heads=lambda layer: layer.sum(dim=1)),
+    ),
+    Likely(
+        "Is that the first head alone? Take the mean over the heads.",
+        _made(heads=lambda layer: layer[:, 0]),
+    ),
+    Likely(
+        "Did you take the largest of the heads? Take their mean.",
+        _made(heads=lambda layer: layer.amax(dim=1)),
+    ),
+    Likely(
+        "Did you take the batch for the layers? The weights are (batch, layers, heads, queries, keys).",
+        lambda weights: reference_rollout(weights.transpose(0, 1)),
+    ),
+]
+
+
+def rollout(student: Callable[[Tensor], Tensor]) -> None:
+    """Check exercise 4."""
+
+    def case(label: str, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: rollout_arguments(**options), hint)
+
+    cases = core.standard_cases(
+        rollout_arguments,
+        {"batch": 2},
+        {"batch": 4, "layers": 4, "heads": 3, "n": 7, "seed": 1},
+    )
+    cases += [
+        case("all sizes equal", batch=4, layers=4, heads=4, n=4, seed=2),
+        case("a single layer", batch=2, layers=1, n=3, seed=3),
+    ]
+    core.check_function(
+        "rollout",
+        student,
+        reference_rollout,
+        cases,
+        ROLLOUT,
+        gradient=("weights",),
+        forbidden=FORBIDDEN["rollout"],
+    )

@@ -1,0 +1,156 @@
+"""Exercise 3: what asks a captioner to look at the whole picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check import core
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {"doubly_stochastic": ("doubly_stochastic", "seqcourse")}
+
+
+def stochastic_arguments(
+    lengths: Sequence[int],
+    places: int = 5,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Tensor]:
+    """Arguments of `doubly_stochastic`: weights (B, T, N), each row a softmax, and the real steps."""
+    shape = (len(lengths), max(lengths), places)
+    scores = core.normal({"weights": shape}, seed, dtype)["weights"]
+    real = torch.arange(max(lengths)) < torch.tensor(list(lengths))[:, None]
+    return {"weights": (1.5 * scores).softmax(dim=-1), "real": real}
+
+
+def _received(weights: Tensor, real: Tensor) -> Tensor:
+    """What each place got over the real steps, (B, N)."""
+    return (weights * real[..., None]).sum(dim=1)
+
+
+def _made(
+    *,
+    got: Callable[[Tensor, Tensor], Tensor] = _received,
+    gap: Callable[[Tensor], Tensor] = lambda got: (1 - got) ** 2,
+    over_places: Callable[[Tensor], Tensor] = lambda gaps: gaps.sum(dim=-1),
+    over_batch: Callable[[Tensor], Tensor] = lambda sums: sums.mean(),
+) -> Callable[[Tensor, Tensor], Tensor]:
+    """The regulariser with one part put in another's place."""
+    return lambda weights, real: over_batch(over_places(gap(got(weights, real))))
+
+
+reference_doubly_stochastic = _made()
+
+
+def _expected(weights: Tensor, real: Tensor) -> Tensor:
+    share = real.sum(dim=1, keepdim=True) / weights.shape[2]
+    return ((share - _received(weights, real)) ** 2).sum(dim=-1).mean()
+
+
+def _each_step(weights: Tensor, real: Tensor) -> Tensor:
+    return (((1 - weights) ** 2) * real[..., None]).sum(dim=(1, 2)).mean()
+
+
+DOUBLY_STOCHASTIC = [
+    Likely(
+        "Is padding counted? A step behind a sentence's end looks at nothing: leave it out.",
+        _made(got=lambda a, real: a.sum(dim=1)),
+    ),
+    Likely(
+        "Did you take the steps that are padding? True in real means a real word.",
+        _made(got=lambda a, real: _received(a, ~real)),
+    ),
+    Likely(
+        "Did you add up over the places? That is 1 at every step anyway: add up over the steps, dim=1.",
+        _made(got=lambda a, real: a.sum(dim=2)),
+    ),
+    Likely(
+        "Did you add up over the places? That is 1 at every step anyway: add up over the steps, dim=1.",
+        _made(got=lambda a, real: (a * real[..., None]).sum(dim=2)),
+    ),
+    Likely(
+        "Is it the mean over the steps? What a place got over the whole sentence is a sum.",
+        _made(got=lambda a, real: _received(a, real) / real.sum(dim=1, keepdim=True)),
+    ),
+    Likely(
+        "Is it the mean over the steps? What a place got over the whole sentence is a sum.",
+        _made(got=lambda a, real: (a * real[..., None]).mean(dim=1)),
+    ),
+    Likely(
+        "Is each step compared with 1? Add up over the steps first, then compare.",
+        _each_step,
+    ),
+    Likely(
+        "Is the square missing? Too little and too much must not cancel.", _made(gap=lambda g: 1 - g)
+    ),
+    Likely(
+        "Did you take the absolute value? The difference is squared.",
+        _made(gap=lambda g: (1 - g).abs()),
+    ),
+    Likely(
+        "Is the 1 missing? The square is that of the difference from 1.",
+        _made(gap=lambda g: g**2),
+    ),
+    Likely(
+        "Is it 1 minus the square? It is the square of the difference, (1 - sum)².",
+        _made(gap=lambda g: 1 - g**2),
+    ),
+    Likely(
+        "Is the sum over the places squared, not each difference? Square first, then add up.",
+        _made(gap=lambda g: 1 - g, over_places=lambda gaps: gaps.sum(dim=-1) ** 2),
+    ),
+    Likely(
+        "Is it the mean over the places? It is their sum; the mean is over the batch.",
+        _made(over_places=lambda gaps: gaps.mean(dim=-1)),
+    ),
+    Likely(
+        "Is it the sum over the batch? It is the mean: each sentence counts the same.",
+        _made(over_batch=lambda sums: sums.sum()),
+    ),
+    Likely(
+        "Is there a number for every sentence? One number is asked for, their mean.",
+        _made(over_batch=lambda sums: sums),
+    ),
+    Likely(
+        "Is each place compared with T / N? Here it is compared with 1.",
+        _expected,
+    ),
+    Likely(
+        "Is there a root too many? The squares are added up as they are.",
+        _made(over_places=lambda gaps: gaps.sum(dim=-1).sqrt()),
+    ),
+    Likely(
+        "Is the sign wrong? This is added to the loss, so it is larger the worse the maps are.",
+        _made(over_batch=lambda sums: -sums.mean()),
+    ),
+]
+
+
+def doubly_stochastic(student: Callable[[Tensor, Tensor], Tensor]) -> None:
+    """Check exercise 3: sentences of one length first, then padded ones."""
+
+    def case(label: str, *lengths: int, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: stochastic_arguments(lengths, **options), hint)
+
+    padded = "Sentences end at different steps: only the real ones count."
+    cases = [
+        case("the first example", 3, 3),
+        case("other sizes", 4, 4, 4, places=9, seed=1, hint="Is a size written into your code?"),
+        case("one sentence", 6, seed=2, hint="Does a squeeze() or [0] drop the batch?"),
+        case("all sizes equal", 5, 5, 5, 5, 5, seed=3),
+        case("sentences of lengths 5, 2 and 4", 5, 2, 4, seed=4, hint=padded),
+        case("float32", 6, 3, dtype=torch.float32, seed=5, hint="Create new tensors like the old ones."),
+    ]
+    core.check_function(
+        "doubly_stochastic",
+        student,
+        reference_doubly_stochastic,
+        cases,
+        DOUBLY_STOCHASTIC,
+        gradient=("weights",),
+        forbidden=FORBIDDEN["doubly_stochastic"],
+    )

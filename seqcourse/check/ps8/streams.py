@@ -1,0 +1,289 @@
+"""Exercise 7: co-attention, two streams that read each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check import core
+from seqcourse.check.compare import AnyError
+from seqcourse.check.core import Case, Likely
+
+FORBIDDEN = {"co_attention": ("CoAttention", "MultiheadAttention")}
+Weights = tuple[Tensor, Tensor, Tensor]
+
+
+def _mask(lengths: Sequence[int] | None, batch: int, size: int) -> Tensor:
+    ends = torch.tensor([size] * batch if lengths is None else list(lengths))
+    return torch.arange(size) < ends[:, None]
+
+
+def streams_arguments(
+    batch: int,
+    n: int,
+    m: int,
+    d_x: int = 4,
+    d_y: int = 3,
+    width: int = 2,
+    n_lengths: Sequence[int] | None = None,
+    m_lengths: Sequence[int] | None = None,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `co_attention`: two streams with their masks, and three matrices for each reader.
+
+    n_lengths, m_lengths: how many vectors are real in each sequence of x and y; None for all.
+    """
+    drawn = core.normal({"x": (batch, n, d_x), "y": (batch, m, d_y)}, seed, dtype)
+    w_x = core.normal({"q": (d_x, width), "k": (d_y, width), "v": (d_y, d_x)}, seed + 1, dtype)
+    w_y = core.normal({"q": (d_y, width), "k": (d_x, width), "v": (d_x, d_y)}, seed + 2, dtype)
+    return {
+        **drawn,
+        "x_mask": _mask(n_lengths, batch, n),
+        "y_mask": _mask(m_lengths, batch, m),
+        "w_x": tuple(w_x.values()),
+        "w_y": tuple(w_y.values()),
+    }
+
+
+def _attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    return functional.attention(q, k, v, mask[:, None], need_weights=True)
+
+
+def _reads(
+    x: Tensor, y: Tensor, mask: Tensor, w: Weights, attend: Callable = _attend
+) -> tuple[Tensor, Tensor]:
+    """What x reads in y, (B, N, D_X), and with which weights, (B, N, M)."""
+    return attend(x @ w[0], y @ w[1], y @ w[2], mask)
+
+
+def _layer(
+    x: Tensor,
+    y: Tensor,
+    x_mask: Tensor,
+    y_mask: Tensor,
+    w_x: Weights,
+    w_y: Weights,
+    *,
+    attend: Callable = _attend,
+    masks: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = lambda x_mask, y_mask: (y_mask, x_mask),
+    readers: Callable[[Weights, Weights], tuple[Weights, Weights]] = lambda w_x, w_y: (w_x, w_y),
+    add: Callable[[Tensor, Tensor], Tensor] = lambda old, new: old + new,
+    second: Callable[[Tensor, Tensor], Tensor] = lambda old, new: old,
+    give: Callable[..., Any] = lambda x, y, a, b: (x, y, a, b),
+) -> Any:
+    """One layer; the options make the mistakes of CO_ATTENTION."""
+    (w_x, w_y), (seen_by_x, seen_by_y) = readers(w_x, w_y), masks(x_mask, y_mask)
+    to_x, a = _reads(x, y, seen_by_x, w_x, attend)
+    new_x = add(x, to_x)
+    to_y, b = _reads(y, second(x, new_x), seen_by_y, w_y, attend)
+    return give(new_x, add(y, to_y), a, b)
+
+
+def reference_co_attention(x, y, x_mask, y_mask, w_x, w_y):
+    """Each stream reads the other as it was: x (B, N, D_X), y (B, M, D_Y) and both weights."""
+    return _layer(x, y, x_mask, y_mask, w_x, w_y)
+
+
+def _with(**mistake: Any) -> Callable[..., Any]:
+    return lambda *arguments: _layer(*arguments, **mistake)
+
+
+def _weighing(weigh: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Callable[..., Any]:
+    """Attention with other weights: weigh(q, k, mask) -> (B, N, M)."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        weights = weigh(q, k, mask[:, None])
+        return weights @ v, weights
+
+    return attend
+
+
+def _hidden(scores: Tensor, mask: Tensor) -> Tensor:
+    return scores.masked_fill(~mask, float("-inf"))
+
+
+def _over_queries(q: Tensor, k: Tensor, mask: Tensor) -> Tensor:
+    return _hidden(q @ k.mT / q.shape[-1] ** 0.5, mask).softmax(dim=1)
+
+
+def _cleared(q: Tensor, k: Tensor, mask: Tensor) -> Tensor:
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(dim=-1) * mask
+
+
+def _scaled_by_stream(v_size: Callable[[Tensor], int]) -> Callable[..., Any]:
+    def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        weights = _hidden(q @ k.mT / v_size(v) ** 0.5, mask[:, None]).softmax(dim=-1)
+        return weights @ v, weights
+
+    return attend
+
+
+def _only(which: int) -> Callable[..., Any]:
+    """One stream reads, the other stays as it is."""
+
+    def layer(x, y, *rest):
+        new_x, new_y, a, b = _layer(x, y, *rest)
+        return (new_x, y, a, b) if which == 0 else (x, new_y, a, b)
+
+    return layer
+
+
+def _own_stream(x, y, x_mask, y_mask, w_x, w_y):
+    """Self-attention in each stream, where the sizes allow it."""
+    to_x, a = _attend(x @ w_x[0], x @ w_x[1], x @ w_x[2], x_mask)
+    to_y, b = _attend(y @ w_y[0], y @ w_y[1], y @ w_y[2], y_mask)
+    return x + to_x, y + to_y, a, b
+
+
+def _queries_of_the_other(x, y, x_mask, y_mask, w_x, w_y):
+    """The roles exchanged, where the sizes allow it."""
+    to_x, a = _attend(y @ w_x[0], x @ w_x[1], x @ w_x[2], x_mask)
+    to_y, b = _attend(x @ w_y[0], y @ w_y[1], y @ w_y[2], y_mask)
+    return x + to_x, y + to_y, a, b
+
+
+def _y_first(x, y, x_mask, y_mask, w_x, w_y):
+    to_y, b = _reads(y, x, x_mask, w_y)
+    to_x, a = _reads(x, y + to_y, y_mask, w_x)
+    return x + to_x, y + to_y, a, b
+
+
+_AT_ONCE = "Both streams read at the same time: each reads the other as it was before the layer."
+_SIZES = (
+    "Queries come from the stream that reads, keys and values from the other: x @ W_Q, y @ W_K, y @ W_V."
+)
+_EXCHANGED = "x reads y under y_mask, y reads x under x_mask: the mask belongs to what is read."
+
+
+def _wrong_sizes(*arguments: Any) -> Any:
+    raise AnyError(r"shapes cannot be multiplied|Expected size for first two dimensions")
+
+
+def _wrong_mask(*arguments: Any) -> Any:
+    raise AnyError(r"must match the size of tensor|must be broadcastable|mask")
+
+
+CO_ATTENTION = [
+    Likely(f"Does y read the new x? {_AT_ONCE}", _with(second=lambda old, new: new)),
+    Likely(f"Does x read the new y? {_AT_ONCE}", _y_first),
+    Likely(
+        "Are the residual connections missing? What a stream reads is added to what it was.",
+        _with(add=lambda old, new: new),
+    ),
+    Likely(f"Does each stream read itself? {_SIZES}", _own_stream),
+    Likely(f"Are the roles exchanged? {_SIZES}", _queries_of_the_other),
+    Likely(
+        "Are the matrices exchanged? w_x belongs to the stream x as a reader, w_y to y.",
+        _with(readers=lambda w_x, w_y: (w_y, w_x)),
+    ),
+    Likely(
+        "Do both streams read with w_x? y has its own, w_y.",
+        _with(readers=lambda w_x, w_y: (w_x, w_x)),
+    ),
+    Likely(
+        "Are keys and queries exchanged? The order is W_Q, W_K, W_V.",
+        _with(readers=lambda w_x, w_y: (w_x[1::-1] + w_x[2:], w_y[1::-1] + w_y[2:])),
+    ),
+    Likely(
+        f"Are the masks exchanged? {_EXCHANGED}", _with(masks=lambda x_mask, y_mask: (x_mask, y_mask))
+    ),
+    Likely(
+        "Are the masks not used? Padding must not be read.",
+        _with(masks=lambda x_mask, y_mask: (torch.ones_like(y_mask), torch.ones_like(x_mask))),
+    ),
+    Likely(
+        "Is y_mask not used? x must not read padding.",
+        _with(masks=lambda x_mask, y_mask: (torch.ones_like(y_mask), x_mask)),
+    ),
+    Likely(
+        "Is x_mask not used? y must not read padding.",
+        _with(masks=lambda x_mask, y_mask: (y_mask, torch.ones_like(x_mask))),
+    ),
+    Likely(
+        "Are the masks the wrong way round? True means may attend.",
+        _with(masks=lambda x_mask, y_mask: (~y_mask, ~x_mask)),
+    ),
+    Likely(
+        "Is a weight set to 0 after the softmax? Hide padding before it, with minus infinity: the rest "
+        "must still sum to 1.",
+        _with(attend=_weighing(_cleared)),
+    ),
+    Likely(
+        "Is the scale missing? The products are divided by the root of the queries' width.",
+        _with(attend=_weighing(lambda q, k, mask: _hidden(q @ k.mT, mask).softmax(dim=-1))),
+    ),
+    Likely(
+        "Did you divide by the width itself? Divide by its root.",
+        _with(
+            attend=_weighing(lambda q, k, mask: _hidden(q @ k.mT / q.shape[-1], mask).softmax(dim=-1))
+        ),
+    ),
+    Likely(
+        "Did you divide by the root of the stream's width? It is that of the queries, A.",
+        _with(attend=_scaled_by_stream(lambda v: v.shape[-1])),
+    ),
+    Likely(
+        "Is the softmax over the queries? Each query's weights sum to 1: dim=-1.",
+        _with(attend=_weighing(_over_queries)),
+    ),
+    Likely("Does only x read? y reads x at the same time.", _only(0)),
+    Likely("Does only y read? x reads y at the same time.", _only(1)),
+    Likely(
+        "Are the weights missing? Return x, y and both weights.",
+        _with(give=lambda x, y, a, b: (x, y)),
+    ),
+    Likely(
+        "Are the two weights exchanged? First those with which x reads y, (B, N, M).",
+        _with(give=lambda x, y, a, b: (x, y, b, a)),
+    ),
+    Likely(
+        "Are the weights transposed? There is one row per query.",
+        _with(give=lambda x, y, a, b: (x, y, a.mT, b.mT)),
+    ),
+    Likely(
+        "Are y's weights those of x, transposed? Each direction has queries, keys and a softmax of its "
+        "own.",
+        _with(give=lambda x, y, a, b: (x, y, a, a.mT)),
+    ),
+    Likely(
+        "Did you return y first? The order is x, y.",
+        _with(give=lambda x, y, a, b: (y, x, a, b)),
+    ),
+    Likely(f"Do the sizes not fit? {_SIZES}", _wrong_sizes),
+    Likely(
+        f"Does a mask not fit? {_EXCHANGED} [:, None] makes (B, M) a (B, 1, M), for every query.",
+        _wrong_mask,
+    ),
+]
+
+
+def co_attention(student: Callable[..., Any]) -> None:
+    """Check exercise 7: no padding, then padding in both streams."""
+
+    def case(label: str, *sizes: int, hint: str = "", **options: Any) -> Case:
+        return Case(label, lambda: streams_arguments(*sizes, **options), hint)
+
+    cases = core.standard_cases(
+        streams_arguments,
+        {"batch": 2, "n": 3, "m": 4},
+        {"batch": 4, "n": 5, "m": 2, "d_x": 3, "d_y": 6, "width": 4, "seed": 10},
+    )
+    cases += [
+        case("all sizes equal", 4, 4, 4, d_x=4, d_y=4, width=4, seed=20),
+        case("padding in y", 3, 4, 5, m_lengths=[5, 2, 3], seed=30),
+        case("padding in both", 3, 5, 4, n_lengths=[2, 5, 3], m_lengths=[4, 1, 3], seed=40),
+    ]
+    core.check_function(
+        "co_attention",
+        student,
+        reference_co_attention,
+        cases,
+        CO_ATTENTION,
+        gradient=("x", "y"),
+        forbidden=FORBIDDEN["co_attention"],
+    )

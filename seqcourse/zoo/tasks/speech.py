@@ -1,0 +1,200 @@
+"""Digit strings, spoken: frames in, letters out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy
+import torch
+from torch import nn
+
+from seqcourse import data, decode, metrics
+from seqcourse.data import DigitString, SpokenBatches, Vocabulary
+from seqcourse.errors import CourseError
+from seqcourse.train import teacher_forcing_loss
+from seqcourse.zoo.recipes import Recipe
+from seqcourse.zoo.system import System
+
+TEST_STRINGS = 1000
+LONGER = (6, 7, 8)  # digits: more than the recipe trains on
+SPEEDS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
+
+
+@dataclass
+class Spelling:
+    """An utterance and what the model writes.
+
+    Attributes:
+        text: the best output.
+        score: its log-probability per letter (length-normalised).
+        weights: attention, (letters, states): a row for every letter and space of the text, a column
+            for every state of the listener.
+        n_best: the best outputs with their scores, best first.
+    """
+
+    text: str
+    score: float
+    weights: numpy.ndarray
+    n_best: list[tuple[str, float]]
+
+
+class SpeechTask:
+    """Strings of digits joined from recordings, spelt in letters.
+
+    The recipe's options: ``count`` strings in an epoch, ``speed`` and ``noise`` of their variation,
+    ``grow`` epochs per digit more, ``watch``: the epochs after which attention is kept.
+
+    Args:
+        recipe: the recipe to serve.
+    """
+
+    one_vocabulary = True
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+
+    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
+        """The letters of the ten words, and the space between two words."""
+        letters = Vocabulary(sorted({" ", *"".join(data.DIGITS)}))
+        return letters, letters
+
+    def prepare(
+        self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None
+    ) -> None:
+        """Let the model shift and scale frames as the recordings of the training split ask for."""
+        frames = numpy.concatenate([recording.frames for recording in data.load_digits("train")])
+        model.set_scale(torch.from_numpy(frames))
+
+    def batches(self, source: Vocabulary, target: Vocabulary, split: str = "train") -> SpokenBatches:
+        """Batches of a split; for training, other strings in every epoch."""
+        options = self.recipe.options
+        if split != "train":
+            return SpokenBatches(target, split, 300, self.recipe.batch_size, fresh=False)
+        return SpokenBatches(
+            target,
+            split,
+            options["count"],
+            self.recipe.batch_size,
+            seed=self.recipe.seed,
+            speed=options["speed"],
+            noise=options["noise"],
+            grow=options["grow"],
+        )
+
+    def loss(self) -> Callable:
+        """Teacher forcing with the recipe's label smoothing."""
+        return partial(teacher_forcing_loss, label_smoothing=self.recipe.label_smoothing)
+
+    def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
+        """A function from a model to its mean loss per letter on strings of the validation split."""
+        batches = list(self.batches(source, target, "valid"))
+
+        def loss(model: nn.Module) -> float:
+            device = next(model.parameters()).device
+            found = [(teacher_forcing_loss(model, b.to(device)).item(), b.tokens) for b in batches]
+            return sum(value * n for value, n in found) / sum(n for _, n in found)
+
+        return loss
+
+    def watched(self) -> DigitString:
+        """The string whose attention is kept while the model learns: four digits, held out."""
+        return data.digit_strings("valid", 1, least=4, most=4, seed=4)[0]
+
+    def watch(self, model: nn.Module, epoch: int) -> dict[str, Any] | None:
+        """After some epochs: the attention for one string, teacher-forced, as it is now."""
+        if epoch not in self.recipe.options["watch"]:
+            return None
+        batch = data.spoken_batch([self.watched()], self.vocabularies()[1])
+        batch = batch.to(next(model.parameters()).device)
+        model.eval()
+        with torch.inference_mode():
+            weights = model(batch.src, batch.src_lengths, batch.tgt_in).weights[0]
+        rows = [[round(w, 3) for w in row] for row in weights.tolist()]
+        return {"epoch": epoch, "weights": rows}
+
+    def spell(
+        self, system: System, utterances: Sequence[numpy.ndarray], beam: int = 5, n_best: int = 1
+    ) -> list[Spelling]:
+        """What :meth:`System.spell` does."""
+        width = system.model.mean.shape[0]
+        for frames in utterances:
+            shape = numpy.shape(frames)
+            if len(shape) != 2 or shape[0] == 0 or shape[1] != width:
+                raise CourseError(
+                    f"An utterance should be frames of {width} coefficients, (T, {width}) with at "
+                    f"least one frame, but it is {shape}."
+                )
+        order = sorted(range(len(utterances)), key=lambda i: len(utterances[i]))
+        found: list[Spelling | None] = [None] * len(utterances)
+        for at in range(0, len(order), 64):
+            rows = order[at : at + 64]
+            src, lengths = data.pad_frames([utterances[i] for i in rows])
+            with torch.inference_mode():
+                memory = system.model.encode(src.to(system.device), lengths.to(system.device))
+            longest = int(lengths.max()) + 10  # a letter for every 25 ms is more than anybody says
+            best = decode.beam_search(system.model, memory, beam, n_best, max_len=longest)
+            states = memory.mask.sum(1).tolist()
+            for i, size, hypotheses in zip(rows, states, best, strict=True):
+                texts = ["".join(system.target.decode(h.tokens)) for h in hypotheses]
+                scored = [(t, h.score) for t, h in zip(texts, hypotheses, strict=True)]
+                weights = hypotheses[0].weights[:, :size].float().cpu().numpy()
+                found[i] = Spelling(*scored[0], weights, scored)
+        return found
+
+    def measure(self, system: System) -> dict[str, Any]:
+        """On strings of unseen recordings, beam 5: errors in words and letters, by length, greedy too;
+        where attention looks; longer strings and other speeds than those of the training."""
+        strings = data.digit_strings("test", TEST_STRINGS, seed=15)
+        frames, truth = [s.frames for s in strings], [s.text for s in strings]
+        began = time.perf_counter()
+        found = self.spell(system, frames)
+        seconds = time.perf_counter() - began
+        texts = [f.text for f in found]
+        right = [(f, s) for f, s in zip(found, strings, strict=True) if f.text == s.text]
+        score = metrics.segment_score(
+            [f.weights for f, _ in right],
+            [s.text for _, s in right],
+            [s.bounds for _, s in right],
+            2**system.model.pyramid.num_layers,
+        )
+        error = metrics.word_error_rate(texts, truth)
+        greedy = [f.text for f in self.spell(system, frames, beam=1)]
+        return {
+            "word_error": error.rate,
+            "edits": str(error),
+            "character_error": metrics.character_error_rate(texts, truth).rate,
+            "word_error_greedy": metrics.word_error_rate(greedy, truth).rate,
+            "strings_right": len(right) / len(strings),
+            "by_digits": _by_digits(texts, strings) | self._longer(system),
+            "by_speed": self._by_speed(system, strings[:300]),
+            "attention": asdict(score),
+            "strings": len(strings),
+            "spoken_seconds_per_second": sum(s.seconds for s in strings) / seconds,
+        }
+
+    def _longer(self, system: System) -> dict[str, float]:
+        strings = [s for n in LONGER for s in data.digit_strings("test", 100, n, n, seed=n)]
+        return _by_digits([f.text for f in self.spell(system, [s.frames for s in strings])], strings)
+
+    def _by_speed(self, system: System, strings: Sequence[DigitString]) -> dict[str, float]:
+        truth = [s.text for s in strings]
+        found = {}
+        for factor in SPEEDS:
+            told = self.spell(system, [data.change_speed(s.frames, factor) for s in strings])
+            found[str(factor)] = metrics.word_error_rate([f.text for f in told], truth).rate
+        return found
+
+
+def _by_digits(texts: Sequence[str], strings: Sequence[DigitString]) -> dict[str, float]:
+    """Word error of the strings of each length."""
+    pairs = [(len(s.digits), text, s.text) for text, s in zip(texts, strings, strict=True)]
+    return {
+        str(size): metrics.word_error_rate(
+            [text for n, text, _ in pairs if n == size], [true for n, _, true in pairs if n == size]
+        ).rate
+        for size in sorted({n for n, _, _ in pairs})
+    }

@@ -1,0 +1,111 @@
+"""The speller of the zoo: its figures, measured anew on a sample, and what it is not for."""
+
+import json
+
+import numpy
+import pytest
+import torch
+
+from seqcourse import CourseError, data, metrics, train, zoo
+from seqcourse.zoo.tasks import SpeechTask
+
+
+@pytest.fixture(scope="module")
+def speller():
+    return zoo.load("digits-speller")
+
+
+@pytest.fixture(scope="module")
+def strings():
+    return data.digit_strings("test", 150, seed=99)  # not those of the stored figures
+
+
+@pytest.fixture(scope="module")
+def spelt(speller, strings):
+    return speller.spell([s.frames for s in strings])
+
+
+def test_bars():
+    """Measured on a thousand strings of unseen recordings when the checkpoint was made."""
+    measured = zoo.figures("digits-speller")["measured"]
+    assert measured["strings"] == 1000 and measured["word_error"] <= 0.03
+    attention = measured["attention"]
+    assert attention["pointing"] > 0.85 > 2 * attention["chance"]
+    assert attention["words_forward"] > 0.99
+    # what it cannot do is on record too
+    assert measured["by_digits"]["8"] > measured["by_digits"]["5"] + 0.05
+    assert measured["by_speed"]["2.0"] > measured["by_speed"]["1.0"] + 0.05
+
+
+def test_the_checkpoint_is_small():
+    path = zoo.FILES / "digits-speller" / "weights.safetensors"
+    assert path.stat().st_size < 1.3e6
+
+
+def test_word_error_of_other_strings_agrees_with_the_stored_figure(spelt, strings):
+    error = metrics.word_error_rate([f.text for f in spelt], [s.text for s in strings])
+    assert error.rate <= 0.03
+    assert error.rate == pytest.approx(zoo.figures("digits-speller")["measured"]["word_error"], abs=0.02)
+
+
+def test_attention_points_at_what_is_spoken(spelt, strings):
+    right = [(f, s) for f, s in zip(spelt, strings, strict=True) if f.text == s.text]
+    score = metrics.segment_score(
+        [f.weights for f, _ in right],
+        [s.text for _, s in right],
+        [s.bounds for _, s in right],
+        frames_per_state=4,
+    )
+    assert score.pointing > 0.85 and score.words_forward > 0.99
+    for f, s in right:
+        assert f.weights.shape == (len(s.text), -(-len(s.frames) // 4))
+        numpy.testing.assert_allclose(f.weights.sum(1), 1, atol=1e-4)
+
+
+def test_company_and_order_change_nothing(speller, spelt, strings):
+    alone = [speller.spell([s.frames])[0] for s in strings[:4]]
+    assert [f.text for f in alone] == [f.text for f in spelt[:4]]
+    best = speller.spell([strings[0].frames], beam=4, n_best=3)[0]
+    assert len(best.n_best) == 3 and best.n_best[0] == (best.text, best.score)
+
+
+def test_what_it_is_not_for_is_said(speller):
+    with pytest.raises(CourseError, match=r"frames of 13 coefficients.*but it is \(5, 12\)"):
+        speller.spell([numpy.zeros((5, 12), "f4")])
+    with pytest.raises(CourseError, match="at least one frame"):
+        speller.spell([numpy.zeros((0, 13), "f4")])
+    with pytest.raises(CourseError, match="use spell"):
+        speller.translate(["four two"])
+    with pytest.raises(CourseError, match="hears nothing"):
+        zoo.load("g2p-attention").spell([numpy.zeros((5, 13), "f4")])
+    assert speller.spell([]) == []
+
+
+def test_attention_was_watched_while_it_learned():
+    figures = zoo.figures("digits-speller")
+    options = zoo.recipe("digits-speller").options
+    string = SpeechTask(zoo.recipe("digits-speller")).watched()
+    assert [seen["epoch"] for seen in figures["watched"]] == options["watch"]
+    for seen in figures["watched"]:
+        weights = numpy.array(seen["weights"])
+        assert weights.shape == (len(string.text) + 1, -(-len(string.frames) // 4))  # and <eos>
+        numpy.testing.assert_allclose(weights.sum(1), 1, atol=0.02)
+    assert set(string.recordings) <= {r.number for r in data.load_digits("valid")}
+
+
+def test_the_recipe_runs_from_the_beginning(tmp_path, monkeypatch):
+    """Two steps of it, without the long measurement at the end."""
+    monkeypatch.setattr(SpeechTask, "measure", lambda self, system: {"none": 0})
+    system = zoo.train("digits-speller", out=tmp_path, max_steps=2)
+    frames = torch.from_numpy(numpy.concatenate([r.frames for r in data.load_digits("train")]))
+    torch.testing.assert_close(system.model.mean.cpu(), frames.mean(0), rtol=1e-4, atol=1e-3)
+    assert json.loads((tmp_path / "figures.json").read_text())["measured"] == {"none": 0}
+
+
+def test_loss_of_the_stored_model_is_the_validation_value(speller):
+    task = zoo.task_of(speller.recipe)
+    value = task.validate(speller.source, speller.target)(speller.model)
+    assert value == pytest.approx(min(zoo.figures("digits-speller")["valid_loss"]), abs=0.02)
+    batch = next(iter(task.batches(speller.source, speller.target, "test"))).to(speller.device)
+    with torch.inference_mode():
+        assert train.teacher_forcing_loss(speller.model, batch).item() < 0.3
