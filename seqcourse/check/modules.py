@@ -183,7 +183,7 @@ def _compare_names(
     if missing:
         raise Mistake(
             f"{name} should have these parameters, with these names and shapes: {'; '.join(missing)}. "
-            "A tensor that is learnt is an nn.Parameter, or a part of a layer that is an attribute."
+            "A tensor that is learned is an nn.Parameter, or a part of a layer that is an attribute."
         )
     if len(theirs) > len(wanted):
         raise Mistake(

@@ -69,7 +69,7 @@ class Llama(nn.Module):
         return Output(nn.functional.linear(states, self.embedding)), state
 
     def states(self, tokens: Tensor) -> Tensor:
-        """The vectors behind the last normalisation, (B, T, D)."""
+        """The vectors after the last normalisation, (B, T, D)."""
         return self._read(tokens, None)[0]
 
     def maps(self, tokens: Tensor) -> Tensor:

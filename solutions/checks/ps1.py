@@ -78,7 +78,7 @@ CHECKS = [
         ps1.forward_arguments,
         {
             "sequences of different lengths": dict(batch=4, time=5, d=2, h=3, lengths=[5, 3, 1, 4]),
-            "padding behind every sequence": dict(batch=3, time=5, d=2, h=3, lengths=[2, 4, 4]),
+            "padding after every sequence": dict(batch=3, time=5, d=2, h=3, lengths=[2, 4, 4]),
             "a batch of one, with padding": dict(batch=1, time=5, d=2, h=3, lengths=[3]),
         },
         ps1.reference_forward,
@@ -297,7 +297,7 @@ def training_pairs(ids, length):
     targets = ids[1 : rows * length + 1].reshape(rows, length)
     return inputs, targets
 """,
-            "behind the end of the text",
+            "after the end of the text",
         ),
         (
             "overlapping rows",

@@ -351,9 +351,9 @@ def final_states(states, lengths):
         ("no tanh", _changed(STEP, ("torch.tanh", "")), "forget the tanh"),
         ("a sigmoid", _changed(STEP, ("torch.tanh", "torch.sigmoid")), "sigmoid in place"),
         (
-            "the context behind the tanh",
+            "the context after the tanh",
             _changed(STEP, (" + c @ w_c.T + b)", " + b) + c @ w_c.T")),
-            "context added behind the tanh",
+            "context added after the tanh",
         ),
         (
             "logits from the old state",

@@ -225,7 +225,7 @@ def language_batch(documents, length, end):
             "separator missing",
         ),
         (
-            "no separator behind the last document",
+            "no separator after the last document",
             """
 def language_batch(documents, length, end):
     stream = []
@@ -250,7 +250,7 @@ def language_batch(documents, length, end):
     targets = torch.tensor(stream[1:] + [IGNORE] * left)
     return inputs.reshape(-1, length), targets.reshape(-1, length)
 """,
-            "stands behind it",
+            "stands after it",
         ),
         (
             "the rest is thrown away",
@@ -374,7 +374,7 @@ def language_batch(documents, length, end):
     targets = torch.tensor([IGNORE if t == end else t for t in stream[1:]] + [IGNORE] * left)
     return inputs.reshape(-1, length), targets.reshape(-1, length)
 """,
-            "learnt like a word",
+            "learned like a word",
         ),
         (
             "swapped",
@@ -596,7 +596,7 @@ def few_shot_prompt(task, names, examples, query):
             "join the parts",
         ),
         (
-            "no space behind the colon",
+            "no space after the colon",
             """
 def few_shot_prompt(task, names, examples, query):
     parts = [task]
@@ -605,7 +605,7 @@ def few_shot_prompt(task, names, examples, query):
     parts.append(f"{names[0]}: {' '.join(query.split())}\\n{names[1]}:")
     return "\\n\\n".join(parts)
 """,
-            "space behind the second name",
+            "space after the second name",
         ),
     ],
     "gpt_parameters": [
@@ -818,7 +818,7 @@ def bert_parameters(vocabulary, longest, segments, width, layers, hidden):
             "normalisation of the embeddings",
         ),
         (
-            "a normalisation behind the last block",
+            "a normalisation after the last block",
             """
 def bert_parameters(vocabulary, longest, segments, width, layers, hidden):
     attention = 4 * (width * width + width)
@@ -1033,7 +1033,7 @@ def fine_tuning_loss(states, tokens, lengths, labels, w_classes, w_words, weight
     real = torch.arange(tokens.shape[1] - 1) < lengths[:, None]
     return class_loss + weight * losses[real].mean()
 """,
-            "behind the last one",
+            "after the last one",
         ),
         (
             "padding in the mean",

@@ -120,7 +120,7 @@ FORWARD = [
         lambda step, x, h, lengths: (_masked(step, x, h, lengths)[0], _states(step, x, h)[-1]),
     ),
     Likely(
-        "Are the outputs behind the end the repeated last state? They should be zero.",
+        "Are the outputs after the end the repeated last state? They should be zero.",
         lambda step, x, h, lengths: (
             torch.stack(
                 [
@@ -133,7 +133,7 @@ FORWARD = [
         ),
     ),
     Likely(
-        "Are the last states right, but the outputs behind the end not zero?",
+        "Are the last states right, but the outputs after the end not zero?",
         lambda step, x, h, lengths: (_unmasked(step, x, h, lengths)[0], _masked(step, x, h, lengths)[1]),
     ),
     Likely(

@@ -61,7 +61,7 @@ TRAINING_PAIRS = [
         _pairs_rolled,
     ),
     Likely(
-        "The last target would lie behind the end of the text. Is the number of rows (N - 1) // length?",
+        "The last target would lie after the end of the text. Is the number of rows (N - 1) // length?",
         _pairs_one_row_too_many,
     ),
     Likely(

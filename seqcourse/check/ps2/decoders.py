@@ -34,7 +34,7 @@ def ending_decoder(v: int, h: int, seed: int, hurry: float = 1.0, once: bool = F
     """A decoder that writes words and <eos>, and sooner or later <eos>.
 
     Its state is a pair: (B, H), and (B, 1) steps left, of which one is used at every step. <eos>
-    becomes likely when none is left, and with `once` unlikely again behind that; `hurry` says how
+    becomes likely when none is left, and with `once` unlikely again after that; `hurry` says how
     quickly.
     """
     plain = plain_decoder(v, h, seed)

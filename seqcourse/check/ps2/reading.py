@@ -202,7 +202,7 @@ DECODER_STEP = [
         lambda *a: _decode(*a, squash=lambda x: x),
     ),
     Likely("Did you use a sigmoid in place of the tanh?", lambda *a: _decode(*a, squash=torch.sigmoid)),
-    Likely("Is the context added behind the tanh? It belongs into the sum.", _context_behind),
+    Likely("Is the context added after the tanh? It belongs into the sum.", _context_behind),
     Likely(
         "Do the logits come from the old state? They come from the new one.",
         lambda *a: _decode(*a, old=True),

@@ -15,7 +15,7 @@ from seqcourse.check.ps2.decoders import EOS, SOS, Step
 
 @dataclass(frozen=True)
 class Path:
-    """A beginning of a sentence: its words, log P of them, the decoder's state behind them."""
+    """A beginning of a sentence: its words, log P of them, the decoder's state after them."""
 
     tokens: tuple[int, ...]
     log_prob: float
@@ -71,7 +71,7 @@ def search(
     """Beam search; the options make other searches and mistakes.
 
     stay: paths that ended keep their place in the beam; without, they are set aside.
-    go_on: paths grow on behind <eos>.     shared_state: all paths grow from the best one's state.
+    go_on: paths grow on after <eos>.     shared_state: all paths grow from the best one's state.
     own_width: every path keeps its own K.  rank: what the beam is pruned by.
     first: stop when a path has ended.      pool: ended paths count, also if pushed out later.
     """
@@ -185,7 +185,7 @@ BEAM_SEARCH = [
         variant(first=True),
     ),
     Likely(
-        "Do all paths grow from the same state? Every path has its own, behind its own words.",
+        "Do all paths grow from the same state? Every path has its own, after its own words.",
         variant(shared_state=True),
     ),
     Likely(

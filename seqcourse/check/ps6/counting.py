@@ -197,8 +197,8 @@ TRANSFORMER_PARAMETERS = [
         ),
     ),
     Likely(
-        "Are the last norms forgotten? With pre-norm there is one behind the encoder's last block and "
-        "one behind the decoder's.",
+        "Are the last norms forgotten? With pre-norm there is one after the encoder's last block and "
+        "one after the decoder's.",
         _changed(
             lambda source, target, width, layers, order, *blocks: -4 * width * (order == "pre"),
         ),

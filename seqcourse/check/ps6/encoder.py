@@ -158,7 +158,7 @@ ENCODER_BLOCK = [
     Likely("Is the MLP missing?", _join(parts.left_out, 1)),
     Likely("Is the attention missing?", _join(parts.left_out, 0)),
     Likely(
-        "Is the block's input added around the MLP? Its residual path begins behind the attention.",
+        "Is the block's input added around the MLP? Its residual path begins after the attention.",
         _from_the_input,
     ),
     Likely(

@@ -78,7 +78,7 @@ WARMUP_RATE = [
         lambda step, width, warmup: width**-0.5 * min(1 / step, step * warmup**-1.5),
     ),
     Likely(
-        "Do the steps behind the top count from there? The root is that of the whole step.",
+        "Do the steps after the top count from there? The root is that of the whole step.",
         lambda step, width, warmup: (
             width**-0.5 * (step * warmup**-1.5 if step <= warmup else (step - warmup) ** -0.5)
         ),
@@ -98,8 +98,8 @@ def warmup_rate(student: Callable[..., float]) -> None:
         "the first example, a step on the way up": (2, 16, 9),
         "the first step": (1, 64, 25),
         "the top, step = warmup": (9, 16, 9),
-        "a step behind the top": (30, 16, 9),
-        "a step far behind the top": (4000, 512, 100),
+        "a step after the top": (30, 16, 9),
+        "a step far after the top": (4000, 512, 100),
         "another width": (7, 10, 20),
     }
     cases = [Case(label, lambda given=given: rate_arguments(*given)) for label, given in steps.items()]

@@ -26,7 +26,7 @@ def loss_arguments(
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `label_smoothed_loss`: logits, words, and padding behind them."""
+    """Arguments of `label_smoothed_loss`: logits, words, and padding after them."""
     size = max(lengths)
     generator = torch.Generator().manual_seed(seed)
     words = torch.randint(0, v - 1, (len(lengths), size), generator=generator)

@@ -42,7 +42,7 @@ class Small:
     """A model with fixed weights and the three methods of the course's models.
 
     It ends a sentence after about as many words as the first source word's id says (minus 3), and
-    would go on with other words behind <eos>.
+    would go on with other words after <eos>.
     """
 
     def __init__(self, v: int, h: int, seed: int) -> None:

@@ -77,7 +77,7 @@ def _one_row_too_many(documents, length, end):
 
 
 def _last_token_is_an_input(documents, length, end):
-    """The whole stream is fed; behind its last token nothing is asked."""
+    """The whole stream is fed; after its last token nothing is asked."""
     stream = _stream(documents, end)
     return _cut(stream, [*stream[1:], IGNORE], length)
 
@@ -131,19 +131,19 @@ LANGUAGE_BATCH = [
         lambda *a: reference_language_batch(*a)[::-1],
     ),
     Likely(
-        "Is the separator missing? `end` stands behind every document.",
+        "Is the separator missing? `end` stands after every document.",
         _streamed(_no_separator),
     ),
     Likely(
-        "Does the last document have no separator behind it? Where it ends must be learnt too.",
+        "Does the last document have no separator after it? Where it ends must be learned too.",
         _streamed(_between),
     ),
     Likely(
-        "Does the separator stand in front of each document? It stands behind it.",
+        "Does the separator stand in front of each document? It stands after it.",
         _streamed(_in_front),
     ),
     Likely(
-        "Is the rest behind the last full row thrown away? It becomes a row that is filled up.",
+        "Is the rest after the last full row thrown away? It becomes a row that is filled up.",
         _dropped,
     ),
     Likely(
@@ -193,7 +193,7 @@ LANGUAGE_BATCH = [
         _down_the_columns,
     ),
     Likely(
-        "Is the separator never a target? That a document ends is learnt like a word.",
+        "Is the separator never a target? That a document ends is learned like a word.",
         _ends_ignored,
     ),
     Likely("Do your rows overlap? The next row begins where the row before it ends.", _overlapping),

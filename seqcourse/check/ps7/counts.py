@@ -127,7 +127,7 @@ def _blocks_off(reference: Callable[..., int]) -> list[Likely]:
 
 GPT_PARAMETERS = [
     Likely(
-        "Is the last normalisation missing? With pre-norm one more stands behind the last block.",
+        "Is the last normalisation missing? With pre-norm one more stands after the last block.",
         lambda *s: reference_gpt_parameters(*s) - 2 * s[2],
     ),
     Likely(
@@ -160,8 +160,8 @@ BERT_PARAMETERS = [
         lambda *s: reference_bert_parameters(*s) - 2 * s[3],
     ),
     Likely(
-        "Is there a normalisation behind the last block? BERT is post-norm: each block ends with one, "
-        "and that is all. The one more stands behind the embeddings.",
+        "Is there a normalisation after the last block? BERT is post-norm: each block ends with one, "
+        "and that is all. The one more stands after the embeddings.",
         lambda *s: reference_bert_parameters(*s) + 2 * s[3],
     ),
     Likely(

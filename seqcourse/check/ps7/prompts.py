@@ -124,7 +124,7 @@ FEW_SHOT_PROMPT = [
         _made(label=lambda label: ""),
     ),
     Likely(
-        "Is the space behind the second name missing in the examples?",
+        "Is the space after the second name missing in the examples?",
         _made(label=lambda label: label),
     ),
     Likely("Does the query stand before the examples? It comes last.", _query_first),

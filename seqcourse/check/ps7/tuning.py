@@ -161,7 +161,7 @@ FINE_TUNING_LOSS = [
     ),
     Likely(_PADDING, _made(asked=_all_asked)),
     Likely(
-        "Is a word asked for behind the last one? Text b has lengths[b] - 1 targets: look at the "
+        "Is a word asked for after the last one? Text b has lengths[b] - 1 targets: look at the "
         "target, not at the input.",
         _made(asked=_input_real),
     ),
