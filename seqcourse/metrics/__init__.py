@@ -6,6 +6,7 @@
     alignment_error_rate, links_from_weights  word alignments (Och and Ney 2003)
     cider, caption_match              captions: CIDEr-D; things, counts and relations exactly
     points_at, pointing_game          does a map of attention point at the thing a word names?
+    blurred                           that map over the pixels, as papers draw it
     segment_score                     attention against known boundaries in time
 
 Outputs come first and references second, everywhere.
@@ -26,13 +27,14 @@ from seqcourse.metrics.errors import (
     pronunciation_error,
     word_error_rate,
 )
-from seqcourse.metrics.pointing import Pointing, pointing_game, points_at
+from seqcourse.metrics.pointing import DRAWN, Pointing, blurred, pointing_game, points_at
 from seqcourse.metrics.scenes import CaptionMatch, caption_match
 from seqcourse.metrics.segments import SegmentScore, segment_score
 from seqcourse.metrics.translation import BLEU, LengthBin, bleu, bleu_by_length
 
 __all__ = [
     "BLEU",
+    "DRAWN",
     "AlignmentError",
     "CIDEr",
     "CaptionMatch",
@@ -45,6 +47,7 @@ __all__ = [
     "alignment_error_rate",
     "bleu",
     "bleu_by_length",
+    "blurred",
     "caption_match",
     "character_error_rate",
     "cider",

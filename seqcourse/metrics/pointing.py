@@ -12,6 +12,8 @@ from seqcourse.metrics.pairs import same_length
 
 Box = tuple[float, float, float, float]
 """(x0, y0, x1, y1) in pixels, counted from the upper left corner, x1 and y1 exclusive."""
+DRAWN = 1.25
+"""Blur of the maps in Xu et al.'s figures, in cells: 20 pixels where a cell has 16."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ def points_at(
     box: Box | Sequence[Box],
     size: int | tuple[int, int],
     tolerance: float = 0.0,
+    blur: float = 0.0,
 ) -> bool:
     r"""Whether the largest weight of a grid laid over a picture lies in the box.
 
@@ -48,13 +51,42 @@ def points_at(
         box: one box in pixels, or several: then any of them will do ("two tigers").
         size: side of the picture in pixels, or (width, height).
         tolerance: how many pixels beside the box are still taken for it.
+        blur: with a number above 0 the peak is that of :func:`blurred`, a pixel's middle.
 
     Raises:
         ValueError: another shape, weights that are not finite, or a malformed box or size.
     """
-    grid, boxes = _grid(weights_grid), _boxes(box)
-    row, column = np.unravel_index(grid.argmax(), grid.shape)
-    return bool(_hits(grid.shape, boxes, size, tolerance)[row, column])
+    return _plays(_grid(weights_grid), _boxes(box), size, tolerance, blur)[0]
+
+
+def blurred(weights_grid: Any, size: int | tuple[int, int], blur: float = DRAWN) -> np.ndarray:
+    r"""A map over the pixels of its picture, as Xu et al. (2015) draw it: every weight a Gaussian.
+
+    .. math:: m(x, y) = \sum_{r, c} a_{rc} \exp\Big(- \frac{(x - x_c)^2}{2 (b W / C)^2}
+                                                   - \frac{(y - y_r)^2}{2 (b H / R)^2}\Big)
+
+    :math:`(x_c, y_r)` is the middle of a cell, b the blur. Two neighbours with a third of the weight
+    each have their peak between them, where no cell has its middle.
+
+    Args:
+        weights_grid: (R, C), a tensor or an array.
+        size: side of the picture in pixels, or (width, height).
+        blur: standard deviation, in cells; 1.25 is 20 pixels for cells of 16, as in the paper's figures.
+
+    Returns:
+        (H, W), not normalised.
+
+    Raises:
+        ValueError: another shape, weights that are not finite, a malformed size or no width above 0.
+    """
+    grid = _grid(weights_grid)
+    if not blur > 0:
+        raise ValueError(f"blur should be a number of cells above 0, but it is {blur!r}.")
+    width, height = _sides(size)
+    across, down = (
+        _bells(side, cells, blur) for side, cells in ((width, grid.shape[1]), (height, grid.shape[0]))
+    )
+    return down @ grid @ across.T  # (H, R) (R, C) (C, W)
 
 
 def pointing_game(
@@ -62,6 +94,7 @@ def pointing_game(
     boxes: Sequence[Box | Sequence[Box]],
     size: int | tuple[int, int],
     tolerance: float = 0.0,
+    blur: float = 0.0,
 ) -> Pointing:
     """The share of maps whose peak lies in their box (Zhang et al. 2016), and the share by chance.
 
@@ -69,7 +102,7 @@ def pointing_game(
         maps: attention maps (R, C), one for each word that names a thing.
         boxes: for each map the box of that thing, or the boxes of all that the word may mean.
         size: side of the pictures in pixels, or (width, height).
-        tolerance: as in :func:`points_at`.
+        tolerance, blur: as in :func:`points_at`.
 
     Raises:
         ValueError: as in :func:`points_at`, or there are not as many maps as boxes, or none.
@@ -77,10 +110,9 @@ def pointing_game(
     same_length(maps=maps, boxes=boxes)
     hits, chance = 0, 0.0
     for weights, box in zip(maps, boxes, strict=True):
-        grid = _grid(weights)
-        hit = _hits(grid.shape, _boxes(box), size, tolerance)
-        hits += bool(hit.flat[grid.argmax()])
-        chance += float(hit.mean())
+        hit, share = _plays(_grid(weights), _boxes(box), size, tolerance, blur)
+        hits += hit
+        chance += share
     return Pointing(hits / len(maps), chance / len(maps), hits, len(maps))
 
 
@@ -110,13 +142,33 @@ def _boxes(box: Box | Sequence[Box]) -> list[Box]:
     return boxes
 
 
-def _hits(
-    shape: tuple[int, int], boxes: list[Box], size: int | tuple[int, int], tolerance: float
-) -> np.ndarray:
-    """(R, C), whether the middle of each cell lies in a box."""
+def _bells(side: int, cells: int, blur: float) -> np.ndarray:
+    """(side, cells): a Gaussian around the middle of each cell, at the middle of each pixel."""
+    at = (np.arange(side) + 0.5) * cells / side  # in cells
+    return np.exp(-((at[:, None] - np.arange(cells) - 0.5) ** 2) / (2 * blur**2))
+
+
+def _sides(size: int | tuple[int, int]) -> tuple[int, int]:
     width, height = (size, size) if np.isscalar(size) else size
     if min(width, height) <= 0:
         raise ValueError(f"size should be a number of pixels above 0, but it is {size!r}.")
+    return width, height
+
+
+def _plays(
+    grid: np.ndarray, boxes: list[Box], size: int | tuple[int, int], tolerance: float, blur: float
+) -> tuple[bool, float]:
+    """Whether the peak lies in a box, and the share of all places that do."""
+    found = blurred(grid, size, blur) if blur else grid
+    inside = _inside(found.shape, boxes, size, tolerance)
+    return bool(inside.flat[found.argmax()]), float(inside.mean())
+
+
+def _inside(
+    shape: tuple[int, int], boxes: list[Box], size: int | tuple[int, int], tolerance: float
+) -> np.ndarray:
+    """(R, C), whether the middle of each cell lies in a box."""
+    width, height = _sides(size)
     x = width * (np.arange(shape[1]) + 0.5) / shape[1]
     y = height * (np.arange(shape[0]) + 0.5) / shape[0]
     found = np.zeros(shape, dtype=bool)

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqcourse.metrics import pointing_game, points_at
+from seqcourse.metrics import DRAWN, blurred, pointing_game, points_at
 
 
 def peak(row, column, shape=(4, 4)):
@@ -48,6 +48,42 @@ def test_the_game_by_hand():
     assert game.share == pytest.approx(2 / 3)
     assert game.chance == pytest.approx((4 + 4 + 2) / 16 / 3)
     assert str(game) == "pointing 0.667 (2 of 3; chance 0.208)"
+
+
+def test_blurred_by_hand():
+    # 2 x 2 cells over 4 pixels, middles of cells at 1 and 3, of pixels at 0.5, 1.5, 2.5, 3.5
+    found = blurred([[1.0, 0.0], [0.0, 0.0]], 4, blur=0.5)  # a standard deviation of one pixel
+    line = np.exp(-(np.array([0.5, 0.5, 1.5, 2.5]) ** 2) / 2)
+    assert found == pytest.approx(np.outer(line, line))
+    both = blurred([[1.0, 0.0], [0.0, 3.0]], 4, blur=0.5)
+    assert both == pytest.approx(np.outer(line, line) + 3 * np.outer(line[::-1], line[::-1]))
+
+
+def test_blurred_is_scipys_filter_away_from_the_edge():
+    ndimage = pytest.importorskip("scipy.ndimage")
+    rng = np.random.default_rng(0)
+    weights = np.zeros((21, 21))
+    weights[8:13, 8:13] = rng.random((5, 5))
+    points = np.kron(weights, np.pad([[1.0]], 2))  # cells of 5 pixels, a point in the middle of each
+    smooth = ndimage.gaussian_filter(points, 5 * DRAWN, truncate=9, mode="constant")
+    found = blurred(weights, 105)
+    assert found / found.sum() == pytest.approx(smooth / smooth.sum(), abs=1e-6)
+
+
+def test_neighbours_that_share_a_look_have_their_peak_between_them():
+    grid = np.zeros((8, 8))
+    grid[1, 1], grid[1, 2], grid[7, 7] = 0.3, 0.3, 0.4
+    between = (28, 20, 36, 28)  # the middles of the cells are at (24, 24) and (40, 24)
+    assert not points_at(grid, between, 128)
+    assert points_at(grid, between, 128, blur=DRAWN)
+    game = pointing_game([grid], [between], 128, blur=DRAWN)
+    assert (game.hits, game.chance) == (1, pytest.approx(8 * 8 / 128**2))
+
+
+@pytest.mark.parametrize("blur", [0, -1.0, float("nan")])
+def test_a_blur_without_width_is_refused(blur):
+    with pytest.raises(ValueError, match="blur should be a number of cells above 0"):
+        blurred(peak(0, 0), 64, blur)
 
 
 corner = st.integers(0, 9)

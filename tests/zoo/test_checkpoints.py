@@ -48,6 +48,7 @@ def test_captions_look_where_they_should():
         assert found[name]["whole"] > found["fixed"]["whole"] + 0.05
         game = found[name]["pointing"]
         assert game["share"] > max(game["chance"], game["others"]) + 0.4
+        assert game["drawn"] >= 0.75
     assert found["soft"]["pointing"]["share"] >= 0.7
 
 

@@ -181,8 +181,10 @@ def mentions(tokens: Sequence[str], scene: Scene) -> dict[int, list[Box]]:
 def pointing(captions: Sequence[Caption], scenes: Sequence[Scene]) -> dict[str, float] | None:
     """The pointing game over all names that captions say rightly; None for captioners without maps.
 
-    ``share`` of the peaks in their box, ``chance`` for a place drawn at random, and ``others`` where
-    each word is given the map of the next name in the list: what a habit of looking would reach.
+    ``share`` of the peaks in their box, where the peak is the middle of the place with the largest
+    weight; ``drawn`` where it is that of the map as the figures of Xu et al. draw it, see
+    :func:`seqcourse.metrics.blurred`; ``chance`` for a place drawn at random; and ``others`` where each
+    word is given the map of the next name in the list: what a habit of looking would reach.
     """
     maps, boxes = [], []
     for caption, scene in zip(captions, scenes, strict=True):
@@ -192,12 +194,14 @@ def pointing(captions: Sequence[Caption], scenes: Sequence[Scene]) -> dict[str, 
             maps.append(caption.maps[number])
             boxes.append(box)
     if not maps:
-        return {"share": 0.0, "chance": 0.0, "others": 0.0, "words": 0}
+        return {"share": 0.0, "drawn": 0.0, "chance": 0.0, "others": 0.0, "words": 0}
     size = scenes[0].image.shape[0]
     game = metrics.pointing_game(maps, boxes, size)
+    drawn = metrics.pointing_game(maps, boxes, size, blur=metrics.DRAWN)
     others = metrics.pointing_game(maps[1:] + maps[:1], boxes, size)
     return {
         "share": game.share,
+        "drawn": drawn.share,
         "chance": game.chance,
         "others": others.share,
         "words": game.count,
