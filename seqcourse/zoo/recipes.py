@@ -256,6 +256,17 @@ _ALL = (
         options={"scenes": 24_000, "doubly": 0.005},
     ),
     Recipe(
+        name="captions-hard",
+        about="Captions of composed scenes by looking at one drawn place per word (hard attention)",
+        task="captions",
+        data="scenes",
+        model="HardCaptioner",
+        sizes={**_CAPTIONER, "score_size": 64, "first": "learned", "gradient": "straight"},
+        training=_CAPTIONING,
+        batch_size=32,
+        options={"scenes": 24_000, "doubly": 0.005},
+    ),
+    Recipe(
         name="captions-transformer",
         about="Captions of composed scenes with a Transformer's decoder on the grid",
         task="captions",
