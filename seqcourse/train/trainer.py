@@ -43,7 +43,8 @@ class TrainingConfig:
         clip_norm: largest norm of the gradient over all parameters; a larger gradient is scaled down
             to it (Pascanu et al. 2013).
         patience: epochs without a better validation value before stopping; None to go on.
-        precision: "auto" (bf16 on a GPU that has it, else 32 bits), "no", "bf16" or "fp16".
+        precision: "auto" (bf16 on a GPU that has it, else 32 bits), "fast" (bf16 wherever it is
+            quicker than 32 bits: such a GPU, or a processor with AMX), "no", "bf16" or "fp16".
         save_every: steps between checkpoints (one is also written after each epoch).
 
     Raises:
@@ -348,6 +349,12 @@ class _Objective(nn.Module):
         return self.loss(self.model, batch)
 
 
+def _has_amx() -> bool:
+    """Whether the processor multiplies bf16 in hardware; PyTorch has no public name for it yet."""
+    ask = getattr(torch.cpu, "_is_amx_tile_supported", None)
+    return ask is not None and ask()
+
+
 def _accelerator(precision: str):
     """An Accelerator for the course's device; Accelerate itself keeps one state per process."""
     from accelerate import Accelerator
@@ -355,10 +362,14 @@ def _accelerator(precision: str):
 
     chosen = device()
     on_cpu = chosen.type == "cpu"
-    if precision == "auto":
-        precision = "bf16" if not on_cpu and torch.cuda.is_bf16_supported() else "no"
+    if precision in ("auto", "fast"):
+        if on_cpu:
+            quick = precision == "fast" and _has_amx()
+        else:
+            quick = torch.cuda.is_bf16_supported()
+        precision = "bf16" if quick else "no"
     if precision not in ("no", "bf16", "fp16"):
-        raise ValueError(f"precision should be auto, no, bf16 or fp16, but it is {precision!r}.")
+        raise ValueError(f"precision should be auto, fast, no, bf16 or fp16, but it is {precision!r}.")
     if precision == "fp16" and on_cpu:
         raise ValueError("fp16 needs a GPU; on a CPU use 'no' or 'bf16'.")
     AcceleratorState._reset_state()  # two trainers of one process may differ in precision

@@ -43,7 +43,7 @@ class Recipe:
 
 _TRANSLATOR = {"embed_size": 192, "hidden_size": 256, "dropout": 0.3}
 _TRANSLATION = TrainingConfig(
-    epochs=12, learning_rate=2e-3, warmup_steps=400, decay="linear", precision="bf16"
+    epochs=12, learning_rate=2e-3, warmup_steps=400, decay="linear", precision="fast"
 )
 # Pictures of every kind that models of these recipes are trained on anew, to be measured.
 _CLOTHES = {"curve": [4, 10, 40, 100], "curve_steps": 150}
@@ -88,7 +88,7 @@ _ALL = (
         model="Transformer",
         sizes={"width": 192, "heads": 4, "layers": 2, "hidden": 640, "dropout": 0.2},
         training=TrainingConfig(
-            epochs=20, learning_rate=2e-3, warmup_steps=1000, decay="linear", precision="bf16"
+            epochs=20, learning_rate=2e-3, warmup_steps=1000, decay="linear", precision="fast"
         ),
         batch_size=128,
         label_smoothing=0.1,
@@ -101,7 +101,7 @@ _ALL = (
         model="Transformer",
         sizes={"width": 160, "heads": 4, "layers": 2, "hidden": 512, "dropout": 0.1},
         training=TrainingConfig(
-            epochs=5, learning_rate=2e-3, warmup_steps=1000, decay="linear", precision="bf16"
+            epochs=5, learning_rate=2e-3, warmup_steps=1000, decay="linear", precision="fast"
         ),
         batch_size=128,
         label_smoothing=0.1,
@@ -129,7 +129,7 @@ _ALL = (
             learning_rate=2e-3,
             warmup_steps=400,
             decay="linear",
-            precision="bf16",
+            precision="fast",
             patience=3,
         ),
         batch_size=256,
@@ -159,7 +159,7 @@ _ALL = (
             learning_rate=3e-3,
             warmup_steps=100,
             decay="linear",
-            precision="bf16",
+            precision="fast",
             patience=5,
         ),
         batch_size=4,
@@ -177,7 +177,7 @@ _ALL = (
             learning_rate=2e-3,
             warmup_steps=200,
             decay="linear",
-            precision="bf16",
+            precision="fast",
             patience=3,
         ),
         batch_size=16,
@@ -195,7 +195,7 @@ _ALL = (
             learning_rate=2e-3,
             warmup_steps=200,
             decay="linear",
-            precision="bf16",
+            precision="fast",
             patience=3,
         ),
         batch_size=16,
@@ -209,7 +209,7 @@ _ALL = (
         model="BERT",
         sizes={"width": 128, "heads": 4, "layers": 3, "longest": 64, "dropout": 0.1},
         training=TrainingConfig(
-            epochs=24, learning_rate=1e-3, warmup_steps=400, decay="linear", precision="bf16"
+            epochs=24, learning_rate=1e-3, warmup_steps=400, decay="linear", precision="fast"
         ),
         batch_size=64,
         options={"length": 64},

@@ -1,5 +1,6 @@
 """The loop: it goes on after a kill with the same result, stops when told, and says what is wrong."""
 
+import math
 import os
 import signal
 import subprocess
@@ -289,6 +290,16 @@ def test_precision(precision):
     assert set(dtypes) == {torch.bfloat16 if precision == "bf16" else torch.float32}
     assert all(p.dtype == torch.float32 for p in trainer.model.parameters())
     assert history.epoch_losses[1] < history.epoch_losses[0]
+
+
+@pytest.mark.parametrize(("amx", "computes_in"), [(True, "bf16"), (False, "no")])
+def test_fast_is_bf16_where_the_processor_has_amx(amx, computes_in, monkeypatch):
+    monkeypatch.setattr(trainer_module, "device", lambda: torch.device("cpu"))
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx, raising=False)
+    fast, batches = small(precision="fast")
+    assert fast.accelerator.mixed_precision == computes_in
+    assert small(precision="auto")[0].accelerator.mixed_precision == "no"
+    assert math.isfinite(fast.fit(batches).epoch_losses[0])
 
 
 def test_a_loss_that_is_no_number_stops_with_advice():
