@@ -47,12 +47,25 @@ def test_every_exercise_has_six_wrong_and_three_right_answers(name):
             assert len({entry[1] for entry in right}) >= 3, task.name
 
 
+def some_of_each(answers: list[Answer]) -> list[Answer]:
+    """For every exercise its first and its last wrong answer and its first right one."""
+    found: dict[tuple[str, str], list[Answer]] = {}
+    for one in answers:
+        found.setdefault((one.exercise, one.kind), []).append(one)
+    ends = {WRONG: (0, -1), RIGHT: (0,)}
+    return [same[k] for (_, kind), same in found.items() for k in ends[kind]]
+
+
 @pytest.fixture(scope="module", params=NAMES)
 def tried(request):
-    """Every wrong and right answer of an assignment, through the pipeline."""
+    """Wrong and right answers to every exercise of an assignment, through the pipeline.
+
+    A sample: all of them are probed and judged in tests/check/test_assignments.py, and all of them go
+    through the pipeline when ``seqcourse mutants`` is given.
+    """
     name = request.param
     with Examiner(COURSE, confined=not refusal(), secret=SECRET) as examiner:
-        answers = mutants.corpus(load_checks(COURSE, name))
+        answers = some_of_each(mutants.corpus(load_checks(COURSE, name)))
         return mutants.try_answers(COURSE, name, answers, examiner.examine)
 
 
