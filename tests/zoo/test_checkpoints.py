@@ -41,14 +41,16 @@ def test_bars():
 
 def test_captions_look_where_they_should():
     """On 1000 scenes of held-out pairs, as measured when the checkpoints were made."""
-    found = {n: zoo.figures(f"captions-{n}")["measured"] for n in ("fixed", "soft", "transformer")}
-    assert min(found[n]["object_words"] for n in ("soft", "transformer")) >= 0.8
-    for name in ("soft", "transformer"):
-        assert found[name]["object_words"] > found["fixed"]["object_words"] + 0.05
-        assert found[name]["whole"] > found["fixed"]["whole"] + 0.05
+    attending = ("soft", "hard", "transformer")
+    found = {n: zoo.figures(f"captions-{n}")["measured"] for n in ("fixed", *attending)}
+    for name in attending:
+        assert found[name]["object_words"] > max(0.8, found["fixed"]["object_words"] + 0.05)
+        if name != "hard":  # one place per word is not enough to count
+            assert found[name]["whole"] > found["fixed"]["whole"] + 0.05
         game = found[name]["pointing"]
         assert game["share"] > max(game["chance"], game["others"]) + 0.4
         assert game["drawn"] >= 0.75
+    assert found["hard"]["pointing"]["share"] >= 0.75
     assert found["soft"]["pointing"]["share"] >= 0.7
 
 
