@@ -3,10 +3,10 @@
     seqcourse bench training
 
 The same size (5.4 M parameters: width 192, two layers on each side, tied embeddings), the same
-English-Spanish batches, Adam, clipping. Contestants: ours in float32 and in bf16, as the recipes train;
-the plain loop on the same bucketed batches; the plain loop on batches without bucketing. Target tokens a
-second, as ratios within turns. Exit code 1 when ours in bf16 is less than 1.2 times as fast as the plain
-loop, or 1.5 times as fast as that without bucketing.
+English-Spanish batches, Adam, clipping. Contestants: ours in float32 and, where the machine computes
+bf16 faster, as the recipes train ("fast"); the plain loop on the same bucketed batches; the plain loop on
+batches without bucketing. Target tokens a second, as ratios within turns. Exit code 1 when the better of
+ours is less than 1.2 times as fast as the plain loop, or 1.5 times as fast as that without bucketing.
 """
 
 from __future__ import annotations
@@ -120,8 +120,10 @@ def main() -> int:
     training = TrainingConfig(epochs=10**6, learning_rate=1e-4, save_every=10**9)
     trainers = {
         f"ours, {name}": Trainer(ours(), teacher_forcing_loss, replace(training, precision=precision))
-        for name, precision in (("float32", "no"), ("bf16", "bf16"))
+        for name, precision in (("float32", "no"), ("fast", "fast"))
     }
+    if trainers["ours, fast"].accelerator.mixed_precision == "no":  # the same thing twice
+        del trainers["ours, fast"]
     supply = {True: iter(bucketed), False: iter(mixed)}
 
     speeds: dict[str, list[float]] = {}
@@ -165,7 +167,7 @@ def main() -> int:
             f"{result['to_not_bucketed'][name]:.2f} x without bucketing"
         )
     write("training", result)
-    best = "ours, bf16"
+    best = max(trainers, key=result["to_plain"].get)
     return int(result["to_plain"][best] < 1.2 or result["to_not_bucketed"][best] < 1.5)
 
 

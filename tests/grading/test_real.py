@@ -35,8 +35,10 @@ def real(tmp_path_factory) -> Course:
 
 @pytest.fixture(scope="module", params=NAMES)
 def graded(request, real):
+    """The sample class, graded. The student whose answer never ends takes part once."""
     name = request.param
-    expected = sample.make_submissions(real, name)
+    students = [who for who in sample.STUDENTS if who != "slow" or name == NAMES[0]]
+    expected = sample.make_submissions(real, name, students)
     records = grade(real, name, list(expected), workers=3, timeout=SAMPLE_TIMEOUT)
     return name, expected, read_scores(real, name, records)
 
