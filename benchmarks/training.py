@@ -4,9 +4,9 @@
 
 The same size (5.4 M parameters: width 192, two layers on each side, tied embeddings), the same
 English-Spanish batches, Adam, clipping. Contestants: ours in float32 and, where the machine computes
-bf16 faster, as the recipes train ("fast"); the plain loop on the same bucketed batches; the plain loop on
-batches without bucketing. Target tokens a second, as ratios within turns. Exit code 1 when the better of
-ours is less than 1.2 times as fast as the plain loop, or 1.5 times as fast as that without bucketing.
+bf16 faster, as the recipes train ("fast"); the plain loop on the same bucketed batches; the plain loop
+on batches without bucketing. Target tokens a second, as ratios within turns. Exit code 1 when the better
+of ours is less than 1.2 times as fast as the plain loop, or 1.5 times as fast as that without bucketing.
 """
 
 from __future__ import annotations

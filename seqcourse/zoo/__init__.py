@@ -45,12 +45,9 @@ __all__ = [
 def build_model(recipe: Recipe, source: Vocabulary, target: Vocabulary) -> nn.Module:
     """The recipe's model, freshly initialised, for these vocabularies."""
     make = getattr(models, recipe.model)
-    task = task_of(recipe)
-    if getattr(task, "no_vocabulary", False):  # its model writes and reads no words
-        return make(**recipe.sizes)
-    if task.one_vocabulary:
-        return make(len(target), **recipe.sizes)
-    return make(len(source), len(target), **recipe.sizes)
+    wanted = task_of(recipe).vocabulary_sizes
+    sizes = (len(source), len(target))[2 - wanted :]
+    return make(*sizes, **recipe.sizes)
 
 
 def load(name: str, folder: Path | None = None) -> System:
@@ -127,14 +124,15 @@ def train(
     training = replace(made.training, max_steps=max_steps)
     trainer = Trainer(model, task.loss(), training, folder=out / "run")
     going_on = resume and trainer.checkpoint.is_file()
-    if hasattr(task, "prepare") and not going_on:  # what a model has to know before it learns the task
+    if not going_on:
         task.prepare(model, source, target, short=max_steps)
-    watched: list[Any] = []
+    notes = out / "run" / "watched.json"
+    watched = read_json(notes) if going_on and notes.is_file() else []
     history = trainer.fit(
         task.batches(source, target),
         validate=task.validate(source, target),
         resume=resume,
-        on_epoch=partial(_after_epoch, task, watched),
+        on_epoch=partial(_after_epoch, task, watched, notes),
     )
     if trainer.accelerator.is_main_process:
         write_weights(out, model.state_dict())
@@ -172,13 +170,15 @@ def measure(name: str, folder: Path | None = None, task: Task | None = None) -> 
     return system
 
 
-def _after_epoch(task: Any, watched: list[Any], trainer: Trainer) -> None:
+def _after_epoch(task: Task, watched: list[Any], notes: Path, trainer: Trainer) -> None:
     """Report, and keep what the task wants to have seen while the model learned."""
     _report(trainer)
-    if hasattr(task, "watch"):
-        seen = task.watch(trainer.model, trainer.epoch)
-        if seen is not None:
-            watched.append(seen)
+    seen = task.watch(trainer.model, trainer.epoch)
+    if seen is None:
+        return
+    watched[:] = [known for known in watched if known["epoch"] != seen["epoch"]] + [seen]
+    if trainer.accelerator.is_main_process:
+        write_json(notes, watched)  # a run that is killed and resumed has them still
 
 
 def _report(trainer: Trainer) -> None:

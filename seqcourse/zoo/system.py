@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 import torch
@@ -17,7 +17,11 @@ from seqcourse.errors import CourseError
 from seqcourse.models import Memory
 from seqcourse.zoo.recipes import Recipe
 
+if TYPE_CHECKING:
+    from seqcourse.zoo.tasks import Task
+
 MASK = "<mask>"  # stands where a word is hidden
+NO_OUTPUT = (data.PAD, data.SOS)  # no words: a token per row of weights is what remains without them
 
 
 @dataclass
@@ -61,6 +65,13 @@ class System:
     figures: dict[str, Any]
 
     @property
+    def task(self) -> Task:
+        """What the recipe trained for, and how such a system reads and writes."""
+        from seqcourse.zoo.tasks import task_of
+
+        return task_of(self.recipe)
+
+    @property
     def device(self) -> torch.device:
         """Where the model's parameters are."""
         return next(self.model.parameters()).device
@@ -71,35 +82,11 @@ class System:
         Translators were trained on whole sentences, so a full stop is added where none stands.
         Spellings become single letters, without spaces; characters stay as they are.
         """
-        kind = self.recipe.task
-        if kind == "pronunciation":
-            return [letter for letter in text.strip().lower() if not letter.isspace()]
-        if kind == "characters":
-            return list(text)
-        if kind == "subwords":
-            return self.source.tokenize(text)
-        if kind == "masked":
-            parts = (data.tokenize(part) for part in text.split(MASK))
-            return list(_joined(parts, MASK))
-        if kind == "words":
-            return data.tokenize(text)
-        ended = text.rstrip().rstrip("\"'»)").endswith((".", "?", "!"))
-        if kind == "subword translation":
-            return self.source.tokenize(text if ended or not text.strip() else f"{text.rstrip()}.")
-        tokens = data.tokenize(text)
-        return tokens if not tokens or tokens[-1] in {".", "?", "!"} else [*tokens, "."]
+        return self.task.read(text, self.source)
 
     def text(self, tokens: list[str]) -> str:
         """Join output tokens as the recipe's task does."""
-        kind = self.recipe.task
-        if kind == "pronunciation":
-            return " ".join(tokens)
-        if kind == "characters":
-            return "".join(tokens)
-        if kind in ("subwords", "subword translation"):
-            return self.target.detokenize(tokens)
-        language = self.recipe.data[-2:] if kind == "translation" else "en"
-        return data.detokenize(tokens, language=language)
+        return self.task.write(tokens, self.target)
 
     def encode(self, token_lists: list[list[str]]) -> Memory:
         """The encoder's memory of a batch of tokenised inputs."""
@@ -128,14 +115,12 @@ class System:
             batch_size: inputs decoded together.
 
         Raises:
-            CourseError: if an input is empty, the batch size is below 1, or the system is a language
-                model.
+            CourseError: if an input is empty, the batch size is below 1, or the system translates
+                nothing.
             ValueError: if beam, n_best or length_penalty make no sense, see ``decode.beam_search``.
         """
-        if not hasattr(self.model, "encode"):
-            raise CourseError(f"{self.recipe.name} is a language model: it has nothing to translate.")
-        if self.recipe.task == "speech":
-            raise CourseError(f"{self.recipe.name} reads no text but frames of sound: use spell.")
+        if not self.task.translates:
+            raise CourseError(f"{self.recipe.name} {self.task.instead}.")
         if batch_size < 1:
             raise CourseError(f"batch_size should be at least 1, but it is {batch_size}.")
         if isinstance(texts, str):
@@ -151,7 +136,13 @@ class System:
             memory = self.encode([sources[i] for i in rows])
             longest = 2 * len(sources[rows[-1]]) + 10
             found = decode.beam_search(
-                self.model, memory, beam, n_best, length_penalty=length_penalty, max_len=longest
+                self.model,
+                memory,
+                beam,
+                n_best,
+                length_penalty=length_penalty,
+                max_len=longest,
+                forbid=NO_OUTPUT,
             )
             for i, hypotheses in zip(rows, found, strict=True):
                 results[i] = self._translation(sources[i], hypotheses)
@@ -166,7 +157,7 @@ class System:
         Raises:
             CourseError: as :meth:`translate`.
         """
-        if self.recipe.task == "pronunciation" or not text.strip():
+        if not self.task.in_sentences or not text.strip():
             return self.translate([text], beam=beam)[0].text
         paragraphs = [data.sentences(part) for part in text.splitlines()]
         told = [s for part in paragraphs for s in part if any(c.isalnum() for c in s)]
@@ -209,7 +200,7 @@ class System:
             CourseError: if the prompt is empty, longer text is asked for than the model can read, or
                 the system is no language model.
         """
-        if self.recipe.task not in ("characters", "words", "subwords"):
+        if not self.task.goes_on:
             raise CourseError(f"{self.recipe.name} is no language model: use translate.")
         tokens = self.tokens(prompt)
         ids = self.target.encode(tokens, eos=False)
@@ -233,10 +224,7 @@ class System:
             forbid=(data.PAD, data.SOS, data.EOS, data.UNK),
             **options,
         )
-        written = self.target.decode(found[0].tokens)
-        if self.recipe.task == "characters":
-            return prompt + "".join(written)
-        return self.text([*tokens, *written])
+        return self.text([*tokens, *self.target.decode(found[0].tokens)])
 
     def spell(self, utterances: Sequence[numpy.ndarray], beam: int = 5, n_best: int = 1) -> list[Any]:
         """Write down what is said, and where each letter was listened for (spellers only).
@@ -256,12 +244,7 @@ class System:
         Raises:
             CourseError: if an utterance is something else, or the system is no speller.
         """
-        from seqcourse.zoo.tasks import task_of
-
-        task = task_of(self.recipe)
-        if not hasattr(task, "spell"):
-            raise CourseError(f"{self.recipe.name} hears nothing; digits-speller does.")
-        return task.spell(self, utterances, beam, n_best)
+        return self.task.spell(self, utterances, beam, n_best)
 
     def caption(self, pictures: Sequence[numpy.ndarray], beam: int = 3, n_best: int = 1) -> list[Any]:
         """Say what pictures show, and where each word was looked for (captioners only).
@@ -282,12 +265,7 @@ class System:
         Raises:
             CourseError: if a picture is something else, or the system is no captioner.
         """
-        from seqcourse.zoo.tasks import task_of
-
-        task = task_of(self.recipe)
-        if not hasattr(task, "caption"):
-            raise CourseError(f"{self.recipe.name} tells no pictures; captions-soft does.")
-        return task.caption(self, pictures, beam, n_best)
+        return self.task.caption(self, pictures, beam, n_best)
 
     def fill(self, text: str, count: int = 5) -> list[list[tuple[str, float]]]:
         """The likeliest words for each <mask> of a text, with their probabilities (BERT only).
@@ -299,7 +277,7 @@ class System:
         Raises:
             CourseError: if there is no <mask>, or the system fills none.
         """
-        if self.recipe.task != "masked":
+        if not self.task.fills_gaps:
             raise CourseError(f"{self.recipe.name} fills no gaps; zoo.load('books-bert') does.")
         tokens = self.tokens(text)
         if MASK not in tokens:
@@ -320,14 +298,6 @@ class System:
             [(self.target.tokens[i], p) for i, p in zip(best, shares, strict=True)]
             for best, shares in pairs
         ]
-
-
-def _joined(parts: Iterable[list[str]], between: str) -> Iterator[str]:
-    """Lists one after the other with a token between them."""
-    for number, part in enumerate(parts):
-        if number:
-            yield between
-        yield from part
 
 
 def bits(nats: float) -> float:

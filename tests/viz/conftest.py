@@ -13,8 +13,11 @@ plt.switch_backend("Agg")  # before a test puts up a shell of its own, which has
 
 
 @pytest.fixture(autouse=True)
-def closed_figures():
-    yield
+def figures_of_its_own():
+    """Matplotlib's own settings, whatever style a notebook's cells chose in this process before."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        yield
     plt.close("all")
 
 

@@ -4,8 +4,9 @@ from types import SimpleNamespace
 
 import numpy
 import pytest
+import torch
 
-from seqcourse import CourseError, zoo
+from seqcourse import CourseError, data, seed_everything, zoo
 from seqcourse.data.scenes import compose
 from seqcourse.train import TrainingConfig
 from seqcourse.zoo.tasks.captions import Caption, CaptionTask, fitted, mentions, pointing, said
@@ -42,6 +43,17 @@ def caption_of(text, *peaks):
     for number, (row, column) in enumerate(peaks):
         maps[number, row, column] = 0.5
     return Caption(text, text.split(), maps, -0.1, [(text, -0.1)])
+
+
+def test_a_model_that_likes_no_words_best_still_has_a_map_per_word():
+    """<pad> and <sos> are no output: leaving them out afterwards would shift the maps."""
+    made = recipe_of("SoftCaptioner", embed_size=8, hidden_size=8, width=8, size=32)
+    words, _ = CaptionTask(made).vocabularies()
+    network = zoo.build_model(made, words, words).eval()
+    with torch.no_grad():
+        network.output_bias[[data.PAD, data.SOS]] = 50.0
+    (found,) = zoo.System(made, network, words, words, {}).caption([compose(0, size=32).image])
+    assert found.tokens and found.maps.shape == (len(found.tokens), 4, 4)
 
 
 def test_pointing_counts_names_only():
@@ -104,6 +116,7 @@ def recipe_of(model, **sizes):
 )
 def test_a_recipe_of_the_task_runs_from_scenes_to_captions(model, sizes):
     """Untrained: vocabularies, batches, loss, validation and captions with maps."""
+    seed_everything(0)
     made = recipe_of(model, **sizes)
     task = CaptionTask(made)
     words, _ = task.vocabularies()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy
 import pytest
@@ -74,8 +75,8 @@ def test_batches_take_turns_among_the_captions(coco):
 
 
 def test_rare_words_are_left_to_unk(coco):
-    task = PhotographTask(on_photographs(TINY, coco))
-    task.options["min_count"] = 20
+    picky = replace(TINY, options={**TINY.options, "min_count": 20})
+    task = PhotographTask(on_photographs(picky, coco))
     words, _ = task.vocabularies()
     assert "blue" not in words.tokens and "wall" in words.tokens
 

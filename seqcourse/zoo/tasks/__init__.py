@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from seqcourse.errors import CourseError
 from seqcourse.zoo.recipes import Recipe
+from seqcourse.zoo.tasks.base import Task
 from seqcourse.zoo.tasks.captions import Caption, CaptionTask
 from seqcourse.zoo.tasks.clothes import ClothesTask
 from seqcourse.zoo.tasks.language import CharacterTask, SubwordTask, WordTask
 from seqcourse.zoo.tasks.masked import MaskedTask
 from seqcourse.zoo.tasks.pairs import (
-    PairTask,
     PronunciationTask,
     SubwordTranslationTask,
     TranslationTask,
@@ -21,7 +21,7 @@ from seqcourse.zoo.tasks.speech import SpeechTask, Spelling
 
 __all__ = ["TASKS", "Caption", "Spelling", "Task", "lower", "on_photographs", "task_of"]
 
-TASKS = {
+TASKS: dict[str, type[Task]] = {
     "translation": TranslationTask,
     "subword translation": SubwordTranslationTask,
     "pronunciation": PronunciationTask,
@@ -35,8 +35,6 @@ TASKS = {
     "clothes": ClothesTask,
     "questions": QuestionTask,
 }
-
-Task = CaptionTask | ClothesTask | CharacterTask | MaskedTask | PairTask | QuestionTask | SpeechTask
 
 
 def task_of(recipe: Recipe) -> Task:

@@ -19,8 +19,8 @@ from seqcourse.data.places import Box
 from seqcourse.data.scenes import Scene, load_scenes
 from seqcourse.errors import CourseError
 from seqcourse.train import captioning_loss
-from seqcourse.zoo.recipes import Recipe
-from seqcourse.zoo.system import System
+from seqcourse.zoo.system import NO_OUTPUT, System
+from seqcourse.zoo.tasks.base import Task
 
 VALID, TEST = 512, 1000  # scenes
 LONGEST = 24  # words of a caption; the grammar's longest has 15
@@ -42,18 +42,10 @@ class Caption:
     n_best: list[tuple[str, float]]
 
 
-class CaptionTask:
-    """Scenes in English, trained by teacher forcing with the recipe's ``doubly`` as regulariser.
+class CaptionTask(Task):
+    """Scenes in English, trained by teacher forcing with the recipe's ``doubly`` as regulariser."""
 
-    Args:
-        recipe: the recipe to serve.
-    """
-
-    one_vocabulary = True
-
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
-        self.options = dict(recipe.options)
+    instead = "reads pictures and no text: use caption"
 
     @property
     def size(self) -> int:
@@ -67,7 +59,7 @@ class CaptionTask:
 
     def pairs(self, split: str) -> tuple[numpy.ndarray, list[str]]:
         """Pictures (N, S, S, 3) and captions of a split, composed once in a process."""
-        count = {"train": self.options["scenes"], "valid": VALID}.get(split, TEST)
+        count = {"train": self.recipe.options["scenes"], "valid": VALID}.get(split, TEST)
         return _composed(split, count, self.size)
 
     def batches(self, source: Vocabulary, target: Vocabulary, split: str = "train") -> CaptionBatches:
@@ -84,7 +76,7 @@ class CaptionTask:
     def loss(self) -> Callable:
         """Words, and what the recipe asks of the maps."""
         known = ("doubly", "reinforce", "entropy")
-        return partial(captioning_loss, **{k: v for k, v in self.options.items() if k in known})
+        return partial(captioning_loss, **{k: v for k, v in self.recipe.options.items() if k in known})
 
     def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
         """A function from a model to its mean loss per word on scenes of unseen pairs."""
@@ -115,7 +107,9 @@ class CaptionTask:
             batch = data.to_tensor(whole[at : at + batch_size]).to(system.device)
             with torch.inference_mode():
                 memory = system.model.encode(batch)
-            hypotheses = decode.beam_search(system.model, memory, beam, n_best, max_len=LONGEST)
+            hypotheses = decode.beam_search(
+                system.model, memory, beam, n_best, max_len=LONGEST, forbid=NO_OUTPUT
+            )
             found += [_caption(system, each) for each in hypotheses]
         return found
 

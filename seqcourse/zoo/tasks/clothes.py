@@ -17,20 +17,14 @@ from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer, label_loss
 from seqcourse.zoo.recipes import Recipe
 from seqcourse.zoo.system import System
+from seqcourse.zoo.tasks.base import Task
 
 
-class ClothesTask:
-    """Pictures of Fashion-MNIST and their kinds; vocabularies only name the kinds.
+class ClothesTask(Task):
+    """Pictures of Fashion-MNIST and their kinds; vocabularies only name the kinds."""
 
-    Args:
-        recipe: the recipe to serve.
-    """
-
-    one_vocabulary = False
-    no_vocabulary = True
-
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
+    vocabulary_sizes = 0
+    instead = "sees pictures of clothes and reads no text"
 
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
         """The names of the kinds, twice."""

@@ -11,21 +11,15 @@ from torch import Tensor, nn
 from seqcourse import data
 from seqcourse.data import SubwordVocabulary, Vocabulary
 from seqcourse.train import language_model_loss
-from seqcourse.zoo.recipes import Recipe
 from seqcourse.zoo.system import System, bits
+from seqcourse.zoo.tasks.base import Task
 
 
-class LanguageTask:
-    """One long text in three parts; subclasses say which text and in what pieces.
+class LanguageTask(Task):
+    """One long text in three parts; subclasses say which text and in what pieces."""
 
-    Args:
-        recipe: the recipe to serve.
-    """
-
-    one_vocabulary = True
-
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
+    goes_on = True
+    instead = "is a language model: it has nothing to translate"
 
     def texts(self) -> dict[str, str]:
         """The parts "train", "valid" and "test" as text."""
@@ -80,6 +74,12 @@ class CharacterTask(LanguageTask):
 
     def ids(self, vocabulary: Vocabulary, split: str) -> Tensor:
         return torch.tensor(vocabulary.encode(list(self.texts()[split]), eos=False))
+
+    def read(self, text: str, vocabulary: Vocabulary) -> list[str]:
+        return list(text)
+
+    def write(self, tokens: list[str], vocabulary: Vocabulary) -> str:
+        return "".join(tokens)
 
     def measure(self, system: System) -> dict[str, Any]:
         """Bits per character on the held-out end of the book."""
@@ -142,6 +142,12 @@ class SubwordTask(BooksTask):
 
     def ids(self, vocabulary: SubwordVocabulary, split: str) -> Tensor:
         return torch.tensor([i for text in self.paragraphs(split) for i in vocabulary.encode(text)])
+
+    def read(self, text: str, vocabulary: SubwordVocabulary) -> list[str]:
+        return vocabulary.tokenize(text)
+
+    def write(self, tokens: list[str], vocabulary: SubwordVocabulary) -> str:
+        return vocabulary.detokenize(tokens)
 
     def measure(self, system: System) -> dict[str, Any]:
         """As always, and who wrote a passage: with and without pre-training and auxiliary loss."""

@@ -11,22 +11,16 @@ from torch import nn
 from seqcourse import data
 from seqcourse.data import NOT_ASKED, SPECIALS, Vocabulary
 from seqcourse.train import bert_loss
-from seqcourse.zoo.recipes import Recipe
 from seqcourse.zoo.system import MASK, System
+from seqcourse.zoo.tasks.base import Task
 
 
-class MaskedTask:
-    """Neighbouring sentences of the children's books, word by word.
+class MaskedTask(Task):
+    """Neighbouring sentences of the children's books, word by word."""
 
-    Args:
-        recipe: the recipe to serve.
-    """
-
-    one_vocabulary = True
+    fills_gaps = True
+    instead = "is a language model: it has nothing to translate"
     min_count = 3
-
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
 
     def documents(self, split: str) -> list[list[list[str]]]:
         """For each paragraph with two sentences or more: for each sentence its words."""
@@ -44,6 +38,11 @@ class MaskedTask:
         words = Vocabulary.build(sentences, min_count=self.min_count).tokens[len(SPECIALS) :]
         vocabulary = Vocabulary([MASK, *words])
         return vocabulary, vocabulary
+
+    def read(self, text: str, vocabulary: Vocabulary) -> list[str]:
+        """Words, and <mask> wherever it stands."""
+        first, *others = (data.tokenize(part) for part in text.split(MASK))
+        return first + [token for part in others for token in (MASK, *part)]
 
     def batches(
         self, source: Vocabulary, target: Vocabulary, split: str = "train"

@@ -13,24 +13,18 @@ from torch import nn
 from seqcourse import data, metrics
 from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
 from seqcourse.train import teacher_forcing_loss
-from seqcourse.zoo.recipes import Recipe
 from seqcourse.zoo.system import System
+from seqcourse.zoo.tasks.base import Task
 
 LENGTH_EDGES = (1, 5, 7, 9, 11, 14, 17)  # English words: 1-4, 5-6, 7-8, 9-10, 11-13, 14-16
 
 
-class PairTask:
-    """Pairs of token lists, trained by teacher forcing; subclasses say which pairs.
+class PairTask(Task):
+    """Pairs of token lists, trained by teacher forcing; subclasses say which pairs."""
 
-    Args:
-        recipe: the recipe to serve.
-    """
-
-    one_vocabulary = False
+    vocabulary_sizes = 2
+    translates = True
     min_count = 1
-
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
 
     def token_pairs(self, split: str) -> list[tuple[list[str], list[str]]]:
         """Source and target tokens of a split."""
@@ -77,11 +71,20 @@ class PairTask:
 class TranslationTask(PairTask):
     """Sentence pairs of Tatoeba, lower-cased words."""
 
+    in_sentences = True
     min_count = 2
 
     def token_pairs(self, split: str) -> list[tuple[list[str], list[str]]]:
         pairs = data.load_pairs(self.recipe.data, split)
         return [(data.tokenize(p.source), data.tokenize(p.target)) for p in pairs]
+
+    def read(self, text: str, vocabulary: Vocabulary) -> list[str]:
+        """Words of a whole sentence, as in training: a full stop is added where none stands."""
+        tokens = data.tokenize(text)
+        return tokens if not tokens or tokens[-1] in {".", "?", "!"} else [*tokens, "."]
+
+    def write(self, tokens: list[str], vocabulary: Vocabulary) -> str:
+        return data.detokenize(tokens, language=self.recipe.data[-2:])
 
     def measure(self, system: System) -> dict[str, Any]:
         """BLEU on the held-out English sentences, beam 5, against the first reference and all of
@@ -142,6 +145,13 @@ class SubwordTranslationTask(TranslationTask):
             seed=self.recipe.seed,
         )
 
+    def read(self, text: str, vocabulary: SubwordVocabulary) -> list[str]:
+        ended = text.rstrip().rstrip("\"'»)").endswith((".", "?", "!"))
+        return vocabulary.tokenize(text if ended or not text.strip() else f"{text.rstrip()}.")
+
+    def write(self, tokens: list[str], vocabulary: SubwordVocabulary) -> str:
+        return vocabulary.detokenize(tokens)
+
     def measure(self, system: System) -> dict[str, Any]:
         """As the translators of words, and on held-out sentences of any length and with any word."""
         pairs = data.load_pairs(self.recipe.data, "any")
@@ -161,6 +171,13 @@ class PronunciationTask(PairTask):
     def token_pairs(self, split: str) -> list[tuple[list[str], list[str]]]:
         entries = data.load_pronunciations(split)
         return [(list(e.word), list(phones)) for e in entries for phones in e.phones]
+
+    def read(self, text: str, vocabulary: Vocabulary) -> list[str]:
+        """Single letters, without spaces."""
+        return [letter for letter in text.strip().lower() if not letter.isspace()]
+
+    def write(self, tokens: list[str], vocabulary: Vocabulary) -> str:
+        return " ".join(tokens)
 
     def measure(self, system: System) -> dict[str, Any]:
         """Word and phoneme error rates on the held-out words, beam 5, any listed pronunciation right."""

@@ -48,7 +48,7 @@ class PhotographTask(CaptionTask):
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
         """The frequent words of the training captions."""
         captions = (_words(text) for one in self.photographs("train") for text in one.captions)
-        vocabulary = Vocabulary.build(captions, self.options.get("min_count", MIN_COUNT))
+        vocabulary = Vocabulary.build(captions, self.recipe.options.get("min_count", MIN_COUNT))
         return vocabulary, vocabulary
 
     def photographs(self, split: str) -> list[CaptionedPhotograph]:

@@ -20,25 +20,19 @@ from seqcourse.data.pictures import kinds
 from seqcourse.data.questions import QUESTION_KINDS
 from seqcourse.errors import CourseError
 from seqcourse.train import Trainer, answer_loss, region_loss
-from seqcourse.zoo.recipes import Recipe
 from seqcourse.zoo.system import System
+from seqcourse.zoo.tasks.base import Task
 
 HELD_OUT = {"valid": 300, "test": 1000}  # scenes; each shows a pair of things never trained on
 _WORDS = "how many are there what colour is the left right of above below ?"
 SIDE = 8  # places on each side of the grid
 
 
-class QuestionTask:
-    """One question about each scene per epoch, answered by choosing; see :class:`models.TwoStream`.
+class QuestionTask(Task):
+    """One question about each scene per epoch, answered by choosing; see :class:`models.TwoStream`."""
 
-    Args:
-        recipe: the recipe to serve.
-    """
-
-    one_vocabulary = False
-
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
+    vocabulary_sizes = 2
+    instead = "answers questions about scenes: it has nothing to translate"
 
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
         """The words of the questions, and the answers: numbers, colours and names of things."""

@@ -16,8 +16,8 @@ from seqcourse import data, decode, metrics
 from seqcourse.data import DigitString, SpokenBatches, Vocabulary
 from seqcourse.errors import CourseError
 from seqcourse.train import teacher_forcing_loss
-from seqcourse.zoo.recipes import Recipe
-from seqcourse.zoo.system import System
+from seqcourse.zoo.system import NO_OUTPUT, System
+from seqcourse.zoo.tasks.base import Task
 
 TEST_STRINGS = 1000
 LONGER = (6, 7, 8)  # digits: more than the recipe trains on
@@ -42,20 +42,14 @@ class Spelling:
     n_best: list[tuple[str, float]]
 
 
-class SpeechTask:
+class SpeechTask(Task):
     """Strings of digits joined from recordings, spelt in letters.
 
     The recipe's options: ``count`` strings in an epoch, ``speed`` and ``noise`` of their variation,
     ``grow`` epochs per digit more, ``watch``: the epochs after which attention is kept.
-
-    Args:
-        recipe: the recipe to serve.
     """
 
-    one_vocabulary = True
-
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
+    instead = "reads no text but frames of sound: use spell"
 
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
         """The letters of the ten words, and the space between two words."""
@@ -136,7 +130,9 @@ class SpeechTask:
             with torch.inference_mode():
                 memory = system.model.encode(src.to(system.device), lengths.to(system.device))
             longest = int(lengths.max()) + 10  # a letter for every 25 ms is more than anybody says
-            best = decode.beam_search(system.model, memory, beam, n_best, max_len=longest)
+            best = decode.beam_search(
+                system.model, memory, beam, n_best, max_len=longest, forbid=NO_OUTPUT
+            )
             states = memory.mask.sum(1).tolist()
             for i, size, hypotheses in zip(rows, states, best, strict=True):
                 texts = ["".join(system.target.decode(h.tokens)) for h in hypotheses]
