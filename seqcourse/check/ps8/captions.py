@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check import core
+from seqcourse.check.compare import AnyError
 from seqcourse.check.core import Case, Likely
 from seqcourse.check.ps8.parts import State, cell_of, gate_of, readout_of, score_of
 
@@ -145,6 +146,10 @@ def _average(score: Callable, s: Tensor, grid: Tensor) -> tuple[Tensor, Tensor]:
     return grid.mean(dim=1), score(s, grid).softmax(dim=-1)
 
 
+def _no_axis(*arguments: Any) -> Any:
+    raise AnyError(r"must match the size of tensor")
+
+
 CAPTION_STEP = [
     Likely("Is the gate missing? It multiplies the context.", _with(opened=lambda gate, state: 1.0)),
     Likely(
@@ -219,6 +224,10 @@ CAPTION_STEP = [
     Likely(
         "Is the context the plain mean of the grid? Each place counts by its weight.",
         _with(look=_average),
+    ),
+    Likely(
+        "Do the weights not fit the grid? They are (B, N), the grid is (B, N, D): weights[..., None].",
+        _no_axis,
     ),
     Likely(
         "Did you return the old state? The next step needs the new one.",

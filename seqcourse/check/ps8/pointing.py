@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check import core
+from seqcourse.check.compare import AnyError
 from seqcourse.check.core import Case, Likely
 
 FORBIDDEN = {"points_at": ("pointing_game", "seqcourse")}
@@ -153,6 +154,10 @@ def _width_and_height(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
     return _inside(x, y, torch.cat([corners, corners + sides], dim=-1))
 
 
+def _one_truth(*arguments: Any) -> Tensor:
+    raise AnyError(r"Boolean value of Tensor with more than one value is ambiguous")
+
+
 def _rows_first(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
     return _inside(y, x, boxes)
 
@@ -200,6 +205,15 @@ POINTS_AT = [
         "Is the flat index divided by the number of rows? A row has C cells: index // C is the row, "
         "index % C the column.",
         _made(peak=lambda maps: _peak(maps, axis=1)),
+    ),
+    Likely(
+        "Is the row a broken number? index // C is the row, a whole one; index / C is not.",
+        _made(peak=lambda maps: (maps.flatten(1).argmax(dim=-1) / maps.shape[2], _peak(maps)[1])),
+    ),
+    Likely(
+        "Did you write `and` between tensors, or a <= x < b? Both ask for one truth value; number by "
+        "number it is (a <= x) & (x < b).",
+        _one_truth,
     ),
     Likely(f"Does the end of a box belong to it? {_ENDS}", _made(inside=_sides(upper=torch.le))),
     Likely(
