@@ -576,6 +576,28 @@ def points_at(maps, boxes, size):
 """,
             "dtype should be torch.bool",
         ),
+        (
+            "a broken row",
+            """
+def points_at(maps, boxes, size):
+    k, rows, columns = maps.shape
+    flat = maps.reshape(k, -1).argmax(1)
+    x, y = (flat % columns + 0.5) * size / columns, (flat / columns + 0.5) * size / rows
+    return (boxes[:, 0] <= x) & (x < boxes[:, 2]) & (boxes[:, 1] <= y) & (y < boxes[:, 3])
+""",
+            "row a broken number",
+        ),
+        (
+            "and between tensors",
+            """
+def points_at(maps, boxes, size):
+    k, rows, columns = maps.shape
+    flat = maps.reshape(k, -1).argmax(1)
+    x, y = (flat % columns + 0.5) * size / columns, (flat // columns + 0.5) * size / rows
+    return boxes[:, 0] <= x < boxes[:, 2] and boxes[:, 1] <= y < boxes[:, 3]
+""",
+            "between tensors",
+        ),
     ],
     "doubly_stochastic": [
         (
@@ -702,6 +724,22 @@ def doubly_stochastic(weights, real):
     return functional.doubly_stochastic(weights, real)
 """,
             "the thing to build here",
+        ),
+        (
+            "all sentences thrown together",
+            """
+def doubly_stochastic(weights, real):
+    return ((1 - weights[real].sum(0)) ** 2).sum() / len(weights)
+""",
+            "sentences thrown together",
+        ),
+        (
+            "real without an axis for the places",
+            """
+def doubly_stochastic(weights, real):
+    return ((1 - (weights * real).sum(1)) ** 2).sum(-1).mean()
+""",
+            "real not fit the weights",
         ),
     ],
     "rollout": [
@@ -874,6 +912,41 @@ def rollout(weights):
     return whole[:, 0, 1:]
 """,
             "changes its input weights",
+        ),
+        (
+            "an identity of float32, multiplied",
+            """
+def rollout(weights):
+    whole = torch.eye(weights.shape[-1])
+    for layer in weights.mean(2).unbind(1):
+        whole = (layer + torch.eye(weights.shape[-1])) / 2 @ whole
+    return whole[:, 0, 1:]
+""",
+            "identity of another dtype",
+        ),
+        (
+            "the first layer without its residual connection",
+            """
+def rollout(weights):
+    eye = torch.eye(weights.shape[-1], dtype=weights.dtype)
+    layers = weights.mean(2).unbind(1)
+    whole = layers[0]
+    for layer in layers[1:]:
+        whole = (layer + eye) / 2 @ whole
+    return whole[:, 0, 1:]
+""",
+            "first layer taken as it is",
+        ),
+        (
+            "the mean over the layers, the product over the heads",
+            """
+def rollout(weights):
+    whole = eye = torch.eye(weights.shape[-1], dtype=weights.dtype)
+    for head in weights.mean(1).unbind(1):
+        whole = (head + eye) / 2 @ whole
+    return whole[:, 0, 1:]
+""",
+            "heads for the layers",
         ),
     ],
     "pyramid_layer": [
@@ -1261,6 +1334,18 @@ def caption_step(y, state, grid, score, gate, cell, readout):
 """,
             "logits, state, weights",
         ),
+        (
+            "weights without an axis for the numbers of a place",
+            """
+def caption_step(y, state, grid, score, gate, cell, readout):
+    s, m = state
+    weights = torch.softmax(score(s, grid), dim=-1)
+    c = torch.sigmoid(gate(s)) * (weights * grid).sum(1)
+    new = cell(torch.cat([y, c], dim=-1), state)
+    return readout(y, new[0], c), new, weights
+""",
+            "weights not fit the grid",
+        ),
     ],
     "co_attention": [
         (
@@ -1465,6 +1550,17 @@ def co_attention(x, y, x_mask, y_mask, w_x, w_y):
     return x, y + to_y, a, b
 """,
             "changes its input x",
+        ),
+        (
+            "values and weights not taken apart",
+            """
+def co_attention(x, y, x_mask, y_mask, w_x, w_y):
+    def read(q, m, mask, w):
+        return functional.attention(q @ w[0], m @ w[1], m @ w[2], mask[:, None])
+
+    return x + read(x, y, y_mask, w_x), y + read(y, x, x_mask, w_y)
+""",
+            "Take it apart",
         ),
     ],
     "poll_1": [

@@ -9,41 +9,11 @@ import torch
 from torch import Tensor
 
 from seqcourse.check import core
+from seqcourse.check.compare import AnyError
 from seqcourse.check.core import Case, Likely
+from seqcourse.check.ps8.parts import State, cell_of, gate_of, readout_of, score_of
 
 FORBIDDEN = {"caption_step": ("SoftCaptioner", "FixedCaptioner", "HardCaptioner")}
-State = tuple[Tensor, Tensor]
-
-
-def score_of(d_s: int, d: int, seed: int, dtype: torch.dtype, scale: float = 1.0) -> Callable:
-    """score(s, grid) -> (B, N), additive, with fixed weights; scale makes it larger, or turns it."""
-    w = core.normal({"s": (d_s, 4), "h": (d, 4), "v": (4,)}, seed, dtype)
-    return lambda s, grid: scale * torch.tanh((s @ w["s"])[:, None] + grid @ w["h"]) @ w["v"]
-
-
-def gate_of(d_s: int, seed: int, dtype: torch.dtype) -> Callable[[Tensor], Tensor]:
-    """gate(s) -> (B, 1), any number."""
-    w = core.normal({"w": (d_s, 1), "b": (1,)}, seed, dtype)
-    return lambda s: s @ w["w"] + w["b"]
-
-
-def cell_of(width: int, d_s: int, seed: int, dtype: torch.dtype) -> Callable[[Tensor, State], State]:
-    """cell(x, (s, m)) -> (s, m), an LSTM with fixed weights."""
-    w = core.normal({"x": (width, 4 * d_s), "s": (d_s, 4 * d_s)}, seed, dtype)
-
-    def cell(x: Tensor, state: State) -> State:
-        s, m = state
-        i, f, g, o = (x @ w["x"] + s @ w["s"]).chunk(4, dim=-1)
-        m = torch.sigmoid(f) * m + torch.sigmoid(i) * torch.tanh(g)
-        return torch.sigmoid(o) * torch.tanh(m), m
-
-    return cell
-
-
-def readout_of(e: int, d_s: int, d: int, v: int, seed: int, dtype: torch.dtype) -> Callable:
-    """readout(y, s, c) -> (B, V), linear in all three."""
-    w = core.normal({"y": (e, v), "s": (d_s, v), "c": (d, v)}, seed, dtype)
-    return lambda y, s, c: y @ w["y"] + s @ w["s"] + c @ w["c"]
 
 
 def caption_arguments(
@@ -123,6 +93,16 @@ def _with(**mistake: Any) -> Callable[..., Any]:
     return lambda *arguments: _step(*arguments, **mistake)
 
 
+def _opened(squash: Callable[[Tensor], Tensor] = torch.sigmoid, part: int = 0) -> Callable[..., Any]:
+    """Another gate: squash(gate(...)) of the state (part 0) or of its memory (part 1)."""
+    return _with(opened=lambda gate, state: squash(gate(state[part])))
+
+
+def _given(give: Callable[..., Any]) -> Callable[..., Any]:
+    """Something else returned: give(logits, the new state, weights)."""
+    return _with(give=lambda logits, new, old, weights, beta: give(logits, new, weights))
+
+
 def _after(y, state, grid, score, gate, cell, readout):
     """Look with the state behind the step, as others do: the cell gets the mean of the grid."""
     new = cell(torch.cat([y, grid.mean(dim=1)], dim=-1), state)
@@ -166,23 +146,27 @@ def _average(score: Callable, s: Tensor, grid: Tensor) -> tuple[Tensor, Tensor]:
     return grid.mean(dim=1), score(s, grid).softmax(dim=-1)
 
 
+def _no_axis(*arguments: Any) -> Any:
+    raise AnyError(r"must match the size of tensor")
+
+
 CAPTION_STEP = [
     Likely("Is the gate missing? It multiplies the context.", _with(opened=lambda gate, state: 1.0)),
     Likely(
         "Is the gate's sigmoid missing? gate(s) is any number, a gate lies between 0 and 1.",
-        _with(opened=lambda gate, state: gate(state[0])),
+        _opened(lambda raw: raw),
     ),
     Likely(
         "Does the gate read the LSTM's memory m? It reads the state s.",
-        _with(opened=lambda gate, state: torch.sigmoid(gate(state[1]))),
+        _opened(part=1),
     ),
     Likely(
         "Is the gate closed where it should be open? It is sigmoid(gate(s)), not 1 minus it.",
-        _with(opened=lambda gate, state: 1 - torch.sigmoid(gate(state[0]))),
+        _opened(lambda raw: 1 - torch.sigmoid(raw)),
     ),
     Likely(
         "Is the gate a tanh? It is a sigmoid: between 0 and 1.",
-        _with(opened=lambda gate, state: torch.tanh(gate(state[0]))),
+        _opened(torch.tanh),
     ),
     Likely(
         "Does the cell get the context as it is? It gets the gated one, as the readout does.",
@@ -242,16 +226,20 @@ CAPTION_STEP = [
         _with(look=_average),
     ),
     Likely(
+        "Do the weights not fit the grid? They are (B, N), the grid is (B, N, D): weights[..., None].",
+        _no_axis,
+    ),
+    Likely(
         "Did you return the old state? The next step needs the new one.",
         _with(give=lambda logits, new, old, weights, beta: (logits, old, weights)),
     ),
     Likely(
         "Did you return s alone? The state is the pair (s, m).",
-        _with(give=lambda logits, new, old, weights, beta: (logits, new[0], weights)),
+        _given(lambda logits, new, weights: (logits, new[0], weights)),
     ),
     Likely(
         "Are s and m exchanged in what you return? The state is the pair (s, m).",
-        _with(give=lambda logits, new, old, weights, beta: (logits, new[::-1], weights)),
+        _given(lambda logits, new, weights: (logits, new[::-1], weights)),
     ),
     Likely(
         "Are the weights multiplied by the gate? Return them as the softmax gives them: they sum to 1.",
@@ -259,17 +247,15 @@ CAPTION_STEP = [
     ),
     Likely(
         "Are the weights missing? Return logits, state and weights.",
-        _with(give=lambda logits, new, old, weights, beta: (logits, new)),
+        _given(lambda logits, new, weights: (logits, new)),
     ),
     Likely(
         "Did you return the weights in front of the state? The order is logits, state, weights.",
-        _with(give=lambda logits, new, old, weights, beta: (logits, weights, new)),
+        _given(lambda logits, new, weights: (logits, weights, new)),
     ),
     Likely(
         "Did you return probabilities? Logits are asked for, as the readout gives them.",
-        _with(
-            give=lambda logits, new, old, weights, beta: (logits.softmax(dim=-1), new, weights),
-        ),
+        _given(lambda logits, new, weights: (logits.softmax(dim=-1), new, weights)),
     ),
 ]
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check import core
+from seqcourse.check.compare import AnyError
 from seqcourse.check.core import Case, Likely
 
 FORBIDDEN = {"points_at": ("pointing_game", "seqcourse")}
@@ -69,18 +70,40 @@ def pointing_arguments(
     }
 
 
-def _peak(maps: Tensor) -> tuple[Tensor, Tensor]:
-    flat = maps.flatten(1).argmax(dim=-1)
-    return flat // maps.shape[2], flat % maps.shape[2]
+def _places(flat: Tensor, maps: Tensor, axis: int = 2) -> tuple[Tensor, Tensor]:
+    """Row and column of flat indices; a row has as many cells as `axis` of the maps."""
+    return flat // maps.shape[axis], flat % maps.shape[axis]
 
 
-def _centre(row: Tensor, column: Tensor, maps: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    return (column + 0.5) * size / maps.shape[2], (row + 0.5) * size / maps.shape[1]
+def _peak(maps: Tensor, axis: int = 2) -> tuple[Tensor, Tensor]:
+    return _places(maps.flatten(1).argmax(dim=-1), maps, axis)
 
 
-def _inside(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
-    x0, y0, x1, y1 = boxes.unbind(dim=-1)
-    return (x0 <= x) & (x < x1) & (y0 <= y) & (y < y1)
+def _centres(shift: float = 0.5, across: int = 2, down: int = 1) -> Callable[..., tuple[Tensor, Tensor]]:
+    """centre(row, column, maps, size) -> x, y.
+
+    shift: how far into its cell the point lies. across, down: the axes of the maps by whose sizes the
+    picture's width and height are divided.
+    """
+    return lambda row, column, maps, size: (
+        (column + shift) * size / maps.shape[across],
+        (row + shift) * size / maps.shape[down],
+    )
+
+
+def _sides(
+    lower: Callable = torch.le, upper: Callable = torch.lt, join: Callable = torch.logical_and
+) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    """inside(x, y, boxes) -> (K,), with these comparisons; join(right in x, right in y)."""
+
+    def inside(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
+        x0, y0, x1, y1 = boxes.unbind(dim=-1)
+        return join(lower(x0, x) & upper(x, x1), lower(y0, y) & upper(y, y1))
+
+    return inside
+
+
+_centre, _inside = _centres(), _sides()
 
 
 def _made(
@@ -100,11 +123,6 @@ def _made(
 reference_points_at = _made()
 
 
-def _row_length(maps: Tensor) -> tuple[Tensor, Tensor]:
-    flat = maps.flatten(1).argmax(dim=-1)
-    return flat // maps.shape[1], flat % maps.shape[1]
-
-
 def _mean_place(maps: Tensor) -> tuple[Tensor, Tensor]:
     weights = maps / maps.sum(dim=(1, 2), keepdim=True)
     rows = torch.arange(maps.shape[1], dtype=maps.dtype)
@@ -121,8 +139,7 @@ def _lowest(maps: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _of_all(maps: Tensor) -> tuple[Tensor, Tensor]:
-    flat = maps.argmax().expand(len(maps)) % maps[0].numel()
-    return flat // maps.shape[2], flat % maps.shape[2]
+    return _places(maps.argmax().expand(len(maps)) % maps[0].numel(), maps)
 
 
 def _mass(maps: Tensor, boxes: Tensor, size: int) -> Tensor:
@@ -133,27 +150,16 @@ def _mass(maps: Tensor, boxes: Tensor, size: int) -> Tensor:
 
 
 def _width_and_height(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
-    x0, y0, w, h = boxes.unbind(dim=-1)
-    return (x0 <= x) & (x < x0 + w) & (y0 <= y) & (y < y0 + h)
+    corners, sides = boxes.split(2, dim=-1)
+    return _inside(x, y, torch.cat([corners, corners + sides], dim=-1))
+
+
+def _one_truth(*arguments: Any) -> Tensor:
+    raise AnyError(r"Boolean value of Tensor with more than one value is ambiguous")
 
 
 def _rows_first(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
     return _inside(y, x, boxes)
-
-
-def _compared(lower: Callable, upper: Callable) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
-    def inside(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
-        x0, y0, x1, y1 = boxes.unbind(dim=-1)
-        return lower(x0, x) & upper(x, x1) & lower(y0, y) & upper(y, y1)
-
-    return inside
-
-
-def _corner(shift: float) -> Callable[..., tuple[Tensor, Tensor]]:
-    return lambda row, column, maps, size: (
-        (column + shift) * size / maps.shape[2],
-        (row + shift) * size / maps.shape[1],
-    )
 
 
 _ENDS = "A box begins with x0 and y0 (<=) and ends before x1 and y1 (<)."
@@ -165,20 +171,15 @@ POINTS_AT = [
     ),
     Likely(
         "Are row and column exchanged? x comes from the column, y from the row.",
-        _made(
-            centre=lambda row, column, maps, size: (
-                (row + 0.5) * size / maps.shape[2],
-                (column + 0.5) * size / maps.shape[1],
-            )
-        ),
+        _made(centre=lambda row, column, *rest: _centre(column, row, *rest)),
     ),
     Likely(
         "Is it the cell's upper left corner? Its centre lies half a cell further to the right and down.",
-        _made(centre=_corner(0.0)),
+        _made(centre=_centres(shift=0.0)),
     ),
     Likely(
         "Is it the cell's lower right corner? Its centre lies half a cell further to the left and up.",
-        _made(centre=_corner(1.0)),
+        _made(centre=_centres(shift=1.0)),
     ),
     Likely(
         "Are cells compared with pixels? A cell is size / C wide and size / R high.",
@@ -190,44 +191,38 @@ POINTS_AT = [
     ),
     Likely(
         "Are a cell's width and height exchanged? It is size / C wide and size / R high.",
-        _made(
-            centre=lambda row, column, maps, size: (
-                (column + 0.5) * size / maps.shape[1],
-                (row + 0.5) * size / maps.shape[2],
-            )
-        ),
+        _made(centre=_centres(across=1, down=2)),
     ),
     Likely(
         "Are cells square in your code? A cell is size / C wide and size / R high.",
-        _made(
-            centre=lambda row, column, maps, size: (
-                (column + 0.5) * size / maps.shape[2],
-                (row + 0.5) * size / maps.shape[2],
-            )
-        ),
+        _made(centre=_centres(down=2)),
     ),
     Likely(
         "Are cells square in your code? A cell is size / C wide and size / R high.",
-        _made(
-            centre=lambda row, column, maps, size: (
-                (column + 0.5) * size / maps.shape[1],
-                (row + 0.5) * size / maps.shape[1],
-            )
-        ),
+        _made(centre=_centres(across=1)),
     ),
     Likely(
         "Is the flat index divided by the number of rows? A row has C cells: index // C is the row, "
         "index % C the column.",
-        _made(peak=_row_length),
+        _made(peak=lambda maps: _peak(maps, axis=1)),
     ),
-    Likely(f"Does the end of a box belong to it? {_ENDS}", _made(inside=_compared(torch.le, torch.le))),
+    Likely(
+        "Is the row a broken number? index // C is the row, a whole one; index / C is not.",
+        _made(peak=lambda maps: (maps.flatten(1).argmax(dim=-1) / maps.shape[2], _peak(maps)[1])),
+    ),
+    Likely(
+        "Did you write `and` between tensors, or a <= x < b? Both ask for one truth value; number by "
+        "number it is (a <= x) & (x < b).",
+        _one_truth,
+    ),
+    Likely(f"Does the end of a box belong to it? {_ENDS}", _made(inside=_sides(upper=torch.le))),
     Likely(
         f"Does the beginning of a box not belong to it? {_ENDS}",
-        _made(inside=_compared(torch.lt, torch.lt)),
+        _made(inside=_sides(lower=torch.lt)),
     ),
     Likely(
         f"Are beginning and end of the box the wrong way round? {_ENDS}",
-        _made(inside=_compared(torch.lt, torch.le)),
+        _made(inside=_sides(torch.lt, torch.le)),
     ),
     Likely(
         "Is a box x, y, width and height in your code? It is its left, upper, right and lower side.",
@@ -235,23 +230,19 @@ POINTS_AT = [
     ),
     Likely(
         "Do you compare x only? The peak lies in the box when its row does, too.",
-        _made(inside=lambda x, y, boxes: (boxes[:, 0] <= x) & (x < boxes[:, 2])),
+        _made(inside=_sides(join=lambda in_x, in_y: in_x)),
     ),
     Likely(
         "Do you compare y only? The peak lies in the box when its column does, too.",
-        _made(inside=lambda x, y, boxes: (boxes[:, 1] <= y) & (y < boxes[:, 3])),
+        _made(inside=_sides(join=lambda in_x, in_y: in_y)),
     ),
     Likely(
         "Is one of x and y enough in your code? Both must lie in the box.",
-        _made(
-            inside=lambda x, y, boxes: (
-                ((boxes[:, 0] <= x) & (x < boxes[:, 2])) | ((boxes[:, 1] <= y) & (y < boxes[:, 3]))
-            )
-        ),
+        _made(inside=_sides(join=torch.logical_or)),
     ),
     Likely(
         "Is it the other way round? True means that the peak lies in the box.",
-        _made(inside=lambda *a: ~_inside(*a)),
+        _made(inside=_sides(join=lambda in_x, in_y: ~(in_x & in_y))),
     ),
     Likely("Did you add up the weights in the box? Only the peak counts.", _mass),
     Likely("Is it the mean place of the map? Only the peak counts.", _made(peak=_mean_place)),

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check import core
+from seqcourse.check.compare import AnyError
 from seqcourse.check.core import Case, Likely
 
 FORBIDDEN = {"rollout": ("rollout", "attention_rollout", "seqcourse")}
@@ -66,6 +67,16 @@ reference_rollout = _made()
 
 def _scaled(whole: Tensor) -> Tensor:
     return whole[:, 0, 1:] / whole[:, 0, 1:].sum(dim=-1, keepdim=True)
+
+
+def _first_as_it_is(layers: list[Tensor]) -> Tensor:
+    """The residual connection of the first layer taken off again."""
+    first = 2 * layers[0] - torch.eye(layers[0].shape[-1], dtype=layers[0].dtype)
+    return _upwards([first, *layers[1:]])
+
+
+def _other_dtype(weights: Tensor) -> Tensor:
+    raise AnyError(r"same dtype|expected scalar type")
 
 
 _RESIDUAL = "Half of what comes through a layer is the vector itself, half what it attends to."
@@ -141,6 +152,20 @@ ROLLOUT = [
     Likely(
         "Did you take the largest of the heads? Take their mean.",
         _made(heads=lambda layer: layer.amax(dim=1)),
+    ),
+    Likely(
+        f"Is the first layer taken as it is? It has a residual connection, too. {_RESIDUAL}",
+        _made(chain=_first_as_it_is),
+    ),
+    Likely(
+        "Did you take the heads for the layers? The weights are (batch, layers, heads, queries, keys): "
+        "the mean is over the heads, dim=2.",
+        lambda weights: reference_rollout(weights.transpose(1, 2)),
+    ),
+    Likely(
+        "Is your identity of another dtype than the weights? torch.eye(n) is float32: "
+        "torch.eye(n, dtype=weights.dtype).",
+        _other_dtype,
     ),
     Likely(
         "Did you take the batch for the layers? The weights are (batch, layers, heads, queries, keys).",

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check import core
+from seqcourse.check.compare import AnyError
 from seqcourse.check.core import Case, Likely
 
 FORBIDDEN = {"doubly_stochastic": ("doubly_stochastic", "seqcourse")}
@@ -53,6 +54,14 @@ def _expected(weights: Tensor, real: Tensor) -> Tensor:
 
 def _each_step(weights: Tensor, real: Tensor) -> Tensor:
     return (((1 - weights) ** 2) * real[..., None]).sum(dim=(1, 2)).mean()
+
+
+def _one_list(weights: Tensor, real: Tensor) -> Tensor:
+    return ((1 - weights[real].sum(dim=0)) ** 2).sum() / len(weights)
+
+
+def _no_axis(weights: Tensor, real: Tensor) -> Tensor:
+    raise AnyError(r"must match the size|shape of the mask|not broadcastable")
 
 
 DOUBLY_STOCHASTIC = [
@@ -118,6 +127,16 @@ DOUBLY_STOCHASTIC = [
     Likely(
         "Is each place compared with T / N? Here it is compared with 1.",
         _expected,
+    ),
+    Likely(
+        "Are the sentences thrown together? weights[real] is one long list of steps: each sentence has "
+        "its own sum over its steps.",
+        _one_list,
+    ),
+    Likely(
+        "Does real not fit the weights? It is (B, T), they are (B, T, N): real[..., None] is for all "
+        "places alike.",
+        _no_axis,
     ),
     Likely(
         "Is there a root too many? The squares are added up as they are.",

@@ -168,6 +168,10 @@ def _wrong_mask(*arguments: Any) -> Any:
     raise AnyError(r"must match the size of tensor|must be broadcastable|mask")
 
 
+def _a_pair(*arguments: Any) -> Any:
+    raise AnyError(r"'Tensor' and 'tuple'|'tuple' and 'Tensor'")
+
+
 CO_ATTENTION = [
     Likely(f"Does y read the new x? {_AT_ONCE}", _with(second=lambda old, new: new)),
     Likely(f"Does x read the new y? {_AT_ONCE}", _y_first),
@@ -224,7 +228,7 @@ CO_ATTENTION = [
         ),
     ),
     Likely(
-        "Did you divide by the root of the stream's width? It is that of the queries, A.",
+        "Did you divide by the root of the stream's width? It is that of the queries, D_Q.",
         _with(attend=_scaled_by_stream(lambda v: v.shape[-1])),
     ),
     Likely(
@@ -253,6 +257,10 @@ CO_ATTENTION = [
     Likely(
         "Did you return y first? The order is x, y.",
         _with(give=lambda x, y, a, b: (y, x, a, b)),
+    ),
+    Likely(
+        "Did you add the pair that functional.attention returns? Take it apart: values, weights.",
+        _a_pair,
     ),
     Likely(f"Do the sizes not fit? {_SIZES}", _wrong_sizes),
     Likely(
