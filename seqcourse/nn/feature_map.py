@@ -15,11 +15,12 @@ class FeatureMapAttention(nn.Module):
     map; each of the N = H W places attends to all of them; another 1 x 1 convolution brings the result
     back to C channels, and it is added to the input:
 
-    .. math:: Y = X + \gamma \, \mathrm{conv}_O\!\left(
-        \mathrm{softmax}\!\left(\frac{Q^\top K}{\sqrt{C'}}\right) V \right)
+    .. math:: A = \mathrm{softmax}\!\left(\frac{Q^\top K}{\sqrt{C'}}\right), \qquad
+        Y = X + \gamma \, \mathrm{conv}_O\!\left(V A^\top\right)
 
-    with :math:`\gamma` learned. It starts at 0, so that a network into which the module is put computes
-    what it did before. (The paper does not divide by the root; the other chapters do.)
+    with Q, K, V of shape (C', N), a column for each place, and :math:`\gamma` learned.
+    It starts at 0, so that a network into which the module is put computes what it did before.
+    (The paper does not divide by the root; the other chapters do.)
 
     Args:
         channels: C, of input and output.
