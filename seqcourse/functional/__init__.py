@@ -7,7 +7,7 @@ from seqcourse.functional.layers import gelu, gelu_sigmoid, gelu_tanh, layer_nor
 from seqcourse.functional.loss import sequence_loss
 from seqcourse.functional.masks import causal_mask, length_mask, window_mask
 from seqcourse.functional.patches import patches
-from seqcourse.functional.position import rotate, shift_matrix, sinusoidal_encoding
+from seqcourse.functional.position import grid_encoding, rotate, shift_matrix, sinusoidal_encoding
 from seqcourse.functional.pyramid import pair_neighbours
 from seqcourse.functional.recurrent import gru_combine, gru_step, lstm_step, rnn_step
 from seqcourse.functional.rollout import attention_rollout
@@ -57,6 +57,7 @@ __all__ = [
     "gelu_sigmoid",
     "gelu_tanh",
     "general_score",
+    "grid_encoding",
     "gru_combine",
     "gru_step",
     "gumbel_max",

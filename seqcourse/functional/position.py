@@ -31,6 +31,32 @@ def sinusoidal_encoding(positions: Tensor | int, width: int, base: float = 10_00
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
 
+def grid_encoding(rows: int, columns: int, width: int, base: float = 100.0) -> Tensor:
+    r"""Sines and cosines of the row, beside those of the column, for the places of a grid.
+
+    .. math:: P_{(r, c)} = [P_r; P_c]
+
+    each half as in :func:`sinusoidal_encoding`. The base is smaller than for sentences: a grid has few
+    rows, over which a slow pair would not change at all.
+
+    Args:
+        rows, columns: of the grid, read row by row.
+        width: d, a multiple of 4.
+        base: as for :func:`sinusoidal_encoding`.
+
+    Returns:
+        (rows * columns, d).
+
+    Raises:
+        ValueError: if the width is no multiple of 4.
+    """
+    if width % 4:
+        raise ValueError(f"width should be a multiple of 4, two even halves, but it is {width}.")
+    row = sinusoidal_encoding(rows, width // 2, base)[:, None].expand(-1, columns, -1)
+    column = sinusoidal_encoding(columns, width // 2, base)[None].expand(rows, -1, -1)
+    return torch.cat([row, column], dim=-1).flatten(0, 1)
+
+
 def shift_matrix(tau: float, width: int, base: float = 10_000.0) -> Tensor:
     r"""The matrix that moves a sinusoidal encoding by tau positions, whatever the position.
 

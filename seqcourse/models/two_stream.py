@@ -90,7 +90,7 @@ class TwoStream(nn.Module):
         looks = fusion != "text"
         self.embedding = small_normal_table(vocabulary_size, width)
         self.positions = Positions(width, "learned", longest)
-        self.encoder = GridEncoder(width, size, tuple(channels), blocks) if looks else None
+        self.encoder = GridEncoder(width, size, tuple(channels), blocks, "noise") if looks else None
         self.region = nn.Linear(width, answers) if looks else None
         meets = layers if fusion == "co-attention" else 0
         self.meetings = nn.ModuleList(CoAttention(width, heads, inner, **made) for _ in range(meets))
