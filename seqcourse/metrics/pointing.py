@@ -13,7 +13,7 @@ from seqcourse.metrics.pairs import same_length
 Box = tuple[float, float, float, float]
 """(x0, y0, x1, y1) in pixels, counted from the upper left corner, x1 and y1 exclusive."""
 DRAWN = 1.25
-"""Blur of the maps in Xu et al.'s figures, in cells: 20 pixels where a cell has 16."""
+"""Blur of the maps that Xu et al. (2015) drew, in cells: 20 pixels where a cell has 16."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def points_at(
 
 
 def blurred(weights_grid: Any, size: int | tuple[int, int], blur: float = DRAWN) -> np.ndarray:
-    r"""A map over the pixels of its picture, as Xu et al. (2015) draw it: every weight a Gaussian.
+    r"""A map over the pixels of its picture, as figures show it: every weight a Gaussian.
 
     .. math:: m(x, y) = \sum_{r, c} a_{rc} \exp\Big(- \frac{(x - x_c)^2}{2 (b W / C)^2}
                                                    - \frac{(y - y_r)^2}{2 (b H / R)^2}\Big)
@@ -71,7 +71,8 @@ def blurred(weights_grid: Any, size: int | tuple[int, int], blur: float = DRAWN)
     Args:
         weights_grid: (R, C), a tensor or an array.
         size: side of the picture in pixels, or (width, height).
-        blur: standard deviation, in cells; 1.25 is 20 pixels for cells of 16, as in the paper's figures.
+        blur: standard deviation, in cells. 1.25 is 20 pixels for cells of 16, as in the program with
+            which Xu et al. (2015) drew theirs (it interpolates between the cells besides).
 
     Returns:
         (H, W), not normalised.

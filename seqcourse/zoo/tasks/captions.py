@@ -176,9 +176,9 @@ def pointing(captions: Sequence[Caption], scenes: Sequence[Scene]) -> dict[str, 
     """The pointing game over all names that captions say rightly; None for captioners without maps.
 
     ``share`` of the peaks in their box, where the peak is the middle of the place with the largest
-    weight; ``drawn`` where it is that of the map as the figures of Xu et al. draw it, see
+    weight; ``drawn`` where it is that of the map as figures show it, see
     :func:`seqcourse.metrics.blurred`; ``chance`` for a place drawn at random; and ``others`` where each
-    word is given the map of the next name in the list: what a habit of looking would reach.
+    word is given the map of the next name in the list, mostly the other thing of the same picture.
     """
     maps, boxes = [], []
     for caption, scene in zip(captions, scenes, strict=True):
