@@ -26,12 +26,11 @@ def train_model(
     system = zoo.train(name, out=folder, resume=resume, max_steps=steps, photographs=photographs)
     for figure, value in system.figures.get("measured", {}).items():
         print(f"{figure}: {value}")
-    if photographs is not None:
-        print(
-            f"Stored in {shown(folder)}. Use it: zoo.load({name!r}, {str(folder)!r}).caption(pictures)"
-        )
-        return
-    print(f"Stored in {shown(folder)}. Use it: seqcourse translate ... --folder {shown(folder)}")
+    if system.task.translates:
+        use = f"seqcourse translate ... --model {name} --folder {shown(folder)}"
+    else:
+        use = f"zoo.load({name!r}, {str(folder)!r}).{system.task.use}"
+    print(f"Stored in {shown(folder)}. Use it: {use}")
 
 
 def translate_text(text: str, model: str, *, beam: int, n_best: int, folder: Path | None) -> None:

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from seqcourse import CourseError, data, metrics, train, zoo
+from seqcourse.cli.models import train_model
 from seqcourse.zoo.tasks import lower
 from seqcourse.zoo.tasks.captions import pointing, said
 from seqcourse.zoo.tasks.language import mean_loss
@@ -249,3 +250,22 @@ def test_a_short_training_run_makes_a_whole_checkpoint(tmp_path):
     assert again.figures["epochs"] == 0
     for a, b in zip(system.model.parameters(), again.model.parameters(), strict=True):
         assert torch.equal(a, b)
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("en-es-fixed", "seqcourse translate ... --model en-es-fixed --folder "),
+        ("captions-soft", "zoo.load('captions-soft', "),
+        ("digits-speller", ".spell(utterances)"),
+        ("char-alice", ".generate(prompt)"),
+        ("books-bert", ".fill(text)"),
+    ],
+)
+def test_after_training_one_is_told_how_to_use_it(name, use, systems, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(zoo, "train", lambda name, **options: systems[name])
+    train_model(name, resume=False, budget="full", out=tmp_path / "run")
+    told = capsys.readouterr().out.splitlines()[-1]
+    assert told.startswith("Stored in ") and use in told
+    method = told.rpartition(").")[2].partition("(")[0]
+    assert "translate" in told or callable(getattr(systems[name], method))

@@ -31,11 +31,13 @@ class Task(ABC):
         in_sentences: what it reads are sentences, and a longer text has to be cut into them.
         goes_on: a language model, for :meth:`seqcourse.zoo.System.generate`.
         fills_gaps: for :meth:`seqcourse.zoo.System.fill`.
+        use: how a trained system is called, such as ``caption(pictures)``.
         instead: what to do with such a system in place of translating, the end of a sentence.
     """
 
     vocabulary_sizes = 1
     translates = in_sentences = goes_on = fills_gaps = False
+    use = "model"
     instead = "has nothing to translate"
 
     def __init__(self, recipe: Recipe) -> None:

@@ -45,6 +45,7 @@ class Caption:
 class CaptionTask(Task):
     """Scenes in English, trained by teacher forcing with the recipe's ``doubly`` as regulariser."""
 
+    use = "caption(pictures)"
     instead = "reads pictures and no text: use caption"
 
     @property

@@ -18,6 +18,7 @@ from seqcourse.zoo.tasks.base import Task
 class LanguageTask(Task):
     """One long text in three parts; subclasses say which text and in what pieces."""
 
+    use = "generate(prompt)"
     goes_on = True
     instead = "is a language model: it has nothing to translate"
 

@@ -18,6 +18,7 @@ from seqcourse.zoo.tasks.base import Task
 class MaskedTask(Task):
     """Neighbouring sentences of the children's books, word by word."""
 
+    use = "fill(text)"
     fills_gaps = True
     instead = "is a language model: it has nothing to translate"
     min_count = 3

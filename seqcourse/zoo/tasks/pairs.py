@@ -23,6 +23,7 @@ class PairTask(Task):
     """Pairs of token lists, trained by teacher forcing; subclasses say which pairs."""
 
     vocabulary_sizes = 2
+    use = "translate(texts)"
     translates = True
     min_count = 1
 

@@ -49,6 +49,7 @@ class SpeechTask(Task):
     ``grow`` epochs per digit more, ``watch``: the epochs after which attention is kept.
     """
 
+    use = "spell(utterances)"
     instead = "reads no text but frames of sound: use spell"
 
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
