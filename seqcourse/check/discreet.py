@@ -83,9 +83,12 @@ def is_discreet() -> bool:
 
 
 def error_in_words(kind: str, message: str) -> str:
-    """An error of a student's call: in full for a self-check, from known sentences when discreet."""
+    """An error of a student's call: in full for a self-check, from known sentences when discreet.
+
+    It goes into a sentence, so its own full stop is left out.
+    """
     if not is_discreet():
-        return f"{kind}: {message}"
+        return f"{kind}: {message}".rstrip().removesuffix(".")
     if kind not in _BUILTIN_ERRORS:
         return "an error of its own"
     for pattern in _KNOWN:

@@ -173,6 +173,7 @@ def test_a_module_s_name_is_no_way_out():
 
 def test_outside_of_a_hidden_check_the_words_are_told_in_full():
     assert error_in_words("KeyError", "'x'") == "KeyError: 'x'"
+    assert error_in_words("ValueError", "It is odd.") == "ValueError: It is odd"
     with discreet():
         assert error_in_words("KeyError", "'x'") == "KeyError"
         assert error_in_words("Secret", "x") == "an error of its own"
