@@ -73,10 +73,10 @@ class GridEncoder(nn.Module):
         self.out = nn.Linear(channels[-1], width)
         if places not in STARTS:
             raise ValueError(f"places should be one of {', '.join(STARTS)}, but it is {places!r}.")
+        start = torch.randn(self.side**2, width) * 0.1
         if places == "waves":
-            self.places = nn.Parameter(F.grid_encoding(self.side, self.side, width))
-        else:
-            self.places = nn.Parameter(torch.randn(self.side**2, width) * 0.1)
+            start = F.grid_encoding(self.side, self.side, width).to(start.dtype)
+        self.places = nn.Parameter(start)
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Look.

@@ -48,3 +48,15 @@ def test_rotary_products_know_the_distance_only():
 def test_an_odd_width_gets_a_sentence():
     with pytest.raises(ValueError, match="even, but is 5"):
         F.sinusoidal_encoding(3, 5)
+
+
+def test_a_place_of_a_grid_is_its_row_and_its_column():
+    places = F.grid_encoding(2, 3, 8)  # read row by row
+    assert places.shape == (6, 8)
+    rows, columns = (F.sinusoidal_encoding(n, 4, base=100.0) for n in (2, 3))
+    for row in range(2):
+        for column in range(3):
+            torch.testing.assert_close(places[3 * row + column], torch.cat([rows[row], columns[column]]))
+    assert len({tuple(place) for place in F.grid_encoding(8, 8, 96).tolist()}) == 64
+    with pytest.raises(ValueError, match="a multiple of 4, two even halves, but it is 6"):
+        F.grid_encoding(2, 2, 6)

@@ -135,3 +135,24 @@ def test_inside_a_stream_no_vector_sees_another():
 def test_what_does_not_fit_gets_a_sentence(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+def test_the_places_of_a_grid_start_as_waves_or_as_noise():
+    waves = nn.GridEncoder(16, 32)
+    torch.testing.assert_close(waves.places.detach(), F.grid_encoding(4, 4, 16), check_dtype=False)
+    assert nn.GridEncoder(6, 32, places="noise").places.std() < 0.2
+    with pytest.raises(ValueError, match="one of waves, noise, but it is 'zeros'"):
+        nn.GridEncoder(16, 32, places="zeros")
+
+
+def test_a_grid_knows_where_it_has_seen_something():
+    """The same thing one place further to the right: the vectors differ by their places alone."""
+    torch.manual_seed(0)
+    encoder = nn.GridEncoder(16, 64).eval()
+    pictures = torch.zeros(2, 3, 64, 64)
+    pictures[0, :, 25:31, 25:31] = pictures[1, :, 25:31, 33:39] = 1.0
+    seen = encoder(pictures).detach()
+    left, right = (seen - encoder.places.detach()).view(2, 8, 8, 16)
+    torch.testing.assert_close(left[3, 3], right[3, 4])
+    left, right = seen.view(2, 8, 8, 16)
+    assert (left[3, 3] - right[3, 4]).abs().max() > 0.3

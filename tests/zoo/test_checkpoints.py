@@ -46,13 +46,13 @@ def test_captions_look_where_they_should():
     found = {n: zoo.figures(f"captions-{n}")["measured"] for n in ("fixed", *attending)}
     for name in attending:
         assert found[name]["object_words"] > max(0.8, found["fixed"]["object_words"] + 0.05)
-        if name != "hard":  # one place per word is not enough to count
-            assert found[name]["whole"] > found["fixed"]["whole"] + 0.05
         game = found[name]["pointing"]
         assert game["share"] > max(game["chance"], game["others"]) + 0.4
-        assert game["drawn"] >= 0.75
-    assert found["hard"]["pointing"]["share"] >= 0.75
-    assert found["soft"]["pointing"]["share"] >= 0.7
+    for name in ("soft", "transformer"):  # for hard attention one place per word is too little to count
+        assert found[name]["whole"] > found["fixed"]["whole"] + 0.05
+        assert found[name]["relations"] > found["fixed"]["relations"] + 0.15
+    for name in ("soft", "hard"):
+        assert found[name]["pointing"]["share"] >= 0.75
 
 
 def test_captions_of_a_sample_agree_with_the_stored_figures(systems):
