@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from nbclient.exceptions import DeadKernelError
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.confine import ConfinedKernelManager, Limits, Warm, exchange, kernel_manager
@@ -383,6 +384,25 @@ def test_a_forged_message_ends_the_kernel_and_not_the_grader(warm, parts):
     code = f"{FORGE}\ndeep = b'[' * 100_000\nsocket.send_multipart({parts})"
     said, why_dead = in_sandbox(warm, code, "import time\ntime.sleep(1)\nprint('went on')")
     assert why_dead == "sent a message that is none of Jupyter's" and "went on" not in said
+
+
+def test_nobody_waits_for_a_kernel_that_has_gone_to_take_a_message(warm):
+    """A cell may end its kernel just before the next one is sent: that must not stop the grader."""
+
+    async def use(km):
+        client = km.client()
+        client.start_channels()
+        await client.wait_for_ready(timeout=60)
+        km.end("was ended here")
+        try:
+            for _ in range(50):  # until the socket has noticed
+                client.execute("1 + 1")
+                await asyncio.sleep(0.1)
+        finally:
+            client.stop_channels()
+
+    with pytest.raises(DeadKernelError, match="has hung up"):
+        with_kernel(warm, use)
 
 
 def test_a_kernel_that_hangs_up_is_ended(warm):

@@ -11,9 +11,12 @@ import zmq
 import zmq.asyncio
 from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.channels import AsyncZMQSocketChannel
+from nbclient.exceptions import DeadKernelError
 
 # Messages that wait in memory before the kernel has to wait.
 WAITING = 100
+# Milliseconds that a message may wait for somebody who could take it: only where nobody is left.
+SENDING = 2_000
 # What a message that is none can raise when it is read.
 MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, AssertionError)
 
@@ -41,6 +44,16 @@ class ConfinedChannel(AsyncZMQSocketChannel):
             if timeout is None:
                 await asyncio.Event().wait()  # for good: who waits so also asks whether it lives
         raise Empty
+
+    def send(self, msg: dict[str, Any]) -> None:
+        """Hand a message over; DeadKernelError when the kernel has hung up.
+
+        A socket that never connects again has nobody left to send to then, and would wait for ever.
+        """
+        try:
+            super().send(msg)
+        except zmq.Again as error:
+            raise DeadKernelError("The kernel has hung up.") from error
 
     def close(self) -> None:
         """Close the socket and the one that watches it."""
@@ -112,6 +125,7 @@ class ConfinedKernelClient(AsyncKernelClient):
         made.setsockopt(zmq.MAXMSGSIZE, self.parent.limits.message)
         made.setsockopt(zmq.RCVHWM, WAITING)
         made.setsockopt(zmq.RECONNECT_IVL, -1)
+        made.setsockopt(zmq.SNDTIMEO, SENDING)
         if identity:
             made.identity = identity
         made.get_monitor_socket(zmq.EVENT_DISCONNECTED)
