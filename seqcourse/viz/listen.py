@@ -106,8 +106,8 @@ def listen(heard: Mapping[str, Heard]) -> Shown:
     )
     body = "".join(_item(label, item) for label, item in heard.items())
     note = (
-        '<p class="sq-note" hidden>Play: a letter glows while you hear what the speller listened to when '
-        "it wrote that letter. Click a letter to jump there. The strip shows what is said.</p>"
+        '<p class="sq-note" hidden>Play: a letter glows while you hear what the speller listened to '
+        "when it wrote that letter. Click a letter to jump there. The strip shows what is said.</p>"
     )
     text = (
         f'<div class="sq sq-card sq-listen" id="{root}" role="group" aria-label="Recordings to play">'
