@@ -1,12 +1,14 @@
 """The speller of the zoo: its figures, measured anew on a sample, and what it is not for."""
 
 import json
+from types import SimpleNamespace
 
 import numpy
 import pytest
 import torch
 
 from seqcourse import CourseError, data, metrics, train, zoo
+from seqcourse.zoo.storage import read_json
 from seqcourse.zoo.tasks import SpeechTask
 
 
@@ -109,3 +111,17 @@ def test_loss_of_the_stored_model_is_the_validation_value(speller):
     batch = next(iter(task.batches(speller.source, speller.target, "test"))).to(speller.device)
     with torch.inference_mode():
         assert train.teacher_forcing_loss(speller.model, batch).item() < 0.3
+
+
+def test_what_was_watched_before_an_interruption_is_kept(tmp_path, capsys):
+    """Written down after every epoch; an epoch that is run again replaces what it had left."""
+    notes = tmp_path / "watched.json"
+    history = SimpleNamespace(epoch_losses=[1.0], valid=[1.0], seconds=[1.0])
+    first = SimpleNamespace(is_main_process=True)
+    task = SimpleNamespace(watch=lambda model, epoch: {"epoch": epoch, "weights": [[model]]})
+    for epoch, model in ((1, 0.1), (2, 0.2), (2, 0.3), (3, 0.4)):
+        watched = read_json(notes) if notes.is_file() else []  # each time as after a kill
+        trainer = SimpleNamespace(model=model, epoch=epoch, history=history, accelerator=first)
+        zoo._after_epoch(task, watched, notes, trainer)
+    kept = [(seen["epoch"], seen["weights"]) for seen in read_json(notes)]
+    assert kept == [(1, [[0.1]]), (2, [[0.3]]), (3, [[0.4]])]
