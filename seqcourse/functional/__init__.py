@@ -6,6 +6,7 @@ from seqcourse.functional.dropout import dropout
 from seqcourse.functional.layers import gelu, gelu_sigmoid, gelu_tanh, layer_norm, rms_norm, silu
 from seqcourse.functional.loss import sequence_loss
 from seqcourse.functional.masks import causal_mask, length_mask, window_mask
+from seqcourse.functional.ngrams import ngram_bucket
 from seqcourse.functional.patches import patches
 from seqcourse.functional.position import grid_encoding, rotate, shift_matrix, sinusoidal_encoding
 from seqcourse.functional.pyramid import pair_neighbours
@@ -74,6 +75,7 @@ __all__ = [
     "mel_to_hertz",
     "mfcc",
     "mlp_score",
+    "ngram_bucket",
     "pair_neighbours",
     "patches",
     "power_from_levels",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +14,7 @@ from seqcourse.nn.blocks import Block, LayerNorm
 from seqcourse.nn.dropout import Dropout
 from seqcourse.nn.embedding import Positions, embedding_table
 from seqcourse.nn.multi_head import Cache
+from seqcourse.nn.ngrams import NGrams
 
 
 class Transformer(nn.Module):
@@ -33,6 +35,10 @@ class Transformer(nn.Module):
         positions: "sinusoidal", "learned" or "none".
         longest: number of learned positions.
         dropout: while training, on embeddings, sublayers, attention weights and MLPs.
+        kernel: of a convolution in each block of the encoder, see :class:`seqcourse.nn.Block`; None for
+            none.
+        ngrams: arguments of :class:`seqcourse.nn.NGrams`, whose vectors are added to the source's
+            embeddings: what stands around each letter of a word. None for none.
     """
 
     def __init__(
@@ -49,17 +55,22 @@ class Transformer(nn.Module):
         positions: str = "sinusoidal",
         longest: int = 512,
         dropout: float = 0.0,
+        kernel: int | None = None,
+        ngrams: dict[str, Any] | None = None,
     ) -> None:
         super().__init__()
         self.width = width
         self.source_embedding = embedding_table(source_size, width)
         self.target_embedding = embedding_table(target_size, width)
         self.output_bias = nn.Parameter(torch.zeros(target_size))
+        self.source_ngrams = None if ngrams is None else NGrams(source_size, width, **ngrams)
         self.source_positions = Positions(width, positions, longest)
         self.target_positions = Positions(width, positions, longest)
         made = dict(norm=norm, activation=activation, dropout=dropout)
         hidden = hidden or 4 * width
-        self.encoder = nn.ModuleList(Block(width, heads, hidden, **made) for _ in range(layers))
+        self.encoder = nn.ModuleList(
+            Block(width, heads, hidden, kernel=kernel, **made) for _ in range(layers)
+        )
         self.decoder = nn.ModuleList(
             Block(width, heads, hidden, cross=True, **made) for _ in range(layers)
         )
@@ -71,7 +82,7 @@ class Transformer(nn.Module):
     def encode(self, src: Tensor, src_lengths: Tensor) -> Memory:
         """Read the source: ids (B, T) and lengths (B,) to a memory with each layer's keys and values."""
         mask = F.length_mask(src_lengths, src.shape[1])
-        x = self._embed(self.source_embedding, self.source_positions, src)
+        x = self._embed_source(src, mask)
         for block in self.encoder:
             x, _ = block(x, mask)
         states = self.encoder_norm(x)
@@ -116,7 +127,7 @@ class Transformer(nn.Module):
     def maps(self, src: Tensor, src_lengths: Tensor, tgt_in: Tensor) -> Maps:
         """All attention weights: encoder's, decoder's own and its look at the source, layer by layer."""
         memory = self.encode(src, src_lengths)
-        x = self._embed(self.source_embedding, self.source_positions, src)
+        x = self._embed_source(src, memory.mask)
         encoder, own, cross = [], [], []
         for block in self.encoder:
             x, (weights, _) = block(x, memory.mask, need_weights=True)
@@ -130,9 +141,24 @@ class Transformer(nn.Module):
             cross.append(look)
         return Maps(*(torch.stack(found, 1) for found in (encoder, own, cross)))
 
-    def _embed(self, table: Tensor, positions: Positions, tokens: Tensor, first: int = 0) -> Tensor:
+    def _embed_source(self, src: Tensor, mask: Tensor) -> Tensor:
+        """The source's vectors; whatever stands behind its last word belongs to no n-gram."""
+        around = None if self.source_ngrams is None else self.source_ngrams(src, mask)
+        return self._embed(self.source_embedding, self.source_positions, src, around=around)
+
+    def _embed(
+        self,
+        table: Tensor,
+        positions: Positions,
+        tokens: Tensor,
+        first: int = 0,
+        around: Tensor | None = None,
+    ) -> Tensor:
         """Tokens (B, N), or distributions over the vocabulary, to vectors with their positions."""
-        return self.dropout(positions(embed(table, tokens) * math.sqrt(self.width), first))
+        x = embed(table, tokens) * math.sqrt(self.width)
+        if around is not None:
+            x = x + around
+        return self.dropout(positions(x, first))
 
     def _logits(self, x: Tensor) -> Tensor:
         return nn.functional.linear(self.decoder_norm(x), self.target_embedding, self.output_bias)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
 from seqcourse import functional as F
+from seqcourse.nn.convolution import ConvolutionLayer
 from seqcourse.nn.dropout import Dropout
 from seqcourse.nn.multi_head import Cache, MultiHeadAttention
 
@@ -57,21 +60,26 @@ class Block(nn.Module):
     .. math:: \text{post: } x \leftarrow \mathrm{LN}(x + f(x)) \qquad
         \text{pre: } x \leftarrow x + f(\mathrm{LN}(x))
 
-    with f in turn self-attention, cross-attention (if there is one) and the MLP. "post" is the paper's
-    (Vaswani et al. 2017); "pre" leaves a path on which nothing but sums happens (Xiong et al. 2020).
+    with f in turn a convolution (if there is one), self-attention, cross-attention (if there is one) and
+    the MLP. "post" is the paper's (Vaswani et al. 2017); "pre" leaves a path on which nothing but sums
+    happens (Xiong et al. 2020). The convolution, :math:`f(x) = \mathrm{ReLU}(W * x + b)`, hands each
+    vector its neighbours before it looks further (a plain form of the Conformer's, Gulati et al. 2020).
 
     Args:
         width: D.
         heads: H.
         hidden: d_ff of the MLP.
         cross: whether it also attends to a memory, as a decoder does.
+        kernel: odd, how many vectors the convolution sees, the one in the middle among them; it sees
+            ahead, so it is for encoders. None: no convolution.
         norm: "pre" or "post".
         activation: of the MLP.
         eps: of the normalisations.
         dropout: on each sublayer's output, the attention weights and the MLP, while training.
 
     Raises:
-        ValueError: if the norm or the activation is unknown or the heads do not divide the width.
+        ValueError: if the norm or the activation is unknown, the heads do not divide the width or the
+            kernel is even; and later if a block with a convolution should not look ahead.
     """
 
     def __init__(
@@ -81,6 +89,7 @@ class Block(nn.Module):
         hidden: int,
         *,
         cross: bool = False,
+        kernel: int | None = None,
         norm: str = "pre",
         activation: str = "relu",
         eps: float = 1e-5,
@@ -90,6 +99,8 @@ class Block(nn.Module):
         if norm not in NORMS:
             raise ValueError(f"norm should be one of {', '.join(NORMS)}, but it is {norm!r}.")
         self.norm = norm
+        self.convolution = ConvolutionLayer(width, kernel) if kernel else None
+        self.convolution_norm = LayerNorm(width, eps) if kernel else None
         self.self_attention = MultiHeadAttention(width, heads, dropout)
         self.self_norm = LayerNorm(width, eps)
         self.cross_attention = MultiHeadAttention(width, heads, dropout) if cross else None
@@ -132,6 +143,8 @@ class Block(nn.Module):
             y, maps[1] = self._look(x, memory, memory_mask, need_weights)
             return y
 
+        if self.convolution is not None:
+            x = self._sublayer(x, self.convolution_norm, self._convolve(mask, causal))
         x = self._sublayer(x, self.self_norm, attend)
         if self.cross_attention is not None:
             x = self._sublayer(x, self.cross_norm, look)
@@ -150,6 +163,8 @@ class Block(nn.Module):
         Returns:
             (B, n, D), the longer cache, and the cross-attention's weights (B, H, n, M) or None.
         """
+        if self.convolution is not None:
+            raise ValueError("A block with a convolution needs the vectors behind, not one by one.")
         kept: list = [past, None]
 
         def attend(x: Tensor) -> Tensor:
@@ -168,6 +183,18 @@ class Block(nn.Module):
     def prepare(self, states: Tensor) -> Cache:
         """Keys and values of an encoder's states (B, M, D) for the cross-attention."""
         return self.cross_attention.keys_values(states)
+
+    def _convolve(self, mask: Tensor | None, causal: bool) -> Callable[[Tensor], Tensor]:
+        """The convolution as a function of the vectors; what is no real vector counts as 0."""
+        if causal:
+            raise ValueError("A block with a convolution sees the next vectors, so it cannot be causal.")
+        if mask is not None and mask.dim() != 2:
+            raise ValueError(
+                f"A block with a convolution needs a mask (B, N) that tells which vectors are real, but "
+                f"it is {tuple(mask.shape)}."
+            )
+        real = 1.0 if mask is None else mask[..., None]  # (B, N, 1)
+        return lambda x: torch.relu(self.convolution(x * real))
 
     def _look(self, x: Tensor, memory: Cache, mask: Tensor | None, need_weights: bool):
         attention = self.cross_attention

@@ -70,10 +70,15 @@ def load(theirs: nn.Transformer, ours: models.Transformer) -> None:
                     getattr(layer, other).bias.copy_(getattr(block, own).beta.normal_())
 
 
+NGRAMS = {"windows": [[1, 1], [2, 1]], "buckets": 97, "size": 4}
+
+
 @pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_step_by_step_gives_what_all_at_once_gives(norm, positions):
-    model = make(norm, positions=positions)
+@pytest.mark.parametrize(
+    "options", [{}, {"positions": "learned"}, {"ngrams": NGRAMS}, {"kernel": 3}], ids=str
+)
+def test_step_by_step_gives_what_all_at_once_gives(norm, options):
+    model = make(norm, **options)
     whole = model(SRC, LENGTHS, TGT, need_weights=True)
     memory = model.encode(SRC, LENGTHS)
     state = model.start(memory)
@@ -84,8 +89,9 @@ def test_step_by_step_gives_what_all_at_once_gives(norm, positions):
         torch.testing.assert_close(out.weights, whole.weights[:, t])
 
 
-def test_no_word_sees_what_comes_later_nor_padding():
-    model = make()
+@pytest.mark.parametrize("options", [{}, {"ngrams": NGRAMS}, {"kernel": 5}], ids=str)
+def test_no_word_sees_what_comes_later_nor_padding(options):
+    model = make(**options)
     before = model(SRC, LENGTHS, TGT).logits
     later = TGT.clone()
     later[:, 3:] = 5
@@ -103,8 +109,24 @@ def test_the_order_of_the_source_counts_only_through_the_positions():
     assert (seeing(SRC, full, TGT).logits - seeing(turned, full, TGT).logits).abs().max() > 0.01
 
 
-def test_the_three_kinds_of_maps():
-    model = make()
+@pytest.mark.parametrize("options", [{"ngrams": NGRAMS}, {"kernel": 3}], ids=str)
+def test_who_knows_its_neighbours_knows_the_order_without_positions(options):
+    """A source backwards has other n-grams, and other products with a convolution's filters."""
+    model = make(positions="none", **options)
+    full = torch.full((3,), 7)
+    apart = model(SRC, full, TGT).logits - model(SRC.flip(1), full, TGT).logits
+    assert apart.abs().max() > 0.01
+
+
+def test_ngrams_want_ids():
+    model = make(ngrams=NGRAMS)
+    with pytest.raises(ValueError, match="counted in ids"):
+        model.encode(nn.functional.one_hot(SRC, 20).double(), LENGTHS)
+
+
+@pytest.mark.parametrize("options", [{}, {"ngrams": NGRAMS}, {"kernel": 3}], ids=str)
+def test_the_three_kinds_of_maps(options):
+    model = make(**options)
     maps = model.maps(SRC, LENGTHS, TGT)
     assert maps.encoder.shape == (3, 2, 4, 7, 7)
     assert maps.decoder.shape == (3, 2, 4, 6, 6)
