@@ -36,7 +36,8 @@ grade: $(READY) ## grade what lies in grading/submitted
 
 test: $(READY) ## run every test, then every notebook of book/ and solutions/
 	@PYTHON_OF_COURSE=$(BIN)/python sh tests/ensure_tools.sh browser bubblewrap postgresql
-	@$(ONE_THREAD) $(BIN)/pytest tests -n $(WORKERS) --dist loadscope --durations=25 --durations-min=2
+	@$(ONE_THREAD) $(BIN)/pytest tests -n $(WORKERS) --dist loadscope --no-loadscope-reorder \
+	  --durations=25 --durations-min=2
 	@$(ONE_THREAD) PYTHONPATH=. $(BIN)/pytest --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -n $(WORKERS) \
 	  --dist loadscope -p tests.notebooks.times book solutions
 

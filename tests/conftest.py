@@ -1,12 +1,37 @@
-"""What several rooms' tests share: one browser for a whole run."""
+"""What several rooms' tests share: their order, and one browser for a whole run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests import browser as chromium
+
+# Modules that take minutes, the longest first. Each runs on one worker from its first test to its last:
+# one that began when the others were nearly done would be waited for.
+LONG = (
+    "book/test_pages.py",  # builds the book
+    "grading/test_mutants.py",
+    "grading/test_real.py",
+    "check/test_assignments.py",
+    "grading/test_resume.py",
+    "attacks/test_attacks.py",
+    "instructor/test_the_day.py",
+    "grading/test_honest.py",
+    "lab/test_lab.py",
+    "grading/test_confine_limits.py",
+    "grading/test_confine_kernel.py",
+    "book/test_site_build.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long modules first, all others as they were found; `make test` keeps this order."""
+    here = Path(__file__).parent
+    rank = {here / name: number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 @pytest.fixture(scope="module")

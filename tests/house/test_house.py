@@ -161,3 +161,9 @@ def test_no_path_of_one_machine(suffix):
         if path.endswith(suffix) and (ROOT / path).is_file():
             found = MACHINE_PATH.search((ROOT / path).read_text(encoding="utf-8"))
             assert not found, f"{path} names a path of one machine: {found.group()}"
+
+
+def test_the_modules_that_are_begun_first_are_there():
+    from tests.conftest import LONG
+
+    assert [name for name in LONG if not (ROOT / "tests" / name).is_file()] == []
