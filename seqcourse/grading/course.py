@@ -172,6 +172,8 @@ class Course:
         for handler in list(logger.handlers):
             logger.removeHandler(handler)
         logger.addHandler(logging.NullHandler())
+        logger.disabled = False  # by a program in this process that keeps to its own log
+        logger.setLevel(logging.INFO)  # what went wrong is read there, see release.last_line
         return NbGraderAPI(config=self.config(**options))
 
     def open_gradebook(self) -> None:

@@ -10,6 +10,7 @@ import os
 import re
 
 import pytest
+from traitlets.log import get_logger
 
 from seqcourse.cli import grading as commands
 from seqcourse.errors import CourseError
@@ -190,8 +191,11 @@ def test_files_beside_the_notebook_travel_and_old_ones_go(toy):
     assert [path.name for path in toy.assignments.iterdir()] == ["ps1"]
 
 
-def test_a_solution_that_cannot_be_released_changes_nothing(toy):
+@pytest.mark.parametrize("disabled", [False, True], ids=["its own log", "a log that was switched off"])
+def test_a_solution_that_cannot_be_released_changes_nothing(toy, disabled):
+    """The sentence is nbgrader's cause, also where another program has switched off its log."""
     release(toy)
+    get_logger().disabled = disabled
     before = (toy.assignments / "ps1" / "ps1.ipynb").read_bytes()
     notebook = notebooks.read(toy.solution("ps1"))
     notebook["cells"][1]["source"] = notebook["cells"][1]["source"].replace("### END SOLUTION", "")
