@@ -17,8 +17,8 @@ class NGrams(nn.Module):
 
     with b from :func:`functional.ngram_bucket`, a window k for each table, and dropout's m: while
     training each of the rows is left out with the probability ``dropout``, so that no word is known by
-    its longest n-gram alone. A look-up costs next to nothing, so the model can remember what many
-    thousand pieces of words sound like without a single multiplication more. Added to the embeddings of
+    its longest n-gram alone. A look-up costs next to nothing, so for one small product, W, the model can
+    remember many thousand pieces of words. Added to the embeddings of
     letters, as the subword n-grams of Bojanowski et al. (2017) and Pagnoni et al. (2025) are.
 
     Args:
@@ -26,7 +26,7 @@ class NGrams(nn.Module):
         width: D, of the result.
         windows: (l, r) of each table: tokens before and after that belong to the n-gram.
         buckets: M, rows of each table.
-        size: of the rows.
+        size: length of the rows.
         dropout: share of the rows that are left out while training, at least 0 and below 1.
 
     Raises:
