@@ -28,7 +28,9 @@ class Transformer(nn.Module):
         target_size: target vocabulary.
         width: d_model, of every vector.
         heads: H of every attention.
-        layers: N of the encoder, and of the decoder.
+        layers: N of the encoder, and of the decoder if it has no number of its own.
+        decoder_layers: of the decoder; as many as the encoder's if it is not given. A short decoder
+            costs little and writes faster (Kasai et al. 2021).
         hidden: d_ff of the MLPs; 4 d_model if it is not given.
         norm: "pre" or "post", see :class:`seqcourse.nn.Block`.
         activation: of the MLPs.
@@ -49,6 +51,7 @@ class Transformer(nn.Module):
         heads: int,
         layers: int,
         *,
+        decoder_layers: int | None = None,
         hidden: int | None = None,
         norm: str = "pre",
         activation: str = "relu",
@@ -68,11 +71,12 @@ class Transformer(nn.Module):
         self.target_positions = Positions(width, positions, longest)
         made = dict(norm=norm, activation=activation, dropout=dropout)
         hidden = hidden or 4 * width
+        depth = layers if decoder_layers is None else decoder_layers
         self.encoder = nn.ModuleList(
             Block(width, heads, hidden, kernel=kernel, **made) for _ in range(layers)
         )
         self.decoder = nn.ModuleList(
-            Block(width, heads, hidden, cross=True, **made) for _ in range(layers)
+            Block(width, heads, hidden, cross=True, **made) for _ in range(depth)
         )
         # With pre-norm the sums leave the last block as they are: one more normalisation.
         self.encoder_norm = LayerNorm(width) if norm == "pre" else nn.Identity()
@@ -96,7 +100,7 @@ class Transformer(nn.Module):
     def step(self, tokens: Tensor, state: tuple[Cache, ...], memory: Memory) -> Step:
         """One word further: previous words (B,), the caches. Weights: the last layer's look, (B, T)."""
         first = state[0][0].shape[2]
-        x = self._embed(self.target_embedding, self.target_positions, tokens[:, None], first)
+        x = self._embed_target(tokens[:, None], first)
         longer, weights = [], None
         for number, (block, past, keys) in enumerate(
             zip(self.decoder, state, memory.keys, strict=True), start=1
@@ -115,7 +119,7 @@ class Transformer(nn.Module):
             need_weights: also give the last layer's look at the source, averaged over heads, (B, T', T).
         """
         memory = self.encode(src, src_lengths)
-        x = self._embed(self.target_embedding, self.target_positions, tgt_in)
+        x = self._embed_target(tgt_in)
         weights = None
         for number, (block, keys) in enumerate(zip(self.decoder, memory.keys, strict=True), start=1):
             asked = need_weights and number == len(self.decoder)
@@ -132,7 +136,7 @@ class Transformer(nn.Module):
         for block in self.encoder:
             x, (weights, _) = block(x, memory.mask, need_weights=True)
             encoder.append(weights)
-        x = self._embed(self.target_embedding, self.target_positions, tgt_in)
+        x = self._embed_target(tgt_in)
         for block, keys in zip(self.decoder, memory.keys, strict=True):
             x, (weights, look) = block(
                 x, causal=True, memory=keys, memory_mask=memory.mask, need_weights=True
@@ -142,23 +146,17 @@ class Transformer(nn.Module):
         return Maps(*(torch.stack(found, 1) for found in (encoder, own, cross)))
 
     def _embed_source(self, src: Tensor, mask: Tensor) -> Tensor:
-        """The source's vectors; whatever stands behind its last word belongs to no n-gram."""
-        around = None if self.source_ngrams is None else self.source_ngrams(src, mask)
-        return self._embed(self.source_embedding, self.source_positions, src, around=around)
+        """Tokens (B, T), or distributions over the vocabulary, to vectors with what stands around them
+        (whatever comes behind the last one belongs to no n-gram) and their positions."""
+        x = embed(self.source_embedding, src) * math.sqrt(self.width)
+        if self.source_ngrams is not None:
+            x = x + self.source_ngrams(src, mask)
+        return self.dropout(self.source_positions(x))
 
-    def _embed(
-        self,
-        table: Tensor,
-        positions: Positions,
-        tokens: Tensor,
-        first: int = 0,
-        around: Tensor | None = None,
-    ) -> Tensor:
-        """Tokens (B, N), or distributions over the vocabulary, to vectors with their positions."""
-        x = embed(table, tokens) * math.sqrt(self.width)
-        if around is not None:
-            x = x + around
-        return self.dropout(positions(x, first))
+    def _embed_target(self, tokens: Tensor, first: int = 0) -> Tensor:
+        """Tokens (B, N), the first of them at that position, to vectors with their positions."""
+        x = embed(self.target_embedding, tokens) * math.sqrt(self.width)
+        return self.dropout(self.target_positions(x, first))
 
     def _logits(self, x: Tensor) -> Tensor:
         return nn.functional.linear(self.decoder_norm(x), self.target_embedding, self.output_bias)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor, nn
 
@@ -135,6 +133,9 @@ class Block(nn.Module):
         """
         maps: list[Tensor | None] = [None, None]
 
+        def convolve(x: Tensor) -> Tensor:
+            return torch.relu(self.convolution(x * self._real(mask, causal)))
+
         def attend(x: Tensor) -> Tensor:
             y, maps[0] = self.self_attention(x, mask=mask, causal=causal, need_weights=need_weights)
             return y
@@ -144,7 +145,7 @@ class Block(nn.Module):
             return y
 
         if self.convolution is not None:
-            x = self._sublayer(x, self.convolution_norm, self._convolve(mask, causal))
+            x = self._sublayer(x, self.convolution_norm, convolve)
         x = self._sublayer(x, self.self_norm, attend)
         if self.cross_attention is not None:
             x = self._sublayer(x, self.cross_norm, look)
@@ -184,17 +185,18 @@ class Block(nn.Module):
         """Keys and values of an encoder's states (B, M, D) for the cross-attention."""
         return self.cross_attention.keys_values(states)
 
-    def _convolve(self, mask: Tensor | None, causal: bool) -> Callable[[Tensor], Tensor]:
-        """The convolution as a function of the vectors; what is no real vector counts as 0."""
+    def _real(self, mask: Tensor | None, causal: bool) -> Tensor | float:
+        """1 for the vectors that the convolution may see, 0 for what only fills the batch, (B, N, 1)."""
         if causal:
             raise ValueError("A block with a convolution sees the next vectors, so it cannot be causal.")
-        if mask is not None and mask.dim() != 2:
+        if mask is None:
+            return 1.0
+        if mask.dim() != 2:
             raise ValueError(
                 f"A block with a convolution needs a mask (B, N) that tells which vectors are real, but "
                 f"it is {tuple(mask.shape)}."
             )
-        real = 1.0 if mask is None else mask[..., None]  # (B, N, 1)
-        return lambda x: torch.relu(self.convolution(x * real))
+        return mask[..., None]
 
     def _look(self, x: Tensor, memory: Cache, mask: Tensor | None, need_weights: bool):
         attention = self.cross_attention

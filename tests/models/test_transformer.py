@@ -75,7 +75,9 @@ NGRAMS = {"windows": [[1, 1], [2, 1]], "buckets": 97, "size": 4}
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
 @pytest.mark.parametrize(
-    "options", [{}, {"positions": "learned"}, {"ngrams": NGRAMS}, {"kernel": 3}], ids=str
+    "options",
+    [{}, {"positions": "learned"}, {"ngrams": NGRAMS}, {"kernel": 3}, {"decoder_layers": 1}],
+    ids=str,
 )
 def test_step_by_step_gives_what_all_at_once_gives(norm, options):
     model = make(norm, **options)
@@ -138,13 +140,24 @@ def test_the_three_kinds_of_maps(options):
     torch.testing.assert_close(maps.cross[:, -1].mean(1), expected)
 
 
-def test_the_parameters_counted_by_hand():
+@pytest.mark.parametrize("written_by", [None, 1, 3])
+def test_the_parameters_counted_by_hand(written_by):
     d, d_ff, layers = 16, 64, 2
     attention, mlp, norm = 4 * d * d + 4 * d, 2 * d * d_ff + d + d_ff, 2 * d
     encoder = layers * (attention + mlp + 2 * norm) + norm
-    decoder = layers * (2 * attention + mlp + 3 * norm) + norm
+    decoder = (written_by or layers) * (2 * attention + mlp + 3 * norm) + norm
     embeddings = (20 + 23) * d + 23
-    assert sum(p.numel() for p in make().parameters()) == encoder + decoder + embeddings
+    made = make(decoder_layers=written_by)
+    assert sum(p.numel() for p in made.parameters()) == encoder + decoder + embeddings
+
+
+def test_a_decoder_of_its_own_depth_has_its_own_number_of_maps():
+    model = make(decoder_layers=1)
+    maps = model.maps(SRC, LENGTHS, TGT)
+    assert maps.encoder.shape == (3, 2, 4, 7, 7)
+    assert maps.decoder.shape == (3, 1, 4, 6, 6)
+    assert maps.cross.shape == (3, 1, 4, 6, 7)
+    torch.testing.assert_close(maps.cross[:, -1].mean(1), model(SRC, LENGTHS, TGT, True).weights)
 
 
 def test_beam_search_drives_it_and_a_wide_beam_finds_the_best():
