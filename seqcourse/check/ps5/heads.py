@@ -17,8 +17,8 @@ FORBIDDEN = {
     "merge_heads": ("MultiHeadAttention", "MultiheadAttention", "seqcourse"),
 }
 _RESHAPED = (
-    "Did you reshape without a transpose? The shape is right, but the {what}: reshape keeps the order "
-    "in memory. {how}"
+    "Did you reshape without a transpose? The shape is right, but the {what}: reshape never swaps "
+    "axes. {how}"
 )
 _VIEW = "view cannot see a transposed tensor as one piece: use reshape, or contiguous() before it."
 
