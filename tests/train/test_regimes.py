@@ -105,3 +105,46 @@ def test_nonsense_is_named(setting, share, choose, message):
     model, batch = setting
     with pytest.raises(ValueError, match=message):
         train.unroll(model, batch.src, batch.src_lengths, batch.tgt_in, share, choose)
+
+
+class Drawn(torch.nn.Module):
+    """Gives logits that were drawn before, whatever it reads; keeps what it was asked."""
+
+    def __init__(self, logits):
+        super().__init__()
+        self.logits = logits
+
+    def forward(self, src, src_lengths, tgt_in):
+        self.read = src, src_lengths, tgt_in
+        return models.interface.Output(self.logits, None)
+
+
+def test_r_drop_is_both_losses_and_the_price_of_their_difference(setting):
+    """Against PyTorch's divergences, target by target, padding left out."""
+    _, batch = setting
+    batch.tgt_out[1, 2:] = data.PAD
+    one, two = torch.randn(2, *batch.tgt_out.shape, 12, dtype=torch.float64)
+    model = Drawn(torch.cat([one, two]))
+    losses = [
+        train.teacher_forcing_loss(Drawn(logits), batch, label_smoothing=0.1) for logits in (one, two)
+    ]
+    apart = []
+    for p, q, word in zip(one.flatten(0, 1), two.flatten(0, 1), batch.tgt_out.flatten(), strict=True):
+        if word != data.PAD:
+            p, q = p.log_softmax(0).float(), q.log_softmax(0).float()
+            kl = torch.nn.functional.kl_div
+            both = [kl(b, a, log_target=True, reduction="sum") for a, b in ((p, q), (q, p))]
+            apart.append(sum(both) / 2)
+    expected = sum(losses) / 2 + 2.5 * sum(apart) / len(apart)
+    torch.testing.assert_close(train.r_drop_loss(model, batch, 2.5, label_smoothing=0.1), expected)
+    for read, given in zip(model.read, (batch.src, batch.src_lengths, batch.tgt_in), strict=True):
+        assert torch.equal(read, torch.cat([given, given]))
+
+
+def test_without_dropout_r_drop_costs_nothing(setting):
+    model, batch = setting
+    plain = train.teacher_forcing_loss(model, batch)
+    torch.testing.assert_close(train.r_drop_loss(model, batch, 5.0), plain)
+    model.train()
+    model.dropout.share = 0.5
+    assert train.r_drop_loss(model, batch, 5.0) > train.r_drop_loss(model, batch, 0.0)
