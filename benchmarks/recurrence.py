@@ -3,93 +3,54 @@
     seqcourse bench recurrence
 
 Writes benchmarks/results/recurrence.json with the machine that it ran on. The same numbers come out
-of both paths (tests/nn); this measures only their time.
+of both paths (tests/nn); this measures only their time, the two paths taking turns.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import statistics
-import time
-from pathlib import Path
-
 import torch
-from torch.nn import LSTM, RNN
+from _side_by_side import machine, medians, ratios, take_turns, write
 
 import seqcourse
 from seqcourse.nn import Recurrent
 
 BATCH, WIDTH = 32, 128
 LENGTHS = (25, 100, 400)
-REPEATS = 5
-RESULT = Path(__file__).parent / "results" / "recurrence.json"
+PATHS = ("readable", "fused")
+TURNS = 10
 
 
-def machine() -> dict[str, str | int]:
-    """What ran: processor, cores, device, versions."""
-    device = seqcourse.device()
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "no GPU"
-    return {
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count() or 1,
-        "threads": torch.get_num_threads(),
-        "device": f"{device} ({name})",
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-    }
+def paths(layer: Recurrent, x: torch.Tensor) -> dict[str, object]:
+    """One pass forward and back through the layer, on either path."""
+
+    def run(path: str) -> None:
+        layer.zero_grad()
+        layer(x, path=path)[0].sum().backward()
+
+    return {path: lambda path=path: run(path) for path in PATHS}
 
 
-def milliseconds(run, device: torch.device) -> float:
-    """Median time of one call, after one call that does not count."""
-    run()
-    times = []
-    for _ in range(REPEATS):
-        started = time.perf_counter()
-        run()
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
-        times.append(1000 * (time.perf_counter() - started))
-    return statistics.median(times)
-
-
-def measure() -> list[dict[str, str | int | float]]:
-    """One row per kind, path and length."""
+def measure() -> list[dict[str, object]]:
+    """One row per kind and length: seconds of both paths, and their ratio to the fused one."""
     seqcourse.seed_everything(0)
-    device = seqcourse.device()
     rows = []
     for kind in ("rnn", "gru", "lstm"):
-        layer = Recurrent(kind, WIDTH, WIDTH).to(device)
+        layer = Recurrent(kind, WIDTH, WIDTH).to(seqcourse.device())
         for length in LENGTHS:
-            x = torch.randn(BATCH, length, WIDTH, device=device)
-            for path in ("readable", "fused"):
-
-                def run(layer=layer, x=x, path=path) -> None:
-                    layer.zero_grad()
-                    layer(x, path=path)[0].sum().backward()
-
-                took = milliseconds(run, device)
-                rows.append({"kind": kind, "path": path, "length": length, "ms": round(took, 2)})
-                print(f"{kind:>5} {path:>9} T={length:<4} {took:9.2f} ms", flush=True)
+            x = torch.randn(BATCH, length, WIDTH, device=seqcourse.device())
+            found = take_turns(paths(layer, x), TURNS)
+            row = {"seconds": medians(found, 6), "time_ratio": ratios(found, "fused")}
+            rows.append({"kind": kind, "length": length, **row})
+            times = ", ".join(f"{path} {1000 * row['seconds'][path]:.2f} ms" for path in PATHS)
+            print(f"{kind:>5}, {length:>3} steps: {times}", flush=True)
     return rows
-
-
-def ratio() -> float:
-    """Parameters of an LSTM against a plain network of the same width."""
-    count = {kind: sum(p.numel() for p in kind(WIDTH, WIDTH).parameters()) for kind in (LSTM, RNN)}
-    return count[LSTM] / count[RNN]
 
 
 def main() -> None:
     """Measure, print, and write the result."""
     print(f"batch {BATCH}, width {WIDTH}, forward and backward; {machine()}")
-    result = {"machine": machine(), "batch": BATCH, "width": WIDTH, "rows": measure()}
-    print(f"an LSTM has {ratio():.0f} times the parameters of a plain network")
-    RESULT.parent.mkdir(exist_ok=True)
-    beside = RESULT.with_suffix(".new")
-    beside.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    beside.replace(RESULT)
+    result = {"machine": machine(), "batch": BATCH, "width": WIDTH, "turns": TURNS}
+    write("recurrence", {**result, "rows": measure()})
 
 
 if __name__ == "__main__":
