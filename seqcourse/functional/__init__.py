@@ -4,7 +4,7 @@ from seqcourse.functional.captions import doubly_stochastic
 from seqcourse.functional.dot_product import attention
 from seqcourse.functional.dropout import dropout
 from seqcourse.functional.layers import gelu, gelu_sigmoid, gelu_tanh, layer_norm, rms_norm, silu
-from seqcourse.functional.loss import sequence_loss, symmetric_divergence
+from seqcourse.functional.loss import sequence_loss
 from seqcourse.functional.masks import causal_mask, length_mask, window_mask
 from seqcourse.functional.ngrams import ngram_bucket
 from seqcourse.functional.patches import patches
@@ -90,7 +90,6 @@ __all__ = [
     "softmax",
     "sound_of_mfcc",
     "spectral_window",
-    "symmetric_divergence",
     "vocode",
     "weighted_sum",
     "window_mask",

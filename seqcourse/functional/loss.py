@@ -1,4 +1,4 @@
-"""The loss of a sequence model, and how far two distributions are apart."""
+"""The loss of a sequence model: cross-entropy, summed over words, padding left out."""
 
 from __future__ import annotations
 
@@ -40,27 +40,3 @@ def sequence_loss(
         ignore_index=pad_id,
         label_smoothing=label_smoothing,
     )
-
-
-def symmetric_divergence(one: Tensor, two: Tensor) -> Tensor:
-    r"""How far two distributions are apart: the mean of the Kullback-Leibler divergences of both ways.
-
-    .. math:: D(P, Q) = \frac{\mathrm{KL}(P \,\|\, Q) + \mathrm{KL}(Q \,\|\, P)}{2}
-        = \frac{1}{2} \sum_v (P_v - Q_v) (\log P_v - \log Q_v)
-
-    Args:
-        one, two: logits of P and Q, (..., V).
-
-    Returns:
-        Nats, (...); 0 where the distributions are equal.
-
-    Raises:
-        ValueError: if the shapes differ.
-    """
-    if one.shape != two.shape:
-        raise ValueError(
-            f"symmetric_divergence needs logits of one shape, but got {tuple(one.shape)} and "
-            f"{tuple(two.shape)}."
-        )
-    p, q = one.log_softmax(-1), two.log_softmax(-1)
-    return ((p.exp() - q.exp()) * (p - q)).sum(-1) / 2

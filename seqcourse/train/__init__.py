@@ -8,7 +8,6 @@ from seqcourse.train.progress import progress
 from seqcourse.train.regimes import (
     inverse_sigmoid_decay,
     language_model_loss,
-    r_drop_loss,
     scheduled_sampling_loss,
     teacher_forcing_loss,
     unroll,
@@ -29,7 +28,6 @@ __all__ = [
     "load_checkpoint",
     "masked_word_loss",
     "progress",
-    "r_drop_loss",
     "region_loss",
     "save_checkpoint",
     "scheduled_sampling_loss",

@@ -32,39 +32,6 @@ def teacher_forcing_loss(model: nn.Module, batch, label_smoothing: float = 0.0) 
     return F.sequence_loss(output.logits.float(), batch.tgt_out, label_smoothing=label_smoothing)
 
 
-def r_drop_loss(
-    model: nn.Module, batch, weight: float, label_smoothing: float = 0.0, pad_id: int = 0
-) -> Tensor:
-    r"""Teacher forcing with two draws of dropout, and a price on their difference: R-Drop (Liang et al.
-    2021).
-
-    .. math:: L = \frac{L_1 + L_2}{2} + \frac{\alpha}{N} \sum_{b,t} D(P_1, P_2)
-
-    with :math:`L_1, L_2` the cross-entropies of the two passes, :math:`P_1, P_2` their distributions of
-    the word at (b, t), and D from :func:`seqcourse.functional.symmetric_divergence`.
-    What a model knows by a few hidden units alone, it knows in one pass and not in the other; single
-    examples are learned by heart like that. The paper adds the two cross-entropies, so its weight is
-    twice this one.
-
-    Args:
-        model: as in :func:`teacher_forcing_loss`, with dropout; the batch goes through it doubled.
-        batch: a :class:`seqcourse.data.Batch`.
-        weight: alpha, at least 0.
-        label_smoothing: of the cross-entropies.
-        pad_id: id of padding; such targets count nothing.
-
-    Returns:
-        Mean over the N real target words, a scalar.
-    """
-    src, lengths, tgt_in, tgt_out = (
-        torch.cat([x, x]) for x in (batch.src, batch.src_lengths, batch.tgt_in, batch.tgt_out)
-    )
-    logits = model(src, lengths, tgt_in).logits.float()  # (2B, T', V)
-    apart = F.symmetric_divergence(*logits.chunk(2))  # (B, T')
-    cross_entropy = F.sequence_loss(logits, tgt_out, pad_id, label_smoothing)
-    return cross_entropy + weight * apart[batch.tgt_out != pad_id].mean()
-
-
 def language_model_loss(model: nn.Module, batch) -> Tensor:
     """Cross-entropy of a language model, whose batch has ``tokens`` (B, T) and ``targets`` (B, T)."""
     return F.sequence_loss(model(batch.tokens).logits.float(), batch.targets, pad_id=-100)

@@ -25,8 +25,7 @@ class Recipe:
         label_smoothing: epsilon of the loss.
         seed: of the start, the order of the batches and dropout.
         options: what only this task asks for: ``length`` of a piece of text for language models,
-            size of a subword ``vocabulary``; for pairs ``r_drop``, the weight of
-            :func:`seqcourse.train.r_drop_loss`.
+            size of a subword ``vocabulary``.
     """
 
     name: str

@@ -79,16 +79,3 @@ def test_label_smoothing_spreads_evenly():
 def test_loss_says_which_shapes_disagree():
     with pytest.raises(ValueError, match=r"\(2, 3, 5\).*\(2, 4\)"):
         F.sequence_loss(torch.zeros(2, 3, 5), torch.zeros(2, 4, dtype=torch.int64))
-
-
-def test_symmetric_divergence_by_hand():
-    """P = (3/4, 1/4) and Q = (1/4, 3/4): half of 2 * (1/2) ln 3."""
-    p, q = torch.tensor([3.0, 1.0]).log(), torch.tensor([1.0, 3.0]).log()
-    found = F.symmetric_divergence(p, q)
-    torch.testing.assert_close(found, torch.tensor(3.0).log() / 2)
-    torch.testing.assert_close(F.symmetric_divergence(p + 7, p - 2), torch.tensor(0.0))
-
-
-def test_symmetric_divergence_wants_one_shape():
-    with pytest.raises(ValueError, match=r"got \(2, 3\) and \(2, 4\)"):
-        F.symmetric_divergence(torch.zeros(2, 3), torch.zeros(2, 4))

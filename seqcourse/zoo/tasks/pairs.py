@@ -12,7 +12,7 @@ from torch import nn
 
 from seqcourse import data, metrics
 from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
-from seqcourse.train import r_drop_loss, teacher_forcing_loss
+from seqcourse.train import teacher_forcing_loss
 from seqcourse.zoo.system import System
 from seqcourse.zoo.tasks.base import Task
 
@@ -51,12 +51,8 @@ class PairTask(Task):
         )
 
     def loss(self) -> Callable:
-        """Teacher forcing with the recipe's label smoothing, and with R-Drop if it asks for that."""
-        smoothing = self.recipe.label_smoothing
-        weight = self.recipe.options.get("r_drop")
-        if weight is None:
-            return partial(teacher_forcing_loss, label_smoothing=smoothing)
-        return partial(r_drop_loss, weight=weight, label_smoothing=smoothing)
+        """Teacher forcing with the recipe's label smoothing."""
+        return partial(teacher_forcing_loss, label_smoothing=self.recipe.label_smoothing)
 
     def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
         """A function from a model to its mean loss per token on the validation split."""
