@@ -134,7 +134,7 @@ class Block(nn.Module):
         maps: list[Tensor | None] = [None, None]
 
         def convolve(x: Tensor) -> Tensor:
-            return torch.relu(self.convolution(x * self._real(mask, causal)))
+            return torch.relu(self.convolution(self._without_padding(x, mask, causal)))
 
         def attend(x: Tensor) -> Tensor:
             y, maps[0] = self.self_attention(x, mask=mask, causal=causal, need_weights=need_weights)
@@ -185,18 +185,18 @@ class Block(nn.Module):
         """Keys and values of an encoder's states (B, M, D) for the cross-attention."""
         return self.cross_attention.keys_values(states)
 
-    def _real(self, mask: Tensor | None, causal: bool) -> Tensor | float:
-        """1 for the vectors that the convolution may see, 0 for what only fills the batch, (B, N, 1)."""
+    def _without_padding(self, x: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
+        """What the convolution may see of x (B, N, D): zeros for vectors that only fill the batch."""
         if causal:
             raise ValueError("A block with a convolution sees the next vectors, so it cannot be causal.")
         if mask is None:
-            return 1.0
+            return x
         if mask.dim() != 2:
             raise ValueError(
                 f"A block with a convolution needs a mask (B, N) that tells which vectors are real, but "
                 f"it is {tuple(mask.shape)}."
             )
-        return mask[..., None]
+        return x * mask[..., None]
 
     def _look(self, x: Tensor, memory: Cache, mask: Tensor | None, need_weights: bool):
         attention = self.cross_attention
