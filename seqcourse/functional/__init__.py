@@ -24,6 +24,7 @@ from seqcourse.functional.scores import (
     softmax,
     weighted_sum,
 )
+from seqcourse.functional.segmentations import IMPOSSIBLE, log_segmentations
 from seqcourse.functional.sound import (
     cut_frames,
     dct_matrix,
@@ -42,6 +43,7 @@ from seqcourse.functional.sound import (
 )
 
 __all__ = [
+    "IMPOSSIBLE",
     "additive_score",
     "additive_score_from_keys",
     "attention",
@@ -69,6 +71,7 @@ __all__ = [
     "length_mask",
     "levels_from_mfcc",
     "log_mel",
+    "log_segmentations",
     "log_softmax",
     "lstm_step",
     "mel_filters",

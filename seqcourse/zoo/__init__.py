@@ -21,14 +21,17 @@ from seqcourse.errors import CourseError
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer
 from seqcourse.zoo.recipes import RECIPES, Recipe, names, recipe
+from seqcourse.zoo.reranking import JUDGES, NGRAMS, Reranker, load_judges, ngram_reader
 from seqcourse.zoo.storage import FILES, read_json, read_weights, write_json, write_weights
 from seqcourse.zoo.system import System, Translation
 from seqcourse.zoo.tasks import Task, on_photographs, task_of
 
 __all__ = [
     "FILES",
+    "NGRAMS",
     "RECIPES",
     "Recipe",
+    "Reranker",
     "System",
     "Translation",
     "build_model",
@@ -36,7 +39,9 @@ __all__ = [
     "load",
     "measure",
     "names",
+    "ngram_reader",
     "recipe",
+    "reranker",
     "task_of",
     "train",
 ]
@@ -76,6 +81,23 @@ def load(name: str, folder: Path | None = None) -> System:
     model.to(device()).eval()
     path = folder / "figures.json"
     return System(made, model, source, target, read_json(path) if path.is_file() else {})
+
+
+def reranker(name: str, folder: Path | None = None) -> Reranker:
+    """A checkpoint together with those that judge what it proposes, see :class:`Reranker`.
+
+    Args:
+        name: a recipe's name.
+        folder: where its files lie; by default among the files of the package.
+
+    Raises:
+        CourseError: as :func:`load`, or if nobody judges what such a model proposes.
+    """
+    if name not in JUDGES:
+        raise CourseError(
+            f"Nobody judges what {recipe(name).name} proposes; there are judges for {', '.join(JUDGES)}."
+        )
+    return Reranker(load(name, folder), load_judges(name))
 
 
 def figures(name: str) -> dict[str, Any]:

@@ -135,6 +135,32 @@ _ALL = (
         batch_size=256,
     ),
     Recipe(
+        name="g2p-transformer",
+        about="English spelling to phonemes with a Transformer that is handed each letter's neighbours",
+        task="pronunciation",
+        data="cmudict",
+        model="Transformer",
+        sizes={
+            "width": 96,
+            "heads": 4,
+            "layers": 4,
+            "decoder_layers": 2,
+            "dropout": 0.1,
+            "kernel": 5,
+            "ngrams": {
+                "windows": [[1, 1], [1, 2], [2, 1], [2, 2]],
+                "buckets": 12_281,
+                "size": 32,
+                "dropout": 0.3,
+            },
+        },
+        training=TrainingConfig(
+            epochs=15, learning_rate=3e-3, warmup_steps=800, decay="linear", precision="fast"
+        ),
+        batch_size=64,
+        label_smoothing=0.1,
+    ),
+    Recipe(
         name="char-alice",
         about="The next character of Alice's Adventures in Wonderland, by an LSTM",
         task="characters",

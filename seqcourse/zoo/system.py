@@ -13,6 +13,7 @@ from torch import nn
 
 from seqcourse import data, decode
 from seqcourse.data import Vocabulary
+from seqcourse.decode import Hypothesis
 from seqcourse.errors import CourseError
 from seqcourse.models import Memory
 from seqcourse.zoo.recipes import Recipe
@@ -119,33 +120,75 @@ class System:
                 nothing.
             ValueError: if beam, n_best or length_penalty make no sense, see ``decode.beam_search``.
         """
-        if not self.task.translates:
-            raise CourseError(f"{self.recipe.name} {self.task.instead}.")
         if batch_size < 1:
             raise CourseError(f"batch_size should be at least 1, but it is {batch_size}.")
+        sources = self.sources(texts)
+        found = self.search(sources, beam, n_best, length_penalty, batch_size)
+        return [self.translation(s, h) for s, h in zip(sources, found, strict=True)]
+
+    def sources(self, texts: list[str]) -> list[list[str]]:
+        """The tokens of texts that are to be translated.
+
+        Raises:
+            CourseError: if one has no word in it, or the system translates nothing.
+        """
+        if not self.task.translates:
+            raise CourseError(f"{self.recipe.name} {self.task.instead}.")
         if isinstance(texts, str):
             texts = [texts]
         sources = [self.tokens(text) for text in texts]
         for text, tokens in zip(texts, sources, strict=True):
             if not any(any(c.isalnum() for c in token) for token in tokens):
                 raise CourseError(f"Expected a text with at least one word, but got {text!r}.")
+        return sources
+
+    def search(
+        self,
+        sources: list[list[str]],
+        beam: int = 5,
+        n_best: int = 1,
+        length_penalty: float = 1.0,
+        batch_size: int = 256,
+    ) -> list[list[Hypothesis]]:
+        """The best outputs for inputs that are tokens already, see ``decode.beam_search``.
+
+        Inputs of like lengths are decoded together; the answers are in the order of the inputs.
+        """
         order = sorted(range(len(sources)), key=lambda i: len(sources[i]))
-        results: list[Translation | None] = [None] * len(sources)
+        results: list[list[Hypothesis]] = [[] for _ in sources]
         for at in range(0, len(order), batch_size):
             rows = order[at : at + batch_size]
-            memory = self.encode([sources[i] for i in rows])
-            longest = 2 * len(sources[rows[-1]]) + 10
             found = decode.beam_search(
                 self.model,
-                memory,
+                self.encode([sources[i] for i in rows]),
                 beam,
                 n_best,
                 length_penalty=length_penalty,
-                max_len=longest,
+                max_len=2 * len(sources[rows[-1]]) + 10,
                 forbid=NO_OUTPUT,
             )
             for i, hypotheses in zip(rows, found, strict=True):
-                results[i] = self._translation(sources[i], hypotheses)
+                results[i] = hypotheses
+        return results
+
+    def log_probs(
+        self, sources: list[list[str]], targets: list[list[str]], batch_size: int = 512
+    ) -> list[float]:
+        r"""\log P(target | source), in nats, of outputs that are given; <eos> counts.
+
+        Args:
+            sources: tokens of N inputs.
+            targets: tokens of an output for each.
+            batch_size: pairs scored together.
+        """
+        order = sorted(range(len(sources)), key=lambda i: (len(sources[i]), len(targets[i])))
+        results = [0.0] * len(sources)
+        for at in range(0, len(order), batch_size):
+            rows = order[at : at + batch_size]
+            memory = self.encode([sources[i] for i in rows])
+            ids = [self.target.encode(targets[i], eos=False) for i in rows]
+            for i, value in zip(rows, decode.score(self.model, memory, ids).tolist(), strict=True):
+                results[i] = value
         return results
 
     def translate_text(self, text: str, beam: int = 5) -> str:
@@ -168,7 +211,8 @@ class System:
         ]
         return "\n".join(lines)
 
-    def _translation(self, source: list[str], hypotheses: list[Any]) -> Translation:
+    def translation(self, source: list[str], hypotheses: list[Hypothesis]) -> Translation:
+        """What a search found for an input's tokens, as text."""
         outputs = [self.target.decode(h.tokens) for h in hypotheses]
         best, weights = hypotheses[0], None
         if best.weights is not None:

@@ -50,6 +50,17 @@ def test_a_failing_pip_gives_a_sentence_and_its_last_lines(install, capsys):
     assert "ERROR: no such version" in capsys.readouterr().out
 
 
+def test_bytecode_is_made_and_what_cannot_be_compiled_is_passed_over(install, capfd, tmp_path):
+    for name, text in {"good": "x = 1\n", "template": "{{ x }} =\n", "pack/inside": "y = 2\n"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    install.compile_all(Path(sys.executable), tmp_path)
+    made = {path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc")}
+    assert made == {"good", "inside"}
+    told = capfd.readouterr()
+    assert "bytecode: done in" in told.out and "template" not in told.out + told.err
+
+
 def test_an_old_python_is_refused(install, monkeypatch, tmp_path):
     monkeypatch.setattr(install.sys, "version_info", (3, 10, 0))
     with pytest.raises(install.InstallError, match="needs Python 3.11"):

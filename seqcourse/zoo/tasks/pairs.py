@@ -13,6 +13,7 @@ from torch import nn
 from seqcourse import data, metrics
 from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
 from seqcourse.train import teacher_forcing_loss
+from seqcourse.zoo.reranking import Reranker, load_judges
 from seqcourse.zoo.system import System
 from seqcourse.zoo.tasks.base import Task
 
@@ -181,18 +182,31 @@ class PronunciationTask(PairTask):
         return " ".join(tokens)
 
     def measure(self, system: System) -> dict[str, Any]:
-        """Word and phoneme error rates on the held-out words, beam 5, any listed pronunciation right."""
+        """Word and phoneme error rates on the held-out words, beam 5, any listed pronunciation right;
+        where others judge what the model proposes, theirs too, and with each of them and all."""
         entries = data.load_pronunciations("test")
-        began = time.perf_counter()
-        found = system.translate([e.word for e in entries])
-        seconds = time.perf_counter() - began
-        error = metrics.pronunciation_error([t.target for t in found], [e.phones for e in entries])
-        return {
-            "word_error": error.word_error,
-            "phoneme_error": error.phoneme_error,
-            "words": len(entries),
-            "words_per_second": len(entries) / seconds,
-        }
+
+        def wrong(translate: Callable) -> dict[str, Any]:
+            began = time.perf_counter()
+            found = translate([e.word for e in entries])
+            seconds = time.perf_counter() - began
+            error = metrics.pronunciation_error([t.target for t in found], [e.phones for e in entries])
+            return {
+                "word_error": error.word_error,
+                "phoneme_error": error.phoneme_error,
+                "words": len(entries),
+                "words_per_second": len(entries) / seconds,
+            }
+
+        measured = wrong(system.translate)
+        judges = load_judges(system.recipe.name)
+        if judges:
+            panels = {name: {name: judge} for name, judge in judges.items()} | {"all": judges}
+            measured["judges"] = {name: wrong(judge.translate) for name, (judge, _) in judges.items()}
+            measured["reranked"] = {
+                name: wrong(Reranker(system, panel).translate) for name, panel in panels.items()
+            }
+        return measured
 
 
 def lower(text: str, language: str = "es") -> str:
