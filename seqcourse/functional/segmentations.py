@@ -26,12 +26,13 @@ def log_segmentations(
 
     where a piece of kind k has a_k tokens of the source and b_k of the target, and weighs w_k(t, s)
     where it begins behind t and s tokens. The answer is :math:`\alpha_{TS}` for lengths T and S. With
-    ``best``, the largest takes the place of the sum. The gradient by a weight is the share of the ways
-    that have this piece there (the forward-backward algorithm, Baum et al. 1970); with ``best`` it is 1
-    on the way that was taken and 0 elsewhere (Viterbi 1967).
+    ``best``, the largest takes the place of the sum. The gradient by a weight is the share of the ways,
+    by weight, that have this piece there (the forward-backward algorithm, Baum et al. 1970); with
+    ``best`` it is 1 on the way that was taken and 0 elsewhere (Viterbi 1967).
 
     Args:
-        weights: w_k for each kind, (B, T + 1 - a_k, S + 1 - b_k), for the largest T and S of the batch.
+        weights: w_k for each kind, (B, T + 1 - a_k, S + 1 - b_k), with T and S as large as the batch
+            needs and every size at least 1.
         steps: (a_k, b_k) for each kind, with every a_k at least 1.
         source_lengths: T of each pair, (B,).
         target_lengths: S of each pair, (B,).
@@ -49,9 +50,11 @@ def log_segmentations(
     longest, width = starts + a - 1, places + b
     begin = weights[0].new_full((len(source_lengths), width), IMPOSSIBLE)
     begin[:, 0] = 0.0
+    nothing = torch.full_like(begin, IMPOSSIBLE)
     rows = [begin]
     for t in range(1, longest + 1):
-        ways = [
+        ways = [nothing]
+        ways += [
             pad(rows[t - a][:, : width - b] + w[:, t - a], (b, 0), value=IMPOSSIBLE)
             for (a, b), w in zip(steps, weights, strict=True)
             if a <= t and b < width

@@ -18,7 +18,7 @@ STEPS = ((1, 0), (1, 1), (1, 2), (2, 1))
 
 BEGIN, END, UNSEEN = 0, 1, 2
 FIRST = 3  # number of the first real unit
-LEAST = 1e-12  # probability of a unit that was never seen: pairs that need one can still be cut
+LEAST = 1e-12  # of a unit that was never expected: pairs that need one can still be cut
 NOTHING = (
     "No pair can be cut into units: expected some with at most two target tokens to each source token."
 )
@@ -31,28 +31,37 @@ class JointNgrams:
 
     .. math:: P(x, y) = \sum_{q \in Q(x, y)} \prod_i P(q_i \mid q_{i-n+1}, \dots, q_{i-1})
 
-    Q holds the ways to cut x and y together, in order, into units of one or two tokens of x and up to
-    two of y. For n = 1 the sum is taken, to learn how likely each unit is by expectation-maximisation
-    (Dempster et al. 1977). Then each pair is cut in the likeliest of these ways, and what comes out is
-    counted and smoothed (:class:`KneserNey`); so does Phonetisaurus (Novak et al. 2016). Instead of
-    the sum, :meth:`log_probs` takes that one way.
+    Q holds the ways to cut x and y together, in order, into units with the numbers of tokens of
+    ``STEPS``; what begins and what ends a pair are units, too. For n = 1 the sum is taken, to learn how
+    likely each unit is by expectation-maximisation (Dempster et al. 1977). Then each pair is cut in the
+    likeliest of these ways, and what comes out is counted and smoothed (:class:`KneserNey`); so does
+    Phonetisaurus (Novak et al. 2016). Instead of the sum, :meth:`log_probs` takes that one way.
+    All units that were never counted share one id, so P is too large for pairs that have one.
 
     Args:
         source_size: how many source tokens there are.
         target_size: how many target tokens there are.
-        order: n.
+        order: n, at least 2.
 
     Attributes:
+        units: the numbers of the units that were counted; None before :meth:`count`.
+        ngrams: their n-grams; None before :meth:`count`.
         rounds: mean log P(x, y) with n = 1 before each round of learning, of pairs that can be cut.
-        ngrams: the n-grams of the units, once :meth:`count` has seen them.
+
+    Raises:
+        ValueError: if n is below 2.
     """
 
     def __init__(self, source_size: int, target_size: int, order: int = 8) -> None:
+        if order < 2:
+            raise ValueError(f"order should be at least 2, but it is {order}.")
         self.source_size, self.target_size, self.order = source_size, target_size, order
         sizes = [source_size**a * target_size**b for a, b in STEPS]
         self._offsets = [FIRST + sum(sizes[:i]) for i in range(len(sizes))]
         self._log_unit = torch.zeros(FIRST + sum(sizes))  # one way to cut is as likely as another
         self.rounds: list[float] = []
+        self.units: Tensor | None = None
+        self.ngrams: KneserNey | None = None
 
     def learn_units(self, sources: Ids, targets: Ids, rounds: int = 6) -> None:
         """Learn from pairs how likely each unit is.
@@ -91,7 +100,9 @@ class JointNgrams:
         self._units_of = self._by_source()
 
     def log_probs(self, sources: Ids, targets: Ids) -> Tensor:
-        """log P(x, y) of pairs, each cut in the likeliest way, (N,); -inf where none can be cut."""
+        """log P of pairs, each cut in the way that is likeliest with n = 1, (N,); -inf for those that
+        cannot be cut."""
+        self._need_counts()
         numbers, places, rows = self._cut(sources, targets)
         values = self.ngrams.log_probs(self._ids(numbers), places)
         total = torch.full((len(sources),), -torch.inf).double()
@@ -101,13 +112,19 @@ class JointNgrams:
     def read(
         self, source: Sequence[int], n_best: int = 1, beam: int = 20
     ) -> list[tuple[list[int], float]]:
-        """The likeliest targets of a source with log P(x, y), best first.
+        """The likeliest targets of a source, best first, each with log P of its best cut that was found.
 
         Args:
             source: ids.
             n_best: how many.
             beam: how many beginnings are kept for each number of tokens read.
+
+        Returns:
+            Fewer where there are no more; none where a token of the source stands in no unit.
         """
+        self._need_counts()
+        if min(n_best, beam) < 1:
+            raise ValueError(f"n_best and beam should be at least 1, but are {n_best} and {beam}.")
         begun: list[dict] = [{} for _ in range(len(source) + 1)]  # (units, target): log P
         begun[0][(BEGIN,), ()] = 0.0
         for read in range(len(source)):
@@ -116,7 +133,7 @@ class JointNgrams:
                 (read + used, (*units, unit), (*target, *written), value)
                 for (units, target), value in kept
                 for used in range(1, min(2, len(source) - read) + 1)
-                for unit, written in self._units_of[tuple(source[read : read + used])]
+                for unit, written in self._units_of.get(tuple(source[read : read + used]), ())
             ]
             gains = self._last([units for _, units, _, _ in longer])
             for (now, units, target, value), gain in zip(longer, gains, strict=True):
@@ -138,8 +155,12 @@ class JointNgrams:
         """
         numbers, _, _ = self._cut([source], [target])
         if not len(numbers):
-            raise ValueError(NOTHING)
+            raise ValueError(f"{list(source)} and {list(target)} cannot be cut into units.")
         return [self._tokens(number) for number in numbers[1:-1].tolist()]
+
+    def _need_counts(self) -> None:
+        if self.ngrams is None:
+            raise ValueError("There are no n-grams yet: call count(sources, targets) first.")
 
     def _last(self, paths: list[tuple[int, ...]]) -> list[float]:
         """log P of the last unit of each path."""
@@ -156,7 +177,7 @@ class JointNgrams:
         for i, number in enumerate(self.units.tolist(), start=FIRST):
             source, target = self._tokens(number)
             found[source].append((i, target))
-        return found
+        return dict(found)
 
     def _tokens(self, number: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Source and target tokens of a unit: :meth:`_number` the other way round."""
@@ -189,7 +210,8 @@ class JointNgrams:
                 row, place, _ = there = use.nonzero(as_tuple=True)
                 parts.append((rows[row], 1 + place, number[there]))
         row, place, number = (torch.cat(column) for column in zip(*parts, strict=True))
-        order = (row * (1 + max(map(len, sources), default=0) + 1) + place).argsort()
+        longest = max(2, max(map(len, sources), default=0))  # as :func:`_padded` fills them up
+        order = (row * (longest + 2) + place).argsort()
         row, number = row[order], number[order]
         lengths = row.unique_consecutive(return_counts=True)[1]
         starts = (lengths.cumsum(0) - lengths).repeat_interleave(lengths)
@@ -203,7 +225,7 @@ class JointNgrams:
         Yields:
             Which pairs, (B,); for each kind of unit the numbers of those that begin behind t source
             and s target tokens, (B, T + 1 - a, S + 1 - b); log P with n = 1 of the pairs, (B,); and the
-            share of the ways that use each of the units.
+            share of the ways that use each of the units, for ``best`` 1 on the way that was taken.
         """
         order = sorted(range(len(sources)), key=lambda i: (len(sources[i]), len(targets[i])))
         for at in range(0, len(order), batch_size):

@@ -7,7 +7,8 @@ from torch import Tensor
 
 
 class KneserNey:
-    r"""n-grams with interpolated Kneser-Ney smoothing (Kneser and Ney 1995; Chen and Goodman 1999).
+    r"""n-grams, n tokens in a row, with interpolated Kneser-Ney smoothing (Kneser and Ney 1995; Chen and
+    Goodman 1999).
 
     .. math:: p_k(w \mid h) = \frac{\max(c_k(hw) - D_k, 0)}{\sum_v c_k(hv)}
         + \gamma_k(h)\, p_{k-1}(w \mid h') \qquad
@@ -17,7 +18,7 @@ class KneserNey:
     was never seen, p_k = p_{k-1}. For the longest n-grams, and for those that begin a sequence, c_k
     says how often one occurs; for the others, behind how many different tokens it stands: *Francisco*
     is frequent, but behind one word only. D_k = n_1 / (n_1 + 2 n_2), n_j being the number of k-grams
-    with c_k = j.
+    with c_k = j; 1/2 where n_1 = 0.
 
     Args:
         tokens: sequences of ids from 0 to V - 1, one behind the other, (N,). What begins each of them
@@ -27,18 +28,19 @@ class KneserNey:
         order: n, the length of the longest n-grams.
 
     Raises:
-        ValueError: if tokens and places are not two rows of one length, none is longer than 1, or n is
-            below 2.
+        ValueError: if tokens and places are not two rows of one length, an id is out of range, no
+            sequence has a second token, or n is below 2.
     """
 
     def __init__(self, tokens: Tensor, places: Tensor, size: int, order: int) -> None:
-        _check(tokens, places)
+        self.size, self.order = size, order
+        self._check(tokens, places)
         if order < 2:
             raise ValueError(f"order should be at least 2, but it is {order}.")
         if not (places > 0).any():
             raise ValueError("There is nothing to count: no sequence has a second token.")
-        self.size, self.order = size, order
-        # Of the k-grams for k = 2..n: their keys, sorted; log p_k; log gamma_k of the (k-1)-grams.
+        # Of the k-grams, from k = 2 to n or as long as there are any: their keys, sorted; log p_k;
+        # log gamma_k of the (k-1)-grams.
         self._keys: list[Tensor] = []
         self._log_p: list[Tensor] = []
         self._log_gamma: list[Tensor] = []
@@ -47,6 +49,8 @@ class KneserNey:
         ends = [tokens]  # a place where each k-gram ends (not needed for k = 1)
         for k in range(2, order + 1):
             here = (places >= k - 1).nonzero()[:, 0]
+            if not len(here):
+                break
             keys = self._key(grams[-1][here - 1], tokens[here])
             known, numbers = torch.unique(keys, return_inverse=True)
             self._keys.append(known)
@@ -56,10 +60,10 @@ class KneserNey:
         count = tokens[ends[1]].bincount(minlength=size)
         p, _ = _smooth(count, torch.zeros_like(count), 1, torch.full((size,), 1 / size).double())
         self._log_p1 = p.log()
-        for k in range(2, order + 1):
+        for k in range(2, len(grams) + 1):
             numbers, end = grams[k - 1], ends[k - 1]
             count = numbers[numbers >= 0].bincount(minlength=len(end))
-            if k < order:
+            if k < len(grams):
                 behind = numbers[ends[k]].bincount(minlength=len(end))
                 count = torch.where(places[end] == k - 1, count, behind)
             shorter = grams[k - 2]
@@ -73,7 +77,7 @@ class KneserNey:
         Args:
             tokens, places: as above.
         """
-        _check(tokens, places)
+        self._check(tokens, places)
         value, gram = self._log_p1[tokens], tokens
         for k, (keys, log_p, log_gamma) in enumerate(
             zip(self._keys, self._log_p, self._log_gamma, strict=True), start=2
@@ -86,6 +90,15 @@ class KneserNey:
             value = torch.where(seen, log_p[at], value + left)
             gram = torch.where(seen, at, -1)
         return value.masked_fill(places == 0, 0.0)
+
+    def _check(self, tokens: Tensor, places: Tensor) -> None:
+        if tokens.shape != places.shape or tokens.dim() != 1:
+            raise ValueError(
+                f"tokens and places should be two rows of one length, but they are "
+                f"{tuple(tokens.shape)} and {tuple(places.shape)}."
+            )
+        if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < self.size:
+            raise ValueError(f"Ids should lie between 0 and {self.size - 1}.")
 
     def _key(self, context: Tensor, token: Tensor) -> Tensor:
         return context * self.size + token
@@ -107,11 +120,3 @@ def _smooth(count: Tensor, context: Tensor, contexts: int, below: Tensor) -> tup
     gamma = torch.where(total > 0, discount * kinds / total, 1.0)
     p = (count - discount).clamp(min=0) / total[context].clamp(min=1) + gamma[context] * below
     return p, gamma
-
-
-def _check(tokens: Tensor, places: Tensor) -> None:
-    if tokens.shape != places.shape or tokens.dim() != 1:
-        raise ValueError(
-            f"tokens and places should be two rows of one length, but they are {tuple(tokens.shape)} "
-            f"and {tuple(places.shape)}."
-        )

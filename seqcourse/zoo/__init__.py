@@ -21,7 +21,7 @@ from seqcourse.errors import CourseError
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer
 from seqcourse.zoo.recipes import RECIPES, Recipe, names, recipe
-from seqcourse.zoo.reranking import JUDGES, NGRAMS, Reranker, load_judges, ngram_reader
+from seqcourse.zoo.reranking import JUDGES, NGRAMS, NgramReader, Reranker, load_judges, ngram_reader
 from seqcourse.zoo.storage import FILES, read_json, read_weights, write_json, write_weights
 from seqcourse.zoo.system import System, Translation
 from seqcourse.zoo.tasks import Task, on_photographs, task_of
@@ -29,6 +29,7 @@ from seqcourse.zoo.tasks import Task, on_photographs, task_of
 __all__ = [
     "FILES",
     "NGRAMS",
+    "NgramReader",
     "RECIPES",
     "Recipe",
     "Reranker",

@@ -3,7 +3,7 @@ r"""Several readers decide together: one proposes, and all of them judge what it
 .. math:: \hat y = \arg\max_{y \in Y(x)} \log P_0(y \mid x) + \sum_m \lambda_m \log P_m(y \mid x)
 
 with Y(x) the N best outputs of the proposer, P_0: a log-linear model (Och and Ney 2002), used to put
-N-best lists into a better order. A judge may give log P(x, y) as well: the input is the same for all
+N-best lists into a better order. A judge may give log P(x, y) instead: the input is the same for all
 outputs, so only a constant is added.
 
 ::
@@ -14,6 +14,7 @@ outputs, so only a constant is added.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -75,16 +76,19 @@ class NgramReader:
         ]
 
     def translate(self, texts: list[str], beam: int = 20, n_best: int = 1) -> list[Translation]:
-        """Pronounce words; scores are log P(x, y) per phoneme.
+        """Pronounce words; scores are log P(x, y) per phoneme, the end counted.
 
         Args:
-            texts: words of letters that stand in the dictionary.
+            texts: words of the letters a to z (a single string counts as a list of one).
             beam: how many beginnings are kept for each letter read.
             n_best: how many outputs to keep of each.
 
         Raises:
             CourseError: if a word cannot be read.
+            ValueError: if beam or n_best is below 1.
         """
+        if isinstance(texts, str):
+            texts = [texts]
         return [self._translate(text, beam, n_best) for text in texts]
 
     def _translate(self, text: str, beam: int, n_best: int) -> Translation:
@@ -100,10 +104,11 @@ class NgramReader:
 
 
 @cache
-def ngram_reader(every: int = 8) -> NgramReader:
+def ngram_reader(*, order: int = 8, every: int = 8) -> NgramReader:
     """Joint n-grams of CMUdict's training words, counted now: no file is read but the dictionary.
 
     Args:
+        order: n.
         every: the units are learned from every so many-th pronunciation; all of them are counted.
     """
     pairs = [(list(e.word), list(p)) for e in data.load_pronunciations("train") for p in e.phones]
@@ -111,7 +116,7 @@ def ngram_reader(every: int = 8) -> NgramReader:
     source, target = Vocabulary.build(words), Vocabulary.build(spoken)
     letters = [source.encode(tokens, eos=False) for tokens in words]
     phonemes = [target.encode(tokens, eos=False) for tokens in spoken]
-    model = JointNgrams(len(source), len(target))
+    model = JointNgrams(len(source), len(target), order)
     model.learn_units(letters[::every], phonemes[::every])
     model.count(letters, phonemes)
     return NgramReader(model, source, target)
@@ -133,10 +138,10 @@ class Reranker:
 
     Attributes:
         proposer: finds the N best outputs by beam search.
-        judges: who else is asked. The proposer's own weight is 1.
+        judges: who else is asked, with positive weights. The proposer's own weight is 1.
 
     Raises:
-        CourseError: if a judge reads or writes other tokens than the proposer.
+        CourseError: if a judge reads or writes other tokens than the proposer, or has another weight.
     """
 
     proposer: System
@@ -144,7 +149,9 @@ class Reranker:
 
     def __post_init__(self) -> None:
         mine = self.proposer
-        for name, (judge, _) in self.judges.items():
+        for name, (judge, weight) in self.judges.items():
+            if not 0 < weight < math.inf:
+                raise CourseError(f"The weight of {name} should be above 0, but it is {weight}.")
             if (set(judge.source.tokens), set(judge.target.tokens)) != (
                 set(mine.source.tokens),
                 set(mine.target.tokens),
@@ -173,6 +180,9 @@ class Reranker:
         self, sources: list[list[str]], proposed: list[list[Hypothesis]]
     ) -> list[list[Hypothesis]]:
         """Proposed outputs with their scores by all together, best first.
+
+        What one judge rules out has the score -inf and comes last; among equals the proposer's order
+        stays.
 
         Args:
             sources: the tokens of each input.

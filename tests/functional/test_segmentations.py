@@ -77,5 +77,9 @@ def test_where_there_is_no_way():
     assert found[0] < F.IMPOSSIBLE / 2 < found[1]
     for share in torch.autograd.grad(found[1], weights):
         assert share[0].count_nonzero() == 0 and share.isfinite().all()
+    pieces = [torch.zeros(1, 3, 3)]  # two source tokens and one target token each
+    lengths = torch.tensor([4]), torch.tensor([2])
+    assert F.log_segmentations(pieces, ((2, 1),), *lengths).item() == 0.0
+    assert F.log_segmentations([torch.zeros(1, 2, 3)], ((2, 1),), torch.tensor([3]), lengths[1]) < -5e3
     with pytest.raises(ValueError, match="a token of the source"):
         F.log_segmentations(weights[:1], ((0, 1),), torch.tensor([2]), torch.tensor([2]))

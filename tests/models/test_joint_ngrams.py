@@ -53,7 +53,7 @@ class Plain:
         return own + discount * len(after) / total * shorter
 
 
-@pytest.mark.parametrize("order", [2, 3, 5])
+@pytest.mark.parametrize("order", [2, 3, 5, 9])
 def test_kneser_ney_is_its_formula(order):
     rows, tokens, places = laid_out(CORPUS)
     model, plain = KneserNey(tokens, places, 6, order), Plain(rows, 6, order)
@@ -81,6 +81,8 @@ def test_what_kneser_ney_needs():
         KneserNey(torch.tensor([0, 1]), torch.tensor([0]), 2, 2)
     with pytest.raises(ValueError, match="no sequence has a second token"):
         KneserNey(torch.tensor([0, 0]), torch.tensor([0, 0]), 2, 2)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        KneserNey(torch.tensor([0, 2]), torch.tensor([0, 1]), 2, 2)
     with pytest.raises(ValueError, match="order should be at least 2"):
         KneserNey(torch.tensor([0, 1]), torch.tensor([0, 1]), 2, 1)
 
@@ -129,7 +131,7 @@ def test_where_it_cuts(model):
         units = model.cut(source, target)
         assert [i for letters, _ in units for i in letters] == source
         assert [i for _, sounds in units for i in sounds] == target
-    with pytest.raises(ValueError, match="No pair can be cut"):
+    with pytest.raises(ValueError, match="cannot be cut into units"):
         model.cut([1], [1, 2, 3])
 
 
@@ -144,11 +146,25 @@ def test_the_best_of_what_is_read_is_judged_alike(model):
         assert all(value <= score + 1e-9 for value, score in zip(values.tolist(), scores, strict=True))
 
 
+def test_what_cannot_be_asked(model):
+    with pytest.raises(ValueError, match="call count"):
+        JointNgrams(6, 7).read([1])
+    with pytest.raises(ValueError, match="call count"):
+        JointNgrams(6, 7).log_probs([[1]], [[1]])
+    with pytest.raises(ValueError, match="order should be at least 2, but it is 1"):
+        JointNgrams(6, 7, order=1)
+    with pytest.raises(ValueError, match="n_best and beam should be at least 1, but are 0 and 20"):
+        model.read([1], n_best=0)
+
+
 def test_company_does_not_change_what_is_judged(model):
     sources, targets = map(list, toy())
     together = model.log_probs(sources, targets)
     for i in range(0, len(sources), 17):
         assert model.log_probs([sources[i]], [targets[i]])[0] == pytest.approx(together[i].item())
+    short = [[1], [1], [1], [2]], [[1], [2], [2], [2]]  # one letter each: shorter than the padding
+    alone = [model.log_probs([x], [y]).item() for x, y in zip(*short, strict=True)]
+    assert model.log_probs(*short).tolist() == pytest.approx(alone)
     with torch.inference_mode():
         torch.testing.assert_close(model.log_probs(sources, targets), together)
 

@@ -68,6 +68,32 @@ def test_a_judge_with_other_tokens_is_refused(systems):
         zoo.Reranker(systems["g2p-attention"], {"en-es-fixed": (zoo.load("en-es-fixed"), 1.0)})
 
 
+@pytest.mark.parametrize("weight", [0.0, -1.0, math.inf, math.nan])
+def test_a_weight_that_makes_no_sense_is_refused(weight, systems):
+    with pytest.raises(CourseError, match="weight of n-grams should be above 0"):
+        zoo.Reranker(systems["g2p-transformer"], {"n-grams": (zoo.ngram_reader(), weight)})
+
+
+def test_what_all_rule_out_keeps_its_order(systems):
+    """One letter, ten phonemes: the n-grams have no way to cut it."""
+    proposer = systems["g2p-transformer"]
+    _, found = candidates(proposer)
+    long = found[WORDS.index("transformer")]
+    panel = zoo.Reranker(proposer, {"n-grams": (zoo.ngram_reader(), 1.0)})
+    (ruled_out,) = panel.judge([["a"]], [long])
+    assert [h.score for h in ruled_out] == [-math.inf] * len(long)
+    assert [h.tokens for h in ruled_out] == [h.tokens for h in long]
+
+
+def test_words_of_one_letter_among_themselves(systems):
+    texts = ["a", "i", "b"]
+    together = [t.n_best for t in zoo.reranker("g2p-transformer").translate(texts)]
+    for text, n_best in zip(texts, together, strict=True):
+        (alone,) = zoo.reranker("g2p-transformer").translate([text])
+        assert [o for o, _ in n_best] == [o for o, _ in alone.n_best]
+        assert [s for _, s in n_best] == pytest.approx([s for _, s in alone.n_best], abs=1e-3)
+
+
 def test_what_nobody_judges(systems):
     with pytest.raises(CourseError, match="Nobody judges what en-es-fixed proposes"):
         zoo.reranker("en-es-fixed")
@@ -85,6 +111,10 @@ def test_the_counted_reader_reads():
     one, two = reader.translate(["Knuckles", "knuckles"], n_best=3)
     assert one.text == two.text == "N AH K AH L Z" == one.n_best[0][0]
     assert len(one.n_best) == 3 and one.source == list("knuckles")
+
+
+def test_a_single_word_is_one_word():
+    assert len(zoo.ngram_reader().translate("cough")) == 1
 
 
 @pytest.mark.parametrize("text", ["", "1", "don't"])
