@@ -44,7 +44,12 @@ def whole_course(workers: int | None = None) -> None:
     from seqcourse.cli.grading import grade_assignment, need_nbgrader
     from seqcourse.grading.confine import refusal
     from seqcourse.grading.release import release
-    from seqcourse.grading.sample import differences, make_submissions, sample_course
+    from seqcourse.grading.sample import (
+        differences,
+        make_submissions,
+        sample_course,
+        who_hands_in,
+    )
 
     root = find_root()
     need_nbgrader()
@@ -59,7 +64,7 @@ def whole_course(workers: int | None = None) -> None:
     expected = {}
     with steps.step("Writing the submissions of a sample class"):
         for name in names:
-            expected[name] = make_submissions(course, name)
+            expected[name] = make_submissions(course, name, who_hands_in(course, name))
             steps(f"{name}: {', '.join(expected[name])}")
     wrong = []
     # The made-up students are this project's own: where no sandbox can be had, they run without.
