@@ -149,3 +149,32 @@ def test_every_picture_in_the_text_has_alternative_text(name):
         for directive in re.findall(r":::+\{(?:figure|image)\}.*?:::", source, re.S):
             assert ":alt:" in directive, cell["id"]
         assert "<img" not in source, f"{cell['id']} has an <img>; write ![text](file)"
+
+
+def shown_last(source: str) -> bool:
+    """Whether no table is made and dropped: only the value of a cell's last line is shown."""
+    lines = ast.parse(source).body
+    return not any(
+        isinstance(line, ast.Expr)
+        and isinstance(line.value, ast.Call)
+        and ast.unparse(line.value.func) == "viz.table"
+        for line in lines[:-1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "answer"),
+    [
+        ("viz.table(rows, names)", True),
+        ("viz.table(rows, names)\nprint(1)", False),
+        ("t = viz.table(rows, names)\nt", True),
+    ],
+)
+def test_shown_last_knows_a_dropped_table(source, answer):
+    assert shown_last(source) is answer
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_every_table_is_shown(name):
+    for cell in code_cells(name):
+        assert shown_last(text(cell)), f"{cell['id']} makes a table that nobody sees"
