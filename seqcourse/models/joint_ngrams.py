@@ -132,7 +132,7 @@ class JointNgrams:
             longer = [
                 (read + used, (*units, unit), (*target, *written), value)
                 for (units, target), value in kept
-                for used in range(1, min(2, len(source) - read) + 1)
+                for used in sorted({a for a, _ in STEPS if a <= len(source) - read})
                 for unit, written in self._units_of.get(tuple(source[read : read + used]), ())
             ]
             gains = self._last([units for _, units, _, _ in longer])
@@ -210,8 +210,9 @@ class JointNgrams:
                 row, place, _ = there = use.nonzero(as_tuple=True)
                 parts.append((rows[row], 1 + place, number[there]))
         row, place, number = (torch.cat(column) for column in zip(*parts, strict=True))
-        longest = max(2, max(map(len, sources), default=0))  # as :func:`_padded` fills them up
-        order = (row * (longest + 2) + place).argsort()
+        if not len(row):
+            return number, place, row
+        order = (row * (int(place.max()) + 1) + place).argsort()
         row, number = row[order], number[order]
         lengths = row.unique_consecutive(return_counts=True)[1]
         starts = (lengths.cumsum(0) - lengths).repeat_interleave(lengths)

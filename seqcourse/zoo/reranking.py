@@ -29,7 +29,7 @@ from seqcourse.zoo.system import System, Translation
 
 NGRAMS = "joint n-grams"
 JUDGES: dict[str, dict[str, float]] = {"g2p-transformer": {"g2p-attention": 1.0, NGRAMS: 1.0}}
-"""Who judges what a recipe's model proposes, and with which weight; chosen on validation words."""
+"""Who judges what a recipe's model proposes, and with which weight. The weights are not tuned."""
 
 
 class Judge(Protocol):
