@@ -29,6 +29,7 @@ from seqcourse.data.splits import SPLITS, split_of
 from seqcourse.data.subwords import SubwordVocabulary
 from seqcourse.data.tasks import copy_task
 from seqcourse.data.text import clean, count_words, detokenize, tokenize
+from seqcourse.data.unlisted import load_unlisted
 from seqcourse.data.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary, load_vocabulary
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ __all__ = [
     "load_prompts",
     "load_pronunciations",
     "load_scenes",
+    "load_unlisted",
     "load_vocabulary",
     "mask_words",
     "pad",
