@@ -23,7 +23,12 @@ from seqcourse.data.passages import Passage, load_passages, sentences
 from seqcourse.data.photographs import Photograph, load_photographs, read_photograph
 from seqcourse.data.pictures import Kind, Picture, load_pictures
 from seqcourse.data.prompts import Prompt, load_prompts, prompt_digits
-from seqcourse.data.pronunciations import Pronunciation, load_pronunciations, without_stress
+from seqcourse.data.pronunciations import (
+    Pronunciation,
+    letters,
+    load_pronunciations,
+    without_stress,
+)
 from seqcourse.data.scenes import Question, Scene, Thing, compose, load_scenes, questions
 from seqcourse.data.splits import SPLITS, split_of
 from seqcourse.data.subwords import SubwordVocabulary
@@ -106,6 +111,7 @@ __all__ = [
     "digit_strings",
     "image_tensor",
     "join_digits",
+    "letters",
     "load_alignments",
     "load_book",
     "load_books",

@@ -114,6 +114,11 @@ def pack(lines: Iterable[str]) -> bytes:
     return buffer.getvalue()
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write lines of text, whole or not at all, packed where the name ends in .gz."""
+    write_beside(path, pack(text.splitlines()) if path.suffix == ".gz" else text.encode())
+
+
 def write_source(folder: Path, note: dict[str, object]) -> None:
     """Write the note that says where a folder's files come from, with their checksums.
 

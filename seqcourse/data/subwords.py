@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqcourse.data.readers import read_lines, write_beside
+from seqcourse.data.readers import read_lines, write_text
 from seqcourse.data.vocabulary import EOS, SOS, SPECIALS, UNK, drop_specials
 from seqcourse.errors import CourseError
 
@@ -115,9 +115,9 @@ class SubwordVocabulary:
         return f"SubwordVocabulary({len(self)} entries)"
 
     def save(self, path: str | Path) -> None:
-        """Write the vocabulary as JSON."""
+        """Write the vocabulary as JSON, packed where the name ends in .gz."""
         content = {"kind": "subwords", "tokenizer": json.loads(self._tokenizer.to_str())}
-        write_beside(Path(path), (json.dumps(content, ensure_ascii=False) + "\n").encode())
+        write_text(Path(path), json.dumps(content, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> SubwordVocabulary:

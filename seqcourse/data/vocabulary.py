@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from seqcourse.data.readers import read_lines, write_beside
+from seqcourse.data.readers import read_lines, write_text
 from seqcourse.errors import CourseError
 
 PAD, SOS, EOS, UNK = 0, 1, 2, 3
@@ -117,9 +117,9 @@ class Vocabulary:
         return f"Vocabulary({len(self)} entries)"
 
     def save(self, path: str | Path) -> None:
-        """Write the vocabulary as JSON."""
+        """Write the vocabulary as JSON, packed where the name ends in .gz."""
         content = {"kind": "words", "tokens": self.tokens[len(SPECIALS) :]}
-        write_beside(Path(path), (json.dumps(content, ensure_ascii=False) + "\n").encode())
+        write_text(Path(path), json.dumps(content, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Vocabulary:

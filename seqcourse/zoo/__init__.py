@@ -15,14 +15,24 @@ from typing import Any
 
 from torch import nn
 
-from seqcourse import models
+from seqcourse import data, models
 from seqcourse.data import Vocabulary, load_vocabulary
 from seqcourse.errors import CourseError
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer
+from seqcourse.zoo.counting import NGRAMS, NgramReader, ngram_reader
+from seqcourse.zoo.labelling import LABELS, Labelled, load_labels
 from seqcourse.zoo.recipes import RECIPES, Recipe, names, recipe
-from seqcourse.zoo.reranking import JUDGES, NGRAMS, NgramReader, Reranker, load_judges, ngram_reader
-from seqcourse.zoo.storage import FILES, read_json, read_weights, write_json, write_weights
+from seqcourse.zoo.reranking import JUDGES, Reranker, load_judges
+from seqcourse.zoo.storage import (
+    FILES,
+    SOURCE,
+    TARGET,
+    read_json,
+    read_weights,
+    write_json,
+    write_weights,
+)
 from seqcourse.zoo.system import System, Translation
 from seqcourse.zoo.tasks import Task, on_photographs, task_of
 
@@ -37,6 +47,7 @@ __all__ = [
     "Translation",
     "build_model",
     "figures",
+    "labels",
     "load",
     "measure",
     "names",
@@ -69,8 +80,8 @@ def load(name: str, folder: Path | None = None) -> System:
     made = recipe(name)
     folder = Path(folder) if folder is not None else FILES / name
     state = read_weights(folder)
-    source = load_vocabulary(folder / "source.json")
-    target = load_vocabulary(folder / "target.json")
+    source = load_vocabulary(folder / SOURCE)
+    target = load_vocabulary(folder / TARGET)
     model = build_model(made, source, target)
     try:
         model.load_state_dict(state)
@@ -104,6 +115,20 @@ def reranker(name: str, folder: Path | None = None) -> Reranker:
 def figures(name: str) -> dict[str, Any]:
     """What was measured on held-out data when the checkpoint was made."""
     return read_json(FILES / recipe(name).name / "figures.json")
+
+
+def labels(name: str) -> Labelled:
+    """The words that a student was taught, with what its teachers said of them.
+
+    Args:
+        name: the recipe of a student.
+
+    Raises:
+        CourseError: if the recipe has no teacher, or the file is missing or damaged.
+    """
+    if "teacher" not in recipe(name).options:
+        raise CourseError(f"{name} has no teacher: it learns from what people wrote.")
+    return load_labels(LABELS / f"{name}.tsv.gz", data.load_unlisted())
 
 
 def train(
@@ -141,6 +166,7 @@ def train(
             )
     out = Path(out) if out is not None else FILES / name
     task = task_of(made)
+    task.gather()
     seed_everything(made.seed)
     source, target = task.vocabularies()
     model = build_model(made, source, target)
@@ -156,11 +182,12 @@ def train(
         validate=task.validate(source, target),
         resume=resume,
         on_epoch=partial(_after_epoch, task, watched, notes),
+        keep=task.keep,
     )
     if trainer.accelerator.is_main_process:
-        write_weights(out, model.state_dict())
-        source.save(out / "source.json")
-        target.save(out / "target.json")
+        write_weights(out, model.state_dict(), made.options.get("few_bits"))
+        source.save(out / SOURCE)
+        target.save(out / TARGET)
         record = {
             "recipe": asdict(made),
             "parameters": sum(p.numel() for p in model.parameters()),

@@ -14,7 +14,7 @@ from seqcourse import data, metrics
 from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
 from seqcourse.train import teacher_forcing_loss
 from seqcourse.zoo.reranking import Reranker, load_judges
-from seqcourse.zoo.system import System
+from seqcourse.zoo.system import System, Translation
 from seqcourse.zoo.tasks.base import Task
 
 LENGTH_EDGES = (1, 5, 7, 9, 11, 14, 17)  # English words: 1-4, 5-6, 7-8, 9-10, 11-13, 14-16
@@ -176,7 +176,7 @@ class PronunciationTask(PairTask):
 
     def read(self, text: str, vocabulary: Vocabulary) -> list[str]:
         """Single letters, without spaces."""
-        return [letter for letter in text.strip().lower() if not letter.isspace()]
+        return data.letters(text)
 
     def write(self, tokens: list[str], vocabulary: Vocabulary) -> str:
         return " ".join(tokens)
@@ -184,29 +184,29 @@ class PronunciationTask(PairTask):
     def measure(self, system: System) -> dict[str, Any]:
         """Word and phoneme error rates on the held-out words, beam 5, any listed pronunciation right;
         where others judge what the model proposes, theirs too, and with each of them and all."""
-        entries = data.load_pronunciations("test")
-
-        def wrong(translate: Callable) -> dict[str, Any]:
-            began = time.perf_counter()
-            found = translate([e.word for e in entries])
-            seconds = time.perf_counter() - began
-            error = metrics.pronunciation_error([t.target for t in found], [e.phones for e in entries])
-            return {
-                "word_error": error.word_error,
-                "phoneme_error": error.phoneme_error,
-                "words": len(entries),
-                "words_per_second": len(entries) / seconds,
-            }
-
-        measured = wrong(system.translate)
+        measured = self.errors(system.translate)
         judges = load_judges(system.recipe.name)
         if judges:
             panels = {name: {name: judge} for name, judge in judges.items()} | {"all": judges}
-            measured["judges"] = {name: wrong(judge.translate) for name, (judge, _) in judges.items()}
+            measured["judges"] = {n: self.errors(judge.translate) for n, (judge, _) in judges.items()}
             measured["reranked"] = {
-                name: wrong(Reranker(system, panel).translate) for name, panel in panels.items()
+                name: self.errors(Reranker(system, panel).translate) for name, panel in panels.items()
             }
         return measured
+
+    def errors(self, translate: Callable[[list[str]], list[Translation]]) -> dict[str, Any]:
+        """What a reader gets wrong of the held-out words, and how many it reads in a second."""
+        entries = data.load_pronunciations("test")
+        began = time.perf_counter()
+        found = translate([e.word for e in entries])
+        seconds = time.perf_counter() - began
+        error = metrics.pronunciation_error([t.target for t in found], [e.phones for e in entries])
+        return {
+            "word_error": error.word_error,
+            "phoneme_error": error.phoneme_error,
+            "words": len(entries),
+            "words_per_second": len(entries) / seconds,
+        }
 
 
 def lower(text: str, language: str = "es") -> str:
