@@ -6,9 +6,10 @@ of them have to be run. One model can learn what they would say, from words for 
 .. math:: L = -\sum_{(x, y) \in \mathcal D} \log P_\theta(y \mid x)
           -\sum_{x \in \mathcal U} \log P_\theta(\hat y(x) \mid x)
 
-with :math:`\mathcal D` the dictionary, :math:`\mathcal U` words that do not stand in it, and :math:`\hat y(x)` the committee's reading of
-x: distillation of whole outputs (Kim and Rush 2016). Sun et al. (2019) do it for letters and phonemes
-with the committee's probabilities of every phoneme, which joint n-grams do not have.
+with :math:`\mathcal D` the dictionary, :math:`\mathcal U` words that do not stand in it, and
+:math:`\hat y(x)` the committee's reading of x: distillation of whole outputs (Kim and Rush 2016).
+Sun et al. (2019) do it for letters and phonemes with the committee's probabilities of every phoneme,
+which joint n-grams do not have.
 """
 
 from __future__ import annotations
