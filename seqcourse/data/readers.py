@@ -116,7 +116,8 @@ def pack(lines: Iterable[str]) -> bytes:
 
 def write_text(path: Path, text: str) -> None:
     """Write lines of text, whole or not at all, packed where the name ends in .gz."""
-    write_beside(path, pack(text.splitlines()) if path.suffix == ".gz" else text.encode())
+    lines = text.removesuffix("\n").split("\n")  # splitlines would end lines elsewhere, too
+    write_beside(path, pack(lines) if path.suffix == ".gz" else text.encode())
 
 
 def write_source(folder: Path, note: dict[str, object]) -> None:

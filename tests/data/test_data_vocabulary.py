@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seqcourse import data
@@ -47,9 +47,11 @@ def test_the_most_frequent_come_first_and_ties_go_by_the_alphabet():
     assert data.Vocabulary.build(reversed(texts)) == data.Vocabulary.build(texts)
 
 
+@pytest.mark.parametrize("name", ["words.json", "words.json.gz"])
+@example(["a\u2028b", "\x85", "\x0b", "c\nd", "\r"])  # they end lines in some eyes
 @given(TOKENS.filter(bool))
-def test_a_saved_vocabulary_is_the_same_when_loaded(tmp_path_factory, tokens):
-    path = tmp_path_factory.mktemp("vocabulary") / "words.json"
+def test_a_saved_vocabulary_is_the_same_when_loaded(tmp_path_factory, name, tokens):
+    path = tmp_path_factory.mktemp("vocabulary") / name
     vocabulary = data.Vocabulary.build([tokens])
     vocabulary.save(path)
     assert data.Vocabulary.load(path) == vocabulary
