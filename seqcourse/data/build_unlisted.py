@@ -19,12 +19,13 @@ _NAME_FILES = ("dist.all.last", "dist.female.first", "dist.male.first")
 _WORD_FILE = "american-english-huge"
 
 _ABOUT = """\
-Names (column "name"): first and last names of the census of the United States of 1990, in the
+Names (kind "name"): first and last names of the census of the United States of 1990, in the
 public domain, as packed with names 0.3.0 by Trey Hunner.
 
-Words (column "word"): a part of the list american-english-huge, made from SCOWL. What follows is
-the whole statement of that package. As it asks: the UK Advanced Cryptics Dictionary is copyright
-(c) J Ross Beresford 1993-1999, all rights reserved.
+Words (kind "word"): a part of the list american-english-huge, made from SCOWL. All of them stand
+again in seqcourse/zoo/labels, with the readings that models of this course gave them. What follows
+is the whole statement of the list's package. As it asks: the UK Advanced Cryptics Dictionary is
+copyright (c) J Ross Beresford 1993-1999, all rights reserved.
 
 """
 

@@ -23,9 +23,9 @@ class StudentTask(PronunciationTask):
     ``teacher`` names. The committee are that model and its judges
     (:data:`seqcourse.zoo.reranking.JUDGES`).
 
-    The last epoch's weights are stored: on validation words the student's loss stays where it was after
-    the first epoch, or above, while it comes to read more of them right (wrong of every second one, in
-    %: 27.1 after one epoch, 25.5 after twelve). So the loss does not tell which epoch is best.
+    The last epoch's weights are stored. On validation words the student's loss stays about where it was
+    after the first epoch (``valid_loss`` among its figures), while it comes to read more of them right:
+    the loss does not tell which epoch is best.
     """
 
     keep = "last"
