@@ -18,7 +18,7 @@ def build_book() -> Path:
     """Execute and render the book, and print where it is."""
     steps = Steps(1)
     page = _book(find_root(), steps)
-    steps.console.print(f"Open {shown(page)} in a browser.")
+    steps.console.print(f"Open {shown(page)} in a browser.", markup=False)
     return page
 
 
@@ -93,5 +93,6 @@ def whole_course(workers: int | None = None) -> None:
     steps.console.print(
         f"\nEverybody in the sample class got what they must get. All of it took "
         f"{steps.all_seconds():.0f} s.\nThe book: {page}\n"
-        f"Next: make lab, and open assignments/{names[0]}/{names[0]}.ipynb"
+        f"Next: make lab, and open assignments/{names[0]}/{names[0]}.ipynb",
+        markup=False,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from seqcourse.cli.place import shown
@@ -67,7 +68,8 @@ def list_data() -> None:
         table.add_column(column)
     for data in data_sets():
         note = data.note
-        table.add_row(data.name, f"{data.size() / 1e6:.1f} MB", note.get("package"), note.get("licence"))
+        told = (escape(note.get(key) or "") for key in ("package", "licence"))
+        table.add_row(escape(data.name), f"{data.size() / 1e6:.1f} MB", *told)
     Console(highlight=False).print(table)
 
 

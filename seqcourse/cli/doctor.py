@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from seqcourse.errors import CourseError
@@ -42,7 +43,8 @@ def examine() -> bool:
     table.add_column("found")
     for finding in findings:
         style = STYLES[finding.state]
-        table.add_row(finding.what, f"[{style}]{finding.state}[/{style}]", finding.sentence)
+        state = f"[{style}]{finding.state}[/{style}]"
+        table.add_row(escape(finding.what), state, escape(finding.sentence))
     Console(highlight=False).print(table)
     bad = [finding for finding in findings if finding.state == BAD]
     print(

@@ -40,7 +40,7 @@ def try_mutants(names: list[str], operators: bool, seed: int, confined: bool = T
                 outcomes = _try(course, name, operators, examiner, steps)
             console.print(mutants.as_table(name, outcomes))
             for line in mutants.summary(outcomes):
-                console.print(f"{name}: {line}")
+                console.print(f"{name}: {line}", markup=False)
             for outcome in mutants.faults(outcomes):
                 console.print(f"{name}: {mutants.told(outcome)}", style="red", markup=False)
             good = good and not mutants.faults(outcomes)

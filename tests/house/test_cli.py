@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from seqcourse.cli import place
+from seqcourse.cli import doctor, place
 from seqcourse.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,6 +110,16 @@ def test_doctor_reports_and_says_in_its_exit_code_whether_all_is_well():
         assert outcome.returncode == 0
     else:
         assert outcome.returncode == 1 and "wrong" in outcome.stdout
+
+
+def test_doctor_prints_what_to_install_with_its_bracket(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "version", lambda name: None)
+    monkeypatch.setattr(doctor, "PARTS", (doctor.tools, doctor.database))
+    monkeypatch.setenv("COLUMNS", "200")
+    doctor.examine()
+    said = capsys.readouterr().out
+    for extra in ("grading", "site", "dev", "postgres"):
+        assert f"pip install 'seqcourse[{extra}]'" in said
 
 
 @pytest.mark.parametrize("page", ["README.md", "book/appendix_instructors.md"])
