@@ -10,7 +10,7 @@ from seqcourse.viz.listen import Heard, listen
 from seqcourse.viz.looks import look, looks
 from seqcourse.viz.mask_painter import mask_painter
 from seqcourse.viz.plots import alignment, bars, curves, heatmap
-from seqcourse.viz.poll import poll
+from seqcourse.viz.poll import ask, poll
 from seqcourse.viz.style import COLOURS, DIVERGING, SEQUENTIAL, use_style
 from seqcourse.viz.table import table
 from seqcourse.viz.tree import beam_tree
@@ -23,6 +23,7 @@ __all__ = [
     "SEQUENTIAL",
     "Heard",
     "alignment",
+    "ask",
     "bars",
     "beam_tree",
     "curves",

@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from seqcourse.errors import CourseError
 from seqcourse.viz.html import STYLE, Shown, has_widgets, inline, new_id, plain
 
 
-def poll(question: str, options: Mapping[str, str], answer: str) -> Any:
+POLLS = Path(__file__).parent / "polls"
+
+
+def poll(name: str) -> Any:
+    """Ask the poll ``name`` of the book, for example "03-greedy".
+
+    The polls of chapter 3 are in polls/03.toml: outside the notebook, so that nobody reads the
+    answer before the question. Raises CourseError when there is no such poll.
+    """
+    return ask(**load_poll(name))
+
+
+def load_poll(name: str) -> dict[str, Any]:
+    """A poll's question, options and answer; a line break in a text is a space."""
+    page, _, key = name.rpartition("-")
+    path = POLLS / f"{page}.toml"
+    known = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if key not in known:
+        pages = sorted(path.stem for path in POLLS.glob("*.toml"))
+        names = [f"{page}-{key}" for key in known] or [f"{page}-..." for page in pages]
+        raise CourseError(f"A poll should be one of {', '.join(names)}, but it is {name!r}.")
+    written = known[key]
+    options = {option: _folded(reason) for option, reason in written["options"].items()}
+    return {"question": _folded(written["question"]), "options": options, "answer": written["answer"]}
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+def ask(question: str, options: Mapping[str, str], answer: str) -> Any:
     """Ask ``question``; every option has its reason, and ``answer`` is the text that is right.
 
     With a kernel the options are radio buttons, and the reason appears when one is chosen; in the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 pytestmark = pytest.mark.browser
 
 TOKEN = "a-token-of-the-test"
+CHAPTER = Path(__file__).resolve().parents[2] / "book" / "08_masking.ipynb"
 QUESTION = ":::{admonition} The question\n:class: question\nDoes it render here?\n:::\n"
 SLIDER = """
 import matplotlib.pyplot as plt
@@ -31,13 +33,13 @@ def draw(height):
 viz.explore(draw, alt="A frame of height {height}.", height=[1, 2, 3])
 """
 POLL = """
-viz.poll("Is it true?", {"Yes": "Because it is.", "No": "Look again."}, answer="Yes")
+viz.ask("Is it true?", {"Yes": "Because it is.", "No": "Look again."}, answer="Yes")
 """
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory) -> Path:
-    """A folder that the command takes for a course, with one notebook in it."""
+    """A folder that the command takes for a course, with a small notebook and a chapter in it."""
     root = tmp_path_factory.mktemp("course")
     (root / "nbgrader_config.py").touch()
     (root / "solutions").mkdir()
@@ -49,6 +51,7 @@ def course(tmp_path_factory) -> Path:
     ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), root / "book" / "try.ipynb")
+    shutil.copy(CHAPTER, root / "book")
     return root
 
 
@@ -84,15 +87,35 @@ def _wait_for(url: str, process: subprocess.Popen, log: Path) -> None:
 
 @pytest.fixture
 def page(chrome, address: str) -> Iterator[object]:
-    """The notebook, open in JupyterLab."""
+    """A window for JupyterLab."""
     opened = chrome.new_page(viewport={"width": 1280, "height": 1400})
     opened.set_default_timeout(90_000)
-    opened.goto(f"{address}/lab/tree/book/try.ipynb?token={TOKEN}")
     yield opened
     opened.close()
 
 
-def test_a_notebook_runs_and_its_widgets_answer(page):
+def test_no_extension_is_marked_incompatible():
+    command = [sys.executable, "-m", "jupyterlab.labextensions", "list"]
+    listed = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    told = listed.stdout + listed.stderr
+    assert "jupyterlab-myst" in told
+    assert "not compatible" not in told, told
+
+
+def test_a_chapter_shows_its_admonition_and_equation_reference(page, address):
+    page.goto(f"{address}/lab/tree/book/{CHAPTER.name}?token={TOKEN}")
+    question = page.locator(".jp-MarkdownCell aside", has_text="The question").first
+    question.wait_for()
+    assert ":::" not in question.inner_text()
+    # the number beside the equation and the reference in the text lead to the equation
+    numbers = page.locator("a[href='#eq-causal-mask']")
+    numbers.nth(1).wait_for()
+    assert set(numbers.all_inner_texts()) == {"(1)"}
+    assert page.locator("#eq-causal-mask math").count() == 1
+
+
+def test_a_notebook_runs_and_its_widgets_answer(page, address):
+    page.goto(f"{address}/lab/tree/book/try.ipynb?token={TOKEN}")
     page.wait_for_selector(".jp-Notebook .jp-CodeCell")
     page.wait_for_selector("text=Python 3 (ipykernel) | Idle")
     page.get_by_role("menuitem", name="Run", exact=True).click()

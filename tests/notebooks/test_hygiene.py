@@ -6,9 +6,12 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 
 import nbformat
 import pytest
+
+from seqcourse.viz.poll import POLLS, check_poll, load_poll
 
 from .finding import ROOMS, ROOT, notebooks, read, text
 
@@ -25,6 +28,9 @@ DRAWS = {
     "viz": {"alignment", "heatmap", "curves", "bars", "beam_tree"},
     "plt": {"show", "subplots", "plot", "figure", "imshow", "hist", "bar"},
 }
+TOUCHED = {"viz": {"explore", "type_in", "listen", "mask_painter", "vectors", "heads", "look"}}
+# A drawing cell whose code is the idea itself: it stays open.
+IDEA = "idea"
 
 
 def tags(cell: dict) -> set[str]:
@@ -100,7 +106,7 @@ def test_ruff(name):
     assert outcome.returncode == 0, outcome.stdout
 
 
-def draws(source: str) -> bool:
+def draws(source: str, drawing: dict[str, set[str]] = DRAWS) -> bool:
     """Whether a cell draws when it runs, not only in a function that it defines."""
     waiting: list[ast.AST] = [ast.parse(source)]
     while waiting:
@@ -110,7 +116,7 @@ def draws(source: str) -> bool:
                 waiting.append(child)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             owner = node.func.value
-            if isinstance(owner, ast.Name) and node.func.attr in DRAWS.get(owner.id, ()):
+            if isinstance(owner, ast.Name) and node.func.attr in drawing.get(owner.id, ()):
                 return True
     return False
 
@@ -127,6 +133,36 @@ def draws(source: str) -> bool:
 )
 def test_draws_knows_a_drawing_cell(source, answer):
     assert draws(source) is answer
+
+
+@pytest.mark.parametrize("name", notebooks("book"))
+def test_code_that_only_shows_is_folded(name):
+    """In JupyterLab and on the site: what a reader sees open is the idea."""
+    for cell in code_cells(name):
+        source, hidden = text(cell), cell["metadata"].get("jupyter", {}).get("source_hidden", False)
+        shows = (draws(source) or draws(source, TOUCHED)) and IDEA not in tags(cell)
+        poll = source.startswith("viz.poll(")
+        if shows or poll:
+            assert hidden, f"{cell['id']}: metadata.jupyter.source_hidden should be true"
+        on_the_site = {"remove-input"} if poll else {"hide-input"} if hidden else set()
+        assert tags(cell) & {"hide-input", "remove-input"} == on_the_site, cell["id"]
+
+
+def test_every_poll_of_the_book_is_asked_once_and_gives_nothing_away():
+    asked = []
+    for name in notebooks("book"):
+        for cell in code_cells(name):
+            source = text(cell)
+            assert "answer=" not in source and "viz.ask" not in source, f"{cell['id']}: move it to POLLS"
+            asked += re.findall(r'^viz\.poll\("([\w-]+)"\)$', source, re.M)
+    written = [
+        f"{path.stem}-{key}"
+        for path in POLLS.glob("*.toml")
+        for key in tomllib.loads(path.read_text(encoding="utf-8"))
+    ]
+    assert sorted(asked) == sorted(written)
+    for name in asked:
+        check_poll(**load_poll(name))
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

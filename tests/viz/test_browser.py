@@ -49,7 +49,7 @@ def test_without_javascript_the_start_is_shown_and_no_dead_control(open_page):
 
 
 def test_a_poll_opens_one_option_at_a_time_with_the_keyboard(open_page):
-    page = open_page(viz.poll("Q?", {"Yes": "Because.", "No": "Pruning loses it."}, answer="No"))
+    page = open_page(viz.ask("Q?", {"Yes": "Because.", "No": "Pruning loses it."}, answer="No"))
     yes, no = page.locator("summary").all()
     assert not page.get_by_text("Because.").is_visible()
     yes.press("Enter")
@@ -72,7 +72,7 @@ def test_nothing_is_wider_than_the_page(open_page, width):
     long = "a rather long option with averyveryveryverylongwordthatcannotbebroken" * 2
     page = open_page(
         figure_with_choices(),
-        viz.poll(long, {long: long, "b": "c"}, answer="b"),
+        viz.ask(long, {long: long, "b": "c"}, answer="b"),
         viz.type_in(str.upper, "A label of some length for a text", [long, "b"]),
         viz.table([[long, *range(10**6, 10**6 + 12)]], list("abcdefghijklm"), "A wide table."),
         width=width,

@@ -11,7 +11,7 @@ CELLS = [
     "import matplotlib.pyplot as plt\nfrom seqcourse import viz\nviz.use_style()",
     "viz.bars({'a': 1.0}, ylabel='value');",
     "viz.explore(lambda n: viz.bars({'a': n}, ylabel='value'), alt='A bar of {n}.', n=[1, 2, 3])",
-    "viz.poll('Q?', {'a': 'x', 'b': 'y'}, answer='a')",
+    "viz.ask('Q?', {'a': 'x', 'b': 'y'}, answer='a')",
     "viz.type_in(str.upper, 'A text', ['one'])",
     "plt.get_fignums()",
 ]

@@ -94,7 +94,7 @@ def test_a_heavy_frame_is_made_lighter():
 def test_no_page_asks_another_host_for_anything():
     shown = [
         two_choices(),
-        viz.poll("Is it?", {"Yes": "It is.", "No": "It is."}, answer="Yes"),
+        viz.ask("Is it?", {"Yes": "It is.", "No": "It is."}, answer="Yes"),
         viz.type_in(str.upper, "A text", ["one", "two"]),
         viz.table([[1, 2]], ["a", "b"], "A table."),
     ]
@@ -108,8 +108,8 @@ def test_ids_are_unique_over_several_outputs_and_every_reference_finds_its_id():
     shown = [
         two_choices(),
         two_choices(),
-        viz.poll("Is it?", poll, "Yes"),
-        viz.poll("Is it?", poll, "Yes"),
+        viz.ask("Is it?", poll, "Yes"),
+        viz.ask("Is it?", poll, "Yes"),
     ]
     page = BeautifulSoup("".join(each._repr_html_() for each in shown), "html.parser")
     ids = [tag["id"] for tag in page.select("[id]")]
@@ -192,7 +192,7 @@ def test_poll_page_says_right_or_wrong_with_each_options_own_reason():
         "`K` paths stay & the rest go": "That is pruning.",
         "It needs $K^2$ steps": "One step per word.",
     }
-    page = soup(viz.poll("What is beam search?", options, answer="`K` paths stay & the rest go"))
+    page = soup(viz.ask("What is beam search?", options, answer="`K` paths stay & the rest go"))
     found = {d.summary.text: d.p.text for d in page.select("details")}
     assert found == {
         "It is optimal": "✗ Not this one. Pruning can lose the best path.",
@@ -208,13 +208,23 @@ def test_poll_page_says_right_or_wrong_with_each_options_own_reason():
 
 def test_poll_refuses_what_it_cannot_ask():
     with pytest.raises(CourseError, match="answer should be one of"):
-        viz.poll("Q?", {"a": "x", "b": "y"}, answer="c")
+        viz.ask("Q?", {"a": "x", "b": "y"}, answer="c")
     with pytest.raises(CourseError, match="'b' has no reason"):
-        viz.poll("Q?", {"a": "x", "b": ""}, answer="a")
+        viz.ask("Q?", {"a": "x", "b": ""}, answer="a")
     with pytest.raises(CourseError, match="at least two"):
-        viz.poll("Q?", {"a": "x"}, answer="a")
+        viz.ask("Q?", {"a": "x"}, answer="a")
     with pytest.raises(CourseError, match="question"):
-        viz.poll("", {"a": "x", "b": "y"}, answer="a")
+        viz.ask("", {"a": "x", "b": "y"}, answer="a")
+
+
+def test_a_poll_of_the_book_is_asked_by_its_name():
+    page = soup(viz.poll("03-greedy"))
+    assert "likeliest word at every step" in page.select_one(".sq-question").text
+    assert len(page.select("details.sq-is-right")) == 1
+    with pytest.raises(CourseError, match="one of 03-greedy, 03-temperature.*but it is '03-greed'"):
+        viz.poll("03-greed")
+    with pytest.raises(CourseError, match="one of 01-..., 02-..., .*but it is 'x'"):
+        viz.poll("x")
 
 
 def test_type_in_page_holds_the_result_of_every_example():
@@ -243,8 +253,8 @@ def test_type_in_page_stops_at_an_error_and_describes_a_figure():
 
 def test_without_a_kernel_the_static_forms_are_used(monkeypatch):
     monkeypatch.delenv("SEQCOURSE_STATIC")
-    assert "details" in viz.poll("Q?", {"a": "x", "b": "y"}, answer="a")._repr_html_()
-    assert repr(viz.poll("Q?", {"`a`": "x", "b": "y"}, answer="b")) == "Q?\n  ( ) a\n  ( ) b"
+    assert "details" in viz.ask("Q?", {"a": "x", "b": "y"}, answer="a")._repr_html_()
+    assert repr(viz.ask("Q?", {"`a`": "x", "b": "y"}, answer="b")) == "Q?\n  ( ) a\n  ( ) b"
 
 
 def test_the_same_cell_gives_the_same_page_apart_from_its_number():

@@ -89,7 +89,7 @@ def test_a_kernel_allows_more_frames_than_a_page():
 
 def test_poll_answers_each_choice_with_its_own_reason():
     options = {"`Yes`": "Pruning can lose it.", "No": "Only a full search is."}
-    box = viz.poll("Is beam search *optimal*?", options, answer="No")
+    box = viz.ask("Is beam search *optimal*?", options, answer="No")
     (buttons,) = parts(box, widgets.RadioButtons)
     question, said = parts(box, widgets.HTMLMath)
     assert "<em>optimal</em>" in question.value
@@ -137,4 +137,4 @@ def test_type_in_runs_what_is_typed_chosen_or_pressed():
 
 def test_the_static_page_wins_over_a_kernel(monkeypatch):
     monkeypatch.setenv("SEQCOURSE_STATIC", "1")
-    assert not isinstance(viz.poll("Q?", {"a": "x", "b": "y"}, answer="a"), widgets.Widget)
+    assert not isinstance(viz.ask("Q?", {"a": "x", "b": "y"}, answer="a"), widgets.Widget)
