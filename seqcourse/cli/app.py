@@ -167,7 +167,7 @@ def doctor() -> None:
 
 @app.command()
 def train(
-    name: Annotated[str, typer.Argument(help="A recipe: en-es-attention, g2p-attention, ...")],
+    name: Annotated[str, typer.Argument(help="A recipe: en-es-attention, g2p-transformer, ...")],
     resume: Annotated[bool, typer.Option(help="Go on where the last run stopped.")] = False,
     budget: Annotated[
         str | None, typer.Option(help="quick: a short trial; full: the whole recipe.")

@@ -25,7 +25,6 @@ from seqcourse.data.pictures import Kind, Picture, load_pictures
 from seqcourse.data.prompts import Prompt, load_prompts, prompt_digits
 from seqcourse.data.pronunciations import (
     Pronunciation,
-    letters,
     load_pronunciations,
     without_stress,
 )
@@ -34,7 +33,6 @@ from seqcourse.data.splits import SPLITS, split_of
 from seqcourse.data.subwords import SubwordVocabulary
 from seqcourse.data.tasks import copy_task
 from seqcourse.data.text import clean, count_words, detokenize, tokenize
-from seqcourse.data.unlisted import load_unlisted
 from seqcourse.data.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary, load_vocabulary
 
 if TYPE_CHECKING:
@@ -111,7 +109,6 @@ __all__ = [
     "digit_strings",
     "image_tensor",
     "join_digits",
-    "letters",
     "load_alignments",
     "load_book",
     "load_books",
@@ -127,7 +124,6 @@ __all__ = [
     "load_prompts",
     "load_pronunciations",
     "load_scenes",
-    "load_unlisted",
     "load_vocabulary",
     "mask_words",
     "pad",

@@ -2,7 +2,6 @@
 
     python -m seqcourse.data.build tatoeba --source FOLDER   (eng-spa.tsv.gz, eng-fra.tsv.gz)
     python -m seqcourse.data.build cmudict --source FOLDER   (cmudict.dict, LICENSE)
-    python -m seqcourse.data.build unlisted --source FOLDER  (dist.*, american-english-huge, copyright)
     python -m seqcourse.data.build alice   --source FOLDER   (carroll-alice.txt)
     python -m seqcourse.data.build children --source FOLDER  (bryant-stories.txt and two more)
     python -m seqcourse.data.build fashion --source FOLDER   (the four files of Fashion-MNIST)
@@ -29,7 +28,6 @@ from seqcourse.data.build_fashion import build_fashion
 from seqcourse.data.build_photographs import build_photographs
 from seqcourse.data.build_pictures import build_pictures
 from seqcourse.data.build_sound import build_digits, build_prompts
-from seqcourse.data.build_unlisted import build_unlisted
 from seqcourse.data.pairs import LANGUAGES, LONG_WORDS, PAIR_SPLITS, Row, read_tatoeba, sentence_key
 from seqcourse.data.pronunciations import SALT, Phones, read_cmudict, without_stress
 from seqcourse.data.readers import FILES, pack, read_lines, write_beside, write_source
@@ -386,7 +384,6 @@ def build_children(source: Path, target: Path = FILES) -> None:
 BUILDERS = {
     "tatoeba": build_tatoeba,
     "cmudict": build_cmudict,
-    "unlisted": build_unlisted,
     "alice": build_alice,
     "children": build_children,
     "fashion": build_fashion,

@@ -75,11 +75,6 @@ def without_stress(phones: Phones) -> Phones:
     return tuple(phone.rstrip("012") for phone in phones)
 
 
-def letters(word: str) -> list[str]:
-    """The letters of a word as the readers take them: lower case, none of them a space."""
-    return [letter for letter in word.lower() if not letter.isspace()]
-
-
 @lru_cache(maxsize=1)
 def _load_all() -> tuple[tuple[str, tuple[Phones, ...]], ...]:
     how = (

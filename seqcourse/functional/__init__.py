@@ -6,7 +6,6 @@ from seqcourse.functional.dropout import dropout
 from seqcourse.functional.layers import gelu, gelu_sigmoid, gelu_tanh, layer_norm, rms_norm, silu
 from seqcourse.functional.loss import sequence_loss
 from seqcourse.functional.masks import causal_mask, length_mask, window_mask
-from seqcourse.functional.ngrams import ngram_bucket
 from seqcourse.functional.patches import patches
 from seqcourse.functional.position import grid_encoding, rotate, shift_matrix, sinusoidal_encoding
 from seqcourse.functional.pyramid import pair_neighbours
@@ -24,7 +23,6 @@ from seqcourse.functional.scores import (
     softmax,
     weighted_sum,
 )
-from seqcourse.functional.segmentations import IMPOSSIBLE, log_segmentations
 from seqcourse.functional.sound import (
     cut_frames,
     dct_matrix,
@@ -43,7 +41,6 @@ from seqcourse.functional.sound import (
 )
 
 __all__ = [
-    "IMPOSSIBLE",
     "additive_score",
     "additive_score_from_keys",
     "attention",
@@ -71,14 +68,12 @@ __all__ = [
     "length_mask",
     "levels_from_mfcc",
     "log_mel",
-    "log_segmentations",
     "log_softmax",
     "lstm_step",
     "mel_filters",
     "mel_to_hertz",
     "mfcc",
     "mlp_score",
-    "ngram_bucket",
     "pair_neighbours",
     "patches",
     "power_from_levels",

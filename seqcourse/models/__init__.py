@@ -13,8 +13,6 @@ from seqcourse.models.counting import (
 from seqcourse.models.efficientnet import EfficientNetLite0
 from seqcourse.models.gpt import GPT
 from seqcourse.models.interface import Maps, Memory, Output, Step, embed
-from seqcourse.models.joint_ngrams import JointNgrams
-from seqcourse.models.kneser_ney import KneserNey
 from seqcourse.models.language import CharLM
 from seqcourse.models.llama import Llama
 from seqcourse.models.seq2seq import DelayedModel, EncoderDecoder, Seq2Seq
@@ -40,8 +38,6 @@ __all__ = [
     "EncoderDecoder",
     "FixedCaptioner",
     "HardCaptioner",
-    "JointNgrams",
-    "KneserNey",
     "Llama",
     "Maps",
     "Memory",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +13,6 @@ from seqcourse.nn.blocks import Block, LayerNorm
 from seqcourse.nn.dropout import Dropout
 from seqcourse.nn.embedding import Positions, embedding_table
 from seqcourse.nn.multi_head import Cache
-from seqcourse.nn.ngrams import NGrams
 
 
 class Transformer(nn.Module):
@@ -28,19 +26,13 @@ class Transformer(nn.Module):
         target_size: target vocabulary.
         width: d_model, of every vector.
         heads: H of every attention.
-        layers: N of the encoder, and of the decoder if it has no number of its own.
-        decoder_layers: of the decoder; as many as the encoder's if it is not given. A short decoder
-            costs little and writes faster (Kasai et al. 2021).
+        layers: N of the encoder, and of the decoder.
         hidden: d_ff of the MLPs; 4 d_model if it is not given.
         norm: "pre" or "post", see :class:`seqcourse.nn.Block`.
         activation: of the MLPs.
         positions: "sinusoidal", "learned" or "none".
         longest: number of learned positions.
         dropout: while training, on embeddings, sublayers, attention weights and MLPs.
-        kernel: of a convolution in each block of the encoder, see :class:`seqcourse.nn.Block`; None for
-            none.
-        ngrams: arguments of :class:`seqcourse.nn.NGrams`, whose vectors are added to the source's
-            embeddings: what stands around each letter of a word. None for none.
     """
 
     def __init__(
@@ -51,32 +43,25 @@ class Transformer(nn.Module):
         heads: int,
         layers: int,
         *,
-        decoder_layers: int | None = None,
         hidden: int | None = None,
         norm: str = "pre",
         activation: str = "relu",
         positions: str = "sinusoidal",
         longest: int = 512,
         dropout: float = 0.0,
-        kernel: int | None = None,
-        ngrams: dict[str, Any] | None = None,
     ) -> None:
         super().__init__()
         self.width = width
         self.source_embedding = embedding_table(source_size, width)
         self.target_embedding = embedding_table(target_size, width)
         self.output_bias = nn.Parameter(torch.zeros(target_size))
-        self.source_ngrams = None if ngrams is None else NGrams(source_size, width, **ngrams)
         self.source_positions = Positions(width, positions, longest)
         self.target_positions = Positions(width, positions, longest)
         made = dict(norm=norm, activation=activation, dropout=dropout)
         hidden = hidden or 4 * width
-        depth = layers if decoder_layers is None else decoder_layers
-        self.encoder = nn.ModuleList(
-            Block(width, heads, hidden, kernel=kernel, **made) for _ in range(layers)
-        )
+        self.encoder = nn.ModuleList(Block(width, heads, hidden, **made) for _ in range(layers))
         self.decoder = nn.ModuleList(
-            Block(width, heads, hidden, cross=True, **made) for _ in range(depth)
+            Block(width, heads, hidden, cross=True, **made) for _ in range(layers)
         )
         # With pre-norm the sums leave the last block as they are: one more normalisation.
         self.encoder_norm = LayerNorm(width) if norm == "pre" else nn.Identity()
@@ -86,7 +71,7 @@ class Transformer(nn.Module):
     def encode(self, src: Tensor, src_lengths: Tensor) -> Memory:
         """Read the source: ids (B, T) and lengths (B,) to a memory with each layer's keys and values."""
         mask = F.length_mask(src_lengths, src.shape[1])
-        x = self._embed_source(src, mask)
+        x = self._embed_source(src)
         for block in self.encoder:
             x, _ = block(x, mask)
         states = self.encoder_norm(x)
@@ -131,7 +116,7 @@ class Transformer(nn.Module):
     def maps(self, src: Tensor, src_lengths: Tensor, tgt_in: Tensor) -> Maps:
         """All attention weights: encoder's, decoder's own and its look at the source, layer by layer."""
         memory = self.encode(src, src_lengths)
-        x = self._embed_source(src, memory.mask)
+        x = self._embed_source(src)
         encoder, own, cross = [], [], []
         for block in self.encoder:
             x, (weights, _) = block(x, memory.mask, need_weights=True)
@@ -145,12 +130,9 @@ class Transformer(nn.Module):
             cross.append(look)
         return Maps(*(torch.stack(found, 1) for found in (encoder, own, cross)))
 
-    def _embed_source(self, src: Tensor, mask: Tensor) -> Tensor:
-        """Tokens (B, T), or distributions over the vocabulary, to vectors with what stands around them
-        (whatever comes behind the last one belongs to no n-gram) and their positions."""
+    def _embed_source(self, src: Tensor) -> Tensor:
+        """Tokens (B, T), or distributions over the vocabulary, to vectors with their positions."""
         x = embed(self.source_embedding, src) * math.sqrt(self.width)
-        if self.source_ngrams is not None:
-            x = x + self.source_ngrams(src, mask)
         return self.dropout(self.source_positions(x))
 
     def _embed_target(self, tokens: Tensor, first: int = 0) -> Tensor:

@@ -21,7 +21,6 @@ from seqcourse.nn.first_state import FirstState, average
 from seqcourse.nn.grid import GridEncoder
 from seqcourse.nn.llama import GatedMLP, GroupedQueryAttention, LlamaBlock, RMSNorm
 from seqcourse.nn.multi_head import MultiHeadAttention
-from seqcourse.nn.ngrams import NGrams
 from seqcourse.nn.patches import PatchEmbedding
 from seqcourse.nn.pyramid import PyramidLSTM
 from seqcourse.nn.recurrent import GRUCell, LSTMCell, Recurrent, RNNCell
@@ -51,7 +50,6 @@ __all__ = [
     "MLPScore",
     "MultiHeadAttention",
     "MultiHeadAttentionPool",
-    "NGrams",
     "PatchEmbedding",
     "Positions",
     "PyramidLSTM",

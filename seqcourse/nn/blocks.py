@@ -6,7 +6,6 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import functional as F
-from seqcourse.nn.convolution import ConvolutionLayer
 from seqcourse.nn.dropout import Dropout
 from seqcourse.nn.multi_head import Cache, MultiHeadAttention
 
@@ -58,26 +57,21 @@ class Block(nn.Module):
     .. math:: \text{post: } x \leftarrow \mathrm{LN}(x + f(x)) \qquad
         \text{pre: } x \leftarrow x + f(\mathrm{LN}(x))
 
-    with f in turn a convolution (if there is one), self-attention, cross-attention (if there is one) and
-    the MLP. "post" is the paper's (Vaswani et al. 2017); "pre" leaves a path on which nothing but sums
-    happens (Xiong et al. 2020). The convolution, :math:`f(x) = \mathrm{ReLU}(W * x + b)`, hands each
-    vector its neighbours before it looks further (a plain form of the Conformer's, Gulati et al. 2020).
+    with f in turn self-attention, cross-attention (in a decoder) and the MLP. "post" is the paper's
+    (Vaswani et al. 2017); "pre" leaves a path on which nothing but sums happens (Xiong et al. 2020).
 
     Args:
         width: D.
         heads: H.
         hidden: d_ff of the MLP.
         cross: whether it also attends to a memory, as a decoder does.
-        kernel: odd, how many vectors the convolution sees, the one in the middle among them; it sees
-            ahead, so it is for encoders. None: no convolution.
         norm: "pre" or "post".
         activation: of the MLP.
         eps: of the normalisations.
         dropout: on each sublayer's output, the attention weights and the MLP, while training.
 
     Raises:
-        ValueError: if the norm or the activation is unknown, the heads do not divide the width or the
-            kernel is even; and later if a block with a convolution should not look ahead.
+        ValueError: if the norm or the activation is unknown or the heads do not divide the width.
     """
 
     def __init__(
@@ -87,7 +81,6 @@ class Block(nn.Module):
         hidden: int,
         *,
         cross: bool = False,
-        kernel: int | None = None,
         norm: str = "pre",
         activation: str = "relu",
         eps: float = 1e-5,
@@ -97,8 +90,6 @@ class Block(nn.Module):
         if norm not in NORMS:
             raise ValueError(f"norm should be one of {', '.join(NORMS)}, but it is {norm!r}.")
         self.norm = norm
-        self.convolution = ConvolutionLayer(width, kernel) if kernel else None
-        self.convolution_norm = LayerNorm(width, eps) if kernel else None
         self.self_attention = MultiHeadAttention(width, heads, dropout)
         self.self_norm = LayerNorm(width, eps)
         self.cross_attention = MultiHeadAttention(width, heads, dropout) if cross else None
@@ -131,25 +122,11 @@ class Block(nn.Module):
             (B, N, D); weights of the self-attention (B, H, N, N) and of the cross-attention
             (B, H, N, M), None where there are none or they were not asked for.
         """
-        maps: list[Tensor | None] = [None, None]
-
-        def convolve(x: Tensor) -> Tensor:
-            return torch.relu(self.convolution(self._without_padding(x, mask, causal)))
-
-        def attend(x: Tensor) -> Tensor:
-            y, maps[0] = self.self_attention(x, mask=mask, causal=causal, need_weights=need_weights)
-            return y
-
-        def look(x: Tensor) -> Tensor:
-            y, maps[1] = self._look(x, memory, memory_mask, need_weights)
-            return y
-
-        if self.convolution is not None:
-            x = self._sublayer(x, self.convolution_norm, convolve)
-        x = self._sublayer(x, self.self_norm, attend)
-        if self.cross_attention is not None:
-            x = self._sublayer(x, self.cross_norm, look)
-        return self._sublayer(x, self.mlp_norm, self.mlp), (maps[0], maps[1])
+        given = self._before(x, self.self_norm)
+        y, own = self.self_attention(given, mask=mask, causal=causal, need_weights=need_weights)
+        x = self._after(x, y, self.self_norm)
+        x, look = self._look(x, memory, memory_mask, need_weights)
+        return self._think(x), (own, look)
 
     def next(
         self,
@@ -164,45 +141,35 @@ class Block(nn.Module):
         Returns:
             (B, n, D), the longer cache, and the cross-attention's weights (B, H, n, M) or None.
         """
-        if self.convolution is not None:
-            raise ValueError("A block with a convolution needs the vectors behind, not one by one.")
-        kept: list = [past, None]
-
-        def attend(x: Tensor) -> Tensor:
-            y, kept[0] = self.self_attention.next(x, past)
-            return y
-
-        def look(x: Tensor) -> Tensor:
-            y, kept[1] = self._look(x, memory, memory_mask, need_weights)
-            return y
-
-        x = self._sublayer(x, self.self_norm, attend)
-        if self.cross_attention is not None:
-            x = self._sublayer(x, self.cross_norm, look)
-        return self._sublayer(x, self.mlp_norm, self.mlp), kept[0], kept[1]
+        y, longer = self.self_attention.next(self._before(x, self.self_norm), past)
+        x = self._after(x, y, self.self_norm)
+        x, look = self._look(x, memory, memory_mask, need_weights)
+        return self._think(x), longer, look
 
     def prepare(self, states: Tensor) -> Cache:
         """Keys and values of an encoder's states (B, M, D) for the cross-attention."""
         return self.cross_attention.keys_values(states)
 
-    def _without_padding(self, x: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
-        """What the convolution may see of x (B, N, D): zeros for vectors that only fill the batch."""
-        if causal:
-            raise ValueError("A block with a convolution sees the next vectors, so it cannot be causal.")
-        if mask is None:
-            return x
-        if mask.dim() != 2:
-            raise ValueError(
-                f"A block with a convolution needs a mask (B, N) that tells which vectors are real, but "
-                f"it is {tuple(mask.shape)}."
-            )
-        return x * mask[..., None]
-
-    def _look(self, x: Tensor, memory: Cache, mask: Tensor | None, need_weights: bool):
+    def _look(
+        self, x: Tensor, memory: Cache | None, mask: Tensor | None, need_weights: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        """The sublayer of cross-attention, if there is one, and its weights."""
         attention = self.cross_attention
-        return attention.attend(attention.queries(x), *memory, mask, need_weights=need_weights)
+        if attention is None:
+            return x, None
+        queries = attention.queries(self._before(x, self.cross_norm))
+        y, weights = attention.attend(queries, *memory, mask, need_weights=need_weights)
+        return self._after(x, y, self.cross_norm), weights
 
-    def _sublayer(self, x: Tensor, norm: LayerNorm, function) -> Tensor:
-        if self.norm == "post":
-            return norm(x + self.dropout(function(x)))
-        return x + self.dropout(function(norm(x)))
+    def _think(self, x: Tensor) -> Tensor:
+        """The sublayer of the MLP."""
+        return self._after(x, self.mlp(self._before(x, self.mlp_norm)), self.mlp_norm)
+
+    def _before(self, x: Tensor, norm: LayerNorm) -> Tensor:
+        """What a sublayer is given."""
+        return norm(x) if self.norm == "pre" else x
+
+    def _after(self, x: Tensor, y: Tensor, norm: LayerNorm) -> Tensor:
+        """A sublayer's input x with its output y: the residual connection."""
+        x = x + self.dropout(y)
+        return x if self.norm == "pre" else norm(x)

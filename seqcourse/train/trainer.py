@@ -134,7 +134,6 @@ class Trainer:
         validate: Callable[[nn.Module], float] | None = None,
         resume: bool = False,
         on_epoch: Callable[[Trainer], None] | None = None,
-        keep: str = "best",
     ) -> History:
         """Train until the epochs are over, ``max_steps`` is reached, or patience has run out.
 
@@ -145,8 +144,6 @@ class Trainer:
             resume: go on from the checkpoint in ``folder`` if there is one. The result is the same,
                 bit for bit on one CPU, as that of a run that was never interrupted.
             on_epoch: called after each epoch, with several processes in each of them.
-            keep: which weights the model has in the end where ``validate`` is given: those of the
-                "best" epoch, or of the "last".
 
         Returns:
             The history, also kept as ``trainer.history``.
@@ -154,10 +151,7 @@ class Trainer:
         Raises:
             CourseError: if the loss or the validation value stops being a number, there are no
                 batches, or the checkpoint is of another run.
-            ValueError: if ``keep`` is neither.
         """
-        if keep not in ("best", "last"):
-            raise ValueError(f"keep should be 'best' or 'last', not {keep!r}.")
         self.accelerator = _accelerator(self.config.precision)  # a later trainer may have changed it
         self._total = self._total_steps(batches)
         objective, optimizer = self._prepare()
@@ -173,7 +167,7 @@ class Trainer:
             if on_epoch is not None:
                 on_epoch(self)
             self._save()
-        if self.best is not None and keep == "best":
+        if self.best is not None:
             self.model.load_state_dict(self.best)
         self.model.eval()
         return self.history

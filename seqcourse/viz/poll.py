@@ -10,7 +10,6 @@ from typing import Any
 from seqcourse.errors import CourseError
 from seqcourse.viz.html import STYLE, Shown, has_widgets, inline, new_id, plain
 
-
 POLLS = Path(__file__).parent / "polls"
 
 

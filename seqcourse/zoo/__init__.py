@@ -15,15 +15,12 @@ from typing import Any
 
 from torch import nn
 
-from seqcourse import data, models
+from seqcourse import models
 from seqcourse.data import Vocabulary, load_vocabulary
 from seqcourse.errors import CourseError
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer
-from seqcourse.zoo.counting import NGRAMS, NgramReader, ngram_reader
-from seqcourse.zoo.labelling import LABELS, Labelled, load_labels
 from seqcourse.zoo.recipes import RECIPES, Recipe, names, recipe
-from seqcourse.zoo.reranking import JUDGES, Reranker, load_judges
 from seqcourse.zoo.storage import (
     FILES,
     SOURCE,
@@ -38,22 +35,16 @@ from seqcourse.zoo.tasks import Task, on_photographs, task_of
 
 __all__ = [
     "FILES",
-    "NGRAMS",
-    "NgramReader",
     "RECIPES",
     "Recipe",
-    "Reranker",
     "System",
     "Translation",
     "build_model",
     "figures",
-    "labels",
     "load",
     "measure",
     "names",
-    "ngram_reader",
     "recipe",
-    "reranker",
     "task_of",
     "train",
 ]
@@ -95,40 +86,9 @@ def load(name: str, folder: Path | None = None) -> System:
     return System(made, model, source, target, read_json(path) if path.is_file() else {})
 
 
-def reranker(name: str, folder: Path | None = None) -> Reranker:
-    """A checkpoint together with those that judge what it proposes, see :class:`Reranker`.
-
-    Args:
-        name: a recipe's name.
-        folder: where its files lie; by default among the files of the package.
-
-    Raises:
-        CourseError: as :func:`load`, or if nobody judges what such a model proposes.
-    """
-    if name not in JUDGES:
-        raise CourseError(
-            f"Nobody judges what {recipe(name).name} proposes; there are judges for {', '.join(JUDGES)}."
-        )
-    return Reranker(load(name, folder), load_judges(name))
-
-
 def figures(name: str) -> dict[str, Any]:
     """What was measured on held-out data when the checkpoint was made."""
     return read_json(FILES / recipe(name).name / "figures.json")
-
-
-def labels(name: str) -> Labelled:
-    """The words that a student was taught, with what its teachers said of them.
-
-    Args:
-        name: the recipe of a student.
-
-    Raises:
-        CourseError: if the recipe has no teacher, or the file is missing or damaged.
-    """
-    if "teacher" not in recipe(name).options:
-        raise CourseError(f"{name} has no teacher: it learns from what people wrote.")
-    return load_labels(LABELS / f"{name}.tsv.gz", data.load_unlisted())
 
 
 def train(
@@ -166,7 +126,6 @@ def train(
             )
     out = Path(out) if out is not None else FILES / name
     task = task_of(made)
-    task.gather()
     seed_everything(made.seed)
     source, target = task.vocabularies()
     model = build_model(made, source, target)
@@ -182,10 +141,9 @@ def train(
         validate=task.validate(source, target),
         resume=resume,
         on_epoch=partial(_after_epoch, task, watched, notes),
-        keep=task.keep,
     )
     if trainer.accelerator.is_main_process:
-        write_weights(out, model.state_dict(), made.options.get("few_bits"))
+        write_weights(out, model.state_dict())
         source.save(out / SOURCE)
         target.save(out / TARGET)
         record = {

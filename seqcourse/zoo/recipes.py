@@ -25,8 +25,7 @@ class Recipe:
         label_smoothing: epsilon of the loss.
         seed: of the start, the order of the batches and dropout.
         options: what only this task asks for: ``length`` of a piece of text for language models,
-            size of a subword ``vocabulary``, the ``teacher`` of a student, which weights are stored in
-            ``few_bits``.
+            size of a subword ``vocabulary``.
     """
 
     name: str
@@ -54,22 +53,6 @@ _QUESTIONS = TrainingConfig(
 )
 # Scenes to learn from, epochs in which only what stands where is learned, and lambda of that later.
 _SCENES = {"scenes": 8_000, "first": 6, "regions": 0.5}
-
-# A Transformer for letters and phonemes.
-_READER = {
-    "width": 96,
-    "heads": 4,
-    "layers": 4,
-    "decoder_layers": 2,
-    "dropout": 0.1,
-    "kernel": 5,
-    "ngrams": {
-        "windows": [[1, 1], [1, 2], [2, 1], [2, 2]],
-        "buckets": 12_281,
-        "size": 32,
-        "dropout": 0.3,
-    },
-}
 _CAPTIONER = {"embed_size": 96, "hidden_size": 128, "width": 96}
 _CAPTIONING = TrainingConfig(
     epochs=8, learning_rate=1.5e-3, warmup_steps=200, decay="linear", precision="no"
@@ -134,48 +117,17 @@ _ALL = (
         batch_size=128,
     ),
     Recipe(
-        name="g2p-attention",
-        about="English spelling to phonemes with additive attention",
+        name="g2p-transformer",
+        about="English spelling to phonemes with a Transformer",
         task="pronunciation",
         data="cmudict",
-        model="AttentionSeq2Seq",
-        sizes={"embed_size": 96, "hidden_size": 288, "dropout": 0.2},
+        model="Transformer",
+        sizes={"width": 128, "heads": 4, "layers": 4, "hidden": 512, "dropout": 0.1},
         training=TrainingConfig(
-            epochs=20,
-            learning_rate=2e-3,
-            warmup_steps=400,
-            decay="linear",
-            precision="fast",
-            patience=3,
+            epochs=44, learning_rate=2e-3, warmup_steps=1000, decay="linear", precision="bf16"
         ),
         batch_size=256,
-    ),
-    Recipe(
-        name="g2p-transformer",
-        about="English spelling to phonemes with a Transformer that is handed each letter's neighbours",
-        task="pronunciation",
-        data="cmudict",
-        model="Transformer",
-        sizes=_READER,
-        training=TrainingConfig(
-            epochs=15, learning_rate=3e-3, warmup_steps=800, decay="linear", precision="fast"
-        ),
-        batch_size=64,
         label_smoothing=0.1,
-    ),
-    Recipe(
-        name="g2p-student",
-        about="The same Transformer, taught by three readers to read words that no dictionary lists",
-        task="pronunciation by example",
-        data="cmudict",
-        model="Transformer",
-        sizes=_READER,
-        training=TrainingConfig(
-            epochs=12, learning_rate=2e-3, warmup_steps=400, decay="linear", precision="fast"
-        ),
-        batch_size=128,
-        label_smoothing=0.1,
-        options={"teacher": "g2p-transformer", "few_bits": "ngrams.tables"},
     ),
     Recipe(
         name="char-alice",

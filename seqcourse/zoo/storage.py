@@ -1,9 +1,8 @@
 """Checkpoints on disk: weights in 6 bits per number, vocabularies and figures as JSON.
 
 A matrix, or a convolution's filters, is stored as whole numbers from -31 to 31 and one scale per row,
-less than a fifth of its size in 32 bits. Where a recipe says so, large tables of which a model looks up
-a few rows and adds them take 3 bits per number, from -3 to 3. All published figures are measured with
-the weights read back from the file, so they hold for what a reader loads.
+less than a fifth of its size in 32 bits. All published figures are measured with the weights read
+back from the file, so they hold for what a reader loads.
 """
 
 from __future__ import annotations
@@ -21,20 +20,16 @@ from seqcourse.errors import CourseError
 
 FILES = Path(__file__).parent / "files"
 SOURCE, TARGET = "source.json.gz", "target.json.gz"
-BITS, FEW_BITS = 6, 3  # of a whole number, its sign included
+LARGEST = 31  # of a whole number: with its sign, 6 bits
 SCALE, SHAPE = ".row_scale", ".shape"
 
 
-def quantize(state: dict[str, Tensor], few: str | None = None) -> dict[str, Tensor]:
+def quantize(state: dict[str, Tensor]) -> dict[str, Tensor]:
     r"""Weights W to whole numbers and row scales, :math:`W_{ij} \approx s_i q_{ij}`, with
-    :math:`s_i = \max_j |W_{ij}| / (2^{b - 1} - 1)` for b bits.
+    :math:`s_i = \max_j |W_{ij}| / 31`.
 
     The first axis counts the rows, all others together the columns. Vectors and single numbers stay as
     they are, in 32 bits.
-
-    Args:
-        state: the weights by their names.
-        few: what stands in the names of weights that are stored in 3 bits.
     """
     stored = {}
     for name, tensor in state.items():
@@ -42,10 +37,9 @@ def quantize(state: dict[str, Tensor], few: str | None = None) -> dict[str, Tens
         if tensor.dim() < 2:
             stored[name] = tensor.contiguous()
             continue
-        bits = _choose_bits(tensor.numel(), few is not None and few in name)
-        rows, largest = tensor.flatten(1), 2 ** (bits - 1) - 1  # (rows, columns)
-        scale = rows.abs().amax(1).clamp_min(1e-12) / largest  # (rows,)
-        stored[name] = pack((rows / scale[:, None]).round().int() + largest, bits)
+        rows = tensor.flatten(1)  # (rows, columns)
+        scale = rows.abs().amax(1).clamp_min(1e-12) / LARGEST  # (rows,)
+        stored[name] = pack((rows / scale[:, None]).round().int() + LARGEST)
         stored[name + SCALE] = scale
         stored[name + SHAPE] = torch.tensor(tensor.shape)
     return stored
@@ -59,47 +53,32 @@ def dequantize(stored: dict[str, Tensor]) -> dict[str, Tensor]:
             continue
         if name + SCALE in stored:
             scale, shape = stored[name + SCALE], stored[name + SHAPE].tolist()
-            count = math.prod(shape)
-            bits = _choose_bits(count, tensor.numel() < _bytes(count, BITS))
-            whole = unpack(tensor, bits)[:count].float() - (2 ** (bits - 1) - 1)
+            whole = unpack(tensor)[: math.prod(shape)].float() - LARGEST
             tensor = (whole.view(len(scale), -1) * scale[:, None]).view(shape)
         state[name] = tensor
     return state
 
 
-def pack(numbers: Tensor, bits: int) -> Tensor:
-    """Whole numbers below 2^bits, of any shape, to bytes: 24 / bits of them in three, (3, words)."""
-    shifts = range(0, 24, bits)
+def pack(numbers: Tensor) -> Tensor:
+    """Whole numbers from 0 to 63, of any shape, to bytes: four of them in three, (3, n / 4)."""
     flat = numbers.flatten()
-    columns = (
-        torch.nn.functional.pad(flat, (0, -len(flat) % len(shifts))).view(-1, len(shifts)).unbind(1)
-    )
-    word = sum(column << shift for column, shift in zip(columns, shifts, strict=True))  # 24 bits
+    a, b, c, d = torch.nn.functional.pad(flat, (0, -len(flat) % 4)).view(-1, 4).unbind(1)
+    word = a | b << 6 | c << 12 | d << 18  # 24 bits
     return torch.stack([word & 255, word >> 8 & 255, word >> 16]).to(torch.uint8)
 
 
-def unpack(stored: Tensor, bits: int) -> Tensor:
-    """The other way round: bytes (3, words) to whole numbers, the last of which may be filling."""
+def unpack(stored: Tensor) -> Tensor:
+    """The other way round: bytes (3, n / 4) to n numbers, the last of which may be filling."""
     low, middle, high = stored.int()
     word = low | middle << 8 | high << 16
-    return torch.stack([word >> s & 2**bits - 1 for s in range(0, 24, bits)], 1).flatten()
+    return torch.stack([word >> shift & 63 for shift in (0, 6, 12, 18)], 1).flatten()
 
 
-def _choose_bits(count: int, few: bool) -> int:
-    """Few bits only where they save bytes, so that the size tells how a matrix was stored."""
-    return FEW_BITS if few and _bytes(count, FEW_BITS) < _bytes(count, BITS) else BITS
-
-
-def _bytes(count: int, bits: int) -> int:
-    """What so many numbers take when packed."""
-    return 3 * math.ceil(count / (24 // bits))
-
-
-def write_weights(folder: Path, state: dict[str, Tensor], few: str | None = None) -> None:
-    """Write ``weights.safetensors`` into a folder, whole or not at all; see :func:`quantize`."""
+def write_weights(folder: Path, state: dict[str, Tensor]) -> None:
+    """Write ``weights.safetensors`` into a folder, whole or not at all."""
     from safetensors.torch import save
 
-    write_beside(folder / "weights.safetensors", save(quantize(state, few)))
+    write_beside(folder / "weights.safetensors", save(quantize(state)))
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:

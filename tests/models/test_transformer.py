@@ -70,15 +70,8 @@ def load(theirs: nn.Transformer, ours: models.Transformer) -> None:
                     getattr(layer, other).bias.copy_(getattr(block, own).beta.normal_())
 
 
-NGRAMS = {"windows": [[1, 1], [2, 1]], "buckets": 97, "size": 4}
-
-
 @pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"positions": "learned"}, {"ngrams": NGRAMS}, {"kernel": 3}, {"decoder_layers": 1}],
-    ids=str,
-)
+@pytest.mark.parametrize("options", [{}, {"positions": "learned"}], ids=str)
 def test_step_by_step_gives_what_all_at_once_gives(norm, options):
     model = make(norm, **options)
     whole = model(SRC, LENGTHS, TGT, need_weights=True)
@@ -91,9 +84,8 @@ def test_step_by_step_gives_what_all_at_once_gives(norm, options):
         torch.testing.assert_close(out.weights, whole.weights[:, t])
 
 
-@pytest.mark.parametrize("options", [{}, {"ngrams": NGRAMS}, {"kernel": 5}], ids=str)
-def test_no_word_sees_what_comes_later_nor_padding(options):
-    model = make(**options)
+def test_no_word_sees_what_comes_later_nor_padding():
+    model = make()
     before = model(SRC, LENGTHS, TGT).logits
     later = TGT.clone()
     later[:, 3:] = 5
@@ -111,24 +103,8 @@ def test_the_order_of_the_source_counts_only_through_the_positions():
     assert (seeing(SRC, full, TGT).logits - seeing(turned, full, TGT).logits).abs().max() > 0.01
 
 
-@pytest.mark.parametrize("options", [{"ngrams": NGRAMS}, {"kernel": 3}], ids=str)
-def test_who_knows_its_neighbours_knows_the_order_without_positions(options):
-    """A source backwards has other n-grams, and other products with a convolution's filters."""
-    model = make(positions="none", **options)
-    full = torch.full((3,), 7)
-    apart = model(SRC, full, TGT).logits - model(SRC.flip(1), full, TGT).logits
-    assert apart.abs().max() > 0.01
-
-
-def test_ngrams_want_ids():
-    model = make(ngrams=NGRAMS)
-    with pytest.raises(ValueError, match="counted in ids"):
-        model.encode(nn.functional.one_hot(SRC, 20).double(), LENGTHS)
-
-
-@pytest.mark.parametrize("options", [{}, {"ngrams": NGRAMS}, {"kernel": 3}], ids=str)
-def test_the_three_kinds_of_maps(options):
-    model = make(**options)
+def test_the_three_kinds_of_maps():
+    model = make()
     maps = model.maps(SRC, LENGTHS, TGT)
     assert maps.encoder.shape == (3, 2, 4, 7, 7)
     assert maps.decoder.shape == (3, 2, 4, 6, 6)
@@ -140,24 +116,13 @@ def test_the_three_kinds_of_maps(options):
     torch.testing.assert_close(maps.cross[:, -1].mean(1), expected)
 
 
-@pytest.mark.parametrize("written_by", [None, 1, 3])
-def test_the_parameters_counted_by_hand(written_by):
+def test_the_parameters_counted_by_hand():
     d, d_ff, layers = 16, 64, 2
     attention, mlp, norm = 4 * d * d + 4 * d, 2 * d * d_ff + d + d_ff, 2 * d
     encoder = layers * (attention + mlp + 2 * norm) + norm
-    decoder = (written_by or layers) * (2 * attention + mlp + 3 * norm) + norm
+    decoder = layers * (2 * attention + mlp + 3 * norm) + norm
     embeddings = (20 + 23) * d + 23
-    made = make(decoder_layers=written_by)
-    assert sum(p.numel() for p in made.parameters()) == encoder + decoder + embeddings
-
-
-def test_a_decoder_of_its_own_depth_has_its_own_number_of_maps():
-    model = make(decoder_layers=1)
-    maps = model.maps(SRC, LENGTHS, TGT)
-    assert maps.encoder.shape == (3, 2, 4, 7, 7)
-    assert maps.decoder.shape == (3, 1, 4, 6, 6)
-    assert maps.cross.shape == (3, 1, 4, 6, 7)
-    torch.testing.assert_close(maps.cross[:, -1].mean(1), model(SRC, LENGTHS, TGT, True).weights)
+    assert sum(p.numel() for p in make().parameters()) == encoder + decoder + embeddings
 
 
 def test_beam_search_drives_it_and_a_wide_beam_finds_the_best():

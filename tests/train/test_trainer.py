@@ -205,8 +205,7 @@ def test_a_later_trainer_does_not_change_the_precision_of_an_earlier_one():
     assert set(found) == {"bf16"}
 
 
-@pytest.mark.parametrize(("keep", "epoch"), [("best", 1), ("last", 3)])
-def test_early_stop_keeps_the_weights_that_are_asked_for(keep, epoch):
+def test_early_stop_keeps_the_best_weights():
     trainer, batches = small(epochs=50, patience=2)
     values, kept = iter([3.0, 2.0, 2.5, 2.2, 1.0]), []
 
@@ -214,17 +213,10 @@ def test_early_stop_keeps_the_weights_that_are_asked_for(keep, epoch):
         kept.append({k: v.clone() for k, v in model.state_dict().items()})
         return next(values)
 
-    history = trainer.fit(batches, validate, keep=keep)
+    history = trainer.fit(batches, validate)
     assert history.valid == [3.0, 2.0, 2.5, 2.2]
     for name, value in trainer.model.state_dict().items():
-        assert torch.equal(value, kept[epoch][name])
-
-
-def test_weights_of_another_epoch_are_refused():
-    trainer, batches = small()
-    with pytest.raises(ValueError, match="'best' or 'last', not 'first'"):
-        trainer.fit(batches, keep="first")
-    assert trainer.step == 0
+        assert torch.equal(value, kept[1][name])
 
 
 def test_patience_that_ran_out_is_out_after_resuming_too(tmp_path):

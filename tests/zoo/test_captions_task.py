@@ -141,4 +141,4 @@ def test_a_recipe_of_the_task_runs_from_scenes_to_captions(model, sizes):
 
 def test_a_translator_tells_no_pictures():
     with pytest.raises(CourseError, match="captions-soft does"):
-        zoo.load("g2p-attention").caption([numpy.zeros((64, 64, 3), numpy.uint8)])
+        zoo.load("g2p-transformer").caption([numpy.zeros((64, 64, 3), numpy.uint8)])

@@ -84,8 +84,8 @@ def test_rare_words_are_left_to_unk(coco):
 def test_what_cannot_be_trained_is_a_sentence(coco, tmp_path):
     with pytest.raises(CourseError, match="say where it should go, out=FOLDER"):
         zoo.train(TINY.name, photographs=coco)
-    with pytest.raises(CourseError, match="g2p-attention is trained for pronunciation"):
-        zoo.train("g2p-attention", out=tmp_path / "out", photographs=coco)
+    with pytest.raises(CourseError, match="g2p-transformer is trained for pronunciation"):
+        zoo.train("g2p-transformer", out=tmp_path / "out", photographs=coco)
     with pytest.raises(CourseError, match="neither is there"):
         zoo.train(TINY.name, out=tmp_path / "out", photographs=tmp_path)
     assert not (tmp_path / "out").exists()

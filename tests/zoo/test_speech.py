@@ -79,7 +79,7 @@ def test_what_it_is_not_for_is_said(speller):
     with pytest.raises(CourseError, match="use spell"):
         speller.translate(["four two"])
     with pytest.raises(CourseError, match="hears nothing"):
-        zoo.load("g2p-attention").spell([numpy.zeros((5, 13), "f4")])
+        zoo.load("g2p-transformer").spell([numpy.zeros((5, 13), "f4")])
     assert speller.spell([]) == []
 
 

@@ -22,24 +22,12 @@ def test_rounding_stays_within_half_a_step(shape, size, seed):
     assert torch.all((back - w).abs() <= step * 0.5001)
 
 
-@pytest.mark.parametrize(("bits", "together"), [(6, 4), (3, 8)])
 @pytest.mark.parametrize("many", [1, 2, 3, 4, 5, 64, 67])
-def test_numbers_packed_into_three_bytes_come_back(many, bits, together):
-    numbers = torch.arange(many).flip(0) % 2**bits
-    stored = storage.pack(numbers, bits)
-    assert stored.dtype == torch.uint8 and stored.numel() == 3 * math.ceil(many / together)
-    assert torch.equal(storage.unpack(stored, bits)[:many], numbers.int())
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (1, 4), (1, 5), (3, 8), (7, 5), (4, 3, 2)])
-def test_tables_can_be_stored_in_three_bits(shape):
-    state = {"a.tables.0": torch.randn(shape), "a.out": torch.randn(shape)}
-    stored = storage.quantize(state, few="tables")
-    back = storage.dequantize(stored)
-    few = 3 if math.prod(shape) > 4 else 31  # four numbers take three bytes either way
-    for name, largest in (("a.tables.0", few), ("a.out", 31)):
-        step = state[name].flatten(1).abs().amax(1).view(-1, *[1] * (len(shape) - 1)) / largest
-        assert torch.all((back[name] - state[name]).abs() <= step * 0.5001)
+def test_four_numbers_packed_into_three_bytes_come_back(many):
+    numbers = torch.arange(many).flip(0) % 64
+    stored = storage.pack(numbers)
+    assert stored.dtype == torch.uint8 and stored.numel() == 3 * math.ceil(many / 4)
+    assert torch.equal(storage.unpack(stored)[:many], numbers.int())
 
 
 def test_a_matrix_takes_less_than_a_fifth_of_32_bits():

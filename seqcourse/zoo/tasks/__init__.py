@@ -18,7 +18,6 @@ from seqcourse.zoo.tasks.pairs import (
 from seqcourse.zoo.tasks.photographs import PhotographTask, on_photographs
 from seqcourse.zoo.tasks.questions import QuestionTask
 from seqcourse.zoo.tasks.speech import SpeechTask, Spelling
-from seqcourse.zoo.tasks.student import StudentTask
 
 __all__ = ["TASKS", "Caption", "Spelling", "Task", "lower", "on_photographs", "task_of"]
 
@@ -26,7 +25,6 @@ TASKS: dict[str, type[Task]] = {
     "translation": TranslationTask,
     "subword translation": SubwordTranslationTask,
     "pronunciation": PronunciationTask,
-    "pronunciation by example": StudentTask,
     "characters": CharacterTask,
     "words": WordTask,
     "subwords": SubwordTask,

@@ -31,14 +31,12 @@ class Task(ABC):
         in_sentences: what it reads are sentences, and a longer text has to be cut into them.
         goes_on: a language model, for :meth:`seqcourse.zoo.System.generate`.
         fills_gaps: for :meth:`seqcourse.zoo.System.fill`.
-        keep: which epoch's weights are stored, the "best" by :meth:`validate` or the "last".
         use: how a trained system is called, such as ``caption(pictures)``.
         instead: what to do with such a system in place of translating, the end of a sentence.
     """
 
     vocabulary_sizes = 1
     translates = in_sentences = goes_on = fills_gaps = False
-    keep = "best"
     use = "model"
     instead = "has nothing to translate"
 
@@ -64,10 +62,6 @@ class Task(ABC):
     @abstractmethod
     def measure(self, system: System) -> dict[str, Any]:
         """The figures that are kept beside a checkpoint."""
-
-    def gather(self) -> None:
-        """Load or make what is learned from beside the recipe's data set; nothing, for most."""
-        return None
 
     def prepare(
         self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None

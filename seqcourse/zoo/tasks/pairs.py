@@ -13,8 +13,7 @@ from torch import nn
 from seqcourse import data, metrics
 from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
 from seqcourse.train import teacher_forcing_loss
-from seqcourse.zoo.reranking import Reranker, load_judges
-from seqcourse.zoo.system import System, Translation
+from seqcourse.zoo.system import System
 from seqcourse.zoo.tasks.base import Task
 
 LENGTH_EDGES = (1, 5, 7, 9, 11, 14, 17)  # English words: 1-4, 5-6, 7-8, 9-10, 11-13, 14-16
@@ -175,30 +174,17 @@ class PronunciationTask(PairTask):
         return [(list(e.word), list(phones)) for e in entries for phones in e.phones]
 
     def read(self, text: str, vocabulary: Vocabulary) -> list[str]:
-        """Single letters, without spaces."""
-        return data.letters(text)
+        """Single letters, in lower case, without spaces."""
+        return [letter for letter in text.lower() if not letter.isspace()]
 
     def write(self, tokens: list[str], vocabulary: Vocabulary) -> str:
         return " ".join(tokens)
 
     def measure(self, system: System) -> dict[str, Any]:
-        """Word and phoneme error rates on the held-out words, beam 5, any listed pronunciation right;
-        where others judge what the model proposes, theirs too, and with each of them and all."""
-        measured = self.errors(system.translate)
-        judges = load_judges(system.recipe.name)
-        if judges:
-            panels = {name: {name: judge} for name, judge in judges.items()} | {"all": judges}
-            measured["judges"] = {n: self.errors(judge.translate) for n, (judge, _) in judges.items()}
-            measured["reranked"] = {
-                name: self.errors(Reranker(system, panel).translate) for name, panel in panels.items()
-            }
-        return measured
-
-    def errors(self, translate: Callable[[list[str]], list[Translation]]) -> dict[str, Any]:
-        """What a reader gets wrong of the held-out words, and how many it reads in a second."""
+        """Word and phoneme error rates on the held-out words, beam 5, any listed pronunciation right."""
         entries = data.load_pronunciations("test")
         began = time.perf_counter()
-        found = translate([e.word for e in entries])
+        found = system.translate([e.word for e in entries])
         seconds = time.perf_counter() - began
         error = metrics.pronunciation_error([t.target for t in found], [e.phones for e in entries])
         return {
