@@ -28,20 +28,30 @@ from seqcourse.data.pronunciations import (
     load_pronunciations,
     without_stress,
 )
-from seqcourse.data.scenes import Question, Scene, Thing, compose, load_scenes, questions
+from seqcourse.data.questions import Question, questions
+from seqcourse.data.scenes import Scene, Thing, compose, load_scenes
 from seqcourse.data.splits import SPLITS, split_of
-from seqcourse.data.subwords import SubwordVocabulary
+from seqcourse.data.subwords import SubwordVocabulary, load_vocabulary
 from seqcourse.data.tasks import copy_task
 from seqcourse.data.text import clean, count_words, detokenize, tokenize
-from seqcourse.data.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary, load_vocabulary
+from seqcourse.data.vocabulary import Vocabulary
+from seqcourse.tokens import EOS, NOT_ASKED, PAD, SOS, SPECIALS, UNK
 
 if TYPE_CHECKING:
-    from seqcourse.data.asked import Asked, QuestionBatch, QuestionBatches
-    from seqcourse.data.batching import Batch, Batches, pad
-    from seqcourse.data.captioned import CaptionBatch, CaptionBatches, to_tensor
-    from seqcourse.data.images import ImageBatch, ImageBatches, image_tensor
+    from seqcourse.data.batching import Batch, Batches, Loader, pad
+    from seqcourse.data.images import (
+        CaptionBatch,
+        CaptionBatches,
+        EncodedQuestion,
+        ImageBatch,
+        ImageBatches,
+        QuestionBatch,
+        QuestionBatches,
+        image_tensor,
+        to_tensor,
+    )
     from seqcourse.data.labelled import LabelledBatch, LabelledBatches
-    from seqcourse.data.masking import NOT_ASKED, MaskedBatch, MaskedBatches, mask_words
+    from seqcourse.data.masking import MaskedBatch, MaskedBatches, mask_words
     from seqcourse.data.spoken import (
         SpokenBatch,
         SpokenBatches,
@@ -65,7 +75,6 @@ __all__ = [
     "SPLITS",
     "UNK",
     "AlignedPair",
-    "Asked",
     "Batch",
     "Batches",
     "CaptionBatch",
@@ -75,9 +84,11 @@ __all__ = [
     "DigitString",
     "ImageBatch",
     "ImageBatches",
+    "EncodedQuestion",
     "Kind",
     "LabelledBatch",
     "LabelledBatches",
+    "Loader",
     "MaskedBatch",
     "MaskedBatches",
     "Pair",
@@ -140,41 +151,24 @@ __all__ = [
     "without_stress",
 ]
 
-# Loaded at first use, because they import torch.
+# These modules import torch, so each is loaded when one of its names is first used.
 _LATER = {
-    "Asked": "asked",
-    "QuestionBatch": "asked",
-    "QuestionBatches": "asked",
-    "Batch": "batching",
-    "Batches": "batching",
-    "pad": "batching",
-    "ImageBatch": "images",
-    "ImageBatches": "images",
-    "image_tensor": "images",
-    "CaptionBatch": "captioned",
-    "CaptionBatches": "captioned",
-    "to_tensor": "captioned",
-    "LabelledBatch": "labelled",
-    "LabelledBatches": "labelled",
-    "MaskedBatch": "masking",
-    "MaskedBatches": "masking",
-    "NOT_ASKED": "masking",
-    "mask_words": "masking",
-    "SpokenBatch": "spoken",
-    "SpokenBatches": "spoken",
-    "change_speed": "spoken",
-    "pad_frames": "spoken",
-    "spoken_batch": "spoken",
-    "TextBatch": "windows",
-    "TextBatches": "windows",
+    "batching": "Batch Batches Loader pad",
+    "images": "CaptionBatch CaptionBatches EncodedQuestion ImageBatch ImageBatches QuestionBatch"
+    " QuestionBatches image_tensor to_tensor",
+    "labelled": "LabelledBatch LabelledBatches",
+    "masking": "MaskedBatch MaskedBatches mask_words",
+    "spoken": "SpokenBatch SpokenBatches change_speed pad_frames spoken_batch",
+    "windows": "TextBatch TextBatches",
 }
+_MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _LATER:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"seqcourse.data.{_LATER[name]}"), name)
+    value = getattr(import_module(f"seqcourse.data.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value

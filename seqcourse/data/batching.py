@@ -1,20 +1,22 @@
-"""From lists of ids to batches of tensors: padding, bucketing, shifting for teacher forcing."""
+"""From a data set to batches of tensors: padding, the loader, batches of sentence pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy
 import torch
+from torch import Tensor
 
-from seqcourse.data.vocabulary import EOS, PAD, SOS
 from seqcourse.errors import CourseError
+from seqcourse.tokens import EOS, PAD, SOS
 
 _POOL = 100  # batches' worth of sentences that are sorted by length together
 
 
-def pad(sequences: Sequence[Sequence[int]], value: int = PAD) -> tuple[torch.Tensor, torch.Tensor]:
+def pad(sequences: Sequence[Sequence[int]], value: int = PAD) -> tuple[Tensor, Tensor]:
     """Stack id lists of different lengths into one tensor, filled up at the end.
 
     Args:
@@ -36,44 +38,105 @@ def pad(sequences: Sequence[Sequence[int]], value: int = PAD) -> tuple[torch.Ten
     return torch.from_numpy(table), torch.from_numpy(lengths)
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Sentence pairs as tensors, ready for teacher forcing.
+def pad_targets(sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Id lists for teacher forcing: <sos> and each list, and each list and <eos>, both (B, T')."""
+    return pad([[SOS, *ids] for ids in sequences])[0], pad([[*ids, EOS] for ids in sequences])[0]
+
+
+class TensorBatch:
+    """A dataclass of tensors with the batch first."""
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same batch with every tensor on ``device``."""
+        return type(self)(*(part.to(device) for part in vars(self).values()))
+
+
+class TargetBatch(TensorBatch):
+    """A batch for teacher forcing, with the fields ``src``, ``tgt_in`` and ``tgt_out``.
 
     ``tgt_in`` is <sos> and the target, ``tgt_out`` the target and <eos>: at every place the
     model reads ``tgt_in`` up to there and is asked for ``tgt_out`` there.
     """
 
-    src: torch.Tensor  # (B, T), each row ends with <eos>
-    src_lengths: torch.Tensor  # (B,), <eos> counted
-    tgt_in: torch.Tensor  # (B, T')
-    tgt_out: torch.Tensor  # (B, T')
-    index: torch.Tensor  # (B,), the place of every row in the data set
-
     def __len__(self) -> int:
-        return self.src.shape[0]
+        return len(self.src)
 
     @property
     def tokens(self) -> int:
-        """How many target tokens the loss is taken over (padding does not count)."""
+        """The number of target tokens in the loss (padding does not count)."""
         return int((self.tgt_out != PAD).sum())
 
-    def to(self, device: torch.device | str) -> Batch:
-        """The same batch with every tensor on ``device``."""
-        return Batch(
-            self.src.to(device),
-            self.src_lengths.to(device),
-            self.tgt_in.to(device),
-            self.tgt_out.to(device),
-            self.index.to(device),
+
+@dataclass(frozen=True)
+class Batch(TargetBatch):
+    """Sentence pairs as tensors, ready for teacher forcing."""
+
+    src: Tensor  # (B, T), each row ends with <eos>
+    src_lengths: Tensor  # (B,), <eos> counted
+    tgt_in: Tensor  # (B, T')
+    tgt_out: Tensor  # (B, T')
+    index: Tensor  # (B,), the place of every row in the data set
+
+
+class Loader:
+    """The batches of a data set: iterate over them once per epoch.
+
+    Args:
+        plan: from an epoch's number to its groups, one per batch. The groups depend on nothing but a
+            seed and that number, so a resumed training sees what it would have seen.
+        collate: from a group to its batch.
+    """
+
+    def __init__(
+        self, plan: Callable[[int], Sequence[Any]], collate: Callable[[Any], TensorBatch]
+    ) -> None:
+        self._plan, self._collate = plan, collate
+        self.set_epoch(0)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Plan the batches of epoch ``epoch``."""
+        self.epoch, self.groups = epoch, self._plan(epoch)
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self._collate, self.groups)
+
+
+def cut(items: Sequence[Any], size: int) -> list[Any]:
+    """Consecutive parts of ``size`` items; the last one may be shorter."""
+    return [items[at : at + size] for at in range(0, len(items), size)]
+
+
+def epoch_generator(seed: int, epoch: int) -> torch.Generator:
+    """The random numbers of an epoch."""
+    return torch.Generator().manual_seed(seed * 100_003 + epoch)
+
+
+def shuffled(count: int, batch_size: int, shuffle: bool, seed: int) -> Callable[[int], Sequence[Tensor]]:
+    """A plan: all rows in groups of ``batch_size``, in another order in every epoch if ``shuffle``."""
+
+    def plan(epoch: int) -> Sequence[Tensor]:
+        if not shuffle:
+            return torch.arange(count).split(batch_size)
+        return torch.randperm(count, generator=epoch_generator(seed, epoch)).split(batch_size)
+
+    return plan
+
+
+def check_counts(counts: dict[str, int], batch_size: int) -> None:
+    """Raise a CourseError unless all counts are the same, at least 1, and so is the batch size."""
+    if len(set(counts.values())) > 1 or 0 in counts.values() or batch_size < 1:
+        came = ", ".join(f"{count} {name}" for name, count in counts.items())
+        raise CourseError(
+            f"Expected as many {' as '.join(counts)}, at least one, and a batch size of at least 1, "
+            f"but got {came} and a batch size of {batch_size}."
         )
 
 
-class Batches:
-    """A data set cut into batches of sentences of about the same length.
-
-    Iterate over it once per epoch. ``set_epoch(n)`` gives epoch n its own order, which depends
-    on nothing but the seed and n, so that a resumed training sees what it would have seen.
+class Batches(Loader):
+    """Sentence pairs in batches of about the same length.
 
     Args:
         src_ids: source id lists without specials; <eos> is appended.
@@ -97,78 +160,44 @@ class Batches:
         seed: int = 0,
         bucket: bool = True,
     ) -> None:
-        if len(src_ids) != len(tgt_ids):
-            raise CourseError(
-                f"Expected as many source as target sentences, "
-                f"but got {len(src_ids)} and {len(tgt_ids)}."
-            )
-        if len(src_ids) == 0:
-            raise CourseError("Expected at least one sentence pair to make batches of, got none.")
-        if batch_size < 1 or (batch_tokens is not None and batch_tokens < 1):
-            raise CourseError(
-                f"batch_size and batch_tokens should be at least 1, "
-                f"but are {batch_size} and {batch_tokens}."
-            )
-        self._src = src_ids
-        self._tgt = tgt_ids
-        self._batch_size = batch_size
-        self._batch_tokens = batch_tokens
-        self._shuffle = shuffle
-        self._seed = seed
-        self._bucket = bucket
-        self._src_sizes = numpy.array([len(ids) + 1 for ids in src_ids])
-        self._tgt_sizes = numpy.array([len(ids) + 1 for ids in tgt_ids])
-        self._sizes = numpy.maximum(self._src_sizes, self._tgt_sizes)
-        self.set_epoch(0)
+        count = len(src_ids)
+        limit = batch_size if batch_tokens is None else min(batch_size, batch_tokens)
+        check_counts({"source sentences": count, "target sentences": len(tgt_ids)}, limit)
+        src_sizes = numpy.array([len(ids) + 1 for ids in src_ids])
+        tgt_sizes = numpy.array([len(ids) + 1 for ids in tgt_ids])
 
-    def set_epoch(self, epoch: int) -> None:
-        """Choose the order of epoch ``epoch``."""
-        self.epoch = epoch
-        self._plan = self._make_plan()
+        def plan(epoch: int) -> list[numpy.ndarray]:
+            rng = numpy.random.default_rng([seed, epoch])
+            order = rng.permutation(count) if shuffle else numpy.arange(count)
+            if bucket:
+                pool = batch_size * _POOL if shuffle and batch_tokens is None else count
+                # lexsort sorts by its last key first, and keeps the given order among equals
+                order = numpy.concatenate(
+                    [
+                        rows[numpy.lexsort((tgt_sizes[rows], src_sizes[rows]))]
+                        for rows in cut(order, pool)
+                    ]
+                )
+            if batch_tokens is None:
+                groups = cut(order, batch_size)
+            else:
+                groups = _cut_by_places(order, numpy.maximum(src_sizes, tgt_sizes), batch_tokens)
+            return [groups[i] for i in rng.permutation(len(groups))] if shuffle else groups
 
-    def __len__(self) -> int:
-        return len(self._plan)
+        def collate(rows: numpy.ndarray) -> Batch:
+            src, src_lengths = pad([[*src_ids[row], EOS] for row in rows])
+            targets = pad_targets([tgt_ids[row] for row in rows])
+            return Batch(src, src_lengths, *targets, torch.from_numpy(rows.astype("int64")))
 
-    def __iter__(self) -> Iterator[Batch]:
-        for rows in self._plan:
-            yield self._make_batch(rows)
+        super().__init__(plan, collate)
 
-    def _make_plan(self) -> list[numpy.ndarray]:
-        rng = numpy.random.default_rng([self._seed, self.epoch])
-        count = len(self._sizes)
-        order = rng.permutation(count) if self._shuffle else numpy.arange(count)
-        if self._bucket:
-            pool = count
-            if self._shuffle and self._batch_tokens is None:
-                pool = self._batch_size * _POOL
-            order = numpy.concatenate(
-                [self._by_length(order[at : at + pool]) for at in range(0, count, pool)]
-            )
-        plan = list(self._cut(order))
-        if self._shuffle:
-            plan = [plan[i] for i in rng.permutation(len(plan))]
-        return plan
 
-    def _by_length(self, rows: numpy.ndarray) -> numpy.ndarray:
-        # lexsort sorts by its last key first, and keeps the given order among equals
-        return rows[numpy.lexsort((self._tgt_sizes[rows], self._src_sizes[rows]))]
-
-    def _cut(self, order: numpy.ndarray) -> Iterator[numpy.ndarray]:
-        if self._batch_tokens is None:
-            for at in range(0, len(order), self._batch_size):
-                yield order[at : at + self._batch_size]
-            return
-        start = 0
-        longest = 0
-        for at, row in enumerate(order):
-            longest = max(longest, int(self._sizes[row]))
-            if at > start and longest * (at - start + 1) > self._batch_tokens:
-                yield order[start:at]
-                start, longest = at, int(self._sizes[row])
-        yield order[start:]
-
-    def _make_batch(self, rows: numpy.ndarray) -> Batch:
-        src, src_lengths = pad([[*self._src[row], EOS] for row in rows])
-        tgt_in, _ = pad([[SOS, *self._tgt[row]] for row in rows])
-        tgt_out, _ = pad([[*self._tgt[row], EOS] for row in rows])
-        return Batch(src, src_lengths, tgt_in, tgt_out, torch.from_numpy(rows.astype("int64")))
+def _cut_by_places(order: numpy.ndarray, sizes: numpy.ndarray, limit: int) -> list[numpy.ndarray]:
+    """Consecutive rows whose number times their largest size is at most ``limit``."""
+    groups, start, longest = [], 0, 0
+    for at, row in enumerate(order):
+        longest = max(longest, int(sizes[row]))
+        if at > start and longest * (at - start + 1) > limit:
+            groups.append(order[start:at])
+            start, longest = at, int(sizes[row])
+    return [*groups, order[start:]]

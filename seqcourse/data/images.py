@@ -1,19 +1,29 @@
-"""Pictures with labels as batches of numbers."""
+"""Pictures as batches of tensors: with their classes, with captions, or with questions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
 import torch
 from torch import Tensor
 
+from seqcourse.data.batching import (
+    Loader,
+    TargetBatch,
+    TensorBatch,
+    check_counts,
+    cut,
+    pad,
+    pad_targets,
+    shuffled,
+)
 from seqcourse.errors import CourseError
 
 
 @dataclass(frozen=True)
-class ImageBatch:
+class ImageBatch(TensorBatch):
     """Pictures (B, C, H, W), from -1 (black) to 1 (white), and their classes (B,)."""
 
     images: Tensor
@@ -24,12 +34,8 @@ class ImageBatch:
         """What a model reads."""
         return (self.images,)
 
-    def to(self, device: torch.device | str) -> ImageBatch:
-        """The same on ``device``."""
-        return ImageBatch(self.images.to(device), self.labels.to(device))
 
-
-class ImageBatches:
+class ImageBatches(Loader):
     """Pictures with their classes, in another order in every epoch.
 
     Args:
@@ -51,33 +57,154 @@ class ImageBatches:
         shuffle: bool = True,
         seed: int = 0,
     ) -> None:
-        if len(images) != len(labels) or len(images) == 0 or batch_size < 1:
-            raise CourseError(
-                f"ImageBatches takes as many labels as pictures, at least one, and a batch size of at "
-                f"least 1, but got {len(images)} pictures, {len(labels)} labels and {batch_size}."
-            )
-        self._images = images
-        self._labels = torch.from_numpy(numpy.asarray(labels, dtype=numpy.int64))
-        self._batch_size, self._shuffle, self._seed, self.epoch = batch_size, shuffle, seed, 0
+        check_counts({"labels": len(labels), "pictures": len(images)}, batch_size)
+        classes = torch.from_numpy(numpy.asarray(labels, dtype=numpy.int64))
 
-    def set_epoch(self, epoch: int) -> None:
-        """Choose the order of epoch ``epoch``."""
-        self.epoch = epoch
+        def collate(rows: Tensor) -> ImageBatch:
+            return ImageBatch(image_tensor(images[rows.numpy()]), classes[rows])
 
-    def __len__(self) -> int:
-        return -(-len(self._labels) // self._batch_size)
-
-    def __iter__(self) -> Iterator[ImageBatch]:
-        for rows in shuffled(len(self._labels), self._batch_size, self._shuffle, self._seed, self.epoch):
-            yield ImageBatch(image_tensor(self._images[rows.numpy()]), self._labels[rows])
+        super().__init__(shuffled(len(images), batch_size, shuffle, seed), collate)
 
 
-def shuffled(size: int, batch_size: int, shuffle: bool, seed: int, epoch: int) -> tuple[Tensor, ...]:
-    """The rows of each batch of an epoch."""
-    order = torch.arange(size)
-    if shuffle:
-        order = torch.randperm(size, generator=torch.Generator().manual_seed(seed * 100_003 + epoch))
-    return order.split(batch_size)
+@dataclass(frozen=True)
+class CaptionBatch(TargetBatch):
+    """Pictures with captions, ready for teacher forcing."""
+
+    src: Tensor  # pictures (B, 3, S, S), uint8
+    tgt_in: Tensor  # (B, T')
+    tgt_out: Tensor  # (B, T')
+    index: Tensor  # (B,), the place of every picture in the data set
+
+
+class CaptionBatches(Loader):
+    """Captioned pictures, in another order in every epoch.
+
+    If a picture has several captions, every epoch draws one of them.
+
+    Args:
+        pictures: (N, S, S, 3) of type uint8, as image files hold them.
+        captions: for each picture one or more captions, each a list of ids without specials.
+        batch_size: pictures of a batch.
+        shuffle: another order and choice in every epoch; else as given, and the first caption.
+        seed: where both come from.
+
+    Raises:
+        CourseError: if there are not as many captions as pictures, or a picture has none.
+    """
+
+    def __init__(
+        self,
+        pictures: numpy.ndarray,
+        captions: Sequence[Sequence[Sequence[int]]],
+        batch_size: int = 64,
+        shuffle: bool = True,
+        seed: int = 0,
+    ) -> None:
+        count = len(pictures)
+        check_counts({"pictures": count, "lists of captions": len(captions)}, batch_size)
+        bare = next((i for i, known in enumerate(captions) if not len(known)), None)
+        if bare is not None:
+            raise CourseError(f"Every picture should have a caption, but picture {bare} has none.")
+        images = to_tensor(pictures)
+
+        def plan(epoch: int) -> list[tuple[numpy.ndarray, numpy.ndarray]]:
+            """Rows, and a number from 0 to 1 for each that chooses its caption."""
+            rng = numpy.random.default_rng([seed, epoch])
+            order = rng.permutation(count) if shuffle else numpy.arange(count)
+            draws = rng.random(count) if shuffle else numpy.zeros(count)
+            return [(rows, draws[rows]) for rows in cut(order, batch_size)]
+
+        def collate(group: tuple[numpy.ndarray, numpy.ndarray]) -> CaptionBatch:
+            chosen = [captions[i][int(draw * len(captions[i]))] for i, draw in zip(*group, strict=True)]
+            rows = torch.from_numpy(group[0].astype("int64"))
+            return CaptionBatch(images[rows], *pad_targets(chosen), rows)
+
+        super().__init__(plan, collate)
+
+
+@dataclass(frozen=True)
+class EncodedQuestion:
+    """One question about a picture: token ids, id of the answer, and its kind."""
+
+    tokens: tuple[int, ...]
+    answer: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class QuestionBatch(TensorBatch):
+    """Pictures (B, 3, S, S) of type uint8, questions (B, T) padded at the end, their lengths (B,), the
+    ids of the answers (B,), and of the thing at each place of a grid (B, N), 0 where there is none."""
+
+    images: Tensor
+    tokens: Tensor
+    lengths: Tensor
+    labels: Tensor
+    regions: Tensor
+
+    @property
+    def inputs(self) -> tuple[Tensor, Tensor, Tensor]:
+        """What a model reads."""
+        return self.images, self.tokens, self.lengths
+
+
+class QuestionBatches(Loader):
+    """Questions about pictures.
+
+    For training, every epoch asks one question about each picture: it draws one of the kinds that can
+    be asked, then a question of that kind. Otherwise all questions are asked in the order given.
+
+    Args:
+        pictures: (N, S, S, 3) of type uint8.
+        regions: id of the thing at each place of a grid, (N, places), 0 where there is none.
+        questions: for each picture what can be asked about it, at least one question.
+        batch_size: questions of a batch.
+        shuffle: one question about each picture, in another order in every epoch.
+        seed: where order and choice come from.
+
+    Raises:
+        CourseError: if there are not as many lists of questions as pictures, or one is empty.
+    """
+
+    def __init__(
+        self,
+        pictures: numpy.ndarray,
+        regions: numpy.ndarray,
+        questions: Sequence[Sequence[EncodedQuestion]],
+        batch_size: int = 64,
+        shuffle: bool = True,
+        seed: int = 0,
+    ) -> None:
+        counts = {"lists of questions": len(questions), "rows of regions": len(regions)}
+        check_counts({**counts, "pictures": len(pictures)}, batch_size)
+        if not all(questions):
+            raise CourseError("There should be a question about every picture, but one has none.")
+        images = to_tensor(pictures)
+        things = torch.from_numpy(numpy.asarray(regions, dtype=numpy.int64))
+
+        def plan(epoch: int) -> list[list[tuple[int, EncodedQuestion]]]:
+            """Rows of pictures, each with the question about it."""
+            if not shuffle:
+                every = [(row, one) for row, about in enumerate(questions) for one in about]
+                return cut(every, batch_size)
+            rng = numpy.random.default_rng([seed, epoch])
+            order = rng.permutation(len(questions)).tolist()
+            return cut([(row, _draw_question(questions[row], rng)) for row in order], batch_size)
+
+        def collate(group: list[tuple[int, EncodedQuestion]]) -> QuestionBatch:
+            tokens, lengths = pad([question.tokens for _, question in group])
+            rows = torch.tensor([row for row, _ in group])
+            labels = torch.tensor([question.answer for _, question in group])
+            return QuestionBatch(images[rows], tokens, lengths, labels, things[rows])
+
+        super().__init__(plan, collate)
+
+
+def _draw_question(questions: Sequence[EncodedQuestion], rng: numpy.random.Generator) -> EncodedQuestion:
+    kinds = sorted({question.kind for question in questions})
+    kind = kinds[int(rng.integers(len(kinds)))]
+    those = [question for question in questions if question.kind == kind]
+    return those[int(rng.integers(len(those)))]
 
 
 def image_tensor(images: numpy.ndarray) -> Tensor:
@@ -89,3 +216,18 @@ def image_tensor(images: numpy.ndarray) -> Tensor:
         )
     x = torch.from_numpy(numpy.array(images)).float() / 127.5 - 1
     return x[:, None] if images.ndim == 3 else x.permute(0, 3, 1, 2).contiguous()
+
+
+def to_tensor(pictures: numpy.ndarray) -> Tensor:
+    """Pictures as image files hold them, (N, S, S, 3) of type uint8, to (N, 3, S, S), a view.
+
+    Raises:
+        CourseError: if they are something else.
+    """
+    pictures = numpy.asarray(pictures)
+    if pictures.ndim != 4 or pictures.shape[-1] != 3 or pictures.dtype != numpy.uint8:
+        raise CourseError(
+            f"The pictures should be (N, height, width, 3) of type uint8, but they are {pictures.shape} "
+            f"of type {pictures.dtype}."
+        )
+    return torch.from_numpy(pictures).permute(0, 3, 1, 2)

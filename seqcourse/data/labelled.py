@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from seqcourse.data.batching import pad
-from seqcourse.errors import CourseError
+from seqcourse.data.batching import Loader, TensorBatch, check_counts, pad, shuffled
 
 
 @dataclass(frozen=True)
-class LabelledBatch:
+class LabelledBatch(TensorBatch):
     """Texts (B, T), padded at the end, their lengths (B,) and their classes (B,)."""
 
     tokens: Tensor
     lengths: Tensor
     labels: Tensor
 
-    def to(self, device: torch.device | str) -> LabelledBatch:
-        """The same on ``device``."""
-        return LabelledBatch(*(part.to(device) for part in vars(self).values()))
 
-
-class LabelledBatches:
+class LabelledBatches(Loader):
     """Texts with their classes, in another order in every epoch.
 
     Args:
@@ -44,26 +39,10 @@ class LabelledBatches:
         shuffle: bool = True,
         seed: int = 0,
     ) -> None:
-        if len(texts) != len(labels) or not texts or batch_size < 1:
-            raise CourseError(
-                f"LabelledBatches takes as many labels as texts, at least one, and a batch size of at "
-                f"least 1, but got {len(texts)} texts, {len(labels)} labels and {batch_size}."
-            )
-        self._texts, self._labels, self._batch_size = list(texts), torch.tensor(labels), batch_size
-        self._shuffle, self._seed, self.epoch = shuffle, seed, 0
+        check_counts({"texts": len(texts), "labels": len(labels)}, batch_size)
+        classes = torch.tensor(labels)
 
-    def set_epoch(self, epoch: int) -> None:
-        """Choose the order of epoch ``epoch``."""
-        self.epoch = epoch
+        def collate(rows: Tensor) -> LabelledBatch:
+            return LabelledBatch(*pad([texts[row] for row in rows]), classes[rows])
 
-    def __len__(self) -> int:
-        return -(-len(self._texts) // self._batch_size)
-
-    def __iter__(self) -> Iterator[LabelledBatch]:
-        order = torch.arange(len(self._texts))
-        if self._shuffle:
-            generator = torch.Generator().manual_seed(self._seed * 100_003 + self.epoch)
-            order = torch.randperm(len(order), generator=generator)
-        for rows in order.split(self._batch_size):
-            tokens, lengths = pad([self._texts[row] for row in rows])
-            yield LabelledBatch(tokens, lengths, self._labels[rows])
+        super().__init__(shuffled(len(texts), batch_size, shuffle, seed), collate)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from seqcourse.data.batching import pad
-from seqcourse.data.vocabulary import EOS, SOS, SPECIALS
+from seqcourse.data.batching import Loader, TensorBatch, cut, epoch_generator, pad
 from seqcourse.errors import CourseError
+from seqcourse.tokens import EOS, NOT_ASKED, SOS, SPECIALS
 
-NOT_ASKED = -100  # target where nothing is hidden
 CLS, SEP = SOS, EOS  # BERT's names for the course's signs
 
 
@@ -50,7 +49,7 @@ def mask_words(
 
 
 @dataclass(frozen=True)
-class MaskedBatch:
+class MaskedBatch(TensorBatch):
     """Pairs of sentences with hidden words.
 
     Attributes:
@@ -58,7 +57,7 @@ class MaskedBatch:
         lengths: of each pair, (B,).
         segments: 0 up to the first <sep>, 1 behind it, (B, T).
         targets: hidden words, (B, T); ``NOT_ASKED`` elsewhere.
-        follows: 1 where b stands behind a in the book, 0 where it comes from elsewhere, (B,).
+        follows: 1 if b follows a in the book, 0 if it comes from elsewhere, (B,).
     """
 
     tokens: Tensor
@@ -67,16 +66,12 @@ class MaskedBatch:
     targets: Tensor
     follows: Tensor
 
-    def to(self, device: torch.device | str) -> MaskedBatch:
-        """The same on ``device``."""
-        return MaskedBatch(*(part.to(device) for part in vars(self).values()))
 
-
-class MaskedBatches:
+class MaskedBatches(Loader):
     """Pairs of neighbouring sentences, half of them with a second one from elsewhere.
 
-    In every epoch other words are hidden and other pairs are false. A false second sentence comes from
-    another document, and from no place that follows the first.
+    Every epoch hides other words and makes other pairs false. A false second sentence comes from
+    another document.
 
     Args:
         documents: for each text its sentences, for each sentence its ids.
@@ -98,54 +93,47 @@ class MaskedBatches:
         seed: int = 0,
         fresh: bool = True,
     ) -> None:
-        self._firsts = [
+        firsts = [
             (number, place)
             for number, document in enumerate(documents)
             for place in range(len(document) - 1)
         ]
-        if len(self._firsts) < 2 or len(documents) < 2:
+        if len(firsts) < 2 or len(documents) < 2:
             raise CourseError(
                 "MaskedBatches needs at least two documents with neighbouring sentences, but got "
-                f"{len(documents)} documents with {len(self._firsts)} neighbours."
+                f"{len(documents)} documents with {len(firsts)} neighbours."
             )
-        self._documents, self._batch_size, self._longest = documents, batch_size, longest
-        self._mask_id, self._size = mask_id, size
-        self._seed, self._fresh, self.epoch = seed, fresh, 0
 
-    def set_epoch(self, epoch: int) -> None:
-        """Choose the draws of epoch ``epoch``."""
-        self.epoch = epoch if self._fresh else 0
+        def draw_pair(number: int, place: int, draw: random.Random) -> tuple[list[int], int, bool]:
+            """The ids, where the second segment begins, and whether it follows the first."""
+            follows = draw.random() < 0.5
+            if follows:
+                second = documents[number][place + 1]
+            else:
+                other = draw.randrange(len(documents) - 1)
+                second = draw.choice(documents[other + (other >= number)])
+            return *join_pair(documents[number][place], second, longest), follows
 
-    def __len__(self) -> int:
-        return -(-len(self._firsts) // self._batch_size)
+        def plan(epoch: int) -> list[tuple[list[tuple[list[int], int, bool]], Tensor]]:
+            """Pairs, and the draws for :func:`mask_words`."""
+            generator = epoch_generator(seed, epoch if fresh else 0)
+            draw = random.Random(generator.initial_seed())
+            groups = []
+            for places in cut(draw.sample(firsts, len(firsts)), batch_size):
+                pairs = [draw_pair(*place, draw) for place in places]
+                width = max(len(ids) for ids, _, _ in pairs)
+                groups.append((pairs, torch.rand(3, len(pairs), width, generator=generator)))
+            return groups
 
-    def __iter__(self) -> Iterator[MaskedBatch]:
-        seed = self._seed * 100_003 + self.epoch
-        draw, generator = random.Random(seed), torch.Generator().manual_seed(seed)
-        order = draw.sample(self._firsts, len(self._firsts))
-        for at in range(0, len(order), self._batch_size):
-            yield self._batch(order[at : at + self._batch_size], draw, generator)
+        def collate(group: tuple[list[tuple[list[int], int, bool]], Tensor]) -> MaskedBatch:
+            pairs, draws = group
+            tokens, lengths = pad([ids for ids, _, _ in pairs])
+            segments, _ = pad([[0] * begin + [1] * (len(ids) - begin) for ids, begin, _ in pairs])
+            follows = torch.tensor([int(true) for _, _, true in pairs])
+            tokens, targets = mask_words(tokens, draws, mask_id, size)
+            return MaskedBatch(tokens, lengths, segments, targets, follows)
 
-    def _batch(
-        self, places: list[tuple[int, int]], draw: random.Random, generator: torch.Generator
-    ) -> MaskedBatch:
-        pairs, segments, follows = [], [], []
-        for number, place in places:
-            true = draw.random() < 0.5
-            second = self._documents[number][place + 1] if true else self._elsewhere(number, draw)
-            ids, first_end = join_pair(self._documents[number][place], second, self._longest)
-            pairs.append(ids)
-            segments.append([0] * first_end + [1] * (len(ids) - first_end))
-            follows.append(int(true))
-        tokens, lengths = pad(pairs)
-        draws = torch.rand(3, *tokens.shape, generator=generator)
-        tokens, targets = mask_words(tokens, draws, self._mask_id, self._size)
-        return MaskedBatch(tokens, lengths, pad(segments)[0], targets, torch.tensor(follows))
-
-    def _elsewhere(self, number: int, draw: random.Random) -> Sequence[int]:
-        other = draw.randrange(len(self._documents) - 1)
-        document = self._documents[other + (other >= number)]
-        return document[draw.randrange(len(document))]
+        super().__init__(plan, collate)
 
 
 def join_pair(a: Sequence[int], b: Sequence[int], longest: int) -> tuple[list[int], int]:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from seqcourse.data import places
 from seqcourse.data.grammar import NUMBERS, OPPOSITE
 from seqcourse.data.pictures import kinds
-
-if TYPE_CHECKING:
-    from seqcourse.data.scenes import Scene, Thing
+from seqcourse.data.scenes import Scene, Thing
 
 QUESTION_KINDS = ("how many", "what colour", "what is where")
 _SIDES = ("left of", "right of", "above", "below")

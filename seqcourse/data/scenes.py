@@ -25,15 +25,11 @@ import numpy
 from seqcourse.data import grammar, grounds, places
 from seqcourse.data.pictures import Kind, Picture, kinds, load_pictures
 from seqcourse.data.places import Box
-from seqcourse.data.questions import Question, questions
 from seqcourse.data.splits import check_split, fraction_of
 from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from PIL import Image
-
-__all__ = ["SCENE_SPLITS", "Question", "Scene", "Thing", "compose", "load_scenes", "pair_split"]
-__all__ += ["questions", "word_boxes"]
 
 SCENE_SPLITS = ("train", "valid", "test", "unseen")
 SMALLEST = 32  # pixels of a scene's side

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy
 import torch
 
-from seqcourse.data.batching import pad
+from seqcourse.data.batching import Loader, TargetBatch, cut, pad_targets
 from seqcourse.data.digits import DigitString, Recording, digit_strings, join_digits, load_digits
-from seqcourse.data.vocabulary import EOS, PAD, SOS, Vocabulary
+from seqcourse.data.vocabulary import Vocabulary
 from seqcourse.errors import CourseError
 
 
 @dataclass(frozen=True)
-class SpokenBatch:
-    """Utterances as tensors, ready for teacher forcing; ``tgt_in`` and ``tgt_out`` as in ``Batch``."""
+class SpokenBatch(TargetBatch):
+    """Utterances and their letters as tensors, ready for teacher forcing."""
 
     src: torch.Tensor  # (B, T, D) frames, zeros at padding
     src_lengths: torch.Tensor  # (B,)
     tgt_in: torch.Tensor  # (B, T'), <sos> and the letters
     tgt_out: torch.Tensor  # (B, T'), the letters and <eos>
-
-    def __len__(self) -> int:
-        return self.src.shape[0]
-
-    @property
-    def tokens(self) -> int:
-        """How many letters the loss is taken over (padding does not count)."""
-        return int((self.tgt_out != PAD).sum())
-
-    def to(self, device: torch.device | str) -> SpokenBatch:
-        """The same batch with every tensor on ``device``."""
-        parts = (self.src, self.src_lengths, self.tgt_in, self.tgt_out)
-        return SpokenBatch(*(part.to(device) for part in parts))
 
 
 def pad_frames(utterances: Sequence[numpy.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -62,9 +50,7 @@ def spoken_batch(strings: Sequence[DigitString], vocabulary: Vocabulary) -> Spok
     """Strings as one batch, their text spelt letter by letter."""
     src, lengths = pad_frames([string.frames for string in strings])
     spelt = [vocabulary.encode(list(string.text), eos=False) for string in strings]
-    tgt_in, _ = pad([[SOS, *ids] for ids in spelt])
-    tgt_out, _ = pad([[*ids, EOS] for ids in spelt])
-    return SpokenBatch(src, lengths, tgt_in, tgt_out)
+    return SpokenBatch(src, lengths, *pad_targets(spelt))
 
 
 def change_speed(frames: numpy.ndarray, factor: float) -> numpy.ndarray:
@@ -98,7 +84,7 @@ def vary(recording: Recording, rng: numpy.random.Generator, speed: float, noise:
     return replace(recording, frames=frames.astype(numpy.float32))
 
 
-class SpokenBatches:
+class SpokenBatches(Loader):
     """Batches of digit strings; for training, other strings and other variations in every epoch.
 
     Args:
@@ -128,35 +114,20 @@ class SpokenBatches:
         most: int = 5,
         grow: int = 0,
     ) -> None:
-        self.vocabulary, self.split, self.count, self.batch_size = vocabulary, split, count, batch_size
-        self.seed, self.fresh, self.speed, self.noise = seed, fresh, speed, noise
-        self.least, self.most, self.grow = least, most, grow
-        self._known = {r.number: r for r in load_digits(split)} if fresh else {}
-        self.set_epoch(0)
+        known = {r.number: r for r in load_digits(split)} if fresh else {}
 
-    def set_epoch(self, epoch: int) -> None:
-        """Compose the strings of epoch ``epoch``."""
-        self.epoch = epoch
-        seed = [self.seed, epoch if self.fresh else 0]
-        most = min(self.most, self.least + epoch // self.grow) if self.grow else self.most
-        strings = digit_strings(self.split, self.count, self.least, most, seed)
-        rng = numpy.random.default_rng([*seed, 1])
-        if self.fresh:
-            strings = [self._varied(string, rng) for string in strings]
-        # about equally long ones together, so that little is padding
-        order = sorted(range(self.count), key=lambda i: len(strings[i].frames))
-        groups = [order[at : at + self.batch_size] for at in range(0, self.count, self.batch_size)]
-        if self.fresh:
-            groups = [groups[i] for i in rng.permutation(len(groups))]
-        self.strings = [[strings[i] for i in group] for group in groups]
+        def varied(string: DigitString, rng: numpy.random.Generator) -> DigitString:
+            return join_digits([vary(known[number], rng, speed, noise) for number in string.recordings])
 
-    def _varied(self, string: DigitString, rng: numpy.random.Generator) -> DigitString:
-        known = (self._known[number] for number in string.recordings)
-        return join_digits([vary(recording, rng, self.speed, self.noise) for recording in known])
+        def plan(epoch: int) -> list[list[DigitString]]:
+            seeds = [seed, epoch if fresh else 0]
+            longest = min(most, least + epoch // grow) if grow else most
+            strings = digit_strings(split, count, least, longest, seeds)
+            rng = numpy.random.default_rng([*seeds, 1])
+            if fresh:
+                strings = [varied(string, rng) for string in strings]
+            # about equally long ones together, so that little is padding
+            groups = cut(sorted(strings, key=lambda string: len(string.frames)), batch_size)
+            return [groups[i] for i in rng.permutation(len(groups))] if fresh else groups
 
-    def __len__(self) -> int:
-        return len(self.strings)
-
-    def __iter__(self) -> Iterator[SpokenBatch]:
-        for strings in self.strings:
-            yield spoken_batch(strings, self.vocabulary)
+        super().__init__(plan, partial(spoken_batch, vocabulary=vocabulary))

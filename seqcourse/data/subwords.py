@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqcourse.data.readers import read_lines, write_text
-from seqcourse.data.vocabulary import EOS, SOS, SPECIALS, UNK, drop_specials
+from seqcourse.data.vocabulary import Vocabulary, drop_specials
 from seqcourse.errors import CourseError
+from seqcourse.tokens import EOS, SOS, SPECIALS, UNK
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -139,3 +140,17 @@ class SubwordVocabulary:
                 f"{path}: expected a subword vocabulary as SubwordVocabulary.save writes it, "
                 f"but found something else ({error})."
             ) from error
+
+
+def load_vocabulary(path: str | Path) -> Vocabulary:
+    """Read a vocabulary of either kind, words or subwords.
+
+    Raises:
+        CourseError: the file is missing or holds something else.
+    """
+    try:
+        content = json.loads("\n".join(line for _, line in read_lines(Path(path))))
+    except json.JSONDecodeError:
+        content = None  # which Vocabulary.load puts into a sentence
+    subwords = isinstance(content, dict) and content.get("kind") == "subwords"
+    return SubwordVocabulary.load(path) if subwords else Vocabulary.load(path)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy
 
-from seqcourse.data.vocabulary import SPECIALS
 from seqcourse.errors import CourseError
+from seqcourse.tokens import SPECIALS
 
 
 def copy_task(

@@ -9,9 +9,7 @@ from pathlib import Path
 
 from seqcourse.data.readers import read_lines, write_text
 from seqcourse.errors import CourseError
-
-PAD, SOS, EOS, UNK = 0, 1, 2, 3
-SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
+from seqcourse.tokens import EOS, PAD, SOS, SPECIALS, UNK
 
 
 def drop_specials(ids: Iterable[int], size: int) -> list[int]:
@@ -147,19 +145,3 @@ class Vocabulary:
                 f'({{"kind": "words", "tokens": [...]}}), but found something else.'
             )
         return cls(tokens)
-
-
-def load_vocabulary(path: str | Path) -> Vocabulary:
-    """Read a vocabulary of either kind, words or subwords.
-
-    Raises:
-        CourseError: the file is missing or holds something else.
-    """
-    from seqcourse.data.subwords import SubwordVocabulary
-
-    try:
-        content = json.loads("\n".join(line for _, line in read_lines(Path(path))))
-    except json.JSONDecodeError:
-        content = None  # which Vocabulary.load puts into a sentence
-    subwords = isinstance(content, dict) and content.get("kind") == "subwords"
-    return SubwordVocabulary.load(path) if subwords else Vocabulary.load(path)

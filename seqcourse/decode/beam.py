@@ -12,14 +12,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.decode.choosing import best
-from seqcourse.decode.interface import (
-    EOS,
-    LENGTH_PENALTY,
-    Generator,
-    Hypothesis,
-    Node,
-    normalised,
-)
+from seqcourse.decode.interface import LENGTH_PENALTY, Generator, Hypothesis, Node, normalised
 from seqcourse.decode.running import (
     Rows,
     begin,
@@ -31,6 +24,7 @@ from seqcourse.decode.running import (
 )
 from seqcourse.decode.sampling import gather_weights
 from seqcourse.decode.trees import select
+from seqcourse.tokens import EOS
 
 STOPS = ("n_best", "first")
 

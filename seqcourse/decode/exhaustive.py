@@ -8,13 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.decode.interface import (
-    EOS,
-    LENGTH_PENALTY,
-    Generator,
-    Hypothesis,
-    normalised,
-)
+from seqcourse.decode.interface import LENGTH_PENALTY, Generator, Hypothesis, normalised
 from seqcourse.decode.running import (
     Rows,
     begin,
@@ -25,6 +19,7 @@ from seqcourse.decode.running import (
     whole_number,
 )
 from seqcourse.decode.trees import select
+from seqcourse.tokens import EOS
 
 LIMIT = 1_000_000  # paths in one step of one sentence
 

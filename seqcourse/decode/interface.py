@@ -23,9 +23,6 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-PAD, SOS, EOS, UNK = 0, 1, 2, 3
-"""The special ids of the course; the same numbers as in `seqcourse.data`."""
-
 LENGTH_PENALTY = 1.0
 """alpha of score = log_prob / length**alpha where nothing else is asked for."""
 

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from seqcourse.decode.interface import SOS, Generator, StepLike
+from seqcourse.decode.interface import Generator, StepLike
 from seqcourse.decode.trees import device_of, row_count, select
+from seqcourse.tokens import SOS
 
 
 @contextmanager

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from seqcourse.decode.choosing import best, filter_logits
-from seqcourse.decode.interface import EOS, LENGTH_PENALTY, Generator, Hypothesis, normalised
+from seqcourse.decode.interface import LENGTH_PENALTY, Generator, Hypothesis, normalised
 from seqcourse.decode.running import Rows, begin, evaluating, hide, next_log_probs, whole_number
 from seqcourse.decode.trees import select
+from seqcourse.tokens import EOS
 
 
 def greedy(

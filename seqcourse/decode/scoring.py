@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.decode.interface import EOS, Generator
+from seqcourse.decode.interface import Generator
 from seqcourse.decode.running import (
     Rows,
     begin,
@@ -17,6 +17,7 @@ from seqcourse.decode.running import (
     token_in_vocabulary,
 )
 from seqcourse.decode.trees import row_count, select
+from seqcourse.tokens import EOS
 
 
 def score(

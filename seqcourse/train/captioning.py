@@ -6,8 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import functional as F
-
-PAD = 0
+from seqcourse.tokens import PAD
 
 
 def captioning_loss(

@@ -6,8 +6,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from seqcourse import functional as F
-
-NOT_ASKED = -100
+from seqcourse.tokens import NOT_ASKED, PAD
 
 
 def masked_word_loss(logits: Tensor, targets: Tensor) -> Tensor:
@@ -34,7 +33,7 @@ def bert_loss(model: nn.Module, batch) -> Tensor:
     return masked_word_loss(out.words, batch.targets) + cross_entropy(out.follows.float(), batch.follows)
 
 
-def fine_tuning_loss(model: nn.Module, batch, auxiliary: float = 0.0, pad_id: int = 0) -> Tensor:
+def fine_tuning_loss(model: nn.Module, batch, auxiliary: float = 0.0, pad_id: int = PAD) -> Tensor:
     r"""Loss of a classifier, with the language model's as an auxiliary one (Radford et al. 2018).
 
     .. math:: L = -\frac{1}{B} \sum_b \log P(y_b \mid x_b)

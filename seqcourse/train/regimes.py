@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import functional as F
+from seqcourse.tokens import NOT_ASKED
 
 CHOICES = ("argmax", "sample", "gumbel")
 
@@ -34,7 +35,7 @@ def teacher_forcing_loss(model: nn.Module, batch, label_smoothing: float = 0.0) 
 
 def language_model_loss(model: nn.Module, batch) -> Tensor:
     """Cross-entropy of a language model, whose batch has ``tokens`` (B, T) and ``targets`` (B, T)."""
-    return F.sequence_loss(model(batch.tokens).logits.float(), batch.targets, pad_id=-100)
+    return F.sequence_loss(model(batch.tokens).logits.float(), batch.targets, pad_id=NOT_ASKED)
 
 
 def unroll(

@@ -12,9 +12,9 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from seqcourse.errors import CourseError
+from seqcourse.tokens import SOS, SPECIALS
 from seqcourse.viz.style import COLOURS, figure_axes
 
-_SPECIAL = {0: "<pad>", 1: "<sos>", 2: "<eos>", 3: "<unk>"}
 _READABLE = 22  # leaves of the drawing
 _PALE, _KEPT, _PATH, _BEST = "#A9B0B9", COLOURS["ink"], COLOURS["blue"], COLOURS["vermillion"]
 
@@ -89,7 +89,7 @@ def _grow(trace: Sequence[Sequence[Any]], vocabulary: Any) -> tuple[_Node, list[
             "The trace is empty: pass a list to the search, beam_search(..., trace=trace), and "
             "draw it afterwards."
         )
-    root = _Node("<sos>", 0.0, True, False, 0, False)
+    root = _Node(SPECIALS[SOS], 0.0, True, False, 0, False)
     before: dict[int, _Node] = {}
     nodes: list[_Node] = []
     for depth, step in enumerate(trace, start=1):
@@ -156,8 +156,8 @@ def _get(raw: Any, name: str, default: Any = _MISSING) -> Any:
 def _word(vocabulary: Any, token: int) -> str:
     """The word behind a token id, the special ones included."""
     if hasattr(vocabulary, "decode"):
-        if token in _SPECIAL:
-            return _SPECIAL[token]
+        if 0 <= token < len(SPECIALS):
+            return SPECIALS[token]
         words = vocabulary.decode([token])
         return words if isinstance(words, str) else " ".join(words)
     try:

@@ -114,11 +114,11 @@ def test_to_moves_every_tensor():
 def test_mistakes_with_batches_get_sentences():
     with pytest.raises(CourseError, match="at least one sequence"):
         data.pad([])
-    with pytest.raises(CourseError, match="but got 2 and 1"):
+    with pytest.raises(CourseError, match="but got 2 source sentences, 1 target"):
         data.Batches([[4], [5]], [[4]])
-    with pytest.raises(CourseError, match="at least one sentence pair"):
+    with pytest.raises(CourseError, match="at least one, .* but got 0"):
         data.Batches([], [])
-    with pytest.raises(CourseError, match="at least 1, but are 0 and None"):
+    with pytest.raises(CourseError, match="and a batch size of 0"):
         data.Batches([[4]], [[4]], batch_size=0)
 
 

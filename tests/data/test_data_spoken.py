@@ -33,22 +33,22 @@ def test_epochs_differ_come_again_and_grow():
     make = {"count": 40, "batch_size": 8, "speed": 0.1, "noise": 0.1, "grow": 1}
     batches = data.SpokenBatches(LETTERS, "valid", **make)
     first = [b.src for b in batches]
-    assert len(batches) == 5 and {len(s.digits) for g in batches.strings for s in g} == {1}
+    assert len(batches) == 5 and {len(s.digits) for g in batches.groups for s in g} == {1}
     batches.set_epoch(3)
-    assert max(len(s.digits) for g in batches.strings for s in g) == 4
+    assert max(len(s.digits) for g in batches.groups for s in g) == 4
     batches.set_epoch(9)
-    assert max(len(s.digits) for g in batches.strings for s in g) == 5
+    assert max(len(s.digits) for g in batches.groups for s in g) == 5
     batches.set_epoch(0)
     assert all(torch.equal(a, b.src) for a, b in zip(first, batches, strict=True))
 
 
 def test_held_out_strings_stay_as_they_are():
     batches = data.SpokenBatches(LETTERS, "test", 20, 8, fresh=False, noise=9.0)
-    before = [s.recordings for g in batches.strings for s in g]
+    before = [s.recordings for g in batches.groups for s in g]
     batches.set_epoch(4)
-    assert before == [s.recordings for g in batches.strings for s in g]
+    assert before == [s.recordings for g in batches.groups for s in g]
     known = {r.number: r.frames for r in data.load_digits("test")}
-    string = batches.strings[0][0]
+    string = batches.groups[0][0]
     numpy.testing.assert_array_equal(
         string.frames, numpy.concatenate([known[n] for n in string.recordings])
     )

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqcourse.decode import beam_search, exhaustive_search, greedy, score, select
-from seqcourse.decode.interface import EOS
+from seqcourse.tokens import EOS
 
 from .toys import A, B, C, Tables, Written, recurrent, sources
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from seqcourse.decode import beam_search, greedy, sample, score
-from seqcourse.decode.interface import EOS, SOS
 from seqcourse.models import AttentionSeq2Seq, CharLM, DelayedModel, EncoderDecoder
+from seqcourse.tokens import EOS, SOS
 
 from .toys import sources
 

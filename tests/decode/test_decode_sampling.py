@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqcourse.decode import beam_search, filter_logits, greedy, sample, score
-from seqcourse.decode.interface import EOS
+from seqcourse.tokens import EOS
 
 from .toys import A, B, C, Out, Tables, Written, recurrent, sources
 

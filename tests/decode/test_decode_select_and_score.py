@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import pytest
 import torch
 
-from seqcourse.decode import interface, score, select
+from seqcourse.decode import score, select
 
 from .toys import A, B, Tables, recurrent, sources
 
@@ -107,9 +106,3 @@ def test_score_does_not_depend_on_the_company():
         memory = model.encode(src[row : row + 1, :length], lengths[row : row + 1])
         alone = score(model, memory, [outputs[row]])
         assert together[row].item() == pytest.approx(alone.item(), abs=1e-4)
-
-
-def test_special_ids_are_those_of_the_data():
-    data = importlib.import_module("seqcourse.data")
-    for name in ("PAD", "SOS", "EOS", "UNK"):
-        assert getattr(interface, name) == getattr(data, name)

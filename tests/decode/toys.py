@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from seqcourse.decode.interface import EOS
+from seqcourse.tokens import EOS
 
 A, B, C = 3, 4, 5  # ordinary words, after <pad>, <sos>, <eos>
 

@@ -66,7 +66,8 @@ def test_the_grid_names_what_its_boxes_hold():
 
 def test_one_question_about_each_scene_and_kinds_evenly():
     pictures = numpy.arange(400, dtype=numpy.uint8).reshape(-1, 1, 1, 1).repeat(3, 3)
-    asked = [[data.Asked((1, 5), 4, "how many")] * 9 + [data.Asked((1, 6, 7), 5, "what colour")]] * 400
+    how_many = data.EncodedQuestion((1, 5), 4, "how many")
+    asked = [[how_many] * 9 + [data.EncodedQuestion((1, 6, 7), 5, "what colour")]] * 400
     batches = data.QuestionBatches(pictures, numpy.zeros((400, 1)), asked, 64, seed=2)
     assert len(batches) == 7
     drawn = []

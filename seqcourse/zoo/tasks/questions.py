@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import data
-from seqcourse.data import SOS, UNK, Asked, QuestionBatches, Vocabulary
+from seqcourse.data import SOS, UNK, EncodedQuestion, QuestionBatches, Vocabulary
 from seqcourse.data.grammar import NUMBERS
 from seqcourse.data.pictures import kinds
 from seqcourse.data.questions import QUESTION_KINDS
@@ -186,10 +186,10 @@ def grid_of(scene: data.Scene) -> list[str]:
     return names
 
 
-def encode(question: data.Question, source: Vocabulary, target: Vocabulary) -> Asked:
+def encode(question: data.Question, source: Vocabulary, target: Vocabulary) -> EncodedQuestion:
     """A question as ids, <sos> first, with the id of its answer."""
     ids = (SOS, *source.encode(question.text.split(), eos=False))
-    return Asked(ids, target.id(question.answer), question.kind)
+    return EncodedQuestion(ids, target.id(question.answer), question.kind)
 
 
 @dataclass
