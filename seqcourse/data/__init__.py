@@ -1,6 +1,6 @@
 """Data of the course: texts, tokens, vocabularies, batches, data sets and their splits.
 
-Nothing here needs a network: the course's cuts lie under ``seqcourse/data/files``.
+Nothing here needs a network: the course's data is in ``seqcourse/data/files``.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class AlignedPair:
     """The tokens of a sentence pair and the links between them.
 
     sure: links that nearly every reader would make.
-    possible: links that may be made or left; the sure ones are among them (Och and Ney 2003).
+    possible: links that a reader may make, the sure ones included (Och and Ney 2003).
     """
 
     source_tokens: tuple[str, ...]
@@ -45,7 +45,7 @@ class Agreement:
     f1: 2 |A & B| / (|A| + |B|) over all links, sure or possible.
     sure_f1: the same over the links that a pass calls sure.
     same_label: among the links that both passes have, the share that both call sure or both
-        possible; NaN where they have none in common.
+        possible; NaN if the passes have no link in common.
     kappa: Cohen's kappa, (p_o - p_e) / (1 - p_e), over every pair of a source and a target word,
         each labelled sure, possible or unlinked.
     links: how many links each pass has.
@@ -63,7 +63,7 @@ class Agreement:
         return (
             f"F1 {self.f1:.3f} over all links ({self.links[0]} and {self.links[1]}), "
             f"{self.sure_f1:.3f} over sure links ({self.sure[0]} and {self.sure[1]}); "
-            f"{self.same_label:.1%} of the common links bear the same label; "
+            f"{self.same_label:.1%} of the common links have the same label; "
             f"kappa {self.kappa:.3f}"
         )
 
@@ -71,8 +71,8 @@ class Agreement:
 def load_alignments(languages: str = "en-es") -> list[AlignedPair]:
     """Load the aligned sentence pairs of the test split, all passes merged.
 
-    A link is sure if every pass calls it sure, and possible if any pass has it. The guideline of
-    the annotation lies beside the files, in ``alignments-en-es/GUIDELINE.md``.
+    A link is sure if every pass calls it sure, and possible if any pass has it. The annotators'
+    guideline is in ``alignments-en-es/GUIDELINE.md``.
 
     Raises:
         CourseError: no such languages; fewer than two passes; a line of a file is malformed.
@@ -92,7 +92,7 @@ def agreement(languages: str = "en-es") -> Agreement:
 
 
 def merge_passes(versions: Sequence[AlignedPair]) -> AlignedPair:
-    """One sentence pair out of its version in every pass: agreed links sure, all links possible."""
+    """Merge the versions of one sentence pair: links that all call sure are sure, all are possible."""
     return AlignedPair(
         versions[0].source_tokens,
         versions[0].target_tokens,
@@ -129,7 +129,7 @@ def read_pass(path: Path) -> list[AlignedPair]:
 
     Raises:
         CourseError: the file is missing or is not UTF-8, or a line is not such an object, has a
-            position outside its sentence or a link twice, or stands out of order.
+            position outside its sentence or a link twice, or is out of order.
     """
     pairs = []
     for number, line in read_lines(path, _HOW):
@@ -157,7 +157,7 @@ def _read_pair(line: str, expected_id: int) -> AlignedPair:
     )
     twice = sorted(link for link, n in Counter(sure + possible).items() if n > 1)
     if twice:
-        raise ValueError(f"expected every link once, but {list(twice[0])} stands there twice")
+        raise ValueError(f"expected every link once, but {list(twice[0])} appears twice")
     return AlignedPair(source, target, frozenset(sure), frozenset(sure + possible))
 
 

@@ -47,7 +47,7 @@ def load_books(split: str | None = None) -> dict[str, str]:
     """The four children's books, or the same part of each: name -> text.
 
     The parts are cut at a paragraph: "train" ends at nine tenths of a book, "test" is its last
-    twentieth. So what is held out is the end of a story, or other stories, never the next sentence.
+    twentieth. So the held-out part is the end of a story or another story.
 
     Args:
         split: "train", "valid" or "test"; None for whole books.

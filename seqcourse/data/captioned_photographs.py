@@ -14,9 +14,9 @@ _FLICKR_SPLITS = {"train": "trainImages", "valid": "devImages", "test": "testIma
 # The published token file has five captions for this name, and no picture has it.
 _FLICKR_STRAY = "2258277193_586949ec62.jpg.1"
 _COCO_HOW = (
-    "COCO's captions are a JSON file such as captions_val2017.json out of annotations_trainval2017.zip."
+    "COCO's captions are a JSON file such as captions_val2017.json from annotations_trainval2017.zip."
 )
-_FLICKR_HOW = "Flickr8k's captions are the file Flickr8k.token.txt out of Flickr8k_text.zip."
+_FLICKR_HOW = "Flickr8k's captions are the file Flickr8k.token.txt from Flickr8k_text.zip."
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ def load_coco(
     for number, image in enumerate(_list(path, content, "images")):
         known, name = _fields(path, f"images, entry {number}", image, "id", "file_name")
         if known in names:
-            raise CourseError(f"{path}: expected every image once, but the id {known!r} stands twice.")
+            raise CourseError(f"{path}: expected every image once, but the id {known!r} appears twice.")
         names[known] = name
-    told: dict[object, list[str]] = {}
+    texts_of: dict[object, list[str]] = {}
     for number, note in enumerate(_list(path, content, "annotations")):
         about, caption = _fields(path, f"annotations, entry {number}", note, "image_id", "caption")
         if about not in names:
@@ -62,8 +62,8 @@ def load_coco(
                 f"its {len(names)} images."
             )
         if caption.strip():
-            told.setdefault(about, []).append(" ".join(caption.split()))
-    found = {name: told[known] for known, name in names.items() if known in told}
+            texts_of.setdefault(about, []).append(" ".join(caption.split()))
+    found = {name: texts_of[known] for known, name in names.items() if known in texts_of}
     return _gather(path, Path(images), found, skip_missing)
 
 
@@ -80,11 +80,10 @@ def load_flickr8k(
         skip_missing: leave out photographs that are not in the folder.
 
     Raises:
-        CourseError: a file is missing or malformed, a photograph is missing, or one on the list has no
-            caption.
+        CourseError: a file is missing or malformed, or a photograph is missing or has no caption.
     """
     path = Path(captions)
-    told: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for number, line in read_lines(path, _FLICKR_HOW):
         if not line.strip():
             continue
@@ -95,22 +94,22 @@ def load_flickr8k(
                 f"{path}, line {number}: expected NAME.jpg#0, a tab and a caption, but found "
                 f"{line[:60]!r}. {_FLICKR_HOW}"
             )
-        told.setdefault(name, []).append(" ".join(caption.split()))
-    told.pop(_FLICKR_STRAY, None)
+        texts.setdefault(name, []).append(" ".join(caption.split()))
+    texts.pop(_FLICKR_STRAY, None)
     if only is not None:
         listed = [line.strip() for _, line in read_lines(Path(only), _FLICKR_HOW) if line.strip()]
-        bare = [name for name in listed if name not in told]
+        bare = [name for name in listed if name not in texts]
         if bare:
             raise CourseError(
                 f"{only}: expected names that have captions in {path.name}, but {bare[0]!r} has none "
                 f"({len(bare)} of {len(listed)})."
             )
-        told = {name: told[name] for name in listed}
-    return _gather(path, Path(images), told, skip_missing)
+        texts = {name: texts[name] for name in listed}
+    return _gather(path, Path(images), texts, skip_missing)
 
 
 def load_captioned(folder: Path | str, split: str = "train") -> list[CaptionedPhotograph]:
-    """The photographs of a folder into which COCO or Flickr8k was unpacked, whichever it is.
+    """The photographs of COCO or Flickr8k, unpacked into a folder.
 
     ::
 
@@ -122,7 +121,7 @@ def load_captioned(folder: Path | str, split: str = "train") -> list[CaptionedPh
     second photograph) and "test" (the others).
 
     Raises:
-        CourseError: no such split, neither data set lies there, or a file is missing or malformed.
+        CourseError: no such split, the folder has neither data set, or a file is missing or malformed.
     """
     check_split(split)
     folder = Path(folder).expanduser()
@@ -164,23 +163,23 @@ def _fields(path: Path, where: str, entry: object, key: str, text: str) -> tuple
 
 
 def _gather(
-    source: Path, images: Path, told: dict[str, list[str]], skip_missing: bool
+    source: Path, images: Path, texts: dict[str, list[str]], skip_missing: bool
 ) -> list[CaptionedPhotograph]:
     if not images.is_dir():
         raise CourseError(f"Expected the folder of the photographs at {images}, but there is none.")
-    for name in told:  # the name comes from a file: it may not lead out of the folder
+    for name in texts:  # a name in a file must not lead out of the folder
         if Path(name).name != name:
             raise CourseError(f"{source}: expected file names without folders, but found {name!r}.")
     there = {path.name for path in images.iterdir()}
-    missing = [name for name in told if name not in there]
-    if not told or len(missing) == len(told) or (missing and not skip_missing):
+    missing = [name for name in texts if name not in there]
+    if not texts or len(missing) == len(texts) or (missing and not skip_missing):
         example = f", such as {missing[0]}" if missing else ""
         raise CourseError(
             f"Expected the photographs that {source} names in {images}, but {len(missing)} of "
-            f"{len(told)} are missing{example}. Unpack them all, or pass skip_missing=True."
+            f"{len(texts)} are missing{example}. Unpack them all, or pass skip_missing=True."
         )
     return [
         CaptionedPhotograph(images / name, tuple(captions))
-        for name, captions in told.items()
+        for name, captions in texts.items()
         if name in there
     ]

@@ -1,7 +1,7 @@
-"""Which sentences a course does not want to show: swearing, insults, slurs, sexual violence.
+"""Sentences that the course leaves out: swearing, insults, slurs, sexual violence.
 
-The patterns are written with every letter moved by 13 places (codec "rot13"), so that nobody
-has to read them by accident. Each is matched at the start of a token; "$" ends a whole word.
+The patterns are encoded (codec "rot13"), so that nobody reads them by accident. Each is matched
+at the start of a token; "$" marks the end of a word.
 """
 
 from __future__ import annotations

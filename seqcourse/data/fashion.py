@@ -43,14 +43,14 @@ class Clothes:
         return len(self.labels)
 
     def first(self, each: int) -> Clothes:
-        """The first ``each`` pictures of every kind, in the order they stand in.
+        """The first ``each`` pictures of every kind, in their order.
 
         Raises:
             CourseError: if a kind has fewer.
         """
         most = int(numpy.bincount(self.labels, minlength=len(CLOTHES)).min())
         if not 1 <= each <= most:
-            raise CourseError(f"Of every kind 1 to {most} pictures can be had, not {each}.")
+            raise CourseError(f"There are 1 to {most} pictures of every kind, not {each}.")
         rows = [numpy.flatnonzero(self.labels == kind)[:each] for kind in range(len(CLOTHES))]
         order = numpy.sort(numpy.concatenate(rows))
         return Clothes(self.images[order], self.labels[order])

@@ -17,7 +17,7 @@ from seqcourse.data.pictures import Kind, kinds
 
 NUMBERS = ("zero", "one", "two", "three", "four")
 NUMBERS_ES = ("cero", "uno", "dos", "tres", "cuatro")
-# relation -> the same said from the other side
+# relation -> the relation seen from the other thing
 OPPOSITE = {
     "left of": "right of",
     "right of": "left of",
@@ -54,8 +54,8 @@ Group = tuple[Kind, int]  # what, and how many of it
 class Reading:
     """What a caption says.
 
-    counts: (name, colour or None) -> how many; relation: (first, relation, second), each of the two
-    a (name, colour), or None where the caption tells none.
+    counts: (name, colour or None) -> how many; relation: (first, relation, second) with a
+    (name, colour) for each of the two, or None if the caption has no relation.
     """
 
     counts: Mapping[tuple[str, str | None], int]
@@ -107,10 +107,10 @@ def caption_es(groups: Sequence[Group], relation: str | None = None) -> str:
 
 
 def read_caption(text: str) -> Reading | None:
-    """What an English caption says, or None where it is no sentence of the grammar.
+    """What an English caption says, or None if it does not follow the grammar.
 
-    Capital letters and a full stop do not matter. Names and colours that no picture has are read
-    too, so that a caption with a wrong name still has its counts and its relation.
+    Capital letters and a full stop do not matter. Names and colours may be unknown, so that a caption
+    with a wrong name still has its counts and its relation.
     """
     text = " ".join(text.lower().rstrip(" .").split())
     relation = None

@@ -1,4 +1,4 @@
-"""BERT's two questions to a text: which word is hidden, and does the second sentence follow?"""
+"""BERT's two tasks: find the hidden words, and say whether the second sentence follows the first."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from seqcourse.data.batching import Loader, TensorBatch, cut, epoch_generator, p
 from seqcourse.errors import CourseError
 from seqcourse.tokens import EOS, NOT_ASKED, SOS, SPECIALS
 
-CLS, SEP = SOS, EOS  # BERT's names for the course's signs
+CLS, SEP = SOS, EOS  # BERT's names for these tokens
 
 
 def mask_words(
     tokens: Tensor, draws: Tensor, mask_id: int, size: int, share: float = 0.15
 ) -> tuple[Tensor, Tensor]:
-    """Hide words as BERT does (Devlin et al. 2019): of the chosen ones 80 % become <mask>, 10 % another
-    word drawn from the vocabulary, and 10 % stay as they are, so that the model can never be sure.
+    """Hide words as BERT does (Devlin et al. 2019): 80 % of the chosen words become <mask>, 10 % become
+    a random word of the vocabulary, and 10 % stay unchanged.
 
     Args:
         tokens: ids, any shape; specials (ids below 4) are never chosen.
         draws: uniform numbers in [0, 1), three for each token, (3, ...): whether it is chosen, what
             becomes of it, and which word takes its place.
-        mask_id: id of <mask>, which stands in front of all words.
+        mask_id: id of <mask>; the ids of all words are larger.
         size: V, of the vocabulary; replacements come from the ids behind <mask>.
-        share: of the words that are chosen.
+        share: the share of words to choose.
 
     Returns:
         What the model reads, and its targets: the hidden word, or ``NOT_ASKED``.
@@ -42,7 +42,7 @@ def mask_words(
             f"{tuple(draws.shape)}."
         )
     chosen = (draws[0] < share) & (tokens >= len(SPECIALS))
-    first = max(mask_id + 1, len(SPECIALS))  # <mask> stands right behind the specials
+    first = max(mask_id + 1, len(SPECIALS))  # <mask> directly follows the specials
     other = first + (draws[2] * (size - first)).long().clamp(max=size - first - 1)
     hidden = torch.where(draws[1] < 0.8, mask_id, torch.where(draws[1] < 0.9, other, tokens))
     return torch.where(chosen, hidden, tokens), torch.where(chosen, tokens, NOT_ASKED)

@@ -57,7 +57,7 @@ class Row:
 
 
 def sentence_key(tokens: Iterable[str]) -> str:
-    """What decides the split of an English sentence: its words, without case and punctuation."""
+    """The key that decides the split of an English sentence: its words without punctuation."""
     return " ".join(filter(is_word, tokens))
 
 
@@ -82,7 +82,7 @@ def read_tatoeba(path: Path, language: str) -> Iterator[Row]:
             raise CourseError(
                 f"{path}, line {number}: expected English, a tab, its translation and perhaps "
                 f"a tab and an attribution, but found {_describe(fields)}. "
-                f"Mend or delete the line."
+                f"Correct or delete the line."
             )
         english, other = clean(fields[0]), clean(fields[1])
         english_tokens, other_tokens = tuple(tokenize(english)), tuple(tokenize(other))
@@ -109,12 +109,11 @@ def load_pairs(languages: str, split: str = "train", path: str | Path | None = N
 
     The course's cut holds sentences of at most 10 English words, all of them frequent; "long"
     holds sentences of 11 to 16 words whose hash says valid or test. No English sentence of
-    the cut stands in two splits. In train every translation is a pair of its own; in the other
-    splits every English sentence stands once, with all its translations as references.
+    the cut is in two splits. In train every translation is a pair of its own; the other splits
+    have every English sentence once, with all its translations as references.
 
-    For models without a limit there are, in English and Spanish, two splits more: "rest", the training
-    sentences that are too long or have a word too rare for the cut, and "any", held-out sentences of
-    that kind.
+    English and Spanish have two more splits for models without such limits: "rest", the training
+    sentences that are too long or too rare for the cut, and "any", held-out sentences of that kind.
 
     Args:
         languages: "en-es" or "en-fr".

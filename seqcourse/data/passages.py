@@ -1,4 +1,4 @@
-"""Passages of the children's books, to be told apart: who wrote this?"""
+"""Passages of the children's books, for classifiers that name the author."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from seqcourse.data.books import load_books, paragraphs
 from seqcourse.errors import CourseError
 
-PASSAGE_WORDS = 20  # a passage is whole sentences with at least so many words
+PASSAGE_WORDS = 20  # the fewest words in a passage of whole sentences
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]*[A-Z])")
 
 
 @dataclass(frozen=True)
 class Passage:
-    """Some sentences in a row, and which of the books they come from (its place in ``CHILDREN``)."""
+    """Consecutive sentences, and the index of their book in ``CHILDREN``."""
 
     text: str
     author: int
@@ -35,8 +35,8 @@ def load_passages(
 
     Args:
         split: "train", "valid" or "test".
-        each: as many of each author, drawn with ``seed``; None for all there are.
-        words: a passage ends with the sentence that brings it to so many words.
+        each: how many to draw of each author; None for all.
+        words: a passage ends with the sentence in which it reaches this many words.
         seed: of the draw and the order.
 
     Raises:
@@ -59,7 +59,7 @@ def load_passages(
 
 
 def _passages(text: str, words: int) -> list[str]:
-    """Runs of sentences within one paragraph; what is left at its end is dropped if it is short."""
+    """Runs of sentences within a paragraph; a short rest at its end is dropped."""
     found = []
     for paragraph in paragraphs(text):
         run: list[str] = []

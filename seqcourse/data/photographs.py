@@ -1,4 +1,4 @@
-"""Photographs of one's own: any picture file, turned the right way up, as red, green and blue."""
+"""Your own photographs: any picture file, turned the right way up, in red, green and blue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
-SMALLEST = 16  # pixels of the shorter side; of less no network sees anything
+SMALLEST = 16  # pixels of the shorter side; networks need at least this
 LARGEST = 100_000_000  # pixels; more is a mistake or an attack
 
 
@@ -31,20 +31,18 @@ class Photograph:
 def read_photograph(path: Path | str, size: int | None = None) -> numpy.ndarray:
     """Read a picture file of any usual kind.
 
-    A camera's note of how it was held (EXIF orientation) is obeyed; palettes, grey, CMYK and 16 bits
-    become red, green and blue of 8 bits; what is transparent becomes white; of several frames the
-    first is taken.
+    The EXIF orientation is applied. Palettes, grey, CMYK and 16 bits become red, green and blue of
+    8 bits. Transparent parts become white. If there are several frames, the first is read.
 
     Args:
         path: a picture file.
-        size: if given, the middle square of the picture in so many pixels a side.
+        size: if given, the middle square is scaled to this side in pixels.
 
     Returns:
         (height, width, 3), or (size, size, 3), of type uint8.
 
     Raises:
-        CourseError: there is no such file, it is no picture or a damaged one, or it is too small or too
-            large.
+        CourseError: the file is missing, is not a picture, is damaged, too small or too large.
     """
     from PIL import Image, ImageOps, UnidentifiedImageError
 
@@ -54,7 +52,7 @@ def read_photograph(path: Path | str, size: int | None = None) -> numpy.ndarray:
         raise CourseError(f"Expected a picture at {path}, but {came}.")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # odd notes of cameras; the size is looked at here
+            warnings.simplefilter("ignore")  # unusual EXIF data; _check_size checks the size
             with Image.open(path) as opened:
                 _check_size(path, opened.size)
                 image = _eight_bits(ImageOps.exif_transpose(opened))
@@ -76,14 +74,13 @@ def read_photograph(path: Path | str, size: int | None = None) -> numpy.ndarray:
 def load_photographs(
     folder: Path | str, count: int | None = 5, size: int | None = None
 ) -> list[Photograph]:
-    """The pictures of a folder of one's own, in the order of their names.
+    """The pictures of a folder, in the order of their names.
 
-    Files that are no pictures by their names are passed over silently; pictures that cannot be read
-    are passed over with a warning that says why.
+    Other files are skipped. A picture that cannot be read is skipped with a warning that says why.
 
     Args:
-        folder: where they lie (folders inside it are not searched).
-        count: at most so many; None takes all.
+        folder: of the pictures (folders inside it are not searched).
+        count: how many to read at most; None reads all.
         size: as in :func:`read_photograph`.
 
     Raises:
@@ -138,7 +135,7 @@ def _eight_bits(image: Image.Image) -> Image.Image:
     """Any mode to RGB, transparent parts white."""
     from PIL import Image
 
-    if image.mode.startswith(("I", "F")):  # 16 or 32 bits of grey: Pillow would cut them off
+    if image.mode.startswith(("I", "F")):  # 16 or 32 bits of grey, which Pillow would clip
         values = numpy.asarray(image, dtype=float)
         low, high = values.min(), values.max()
         if image.mode.startswith("I;16"):

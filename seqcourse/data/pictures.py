@@ -17,7 +17,7 @@ _HOW = "Take the file from the repository again: git checkout -- seqcourse/data/
 
 @dataclass(frozen=True)
 class Kind:
-    """What a thing is called: its names in both languages and, where the data names one, its colour.
+    """The names of a thing in both languages, and its colour if the data names one.
 
     name, plural: English, "tiger" and "tigers".
     name_es, plural_es: Spanish, "tigre" and "tigres"; feminine: its gender.
@@ -37,7 +37,7 @@ class Picture:
     """One photograph without its background.
 
     kind: its names; pixels: (height, width, 4) red, green, blue and opacity, 0 to 255, uint8;
-    part: "train", or "unseen" where no scene of the training split shows it; file: its file.
+    part: "train", or "unseen" if no training scene shows it; file: its file.
     """
 
     kind: Kind
@@ -75,7 +75,7 @@ def load_pictures(folder: Path | None = None) -> tuple[Picture, ...]:
 
 
 def kinds(part: str | None = None) -> tuple[Kind, ...]:
-    """What the pictures show, each kind once, in the order of the index; ``part`` as in Picture."""
+    """The kinds of all pictures, each once, in the order of the index; ``part`` as in Picture."""
     found = (picture for picture in load_pictures() if part in (None, picture.part))
     return tuple(dict.fromkeys(picture.kind for picture in found))
 

@@ -1,4 +1,4 @@
-"""Spoken prompts with their sound: one voice, at a telephone's quality, with what is said."""
+"""Spoken prompts: one voice in telephone quality, with transcripts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Prompt:
 
     Attributes:
         name: its file in the source, without the ending.
-        text: what is said, in small letters without punctuation.
+        text: the transcript, lower-case without punctuation.
         sound: samples between -1 and 1, (N,) float32, ``RATE`` of them a second.
     """
 
@@ -52,7 +52,7 @@ def prompt_digits() -> list[Prompt]:
 
 
 def compress(sound: numpy.ndarray) -> numpy.ndarray:
-    r"""Samples x between -1 and 1 in a byte each, fine where it is quiet (mu-law, as telephones do).
+    r"""Samples x between -1 and 1 in a byte each, with finer steps for quiet sound (mu-law).
 
     .. math:: F(x) = \mathrm{sign}(x) \, \frac{\ln(1 + 255 |x|)}{\ln 256}, \qquad
         \mathrm{byte} = \mathrm{round}(127 F(x)) + 128

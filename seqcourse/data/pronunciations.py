@@ -1,4 +1,4 @@
-"""Words and how they are said: the CMU Pronouncing Dictionary, split by word."""
+"""Words with their pronunciations: the CMU Pronouncing Dictionary, split by word."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Phones = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Pronunciation:
-    """A word and every way of saying it that the dictionary accepts, the usual one first."""
+    """A word and all its pronunciations in the dictionary, the usual one first."""
 
     word: str
     phones: tuple[Phones, ...]

@@ -1,4 +1,4 @@
-"""Questions about a scene whose answers follow from its things and their boxes."""
+"""Questions about a scene whose answers follow from its things and their geometry."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from dataclasses import dataclass
 
-from seqcourse.data import places
+from seqcourse.data import geometry
 from seqcourse.data.grammar import NUMBERS, OPPOSITE
 from seqcourse.data.pictures import kinds
 from seqcourse.data.scenes import Scene, Thing
@@ -30,9 +30,9 @@ class Question:
 def questions(scene: Scene) -> list[Question]:
     """Every question about the scene that has one right answer.
 
-    How many of each thing there are, and of one that is not there; what colour a thing has whose
-    colour the data names; what is left of, right of, above or below a thing, where exactly one
-    thing plainly is and no other nearly so.
+    Three kinds: how many there are of each thing, and of one thing that is absent; what colour a thing
+    has, if the data names its colour; what is left of, right of, above or below a thing, if exactly
+    one thing clearly is and no other nearly is.
     """
     return [*_how_many(scene), *_what_colour(scene), *_what_is_where(scene)]
 
@@ -73,16 +73,16 @@ def _what_is_where(scene: Scene) -> list[Question]:
         others = [other for other in scene.things if other is not thing]
         called = thing.name if of_one_name[thing.name] == 1 else f"{thing.colour} {thing.name}"
         for side in _SIDES:
-            plainly = [other for other in others if places.relation(other.box, thing.box) == side]
+            clearly = [other for other in others if geometry.relation(other.box, thing.box) == side]
             nearly = [other for other in others if _leans(other, thing, side)]
-            if len(plainly) == 1 and nearly == plainly:
+            if len(clearly) == 1 and nearly == clearly:
                 text = f"what is {side} the {called} ?"
-                asked.append(Question(text, plainly[0].name, "what is where"))
+                asked.append(Question(text, clearly[0].name, "what is where"))
     return asked
 
 
 def _leans(other: Thing, thing: Thing, side: str) -> bool:
-    """Whether the other's middle lies on that side at all, or may be taken to."""
-    (x, y), (to_x, to_y) = places.centre(thing.box), places.centre(other.box)
+    """Whether the other's centre is even roughly on that side."""
+    (x, y), (to_x, to_y) = geometry.centre(thing.box), geometry.centre(other.box)
     ahead = {"left of": x - to_x, "right of": to_x - x, "above": y - to_y, "below": to_y - y}
     return ahead[side] > 0 and ahead[side] > 0.5 * max(ahead[s] for s in OPPOSITE if s in ahead)

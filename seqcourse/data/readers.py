@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
-import json
 import os
 import zlib
 from collections.abc import Iterable, Iterator
@@ -24,7 +22,7 @@ def read_lines(path: Path, how_to_get: str = "") -> Iterator[tuple[int, str]]:
     """Yield (line number, line) of a UTF-8 text file, plain or ending in .gz.
 
     Raises:
-        CourseError: the file is missing, is no gzip file though named so, or is not UTF-8.
+        CourseError: the file is missing, ends in .gz but is not a gzip file, or is not UTF-8.
     """
     path = Path(path)
     if not path.is_file():
@@ -68,7 +66,7 @@ def read_array(path: Path, shape: tuple[int, ...], how_to_get: str = "") -> nump
     """Read one numpy array (.npy) of a known shape.
 
     Raises:
-        CourseError: the file is missing, holds no plain array, or one of another shape.
+        CourseError: the file is missing, or does not hold one plain array of that shape.
     """
     import numpy
 
@@ -96,7 +94,7 @@ def pack_array(array: numpy.ndarray) -> bytes:
 
 
 def write_beside(path: Path, content: bytes) -> None:
-    """Write a whole file or nothing: a file beside it first, then moved into place."""
+    """Write a whole file or nothing: write a temporary file, then move it into place."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -115,17 +113,6 @@ def pack(lines: Iterable[str]) -> bytes:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write lines of text, whole or not at all, packed where the name ends in .gz."""
+    """Write lines of text, whole or not at all, packed if the name ends in .gz."""
     lines = text.removesuffix("\n").split("\n")  # splitlines would end lines elsewhere, too
     write_beside(path, pack(lines) if path.suffix == ".gz" else text.encode())
-
-
-def write_source(folder: Path, note: dict[str, object]) -> None:
-    """Write the note that says where a folder's files come from, with their checksums.
-
-    ``seqcourse data check`` and ``seqcourse doctor`` compare the files with it.
-    """
-    files = sorted(path for path in folder.iterdir() if path.name != "source.json")
-    note["files"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-    text = json.dumps(note, indent=2, ensure_ascii=False) + "\n"
-    write_beside(folder / "source.json", text.encode())

@@ -1,6 +1,6 @@
 """Scenes of one to four cut-out photographs, with captions, places and questions.
 
-The number of a scene and its split make the scene: no file, no order, nothing else comes in.
+The number of a scene and its split alone determine the scene.
 
 ==========  =====================================================================================
 train       things and pairs of things to learn from
@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from seqcourse.data import grammar, grounds, places
+from seqcourse.data import backgrounds, geometry, grammar
+from seqcourse.data.geometry import Box
 from seqcourse.data.pictures import Kind, Picture, kinds, load_pictures
-from seqcourse.data.places import Box
 from seqcourse.data.splits import check_split, fraction_of
 from seqcourse.errors import CourseError
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SCENE_SPLITS = ("train", "valid", "test", "unseen")
 SMALLEST = 32  # pixels of a scene's side
-# How many of each kind -> how often, of a hundred scenes.
+# How many things of each kind -> in how many of a hundred scenes.
 _PATTERNS = {
     (1,): 12,
     (2,): 9,
@@ -68,10 +68,10 @@ class Thing:
 
 @dataclass(frozen=True)
 class Scene:
-    """A composed picture and what is true of it.
+    """A composed picture with its captions.
 
-    image: (size, size, 3) red, green, blue, 0 to 255, uint8; caption, caption_es: one right caption
-    in English and the same in Spanish; references, references_es: every right caption of the
+    image: (size, size, 3) red, green, blue, 0 to 255, uint8; caption, caption_es: one correct caption
+    in English and its translation into Spanish; references, references_es: every correct caption of the
     grammar; number: which scene of its split this is.
     """
 
@@ -86,9 +86,9 @@ class Scene:
 
 @cache
 def pair_split(first: str, second: str) -> str:
-    """The split that two names belong to together; two things of one name may always be learned.
+    """The split that a pair of names belongs to; two things of the same name are always in "train".
 
-    Of all pairs a tenth is kept for the test and a twentieth for validation.
+    A tenth of all pairs is kept for the test and a twentieth for validation.
     """
     if first == second:
         return "train"
@@ -109,9 +109,9 @@ def compose(number: int, split: str = "train", size: int = 64) -> Scene:
     """
     check_split(split, SCENE_SPLITS)
     if number < 0:
-        raise CourseError(f"Scenes are numbered 0, 1, 2, ..., but number {number} was asked for.")
+        raise CourseError(f"Scenes are numbered 0, 1, 2, ..., not {number}.")
     if size < SMALLEST:
-        raise CourseError(f"A scene has {SMALLEST} pixels a side or more, but {size} were asked for.")
+        raise CourseError(f"A scene has {SMALLEST} pixels a side or more, not {size}.")
     rng = random.Random(f"{split} scene {number}")
     pattern = _pattern(rng, split)
     groups = [*zip(_choose(rng, split, len(pattern)), pattern, strict=True)]
@@ -124,16 +124,16 @@ def compose(number: int, split: str = "train", size: int = 64) -> Scene:
         Thing(each.kind.name, each.kind.name_es, each.kind.colour, box)
         for each, box in zip(shown, boxes, strict=True)
     )
-    found = places.relations(*boxes, size) if pattern == (1, 1) else ()
-    told = _captions(groups, found)
+    found = geometry.relations(*boxes, size) if pattern == (1, 1) else ()
+    correct = _captions(groups, found)
     return Scene(
         image,
         things,
-        grammar.caption(*told[0]),
-        grammar.caption_es(*told[0]),
-        tuple(grammar.caption(*each) for each in told),
+        grammar.caption(*correct[0]),
+        grammar.caption_es(*correct[0]),
+        tuple(grammar.caption(*each) for each in correct),
         number,
-        tuple(grammar.caption_es(*each) for each in told),
+        tuple(grammar.caption_es(*each) for each in correct),
     )
 
 
@@ -147,11 +147,11 @@ def load_scenes(split: str = "train", count: int = 1000, size: int = 64, start: 
 
 
 def word_boxes(caption: str, things: Sequence[Thing]) -> list[tuple[int, tuple[Box, ...]]]:
-    """For every thing that an English caption names: the place of its word, and where it may lie.
+    """For every thing that an English caption names: the place of its word, and its possible boxes.
 
-    The place counts the caption's words from 0; of a name of two words it is that of the second. The
-    boxes are those of all things of that name, and of that colour if the caption tells one; there
-    are none where the caption names what is not there. A caption that cannot be read gives [].
+    The place counts the caption's words from 0; for a name of two words it is the second word's. The
+    boxes are those of all things with that name, and with that colour if the caption names one. If the
+    thing is not in the scene, there are none. A caption that cannot be read gives [].
     """
     found = []
     for (name, colour), place in grammar.places_of_names(caption):
@@ -187,7 +187,7 @@ def _pattern(rng: random.Random, split: str) -> tuple[int, ...]:
     while True:
         pattern = list(_draw(rng, _PATTERNS))
         rng.shuffle(pattern)
-        if len(pattern) > 1 or split in ("train", "unseen"):  # a single kind is no pair
+        if len(pattern) > 1 or split in ("train", "unseen"):  # a single kind has no pair
             return tuple(pattern)
 
 
@@ -202,18 +202,18 @@ def _choose(rng: random.Random, split: str, count: int) -> list[Kind]:
 
 
 def _captions(groups: Sequence[grammar.Group], found: Sequence[str]) -> list[tuple]:
-    """Groups and relation of every right caption; the first is the scene's own."""
+    """Groups and relation of every correct caption; the first is the scene's own."""
     if not found:
         return [(order, None) for order in permutations(groups)]
     first, second = groups
-    told = [((first, second), relation) for relation in found]
-    return told + [((second, first), grammar.OPPOSITE[relation]) for relation in found]
+    given = [((first, second), relation) for relation in found]
+    return given + [((second, first), grammar.OPPOSITE[relation]) for relation in found]
 
 
 def _arrange(
     rng: random.Random, shapes: Sequence[tuple[int, int]], size: int, arrangement: str
 ) -> list[Box]:
-    """Boxes with the shapes' proportions that fit into the picture as the arrangement wants."""
+    """Boxes with the shapes' proportions that fit the picture and the arrangement."""
     low, high = _SIDES[len(shapes)]
     for attempt in range(_TRIES):
         smaller = 1 - 0.4 * attempt / _TRIES
@@ -230,21 +230,21 @@ def _arrange(
             boxes = _move(rng, boxes, size, arrangement)
         if boxes and _fits(boxes, size, arrangement):
             return boxes
-    raise CourseError(f"No place was found for {len(shapes)} things in {size} pixels; choose more.")
+    raise CourseError(f"There is no room for {len(shapes)} things in {size} pixels; choose more.")
 
 
 def _long(shape: tuple[int, int]) -> float:
-    """What the longer side is multiplied by: long and thin things are shown somewhat larger."""
+    """The factor of the longer side: long and thin things are shown somewhat larger."""
     longer, shorter = max(shape), min(shape)
     return min(1.3, (longer / shorter) ** 0.4) / longer
 
 
 def _move(rng: random.Random, boxes: list[Box], size: int, arrangement: str) -> list[Box]:
-    """Bring the second of two boxes to the first's right, or under it, with the gap wanted."""
+    """Move the second of two boxes to the right of the first, or below it, by the wanted gap."""
     (x, y, right, bottom), (_, _, *_) = boxes
     width, height = boxes[1][2] - boxes[1][0], boxes[1][3] - boxes[1][1]
     to_x, to_y = boxes[1][0], boxes[1][1]
-    near, far = int(places.NEAR * size), math.ceil(places.FAR * size)
+    near, far = int(geometry.NEAR * size), math.ceil(geometry.FAR * size)
     if arrangement == "near":
         to_x = right + rng.randint(0, near)
     elif arrangement == "far":
@@ -263,14 +263,14 @@ def _move(rng: random.Random, boxes: list[Box], size: int, arrangement: str) -> 
 
 
 def _fits(boxes: Sequence[Box], size: int, arrangement: str) -> bool:
-    if any(places.overlap(a, b) > _MOST_COVERED for a, b in combinations(boxes, 2)):
+    if any(geometry.overlap(a, b) > _MOST_COVERED for a, b in combinations(boxes, 2)):
         return False
     if not arrangement:
         return True
-    (x, y), (to_x, to_y) = map(places.centre, boxes)
+    (x, y), (to_x, to_y) = map(geometry.centre, boxes)
     across, down = abs(to_x - x), abs(to_y - y)
-    found = places.relation(*boxes)
-    if arrangement == "slanting":  # by a margin, so that nobody takes it for one of the others
+    found = geometry.relation(*boxes)
+    if arrangement == "slanting":  # clearly, so that no other relation fits
         return max(across, down) <= 1.5 * min(across, down)
     if arrangement == "upright":
         return found in ("above", "below") and down >= 2.5 * across
@@ -282,7 +282,7 @@ def _paint(
 ) -> numpy.ndarray:
     from PIL import Image
 
-    canvas = Image.fromarray(grounds.ground(rng, size))
+    canvas = Image.fromarray(backgrounds.background(rng, size))
     for picture, (x0, y0, x1, y1) in zip(shown, boxes, strict=True):
         image = _image(picture)
         if rng.random() < 0.5:

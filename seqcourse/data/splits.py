@@ -12,7 +12,7 @@ _VALID_SHARE = 0.03
 
 
 def fraction_of(key: str, salt: str = "") -> float:
-    """A number in [0, 1) that depends on nothing but the key and the salt."""
+    """A number in [0, 1) that depends only on the key and the salt."""
     digest = hashlib.sha256(f"{salt}\n{key}".encode()).digest()
     return int.from_bytes(digest[:6], "big") / 2**48
 
@@ -20,7 +20,7 @@ def fraction_of(key: str, salt: str = "") -> float:
 def split_of(key: str, salt: str = "") -> str:
     """The split of an item: "train" (92 %), "valid" (3 %) or "test" (5 %).
 
-    The answer is the same on every machine, in every order and beside any other items.
+    The answer is the same on every machine and depends on no other item.
     """
     fraction = fraction_of(key, salt)
     if fraction < _TEST_SHARE:

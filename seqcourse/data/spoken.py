@@ -29,7 +29,7 @@ def pad_frames(utterances: Sequence[numpy.ndarray]) -> tuple[torch.Tensor, torch
     """Stack utterances (T, D) of different lengths to (B, T, D) float32 and lengths (B,) int64.
 
     Raises:
-        CourseError: if there is none, one is empty, or their frames differ in size.
+        CourseError: the list is empty, an utterance is empty, or their frames differ in size.
     """
     if len(utterances) == 0:
         raise CourseError("Expected at least one utterance, but the list is empty.")
@@ -47,7 +47,7 @@ def pad_frames(utterances: Sequence[numpy.ndarray]) -> tuple[torch.Tensor, torch
 
 
 def spoken_batch(strings: Sequence[DigitString], vocabulary: Vocabulary) -> SpokenBatch:
-    """Strings as one batch, their text spelt letter by letter."""
+    """Strings as one batch, with their text letter by letter."""
     src, lengths = pad_frames([string.frames for string in strings])
     spelt = [vocabulary.encode(list(string.text), eos=False) for string in strings]
     return SpokenBatch(src, lengths, *pad_targets(spelt))
@@ -67,15 +67,15 @@ def change_speed(frames: numpy.ndarray, factor: float) -> numpy.ndarray:
 
 
 def vary(recording: Recording, rng: numpy.random.Generator, speed: float, noise: float) -> Recording:
-    """A recording as it might have been spoken: faster or slower, louder or quieter, in some noise.
+    """A variation of a recording: faster or slower, with noise.
 
     Args:
-        recording: what was said.
+        recording: the original.
         rng: where the draws come from.
         speed: the tempo is multiplied by a number from 1 - speed to 1 + speed.
-        noise: standard deviation of what is added to each coefficient, in shares of that
-            coefficient's own standard deviation in the recording; and of the constant that is added
-            to all frames (another microphone, another distance).
+        noise: standard deviation of the noise added to each coefficient, as a share of that
+            coefficient's own standard deviation in the recording. The same amount of noise, drawn once,
+            is added to all frames (another microphone, another distance).
     """
     frames = change_speed(recording.frames, 1 + speed * rng.uniform(-1, 1))
     spread = recording.frames.std(0)
@@ -96,8 +96,8 @@ class SpokenBatches(Loader):
         fresh: other strings in every epoch, each recording varied; else always the same ones.
         speed, noise: see :func:`vary`; used if ``fresh``.
         least, most: digits in a string.
-        grow: begin with strings of ``least`` digits, and allow one more every ``grow`` epochs, up to
-            ``most``; 0 allows all from the beginning.
+        grow: begin with strings of ``least`` digits and allow one digit more every ``grow`` epochs, up
+            to ``most``; 0 allows all lengths from the beginning.
     """
 
     def __init__(

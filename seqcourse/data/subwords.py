@@ -15,7 +15,7 @@ from seqcourse.tokens import EOS, SOS, SPECIALS, UNK
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_SPACE = "▁"  # stands for the space in front of a word
+_SPACE = "▁"  # replaces the space before a word
 
 
 class SubwordVocabulary:
@@ -116,7 +116,7 @@ class SubwordVocabulary:
         return f"SubwordVocabulary({len(self)} entries)"
 
     def save(self, path: str | Path) -> None:
-        """Write the vocabulary as JSON, packed where the name ends in .gz."""
+        """Write the vocabulary as JSON, packed if the name ends in .gz."""
         content = {"kind": "subwords", "tokenizer": json.loads(self._tokenizer.to_str())}
         write_text(Path(path), json.dumps(content, ensure_ascii=False) + "\n")
 

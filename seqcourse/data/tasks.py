@@ -1,4 +1,4 @@
-"""Made-up tasks whose right answer is known: for experiments on what a model can hold."""
+"""Made-up tasks with a known answer, for experiments on what a model can learn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from seqcourse.tokens import SPECIALS
 def copy_task(
     n: int, length: int | tuple[int, int], symbols: int = 10, reverse: bool = False, seed: int = 0
 ) -> tuple[list[list[int]], list[list[int]]]:
-    """Random sequences to be copied, or reversed.
+    """Random sequences to copy or to reverse.
 
     Args:
         n: how many.

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-# Characters that look alike and mean the same; one of each kind is kept.
+# Characters that look alike and mean the same, and the one that replaces them.
 _SAME = str.maketrans(
     {
         "’": "'",
@@ -28,7 +28,7 @@ _TOKEN = re.compile(
   | \d+(?:[.,:]\d+)+            # 2:30   1,000
   | \w+(?:['-]\w+)*             # word   don't   aujourd'hui   far-off
   | \.{2,}                      # ...
-  | \S                          # any other sign stands alone
+  | \S                          # any other sign by itself
     """,
     re.VERBOSE,
 )

@@ -40,8 +40,7 @@ class Vocabulary:
         if len(self._ids) != len(self.tokens):
             twice = [token for token, n in Counter(self.tokens).items() if n > 1]
             raise CourseError(
-                f"Every token of a vocabulary should stand in it once, "
-                f"but {twice[0]!r} stands there more often."
+                f"Every token of a vocabulary should appear once, but {twice[0]!r} appears more often."
             )
 
     @classmethod
@@ -78,7 +77,7 @@ class Vocabulary:
     def encode(self, tokens: Sequence[str], sos: bool = False, eos: bool = True) -> list[int]:
         """The ids of the tokens; unknown tokens become <unk>.
 
-        ``sos`` and ``eos`` say whether <sos> is put in front and <eos> behind.
+        ``sos`` and ``eos`` say whether to add <sos> at the beginning and <eos> at the end.
         """
         if isinstance(tokens, str):
             raise CourseError(
@@ -91,7 +90,7 @@ class Vocabulary:
     def decode(self, ids: Iterable[int]) -> list[str]:
         """The tokens of the ids; stops at <eos> and leaves out <pad> and <sos>.
 
-        <unk> is kept: it says that a word stood there.
+        <unk> is kept: it marks an unknown word.
         """
         return [self.tokens[number] for number in drop_specials(ids, len(self))]
 
@@ -115,7 +114,7 @@ class Vocabulary:
         return f"Vocabulary({len(self)} entries)"
 
     def save(self, path: str | Path) -> None:
-        """Write the vocabulary as JSON, packed where the name ends in .gz."""
+        """Write the vocabulary as JSON, packed if the name ends in .gz."""
         content = {"kind": "words", "tokens": self.tokens[len(SPECIALS) :]}
         write_text(Path(path), json.dumps(content, ensure_ascii=False) + "\n")
 

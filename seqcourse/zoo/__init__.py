@@ -30,8 +30,8 @@ from seqcourse.zoo.storage import (
     write_json,
     write_weights,
 )
-from seqcourse.zoo.system import System, Translation
-from seqcourse.zoo.tasks import Task, on_photographs, task_of
+from seqcourse.zoo.system import System, Task, Translation
+from seqcourse.zoo.tasks import on_photographs, task_of
 
 __all__ = [
     "FILES",
@@ -63,7 +63,7 @@ def load(name: str, folder: Path | None = None) -> System:
 
     Args:
         name: a recipe's name, see :func:`names`.
-        folder: where its files lie; by default among the files of the package.
+        folder: of its files; by default among the files of the package.
 
     Raises:
         CourseError: if the name is unknown, or the files are missing, damaged or of another recipe.
@@ -83,7 +83,7 @@ def load(name: str, folder: Path | None = None) -> System:
         ) from error
     model.to(device()).eval()
     path = folder / "figures.json"
-    return System(made, model, source, target, read_json(path) if path.is_file() else {})
+    return System(task_of(made), model, source, target, read_json(path) if path.is_file() else {})
 
 
 def figures(name: str) -> dict[str, Any]:
@@ -100,21 +100,21 @@ def train(
 ) -> System:
     """Follow a recipe: train, store, load back, measure.
 
-    The run's own checkpoint (to resume from) lies under ``out/run``; the files of the zoo are written
-    into ``out`` at the end, each whole or not at all. Of several processes the first one writes,
-    measures and reports.
+    The run's own checkpoint (to resume from) is in ``out/run``. At the end the files of the zoo are
+    written into ``out``, each whole or not at all. If there are several processes, the first one
+    writes, measures and reports.
 
     Args:
         name: a recipe's name.
         out: folder of the result; by default among the files of the package.
-        resume: go on where an interrupted run stopped.
+        resume: continue an interrupted run.
         max_steps: stop early, for a trial.
         photographs: for a captioner: train on the COCO or Flickr8k of this folder instead of composed
             scenes. ``out`` has to be given then, and ``load(name, out)`` loads the result.
 
     Raises:
-        CourseError: if the name is unknown, the photographs are not there or have no ``out``, the loss
-            stops being a number, or the run to resume was another one.
+        CourseError: if the name is unknown, the photographs are missing or given without ``out``, the
+            loss is no longer a number, or the run to resume has another recipe.
     """
     made = recipe(name)
     if photographs is not None:
@@ -167,8 +167,8 @@ def measure(name: str, folder: Path | None = None, task: Task | None = None) -> 
 
     Args:
         name: a recipe's name.
-        folder: where the checkpoint lies; by default among the files of the package.
-        task: what to measure, where it is not the recipe's own.
+        folder: of the checkpoint; by default among the files of the package.
+        task: what to measure, if not the recipe's own task.
     """
     folder = Path(folder) if folder is not None else FILES / name
     system = load(name, folder)
@@ -179,14 +179,14 @@ def measure(name: str, folder: Path | None = None, task: Task | None = None) -> 
 
 
 def _after_epoch(task: Task, watched: list[Any], notes: Path, trainer: Trainer) -> None:
-    """Report, and keep what the task wants to have seen while the model learned."""
+    """Report the epoch, and store what the task watches during training."""
     _report(trainer)
     seen = task.watch(trainer.model, trainer.epoch)
     if seen is None:
         return
     watched[:] = [known for known in watched if known["epoch"] != seen["epoch"]] + [seen]
     if trainer.accelerator.is_main_process:
-        write_json(notes, watched)  # a run that is killed and resumed has them still
+        write_json(notes, watched)  # so a killed and resumed run still has them
 
 
 def _report(trainer: Trainer) -> None:

@@ -5,7 +5,7 @@
     state = from_hf("bert", reference.state_dict())
     models.BERT(...).load_state_dict(state)
 
-The numbers stay what they are. Only names differ, and four habits: BERT's queries, keys and values are
+The numbers stay the same. Only names differ, and four conventions: BERT's queries, keys and values are
 three matrices and ours one; GPT-2 stores matrices transposed; BERT's next-sentence head says "follows"
 first and we say it second; a matrix that is used twice (tied) we store once.
 """
@@ -39,8 +39,8 @@ class Name:
     """One tensor of ours, and the one or several of theirs that hold the same numbers.
 
     Attributes:
-        ours: its name in our state dict; {} stands for a layer's number.
-        theirs: names in theirs; several are one above the other in ours.
+        ours: its name in our state dict; {} is the layer's number.
+        theirs: its names in theirs; ours stacks several of them.
         change: from theirs to ours; each of the three changes undoes itself.
     """
 
@@ -76,10 +76,10 @@ class Family:
 
     Attributes:
         names: every tensor.
-        prefix: what stands before the body's names in a whole model.
-        heads: beginnings of names that stand outside the body.
-        copies: theirs, by our name: the same numbers once more.
-        ignored: theirs that are no weights.
+        prefix: of the body's names in a whole model.
+        heads: prefixes of the names outside the body.
+        copies: tensors of theirs that repeat one of ours.
+        ignored: tensors of theirs that are not weights.
     """
 
     names: tuple[Name, ...]

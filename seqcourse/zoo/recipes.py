@@ -1,4 +1,4 @@
-"""How each checkpoint of the course is made: data, model, training, seed. Nothing is made by hand."""
+"""How each checkpoint of the course is made: data, model, training, seed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from seqcourse.train import TrainingConfig
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that a checkpoint is made from.
+    """Everything that determines a checkpoint.
 
     Attributes:
-        name: what ``zoo.load`` is asked for.
+        name: the argument of ``zoo.load``.
         about: one sentence for people.
         task: "translation", "pronunciation", "characters" ..., see :mod:`seqcourse.zoo.tasks`.
         data: what the task should load.
@@ -24,8 +24,8 @@ class Recipe:
         batch_size: sentences, or pieces of text, per step.
         label_smoothing: epsilon of the loss.
         seed: of the start, the order of the batches and dropout.
-        options: what only this task asks for: ``length`` of a piece of text for language models,
-            size of a subword ``vocabulary``.
+        options: settings of this task only: ``length`` of a piece of text for language models, size of
+            a subword ``vocabulary``.
     """
 
     name: str
@@ -45,13 +45,13 @@ _TRANSLATOR = {"embed_size": 192, "hidden_size": 256, "dropout": 0.3}
 _TRANSLATION = TrainingConfig(
     epochs=12, learning_rate=2e-3, warmup_steps=400, decay="linear", precision="fast"
 )
-# Pictures of every kind that models of these recipes are trained on anew, to be measured.
+# Pictures per kind on which the measurement trains new models of these recipes.
 _CLOTHES = {"curve": [4, 10, 40, 100], "curve_steps": 150}
 _TWO_STREAM = {"width": 64, "heads": 4, "layers": 2, "hidden": 96, "channels": [16, 32, 64]}
 _QUESTIONS = TrainingConfig(
     epochs=8, learning_rate=2e-3, warmup_steps=100, decay="cosine", weight_decay=0.02
 )
-# Scenes to learn from, epochs in which only what stands where is learned, and lambda of that later.
+# Training scenes, epochs that train the regions only, and the later weight of the regions' loss.
 _SCENES = {"scenes": 8_000, "first": 6, "regions": 0.5}
 _CAPTIONER = {"embed_size": 96, "hidden_size": 128, "width": 96}
 _CAPTIONING = TrainingConfig(
@@ -352,7 +352,7 @@ def recipe(name: str) -> Recipe:
     """The recipe of that name.
 
     Raises:
-        CourseError: if there is none.
+        CourseError: if there is no such recipe.
     """
     if name not in RECIPES:
         raise CourseError(f"The zoo has no {name!r}. It has: {', '.join(RECIPES)}.")

@@ -1,4 +1,4 @@
-"""Shapes of models that made history, beside what their papers report."""
+"""Shapes of historic models, and what their papers report."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Reported:
     Attributes:
         name: of the model.
         year: of the paper.
-        shape: what the paper, or its code, says of the form.
+        shape: from the paper or its code.
         millions: parameters as the paper reports them.
         data: what it read.
-        training: what it was trained on, and for how long, as far as that was told.
-        gap: where counted and reported part, and why.
-        more: parameters that ``Shape`` has no word for, by name.
+        training: hardware and duration, as far as they are published.
+        gap: how the counted and the reported number differ, and why.
+        more: parameters that ``Shape`` does not cover, by name.
     """
 
     name: str

@@ -2,7 +2,7 @@
 
 A matrix, or a convolution's filters, is stored as whole numbers from -31 to 31 and one scale per row,
 less than a fifth of its size in 32 bits. All published figures are measured with the weights read
-back from the file, so they hold for what a reader loads.
+back from the file, so they hold for the file that a reader loads.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def quantize(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def dequantize(stored: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The other way round: a state dict in 32 bits."""
+    """The inverse of :func:`quantize`: a state dict in 32 bits."""
     state = {}
     for name, tensor in stored.items():
         if name.endswith((SCALE, SHAPE)):
@@ -68,7 +68,7 @@ def pack(numbers: Tensor) -> Tensor:
 
 
 def unpack(stored: Tensor) -> Tensor:
-    """The other way round: bytes (3, n / 4) to n numbers, the last of which may be filling."""
+    """The inverse of :func:`pack`: bytes (3, n / 4) to n numbers; the last ones may be padding."""
     low, middle, high = stored.int()
     word = low | middle << 8 | high << 16
     return torch.stack([word >> shift & 63 for shift in (0, 6, 12, 18)], 1).flatten()

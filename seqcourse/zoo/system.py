@@ -1,11 +1,12 @@
-"""A trained model together with its vocabularies: text in, text out."""
+"""What a recipe trains for, and a trained model together with its vocabularies: text in, text out."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 import torch
@@ -16,21 +17,18 @@ from seqcourse.data import Vocabulary
 from seqcourse.decode import Hypothesis
 from seqcourse.errors import CourseError
 from seqcourse.models import Memory
+from seqcourse.tokens import EOS, MASK, PAD, SOS, UNK
 from seqcourse.zoo.recipes import Recipe
 
-if TYPE_CHECKING:
-    from seqcourse.zoo.tasks import Task
-
-MASK = "<mask>"  # stands where a word is hidden
-NO_OUTPUT = (data.PAD, data.SOS)  # no words: a token per row of weights is what remains without them
+NO_OUTPUT = (PAD, SOS)  # never written, so that every row of weights belongs to a word
 
 
 @dataclass
 class Translation:
-    """One input and what the model makes of it.
+    """One input and the model's output.
 
     Attributes:
-        source: tokens that the encoder read, without <eos>.
+        source: the input tokens, without <eos>.
         target: tokens of the best output.
         text: the best output as text.
         score: its log-probability per token (length-normalised).
@@ -47,30 +45,124 @@ class Translation:
     n_best: list[tuple[str, float]]
 
 
+class Task(ABC):
+    """What a recipe trains for: data, loss, measurement, and the use of a trained system.
+
+    Args:
+        recipe: the recipe.
+
+    Attributes:
+        vocabulary_sizes: how many vocabulary sizes the model takes: 2 for input and output, 1 if they
+            are the same or only one is text, 0 if neither is.
+        translates: whether :meth:`System.translate` works.
+        in_sentences: whether a longer text has to be split into sentences.
+        generates: whether :meth:`System.generate` works.
+        fills_masks: whether :meth:`System.fill` works.
+        use: how to call a trained system, such as ``caption(pictures)``.
+        why_not_translate: the end of a sentence that begins with the system's name.
+    """
+
+    vocabulary_sizes = 1
+    translates = in_sentences = generates = fills_masks = False
+    use = "model"
+    why_not_translate = "has nothing to translate"
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+
+    @abstractmethod
+    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
+        """Vocabularies of input and output, which may be the same."""
+
+    @abstractmethod
+    def batches(self, source: Vocabulary, target: Vocabulary, split: str = "train") -> Any:
+        """Batches of a split; shuffled for training."""
+
+    @abstractmethod
+    def loss(self) -> Callable:
+        """What the trainer minimises, ``loss(model, batch)``."""
+
+    @abstractmethod
+    def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
+        """A function from a model to a number on held-out data, lower is better."""
+
+    @abstractmethod
+    def measure(self, system: System) -> dict[str, Any]:
+        """The figures that are stored with a checkpoint."""
+
+    def prepare(
+        self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None
+    ) -> None:
+        """Prepare a model before the training; most tasks do nothing.
+
+        Args:
+            short: the most steps to take, in a trial.
+        """
+        return None
+
+    def watch(self, model: nn.Module, epoch: int) -> dict[str, Any] | None:
+        """What to store about a model after an epoch; most tasks store nothing."""
+        return None
+
+    def read(self, text: str, vocabulary: Vocabulary) -> list[str]:
+        """Split a text into the pieces that the model reads, by default words."""
+        return data.tokenize(text)
+
+    def write(self, tokens: list[str], vocabulary: Vocabulary) -> str:
+        """Join the pieces that the model writes into a text, by default English."""
+        return data.detokenize(tokens, language="en")
+
+    def spell(
+        self, system: System, utterances: Sequence[numpy.ndarray], beam: int, n_best: int
+    ) -> list[Any]:
+        """See :meth:`seqcourse.zoo.System.spell`."""
+        raise CourseError(f"{self.recipe.name} does not read speech; digits-speller does.")
+
+    def caption(
+        self, system: System, pictures: Sequence[numpy.ndarray], beam: int, n_best: int
+    ) -> list[Any]:
+        """See :meth:`seqcourse.zoo.System.caption`."""
+        raise CourseError(f"{self.recipe.name} does not caption pictures; captions-soft does.")
+
+
+def mean_over(
+    batches: Iterable[Any], loss: Callable, weight: Callable[[Any], int]
+) -> Callable[[nn.Module], float]:
+    """A function from a model to its mean loss over batches, each with its weight."""
+
+    def validate(model: nn.Module) -> float:
+        device = next(model.parameters()).device
+        total = count = 0.0
+        for batch in batches:
+            total += loss(model, batch.to(device)).item() * weight(batch)
+            count += weight(batch)
+        return total / count
+
+    return validate
+
+
 @dataclass
 class System:
     """A model of the zoo, ready to use.
 
     Attributes:
-        recipe: how it was made.
+        task: what it was trained for, and how it reads and writes.
         model: the module, in evaluation mode.
         source: vocabulary of the input; for a language model the same as ``target``.
         target: vocabulary of the output.
         figures: what was measured on held-out data when the checkpoint was made.
     """
 
-    recipe: Recipe
+    task: Task
     model: nn.Module
     source: Vocabulary
     target: Vocabulary
     figures: dict[str, Any]
 
     @property
-    def task(self) -> Task:
-        """What the recipe trained for, and how such a system reads and writes."""
-        from seqcourse.zoo.tasks import task_of
-
-        return task_of(self.recipe)
+    def recipe(self) -> Recipe:
+        """How it was made."""
+        return self.task.recipe
 
     @property
     def device(self) -> torch.device:
@@ -80,8 +172,8 @@ class System:
     def tokens(self, text: str) -> list[str]:
         """Split an input as the recipe's task does.
 
-        Translators were trained on whole sentences, so a full stop is added where none stands.
-        Spellings become single letters, without spaces; characters stay as they are.
+        Translators were trained on whole sentences, so a missing full stop is added. Words to
+        pronounce become single letters; characters stay as they are.
         """
         return self.task.read(text, self.source)
 
@@ -105,8 +197,8 @@ class System:
     ) -> list[Translation]:
         """Translate (or pronounce) texts by beam search.
 
-        Words that are not in the vocabulary are read as <unk>. Nothing longer than 2 T + 10 tokens
-        is written for T tokens read.
+        Words that are not in the vocabulary become <unk>. For T input tokens the output has at most
+        2 T + 10 tokens.
 
         Args:
             texts: a list, one sentence or word each (a single string counts as a list of one).
@@ -116,8 +208,8 @@ class System:
             batch_size: inputs decoded together.
 
         Raises:
-            CourseError: if an input is empty, the batch size is below 1, or the system translates
-                nothing.
+            CourseError: if an input is empty, the batch size is below 1, or the system does
+                not translate.
             ValueError: if beam, n_best or length_penalty make no sense, see ``decode.beam_search``.
         """
         if batch_size < 1:
@@ -127,13 +219,13 @@ class System:
         return [self.translation(s, h) for s, h in zip(sources, found, strict=True)]
 
     def sources(self, texts: list[str]) -> list[list[str]]:
-        """The tokens of texts that are to be translated.
+        """The tokens of texts to translate.
 
         Raises:
-            CourseError: if one has no word in it, or the system translates nothing.
+            CourseError: if a text has no word, or the system does not translate.
         """
         if not self.task.translates:
-            raise CourseError(f"{self.recipe.name} {self.task.instead}.")
+            raise CourseError(f"{self.recipe.name} {self.task.why_not_translate}.")
         if isinstance(texts, str):
             texts = [texts]
         sources = [self.tokens(text) for text in texts]
@@ -150,9 +242,9 @@ class System:
         length_penalty: float = 1.0,
         batch_size: int = 256,
     ) -> list[list[Hypothesis]]:
-        """The best outputs for inputs that are tokens already, see ``decode.beam_search``.
+        """The best outputs for tokenised inputs, see ``decode.beam_search``.
 
-        Inputs of like lengths are decoded together; the answers are in the order of the inputs.
+        Inputs of similar length are decoded together; the results are in the order of the inputs.
         """
         order = sorted(range(len(sources)), key=lambda i: len(sources[i]))
         results: list[list[Hypothesis]] = [[] for _ in sources]
@@ -174,7 +266,7 @@ class System:
     def log_probs(
         self, sources: list[list[str]], targets: list[list[str]], batch_size: int = 512
     ) -> list[float]:
-        r"""\log P(target | source), in nats, of outputs that are given; <eos> counts.
+        r"""\log P(target | source), in nats, of given outputs; <eos> counts.
 
         Args:
             sources: tokens of N inputs.
@@ -194,8 +286,7 @@ class System:
     def translate_text(self, text: str, beam: int = 5) -> str:
         """Translate a text of any length, sentence by sentence.
 
-        The models were trained on single sentences; those on words of at most ten. Paragraphs stay
-        paragraphs.
+        The models were trained on single sentences. Paragraphs are kept.
 
         Raises:
             CourseError: as :meth:`translate`.
@@ -203,8 +294,8 @@ class System:
         if not self.task.in_sentences or not text.strip():
             return self.translate([text], beam=beam)[0].text
         paragraphs = [data.sentences(part) for part in text.splitlines()]
-        told = [s for part in paragraphs for s in part if any(c.isalnum() for c in s)]
-        found = iter(t.text for t in self.translate(told or [text], beam=beam))
+        spoken = [s for part in paragraphs for s in part if any(c.isalnum() for c in s)]
+        found = iter(t.text for t in self.translate(spoken or [text], beam=beam))
         lines = [
             " ".join(next(found) if any(c.isalnum() for c in s) else s for s in part)
             for part in paragraphs
@@ -212,7 +303,7 @@ class System:
         return "\n".join(lines)
 
     def translation(self, source: list[str], hypotheses: list[Hypothesis]) -> Translation:
-        """What a search found for an input's tokens, as text."""
+        """The hypotheses of a search as text."""
         outputs = [self.target.decode(h.tokens) for h in hypotheses]
         best, weights = hypotheses[0], None
         if best.weights is not None:
@@ -228,12 +319,12 @@ class System:
         seed: int = 0,
         **options: Any,
     ) -> str:
-        """Go on with a text, piece by piece (language models only).
+        """Continue a text, piece by piece (language models only).
 
         Args:
-            prompt: the text to go on with, at least one character.
+            prompt: the text to continue, at least one character.
             length: how many pieces to add: characters, words or subwords.
-            temperature: divides the logits; below 1 the likely becomes likelier.
+            temperature: divides the logits; below 1 likely pieces become likelier.
             seed: the same seed draws the same text.
             options: see ``decode.sample``, for instance ``top_p``.
 
@@ -241,10 +332,10 @@ class System:
             The prompt and what follows.
 
         Raises:
-            CourseError: if the prompt is empty, longer text is asked for than the model can read, or
+            CourseError: if the prompt is empty, the text would be longer than the model can read, or
                 the system is no language model.
         """
-        if not self.task.goes_on:
+        if not self.task.generates:
             raise CourseError(f"{self.recipe.name} is no language model: use translate.")
         tokens = self.tokens(prompt)
         ids = self.target.encode(tokens, eos=False)
@@ -265,13 +356,13 @@ class System:
             max_len=length,
             generator=generator,
             prefix=prefix,
-            forbid=(data.PAD, data.SOS, data.EOS, data.UNK),
+            forbid=(PAD, SOS, EOS, UNK),
             **options,
         )
         return self.text([*tokens, *self.target.decode(found[0].tokens)])
 
     def spell(self, utterances: Sequence[numpy.ndarray], beam: int = 5, n_best: int = 1) -> list[Any]:
-        """Write down what is said, and where each letter was listened for (spellers only).
+        """Write down spoken words, with the attention of each letter (spellers only).
 
         ::
 
@@ -286,20 +377,20 @@ class System:
             For each a :class:`seqcourse.zoo.tasks.Spelling`.
 
         Raises:
-            CourseError: if an utterance is something else, or the system is no speller.
+            CourseError: if an utterance has another form, or the system is no speller.
         """
         return self.task.spell(self, utterances, beam, n_best)
 
     def caption(self, pictures: Sequence[numpy.ndarray], beam: int = 3, n_best: int = 1) -> list[Any]:
-        """Say what pictures show, and where each word was looked for (captioners only).
+        """Caption pictures, with the attention of each word (captioners only).
 
         ::
 
             system.caption([scene.image])[0].text
 
         Args:
-            pictures: each (height, width, 3) of type uint8; of one that is not as large and square
-                as the model's, the middle square is taken and scaled.
+            pictures: each (height, width, 3) of type uint8. A picture of another size is cut to its
+                middle square and scaled.
             beam: beam width; 1 is greedy decoding.
             n_best: how many captions to keep of each.
 
@@ -307,7 +398,7 @@ class System:
             For each a :class:`seqcourse.zoo.tasks.Caption`.
 
         Raises:
-            CourseError: if a picture is something else, or the system is no captioner.
+            CourseError: if a picture has another form, or the system is no captioner.
         """
         return self.task.caption(self, pictures, beam, n_best)
 
@@ -319,14 +410,14 @@ class System:
             system.fill("the little <mask> ran into the wood.")[0][0]
 
         Raises:
-            CourseError: if there is no <mask>, or the system fills none.
+            CourseError: if there is no <mask>, or the system does not fill masks.
         """
-        if not self.task.fills_gaps:
-            raise CourseError(f"{self.recipe.name} fills no gaps; zoo.load('books-bert') does.")
+        if not self.task.fills_masks:
+            raise CourseError(f"{self.recipe.name} does not fill masks; zoo.load('books-bert') does.")
         tokens = self.tokens(text)
         if MASK not in tokens:
             raise CourseError(f"Expected a text with {MASK} where a word is hidden, but got {text!r}.")
-        ids = [data.SOS, *self.source.encode(tokens)]
+        ids = [SOS, *self.source.encode(tokens)]
         if len(ids) > self.model.longest:
             raise CourseError(
                 f"{self.recipe.name} reads at most {self.model.longest - 2} words, but the text has "
@@ -335,15 +426,10 @@ class System:
         row = torch.tensor([ids], device=self.device)
         with torch.inference_mode():
             logits = self.model(row).words[0].float()
-            logits[:, [data.PAD, data.SOS, data.EOS, data.UNK, self.source.id(MASK)]] = -math.inf
+            logits[:, [PAD, SOS, EOS, UNK, self.source.id(MASK)]] = -math.inf
         found = logits[row[0] == self.source.id(MASK)].softmax(-1).topk(count)
         pairs = zip(found.indices.tolist(), found.values.tolist(), strict=True)
         return [
             [(self.target.tokens[i], p) for i, p in zip(best, shares, strict=True)]
             for best, shares in pairs
         ]
-
-
-def bits(nats: float) -> float:
-    """Nats to bits."""
-    return nats / math.log(2)

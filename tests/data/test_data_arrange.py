@@ -7,7 +7,7 @@ from seqcourse import CourseError, data
 
 
 def test_a_thing_stands_where_it_is_put():
-    scene = data.arrange([("tiger", 20, 30, 24)], ground=(0, 0, 0))
+    scene = data.arrange([("tiger", 20, 30, 24)], background=(0, 0, 0))
     x0, y0, x1, y1 = scene.things[0].box
     assert max(x1 - x0, y1 - y0) == 24
     assert abs((x0 + x1) / 2 - 20) <= 0.5 and abs((y0 + y1) / 2 - 30) <= 0.5

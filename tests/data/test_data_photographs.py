@@ -218,7 +218,7 @@ def test_flickr_is_read(flickr):
         ('{"images": [{"id": 1}], "annotations": []}', "images, entry 0: expected 'id' and a text"),
         ('{"images": ["a.jpg"], "annotations": []}', "entry 0: expected 'id'"),
         ('{"images": [{"id": 1, "file_name": "a.jpg"}, {"id": 1, "file_name": "b.jpg"}], '
-         '"annotations": []}', "the id 1 stands twice"),
+         '"annotations": []}', "the id 1 appears twice"),
         ('{"images": [], "annotations": [{"image_id": 7, "caption": "A."}]}', "the image 7, which"),
         ('{"images": [], "annotations": [{"image_id": 7, "caption": 3}]}', "annotations, entry 0"),
         ('{"images": [{"id": 1, "file_name": "../x.jpg"}], "annotations": '

@@ -11,7 +11,9 @@ import pytest
 from PIL import Image
 
 from seqcourse import data
-from seqcourse.data import build_photographs, build_pictures, grammar, pictures
+from seqcourse.data import grammar, pictures
+from seqcourse.data.build import photographs as build_photographs
+from seqcourse.data.build import pictures as build_pictures
 from seqcourse.data.grammar import caption, caption_es, english, read_caption, spanish
 from seqcourse.data.readers import FILES
 from seqcourse.errors import CourseError
@@ -158,7 +160,7 @@ def stamps(tmp_path, monkeypatch):
 
 def test_the_same_stamps_give_the_same_bytes(stamps, tmp_path):
     for target in ("one", "two"):
-        build_pictures.build_pictures(stamps, tmp_path / target)
+        build_pictures.build(stamps, tmp_path / target)
     one, two = (
         {p.name: p.read_bytes() for p in (tmp_path / t / "pictures").iterdir()} for t in ("one", "two")
     )
@@ -182,21 +184,21 @@ def test_the_same_stamps_give_the_same_bytes(stamps, tmp_path):
 def test_names_and_colours_that_the_stamp_does_not_hold_are_refused(stamps, tmp_path, text, expected):
     (stamps / "animals/cat.txt").write_text(text, encoding="utf-8")
     with pytest.raises(CourseError, match=expected):
-        build_pictures.build_pictures(stamps, tmp_path / "out")
+        build_pictures.build(stamps, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_a_missing_stamp_is_a_sentence(stamps, tmp_path):
     (stamps / "animals/cat.png").unlink()
     with pytest.raises(CourseError, match="tuxpaint-stamps-default"):
-        build_pictures.build_pictures(stamps, tmp_path / "out")
+        build_pictures.build(stamps, tmp_path / "out")
 
 
 def test_photographs_are_made_again_byte_for_byte(stamps, tmp_path, monkeypatch):
     row = "animals/cat | house cat | 281, 282 | tabby"
     monkeypatch.setattr(build_photographs.read_table, "__defaults__", (row,))
     for target in ("one", "two"):
-        build_photographs.build_photographs(stamps, tmp_path / target)
+        build_photographs.build(stamps, tmp_path / target)
     one, two = (
         {p.name: p.read_bytes() for p in (tmp_path / t / "photographs").iterdir()}
         for t in ("one", "two")
@@ -205,7 +207,7 @@ def test_photographs_are_made_again_byte_for_byte(stamps, tmp_path, monkeypatch)
     assert sorted(one) == ["COPYING", "LICENSE", "house_cat.jpg", "photographs.tsv", "source.json"]
     told = one["photographs.tsv"].decode().splitlines()
     assert told[1].split("\t") == ["house_cat.jpg", "house cat", "281, 282", "tabby", "animals/cat"]
-    assert b"photographs.tsv" in one["LICENSE"] and b"build_photographs.py" in one["LICENSE"]
+    assert b"photographs.tsv" in one["LICENSE"] and b"build/photographs.py" in one["LICENSE"]
     pixels = data.read_photograph(tmp_path / "one/photographs/house_cat.jpg").astype(int)
     assert pixels.shape == (224, 224, 3)
     assert (pixels[:40] > 245).all() and numpy.abs(pixels[112, 112] - (10, 20, 30)).max() < 12

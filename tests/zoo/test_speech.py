@@ -78,7 +78,7 @@ def test_what_it_is_not_for_is_said(speller):
         speller.spell([numpy.zeros((0, 13), "f4")])
     with pytest.raises(CourseError, match="use spell"):
         speller.translate(["four two"])
-    with pytest.raises(CourseError, match="hears nothing"):
+    with pytest.raises(CourseError, match="does not read speech"):
         zoo.load("g2p-transformer").spell([numpy.zeros((5, 13), "f4")])
     assert speller.spell([]) == []
 

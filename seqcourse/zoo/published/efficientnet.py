@@ -18,7 +18,7 @@ from seqcourse.data.readers import FILES, read_rows, write_beside
 from seqcourse.errors import CourseError
 from seqcourse.models.efficientnet import EfficientNetLite0, from_published
 from seqcourse.settings import device
-from seqcourse.zoo.published.places import found, package
+from seqcourse.zoo.published.packages import found, package
 
 SIDE = 224  # pixels, as in training
 BATCH = 16  # photographs at a time
@@ -39,11 +39,11 @@ class KnownPhotograph:
 
 
 class PictureEncoder:
-    """EfficientNet-lite0 with what has to be done to a picture before it.
+    """EfficientNet-lite0 with the preparation of its pictures.
 
     Args:
         model: in evaluation mode.
-        name: what its features are called on the disk; other weights need another name.
+        name: of the folder of its features on the disk; other weights need another name.
     """
 
     def __init__(self, model: EfficientNetLite0, name: str) -> None:
@@ -58,7 +58,7 @@ class PictureEncoder:
         """Pictures (H, W, 3) of type uint8 to (B, 3, 224, 224): middle squares, (x - 127) / 128.
 
         Raises:
-            CourseError: there is none, or one is something else.
+            CourseError: the list is empty, or a picture has another form.
         """
         if len(pictures) == 0:
             raise CourseError("Expected at least one picture, but the list is empty.")
@@ -73,13 +73,12 @@ class PictureEncoder:
     def features(self, pictures: Sequence[numpy.ndarray], folder: Path | None = None) -> Tensor:
         """The same, but no picture is computed twice: (B, 1280, 7, 7) in 16 bits, kept on the disk.
 
-        Every picture has a file of its own, named after the sha256 of its pixels and written beside
-        and moved into place; so a run that is killed loses at most one batch, and a file that
-        cannot be read is made again.
+        Every picture has a file of its own, named after the sha256 of its pixels and written whole or
+        not at all. So a killed run loses at most one batch, and an unreadable file is made again.
 
         Args:
             pictures: (H, W, 3) of type uint8 each.
-            folder: where the files lie; :func:`cache_folder` if not given.
+            folder: of the files; :func:`cache_folder` if not given.
         """
         if len(pictures) == 0:
             raise CourseError("Expected at least one picture, but the list is empty.")
@@ -114,7 +113,7 @@ def square(picture: numpy.ndarray, side: int = SIDE) -> numpy.ndarray:
     """The middle square of a picture (H, W, 3) of type uint8 in (side, side, 3).
 
     Raises:
-        CourseError: if it is something else.
+        CourseError: if it has another form.
     """
     picture = numpy.asarray(picture)
     if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != numpy.uint8:
@@ -133,7 +132,7 @@ def load_efficientnet(folder: Path | None = None) -> PictureEncoder:
     """Load the published EfficientNet-lite0 on the course's device.
 
     Args:
-        folder: where the package's files lie; looked for if not given.
+        folder: of the package's files; searched for if not given.
 
     Raises:
         CourseError: the file is not there, or is not the one that was published.
@@ -177,12 +176,12 @@ def cache_folder() -> Path:
 
 def _key(picture: numpy.ndarray) -> str:
     picture = numpy.ascontiguousarray(picture)
-    told = f"{picture.shape} {picture.dtype}\n".encode()
-    return hashlib.sha256(told + picture.tobytes()).hexdigest()
+    form = f"{picture.shape} {picture.dtype}\n".encode()
+    return hashlib.sha256(form + picture.tobytes()).hexdigest()
 
 
 def _read(path: Path) -> numpy.ndarray | None:
-    """The features in a file, or None if there are none that can be read."""
+    """The features in a file, or None if it cannot be read."""
     try:
         features = numpy.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError):

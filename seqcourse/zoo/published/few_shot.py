@@ -1,4 +1,4 @@
-"""Tasks told in a prompt: a description, K examples, a question (Brown et al. 2020)."""
+"""Tasks in a prompt: a description, K examples, a question (Brown et al. 2020)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from seqcourse.errors import CourseError
 
-EXAMPLES = 16  # the first so many pairs of a task are for prompts, the others are asked
+EXAMPLES = 16  # so many pairs of a task are for prompts; the others are the questions
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class PromptTask:
         name: for tables.
         description: the first line of every prompt.
         pairs: questions and answers, one word each.
-        sign: what stands between question and answer.
+        sign: the text between question and answer.
     """
 
     name: str
@@ -27,7 +27,7 @@ class PromptTask:
     sign: str = " =>"
 
     def questions(self) -> tuple[tuple[str, str], ...]:
-        """The pairs that are asked; none of them is ever an example."""
+        """The pairs to ask, which are never examples."""
         return self.pairs[EXAMPLES:]
 
     def prefix(self, shots: int, draw: int = 0) -> str:
@@ -37,7 +37,7 @@ class PromptTask:
             CourseError: if there are not as many examples.
         """
         if not 0 <= shots <= EXAMPLES:
-            raise CourseError(f"Expected 0 to {EXAMPLES} examples, but {shots} were asked for.")
+            raise CourseError(f"Expected 0 to {EXAMPLES} examples, not {shots}.")
         chosen = random.Random(draw).sample(self.pairs[:EXAMPLES], shots)
         lines = [f"{question}{self.sign} {answer}" for question, answer in chosen]
         return "\n".join([self.description, *lines]) + "\n"

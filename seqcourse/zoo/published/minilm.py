@@ -15,7 +15,7 @@ from seqcourse.errors import CourseError
 from seqcourse.models.bert import BERT
 from seqcourse.settings import device
 from seqcourse.zoo.convert import from_hf
-from seqcourse.zoo.published.places import found
+from seqcourse.zoo.published.packages import found
 from seqcourse.zoo.storage import read_json
 
 LONGEST = 256  # tokens that it was fine-tuned with
@@ -77,10 +77,10 @@ def load_minilm(folder: Path | None = None) -> SentenceEncoder:
     """Load all-MiniLM-L6-v2 on the course's device.
 
     Args:
-        folder: where the package's files lie; looked for if not given.
+        folder: of the package's files; searched for if not given.
 
     Raises:
-        CourseError: if the files are not there.
+        CourseError: if the files are missing.
     """
     from safetensors.torch import load_file
     from tokenizers import Tokenizer

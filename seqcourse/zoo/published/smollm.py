@@ -14,7 +14,7 @@ from seqcourse import decode
 from seqcourse.errors import CourseError
 from seqcourse.models.llama import Llama, State
 from seqcourse.settings import device
-from seqcourse.zoo.published.places import found, package
+from seqcourse.zoo.published.packages import found, package
 
 # <|endoftext|>, <|im_start|> and <|im_end|>: a text ends there.
 ENDS = (0, 1, 2)
@@ -61,8 +61,8 @@ class SmolLM:
         """What the model writes after a prompt (the prompt is not repeated).
 
         Args:
-            prompt: the text to go on with.
-            length: at most so many tokens.
+            prompt: the text to continue.
+            length: the most tokens to write.
             stop: cut the answer before this text, for instance a line feed.
             temperature: 0 takes the most likely token each time; above, tokens are drawn.
             top_p: see ``decode.filter_logits``.
@@ -71,7 +71,7 @@ class SmolLM:
         ids = self.ids(prompt)
         with torch.inference_mode():
             _, state = self.model.run(ids[:, :-1], self.model.start(batch_size=1))
-        reader = _Read(self.model, state)
+        reader = _AfterPrompt(self.model, state)
         options = dict(max_len=length, prefix=ids[0, -1:], batch_size=1)
         if temperature == 0:
             written = decode.greedy(reader, None, **options)[0]
@@ -108,20 +108,20 @@ class SmolLM:
     def hits(self, prefix: str, pairs: Sequence[tuple[str, str]], sign: str) -> list[bool]:
         """Whether the most likely continuation of ``prefix + question + sign`` begins with the answer.
 
-        The prefix is read once, its keys and values serve all questions. No text is written: the
-        greedy answer is the right one exactly if each of its tokens is the most likely one behind
-        those before it, which one pass over the right answer tells.
+        The prefix is read once; all questions share its keys and values. No text is written: the greedy
+        answer is right exactly if each token of the right answer is the most likely one after the
+        tokens before it, which one pass over the right answer shows.
 
         Args:
             prefix: a description and examples, ending in a line feed.
             pairs: questions and answers.
-            sign: what stands behind a question.
+            sign: the text after a question.
         """
         ids = self.ids(prefix)
         asked = [self.ids(f"{question}{sign}")[0] for question, _ in pairs]
         answers = [self.ids(f" {answer}")[0] for _, answer in pairs]
         rows = [torch.cat(both) for both in zip(asked, answers, strict=True)]
-        # Padding stands behind everything, where no real token looks.
+        # Padding is at the end, where no real token looks.
         batch = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
         with torch.inference_mode():
             _, state = self.model.run(ids, self.model.start(batch_size=1))
@@ -135,8 +135,8 @@ class SmolLM:
         ]
 
 
-class _Read:
-    """The model, as ``decode`` drives it, when the prompt has been read already."""
+class _AfterPrompt:
+    """The model for ``decode``, after it has read the prompt."""
 
     def __init__(self, model: Llama, state: State) -> None:
         self.step = model.step
@@ -150,10 +150,10 @@ def load_smollm(folder: Path | None = None) -> SmolLM:
     """Load SmolLM2-135M-Instruct on the course's device.
 
     Args:
-        folder: where the package's files lie; looked for if not given.
+        folder: of the package's files; searched for if not given.
 
     Raises:
-        CourseError: if the files are not there, or the ``gguf`` library is missing.
+        CourseError: if the files or the ``gguf`` library are missing.
     """
     path = found("smollm2", folder) / package("smollm2").inside[0]
     fields, tensors = read_gguf(path)
@@ -260,7 +260,7 @@ def halves_from_pairs(weight: Tensor, heads: int) -> Tensor:
 
 
 def bpe(tokens: list[str], merges: list[str], kinds: list[int]) -> Any:
-    """The byte-level BPE tokenizer of SmolLM2 from its tokens and merges; digits stand alone."""
+    """The byte-level BPE tokenizer of SmolLM2 from its tokens and merges; every digit is a token."""
     from tokenizers import AddedToken, Tokenizer, decoders, pre_tokenizers
     from tokenizers.models import BPE
 

@@ -1,4 +1,4 @@
-"""What the published models said when we asked them: for readers who do not have them."""
+"""Stored outputs of the published models, for readers who do not have them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 
 from seqcourse.errors import CourseError
 from seqcourse.zoo.published.few_shot import TASKS
-from seqcourse.zoo.published.places import find, found, package
+from seqcourse.zoo.published.packages import find, found, package
 from seqcourse.zoo.published.smollm import SmolLM, load_smollm
 from seqcourse.zoo.storage import read_json, write_json
 
@@ -20,7 +20,7 @@ OUTPUTS = Path(__file__).parent / "smollm2.json"
 REFERENCE = Path(__file__).parent / "minilm.json"
 SHOTS = (0, 1, 2, 4, 8, 16)
 DRAWS = 3
-LENGTH = 16  # tokens that are written behind each prompt below
+LENGTH = 16  # tokens to write after each prompt below
 
 PROMPTS = (
     "The capital of France is",
@@ -62,16 +62,16 @@ SENTENCES = (
 
 
 class StoredLM:
-    """Answers as :class:`SmolLM` does, but only what it was asked when the outputs were stored."""
+    """Answers like :class:`SmolLM`, but only for the stored prompts."""
 
     def __init__(self) -> None:
         self._said = outputs()
 
     def complete(self, prompt: str, length: int = LENGTH, *, stop: str | None = None) -> str:
-        """What the model wrote behind a prompt, see :meth:`SmolLM.complete`.
+        """What the model wrote after a prompt, see :meth:`SmolLM.complete`.
 
         Raises:
-            CourseError: if the prompt is not among those stored.
+            CourseError: if there is no stored output for the prompt.
         """
         text = self._of("completions", prompt)
         return text if stop is None else text.split(stop)[0]
@@ -90,7 +90,7 @@ class StoredLM:
 
 
 def smollm_or_stored(folder: Path | None = None) -> SmolLM | StoredLM:
-    """SmolLM2 where it is found and can be read, otherwise its stored outputs."""
+    """SmolLM2 if it is installed and can be read, otherwise its stored outputs."""
     if find("smollm2", folder) is None:
         return StoredLM()
     try:
@@ -130,7 +130,7 @@ def measure_shots(model: SmolLM, shots: Sequence[int] = SHOTS, draws: int = DRAW
 
 
 def write_outputs() -> None:
-    """Ask SmolLM2 everything that the chapter shows, and store what it says."""
+    """Run SmolLM2 on everything that the chapter shows, and store its outputs."""
     model, wanted = load_smollm(), package("smollm2")
     completions, words = {}, {}
     for prompt in PROMPTS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seqcourse.errors import CourseError
 from seqcourse.zoo.recipes import Recipe
-from seqcourse.zoo.tasks.base import Task
+from seqcourse.zoo.system import Task
 from seqcourse.zoo.tasks.captions import Caption, CaptionTask
 from seqcourse.zoo.tasks.clothes import ClothesTask
 from seqcourse.zoo.tasks.language import CharacterTask, SubwordTask, WordTask

@@ -1,4 +1,4 @@
-"""Who wrote this passage? Fine-tuning with few labels, with and without what pre-training gives."""
+"""Who wrote this passage? Fine-tuning with few labels, with and without pre-training."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def fine_tune(
 
 
 def accuracy(model: models.Classifier, system: System) -> float:
-    """Share of the held-out passages whose author is found."""
+    """Share of the held-out passages with the right author."""
     right = total = 0
     with torch.inference_mode():
         for batch in labelled(system, held_out(), shuffle=False):
@@ -92,7 +92,7 @@ def held_out() -> list[data.Passage]:
 def labelled(
     system: System, passages: list[data.Passage], shuffle: bool, seed: int = 0
 ) -> data.LabelledBatches:
-    """Passages as batches; <eos> behind each, where the classifier reads its state."""
+    """Passages as batches; each ends with <eos>, where the classifier reads its state."""
     texts = [system.target.encode(p.text.lower(), eos=False)[: LONGEST - 1] for p in passages]
     ids = [[*text, data.EOS] for text in texts]
     authors = [passage.author for passage in passages]

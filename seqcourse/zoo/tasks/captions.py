@@ -1,4 +1,4 @@
-"""Captions of composed scenes: what a captioner is trained on, how it is asked, what is measured."""
+"""Captions of composed scenes: training data, use and measurement of a captioner."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from torch import nn
 
 from seqcourse import data, decode, metrics
 from seqcourse.data import CaptionBatches, Vocabulary, grammar
+from seqcourse.data.geometry import Box
 from seqcourse.data.pictures import kinds
-from seqcourse.data.places import Box
 from seqcourse.data.scenes import Scene, load_scenes
 from seqcourse.errors import CourseError
 from seqcourse.train import captioning_loss
-from seqcourse.zoo.system import NO_OUTPUT, System
-from seqcourse.zoo.tasks.base import Task
+from seqcourse.zoo.system import NO_OUTPUT, System, Task, mean_over
 
 VALID, TEST = 512, 1000  # scenes
 LONGEST = 24  # words of a caption; the grammar's longest has 15
@@ -28,10 +27,10 @@ LONGEST = 24  # words of a caption; the grammar's longest has 15
 
 @dataclass(frozen=True)
 class Caption:
-    """One picture and what a captioner says of it.
+    """A captioner's output for one picture.
 
-    text: the caption; tokens: its words; maps: for each word where the decoder looked, (T', G, G), or
-    None for a captioner with one context; score: log-probability per word; n_best: the best captions
+    text: the caption; tokens: its words; maps: for each word the decoder's attention, (T', G, G), or
+    None for a captioner without attention; score: log-probability per word; n_best: the best captions
     with their scores, best first.
     """
 
@@ -46,7 +45,7 @@ class CaptionTask(Task):
     """Scenes in English, trained by teacher forcing with the recipe's ``doubly`` as regulariser."""
 
     use = "caption(pictures)"
-    instead = "reads pictures and no text: use caption"
+    why_not_translate = "reads pictures and no text: use caption"
 
     @property
     def size(self) -> int:
@@ -75,23 +74,15 @@ class CaptionTask(Task):
         )
 
     def loss(self) -> Callable:
-        """Words, and what the recipe asks of the maps."""
+        """Cross-entropy of the words, and the recipe's terms for the maps."""
         known = ("doubly", "reinforce", "entropy")
         return partial(captioning_loss, **{k: v for k, v in self.recipe.options.items() if k in known})
 
     def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
         """A function from a model to its mean loss per word on scenes of unseen pairs."""
-        batches = self.batches(source, target, "valid")
-
-        def loss(model: nn.Module) -> float:
-            device = next(model.parameters()).device
-            total = count = 0.0
-            for batch in batches:
-                total += captioning_loss(model, batch.to(device)).item() * batch.tokens
-                count += batch.tokens
-            return total / count
-
-        return loss
+        return mean_over(
+            self.batches(source, target, "valid"), captioning_loss, lambda batch: batch.tokens
+        )
 
     def caption(
         self,
@@ -115,8 +106,8 @@ class CaptionTask(Task):
         return found
 
     def measure(self, system: System) -> dict[str, Any]:
-        """On scenes of held-out pairs: what is said rightly, BLEU, CIDEr and the pointing game; on
-        scenes with things that were never trained on, what is said rightly."""
+        """On scenes of held-out pairs: exact matches, BLEU, CIDEr and the pointing game; on scenes with
+        things that were never trained on: exact matches."""
         scenes = load_scenes("test", TEST, self.size)
         began = time.perf_counter()
         found = self.caption(system, [scene.image for scene in scenes])
@@ -144,14 +135,14 @@ def said(texts: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str,
 
 
 def mentions(tokens: Sequence[str], scene: Scene) -> dict[int, list[Box]]:
-    """The words of a caption that begin the name of a thing in the scene, and the boxes they mean.
+    """The words of a caption that begin the name of a thing in the scene, and the boxes of that thing.
 
-    Of "two fire trucks" it is "fire", with the box of each fire truck. A name of what is not there is
-    left out: it has no box that it could miss.
+    In "two fire trucks" the word is "fire", with the box of each fire truck. Names of absent things are
+    left out, because they have no box.
 
     Args:
         tokens: the caption's words.
-        scene: the picture's.
+        scene: of the picture.
 
     Returns:
         Number of the word, counted from 0 -> boxes (x0, y0, x1, y1) in pixels.
@@ -174,12 +165,12 @@ def mentions(tokens: Sequence[str], scene: Scene) -> dict[int, list[Box]]:
 
 
 def pointing(captions: Sequence[Caption], scenes: Sequence[Scene]) -> dict[str, float] | None:
-    """The pointing game over all names that captions say rightly; None for captioners without maps.
+    """The pointing game over all correct names in captions; None for captioners without maps.
 
-    ``share`` of the peaks in their box, where the peak is the middle of the place with the largest
-    weight; ``drawn`` where it is that of the map as figures show it, see
-    :func:`seqcourse.metrics.blurred`; ``chance`` for a place drawn at random; and ``others`` where each
-    word is given the map of the next name in the list, mostly the other thing of the same picture.
+    ``share``: how many peaks are in their box; the peak is the centre of the place with the largest
+    weight. ``drawn``: the same for the map as figures show it, see :func:`seqcourse.metrics.blurred`.
+    ``chance``: the same for a random place. ``others``: the same with the map of the next name in the
+    list, mostly the other thing of the same picture.
     """
     maps, boxes = [], []
     for caption, scene in zip(captions, scenes, strict=True):
@@ -207,7 +198,7 @@ def fitted(picture: Any, size: int) -> numpy.ndarray:
     """A picture (H, W, 3) of type uint8 as (size, size, 3): its middle square, made smaller or larger.
 
     Raises:
-        CourseError: if it is something else.
+        CourseError: if it has another form.
     """
     found = numpy.asarray(picture)
     if found.ndim != 3 or found.shape[2] != 3 or found.dtype != numpy.uint8:

@@ -1,4 +1,4 @@
-"""What is on the picture? Ten kinds of clothes, with little data and with more."""
+"""Classification of pictures: ten kinds of clothes, with little data and with more."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from seqcourse.data.fashion import Clothes
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer, label_loss
 from seqcourse.zoo.recipes import Recipe
-from seqcourse.zoo.system import System
-from seqcourse.zoo.tasks.base import Task
+from seqcourse.zoo.system import System, Task, mean_over
 
 
 class ClothesTask(Task):
     """Pictures of Fashion-MNIST and their kinds; vocabularies only name the kinds."""
 
     vocabulary_sizes = 0
-    instead = "sees pictures of clothes and reads no text"
+    why_not_translate = "sees pictures of clothes and reads no text"
 
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
         """The names of the kinds, twice."""
@@ -41,18 +40,13 @@ class ClothesTask(Task):
 
     def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
         """A function from a model to its mean loss on the validation split."""
-        batches = list(self.batches(source, target, "valid"))
-        count = sum(len(batch.labels) for batch in batches)
-
-        def loss(model: nn.Module) -> float:
-            to = next(model.parameters()).device
-            return sum(label_loss(model, b.to(to)).item() * len(b.labels) for b in batches) / count
-
-        return loss
+        return mean_over(
+            list(self.batches(source, target, "valid")), label_loss, lambda batch: len(batch.labels)
+        )
 
     def measure(self, system: System) -> dict[str, Any]:
-        """Share of the test pictures that are named rightly; the same for models of the same recipe,
-        trained anew on the first few pictures of each kind, as many steps for each."""
+        """Accuracy on the test pictures; the same for new models of this recipe that are trained on the
+        first few pictures of each kind, all for the same number of steps."""
         test = data.load_fashion("test")
         began = time.perf_counter()
         right = accuracy(system.model, test)
@@ -95,7 +89,7 @@ def train_on(recipe: Recipe, each: int, steps: int, clothes: Clothes | None = No
 
 
 def accuracy(model: nn.Module, clothes: Clothes) -> float:
-    """Share of the pictures that a model names rightly."""
+    """Share of the pictures that a model classifies correctly."""
     model.eval()
     to, right = next(model.parameters()).device, 0
     with torch.inference_mode():

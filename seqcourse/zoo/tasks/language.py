@@ -1,7 +1,8 @@
-"""Tasks of language models: what comes next in a book, in characters, words or subwords."""
+"""Language models: the next character, word or subword of a book."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,16 +12,15 @@ from torch import Tensor, nn
 from seqcourse import data
 from seqcourse.data import SubwordVocabulary, Vocabulary
 from seqcourse.train import language_model_loss
-from seqcourse.zoo.system import System, bits
-from seqcourse.zoo.tasks.base import Task
+from seqcourse.zoo.system import System, Task
 
 
 class LanguageTask(Task):
-    """One long text in three parts; subclasses say which text and in what pieces."""
+    """One long text in three parts; subclasses define the text and its pieces."""
 
     use = "generate(prompt)"
-    goes_on = True
-    instead = "is a language model: it has nothing to translate"
+    generates = True
+    why_not_translate = "is a language model: it has nothing to translate"
 
     def texts(self) -> dict[str, str]:
         """The parts "train", "valid" and "test" as text."""
@@ -90,7 +90,7 @@ class CharacterTask(LanguageTask):
 
 
 class BooksTask(LanguageTask):
-    """The children's books, a paragraph after the other, <eos> behind each."""
+    """The children's books, paragraph after paragraph, each with <eos> at its end."""
 
     def texts(self) -> dict[str, str]:
         splits = ("train", "valid", "test")
@@ -115,7 +115,7 @@ class BooksTask(LanguageTask):
 
 
 class WordTask(BooksTask):
-    """The children's books word by word; what stands in them fewer than three times is <unk>."""
+    """The children's books word by word; words that occur fewer than three times are <unk>."""
 
     min_count = 3
 
@@ -130,7 +130,7 @@ class WordTask(BooksTask):
         return torch.tensor([i for tokens in self.tokens(split) for i in vocabulary.encode(tokens)])
 
     def measure(self, system: System) -> dict[str, Any]:
-        """As always, and how many words are <unk>, which is easier to guess than a word."""
+        """The same, and the share of <unk>, which is easier to guess than a word."""
         unknown = (self.ids(system.target, "test") == data.UNK).double().mean().item()
         return {**super().measure(system), "unknown_share": unknown}
 
@@ -151,15 +151,18 @@ class SubwordTask(BooksTask):
         return vocabulary.detokenize(tokens)
 
     def measure(self, system: System) -> dict[str, Any]:
-        """As always, and who wrote a passage: with and without pre-training and auxiliary loss."""
+        """The same, and the accuracy of author classification with and without pre-training."""
         from seqcourse.zoo.tasks.authors import ablation
 
         return {**super().measure(system), "authors": ablation(system)}
 
 
 def mean_loss(model: nn.Module, ids: Tensor) -> float:
-    """Mean loss of each next id of a text (N,), read in one piece, or in windows if the model has a
-    longest text; windows overlap by half, and only what has half a window before it is counted."""
+    """Mean loss of each next id of a text (N,).
+
+    A model with a longest text reads windows that overlap by half; only ids with half a window before
+    them count.
+    """
     ids = ids.to(next(model.parameters()).device)
     window = min(getattr(model, "longest", len(ids) - 1), len(ids) - 1)
     total, done = 0.0, 0
@@ -171,3 +174,8 @@ def mean_loss(model: nn.Module, ids: Tensor) -> float:
         total += nn.functional.cross_entropy(logits[new], targets[new], reduction="sum").item()
         done = begin + len(targets)
     return total / (len(ids) - 1)
+
+
+def bits(nats: float) -> float:
+    """Nats to bits."""
+    return nats / math.log(2)

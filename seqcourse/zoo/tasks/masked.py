@@ -10,17 +10,17 @@ from torch import nn
 
 from seqcourse import data
 from seqcourse.data import NOT_ASKED, SPECIALS, Vocabulary
+from seqcourse.tokens import MASK
 from seqcourse.train import bert_loss
-from seqcourse.zoo.system import MASK, System
-from seqcourse.zoo.tasks.base import Task
+from seqcourse.zoo.system import System, Task, mean_over
 
 
 class MaskedTask(Task):
     """Neighbouring sentences of the children's books, word by word."""
 
     use = "fill(text)"
-    fills_gaps = True
-    instead = "is a language model: it has nothing to translate"
+    fills_masks = True
+    why_not_translate = "is a language model: it has nothing to translate"
     min_count = 3
 
     def documents(self, split: str) -> list[list[list[str]]]:
@@ -34,14 +34,14 @@ class MaskedTask(Task):
         return [document for document in found if len(document) > 1]
 
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
-        """The frequent words of the training part, and <mask> in front of them."""
+        """<mask> and the frequent words of the training part."""
         sentences = [sentence for document in self.documents("train") for sentence in document]
         words = Vocabulary.build(sentences, min_count=self.min_count).tokens[len(SPECIALS) :]
         vocabulary = Vocabulary([MASK, *words])
         return vocabulary, vocabulary
 
     def read(self, text: str, vocabulary: Vocabulary) -> list[str]:
-        """Words, and <mask> wherever it stands."""
+        """Words, with every <mask> as one token."""
         first, *others = (data.tokenize(part) for part in text.split(MASK))
         return first + [token for part in others for token in (MASK, *part)]
 
@@ -65,17 +65,11 @@ class MaskedTask(Task):
 
     def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
         """A function from a model to the mean of that sum on the validation part."""
-        batches = list(self.batches(source, target, "valid"))
-
-        def loss(model: nn.Module) -> float:
-            device = next(model.parameters()).device
-            return sum(bert_loss(model, batch.to(device)).item() for batch in batches) / len(batches)
-
-        return loss
+        return mean_over(list(self.batches(source, target, "valid")), bert_loss, lambda batch: 1)
 
     def measure(self, system: System) -> dict[str, Any]:
-        """On the held-out ends: hidden words found, and pairs judged rightly; beside what the most
-        frequent word and a coin would reach."""
+        """On the held-out ends: the shares of hidden words and of pairs that are right, and the share of
+        the most frequent word."""
         right = among_five = asked = judged = pairs = common = 0
         first = system.target.id(",")
         with torch.inference_mode():

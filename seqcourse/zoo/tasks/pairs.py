@@ -13,14 +13,13 @@ from torch import nn
 from seqcourse import data, metrics
 from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
 from seqcourse.train import teacher_forcing_loss
-from seqcourse.zoo.system import System
-from seqcourse.zoo.tasks.base import Task
+from seqcourse.zoo.system import System, Task, mean_over
 
 LENGTH_EDGES = (1, 5, 7, 9, 11, 14, 17)  # English words: 1-4, 5-6, 7-8, 9-10, 11-13, 14-16
 
 
 class PairTask(Task):
-    """Pairs of token lists, trained by teacher forcing; subclasses say which pairs."""
+    """Pairs of token lists, trained by teacher forcing; subclasses define the pairs."""
 
     vocabulary_sizes = 2
     use = "translate(texts)"
@@ -56,17 +55,9 @@ class PairTask(Task):
 
     def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
         """A function from a model to its mean loss per token on the validation split."""
-        batches = self.batches(source, target, "valid")
-
-        def loss(model: nn.Module) -> float:
-            device = next(model.parameters()).device
-            total = count = 0.0
-            for batch in batches:
-                total += teacher_forcing_loss(model, batch.to(device)).item() * batch.tokens
-                count += batch.tokens
-            return total / count
-
-        return loss
+        return mean_over(
+            self.batches(source, target, "valid"), teacher_forcing_loss, lambda batch: batch.tokens
+        )
 
 
 class TranslationTask(PairTask):
@@ -80,7 +71,7 @@ class TranslationTask(PairTask):
         return [(data.tokenize(p.source), data.tokenize(p.target)) for p in pairs]
 
     def read(self, text: str, vocabulary: Vocabulary) -> list[str]:
-        """Words of a whole sentence, as in training: a full stop is added where none stands."""
+        """Words of a whole sentence, as in training: a missing full stop is added."""
         tokens = data.tokenize(text)
         return tokens if not tokens or tokens[-1] in {".", "?", "!"} else [*tokens, "."]
 
@@ -120,10 +111,10 @@ class TranslationTask(PairTask):
 
 
 class SubwordTranslationTask(TranslationTask):
-    """Sentence pairs of any length in subwords: no word is unknown, no sentence too long."""
+    """Sentence pairs of any length in subwords, so that no word is unknown."""
 
     def texts(self, split: str) -> tuple[list[str], list[str]]:
-        """English and other sentences; for training those beyond the course's usual cut too."""
+        """English and other sentences; the training split includes "rest"."""
         pairs = data.load_pairs(self.recipe.data, split)
         if split == "train":
             pairs = pairs + data.load_pairs(self.recipe.data, "rest")
@@ -154,7 +145,7 @@ class SubwordTranslationTask(TranslationTask):
         return vocabulary.detokenize(tokens)
 
     def measure(self, system: System) -> dict[str, Any]:
-        """As the translators of words, and on held-out sentences of any length and with any word."""
+        """The same as for words, and BLEU on held-out sentences of any length with any word."""
         pairs = data.load_pairs(self.recipe.data, "any")
         language = self.recipe.data[-2:]
         found = [t.text for t in system.translate([p.source for p in pairs], batch_size=64)]
@@ -181,7 +172,7 @@ class PronunciationTask(PairTask):
         return " ".join(tokens)
 
     def measure(self, system: System) -> dict[str, Any]:
-        """Word and phoneme error rates on the held-out words, beam 5, any listed pronunciation right."""
+        """Word and phoneme error rates on the held-out words, beam 5; any listed pronunciation is right."""
         entries = data.load_pronunciations("test")
         began = time.perf_counter()
         found = system.translate([e.word for e in entries])

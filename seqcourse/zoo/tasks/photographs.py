@@ -17,32 +17,32 @@ from seqcourse.zoo.recipes import Recipe
 from seqcourse.zoo.system import System
 from seqcourse.zoo.tasks.captions import TEST, VALID, CaptionTask
 
-MIN_COUNT = 5  # how often a word has to be said to be learned, as in Xu et al. (2015)
+MIN_COUNT = 5  # rarer words are left out, as in Xu et al. (2015)
 
 
 def on_photographs(recipe: Recipe, folder: Path | str) -> Recipe:
-    """The recipe of a captioner with the photographs of a folder in place of the composed scenes.
+    """The recipe of a captioner, with the photographs of a folder instead of the composed scenes.
 
     Args:
         recipe: of a captioner.
         folder: what :func:`seqcourse.data.load_captioned` reads.
 
     Raises:
-        CourseError: the recipe makes no captioner.
+        CourseError: the recipe is not for a captioner.
     """
     if recipe.task != "captions":
         raise CourseError(
-            f"Photographs should go to a recipe of a captioner, but {recipe.name} is trained for "
+            f"Only captioners can be trained on photographs, but {recipe.name} is trained for "
             f"{recipe.task}."
         )
     return replace(recipe, task="photographs", data=str(folder))
 
 
 class PhotographTask(CaptionTask):
-    """Photographs with captions as people write them; ``recipe.data`` is their folder.
+    """Photographs with captions by people; ``recipe.data`` is their folder.
 
-    Words said at least ``min_count`` times are learned (5, unless the recipe's options say otherwise),
-    all captions of a photograph take turns, and full stops are left out.
+    The vocabulary has the words that occur at least ``min_count`` times (an option, by default 5).
+    Every epoch draws one caption of each photograph. Full stops are left out.
     """
 
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:

@@ -14,14 +14,13 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import data
-from seqcourse.data import SOS, UNK, EncodedQuestion, QuestionBatches, Vocabulary
+from seqcourse.data import SOS, SPECIALS, UNK, EncodedQuestion, QuestionBatches, Vocabulary
 from seqcourse.data.grammar import NUMBERS
 from seqcourse.data.pictures import kinds
 from seqcourse.data.questions import QUESTION_KINDS
 from seqcourse.errors import CourseError
 from seqcourse.train import Trainer, answer_loss, region_loss
-from seqcourse.zoo.system import System
-from seqcourse.zoo.tasks.base import Task
+from seqcourse.zoo.system import System, Task, mean_over
 
 HELD_OUT = {"valid": 300, "test": 1000}  # scenes; each shows a pair of things never trained on
 _WORDS = "how many are there what colour is the left right of above below ?"
@@ -32,7 +31,7 @@ class QuestionTask(Task):
     """One question about each scene per epoch, answered by choosing; see :class:`models.TwoStream`."""
 
     vocabulary_sizes = 2
-    instead = "answers questions about scenes: it has nothing to translate"
+    why_not_translate = "answers questions about scenes: it has nothing to translate"
 
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
         """The words of the questions, and the answers: numbers, colours and names of things."""
@@ -58,10 +57,10 @@ class QuestionTask(Task):
     def prepare(
         self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None
     ) -> None:
-        """Train the picture's encoder first, to name what stands at each place of its grid.
+        """First train the picture's encoder to name the thing at each place of its grid.
 
-        So the picture's stream begins with things that were recognised, as the regions of a detector are
-        in the paper. A model that sees no picture stays as it is.
+        So the picture's stream starts from recognised things, like the regions of a detector in the
+        paper. A model without a picture is not changed.
         """
         first = self.recipe.options["first"]
         if model.encoder is None:
@@ -70,25 +69,18 @@ class QuestionTask(Task):
         Trainer(model, region_loss, training).fit(self.batches(source, target))
 
     def loss(self) -> Callable:
-        """Cross-entropy of the answers, and of what stands at each place."""
+        """Cross-entropy of the answers, and of the thing at each place."""
         return partial(answer_loss, regions=self.recipe.options["regions"])
 
     def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
         """A function from a model to its mean loss per question about the validation scenes."""
-        batches = self.batches(source, target, "valid")
-
-        def loss(model: nn.Module) -> float:
-            to, total, count = next(model.parameters()).device, 0.0, 0
-            for batch in batches:
-                total += answer_loss(model, batch.to(to)).item() * len(batch.labels)
-                count += len(batch.labels)
-            return total / count
-
-        return loss
+        return mean_over(
+            self.batches(source, target, "valid"), answer_loss, lambda batch: len(batch.labels)
+        )
 
     def measure(self, system: System) -> dict[str, Any]:
-        """Right answers about the test scenes, by kind of question; beside them what the commonest
-        answer of that kind in training would reach, and what a draw among its answers would."""
+        """Accuracy on the test scenes by kind of question, compared with the commonest answer of that
+        kind in training and with a random answer."""
         batches = self.batches(system.source, system.target, "test")
         right: list[bool] = []
         began = time.perf_counter()
@@ -102,9 +94,9 @@ class QuestionTask(Task):
 
 
 def by_kind(asked: list[data.Question], right: list[bool]) -> dict[str, Any]:
-    """For each kind of question, and for colours that the name does not give away: how many questions,
-    and the shares of right answers of a model, of the commonest answer and of a draw; and for each
-    number of things how often the model counts it rightly."""
+    """For each kind of question, and for colours that the name does not reveal: the number of questions,
+    and the accuracy of a model, of the commonest answer and of a random answer; and for each number of
+    things how often the model counts it correctly."""
     learned = [question for about in scenes("train", 1000).asked for question in about]
     colours: dict[str, set[str]] = {}
     for kind in kinds("train"):
@@ -150,8 +142,8 @@ def by_kind(asked: list[data.Question], right: list[bool]) -> dict[str, Any]:
 
 @dataclass
 class Scenes:
-    """Pictures (N, 64, 64, 3); for each what can be asked about it, and the names of the things at the
-    places of its grid, row by row, empty where there is none."""
+    """Pictures (N, 64, 64, 3); for each its questions, and the names of the things at the places of its
+    grid, row by row, empty where there is no thing."""
 
     pictures: numpy.ndarray
     asked: list[list[data.Question]]
@@ -194,7 +186,7 @@ def encode(question: data.Question, source: Vocabulary, target: Vocabulary) -> E
 
 @dataclass
 class Answer:
-    """What a model says to a question about a picture.
+    """A model's answer to a question about a picture.
 
     Attributes:
         text: the likeliest answer.
@@ -217,12 +209,12 @@ def answer(system: System, picture: numpy.ndarray, question: str, count: int = 5
     Args:
         system: of a recipe of this task.
         picture: (64, 64, 3), 0 to 255.
-        question: as ``data.questions`` words them; case, and whether a space stands before the question
-            mark, do not matter.
+        question: worded as by ``data.questions``; case and a space before the question mark do not
+            matter.
         count: how many answers to give with their probabilities.
 
     Raises:
-        CourseError: if a word of the question is none that the model was trained with.
+        CourseError: if the model does not know a word of the question.
     """
     words = question.lower().replace("?", " ?").split()
     words += ["?"] * (words[-1:] != ["?"])
@@ -245,4 +237,4 @@ def answer(system: System, picture: numpy.ndarray, question: str, count: int = 5
         (system.target.tokens[i], share)
         for i, share in zip(top.indices.tolist(), top.values.tolist(), strict=True)
     ]
-    return Answer(best[0][0], best, ["<sos>", *words], *maps)
+    return Answer(best[0][0], best, [SPECIALS[SOS], *words], *maps)

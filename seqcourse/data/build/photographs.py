@@ -1,21 +1,16 @@
 """Make the photographs with ImageNet classes again, out of the stamps of Tux Paint.
 
-    python -m seqcourse.data.build photographs --source FOLDER   (usr/share/tuxpaint/stamps, unpacked)
-
 They show what a network trained on ImageNet knows, larger than the cut-outs for the scenes. There is one
 for a class, and none was left out for what a network said of it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
 from pathlib import Path
 
-from seqcourse.data.build_pictures import LICENCE, tight
-from seqcourse.data.readers import FILES, write_beside
-from seqcourse.errors import CourseError
+from seqcourse.data.build.stamps import read_stamp, write_stamps
+from seqcourse.data.readers import FILES
 
 SIZE = 224  # pixels; what EfficientNet-lite0 was trained with
 SHARE = 0.9  # of the side that the thing takes
@@ -88,14 +83,7 @@ def on_white(path: Path, size: int = SIZE) -> bytes:
     """A stamp in the middle of a white square, as a JPEG file."""
     from PIL import Image
 
-    if not path.is_file():
-        raise CourseError(
-            f"Expected a picture at {path}, but there is none. It is in the Debian package "
-            f"tuxpaint-stamps-default: apt-get download, dpkg-deb -x, and name the folder "
-            f"usr/share/tuxpaint/stamps."
-        )
-    with Image.open(path) as opened:
-        image = tight(opened.convert("RGBA"))
+    image = read_stamp(path)
     ratio = SHARE * size / max(image.size)
     scaled = tuple(max(1, round(side * ratio)) for side in image.size)
     image = image.resize(scaled, Image.Resampling.LANCZOS)
@@ -106,35 +94,15 @@ def on_white(path: Path, size: int = SIZE) -> bytes:
     return buffer.getvalue()
 
 
-def build_photographs(source: Path, target: Path = FILES) -> None:
+def build(source: Path, target: Path = FILES) -> None:
     """Write ``photographs`` under ``target``: the files, their index, licence and note."""
-    from seqcourse.data.build import write_source
-
     rows = read_table()
     files = {row["file"]: on_white(source / f"{row['stamp']}.png") for row in rows}
-    stamps = b"".join((source / f"{row['stamp']}.png").read_bytes() for row in rows)
-    index = ["\t".join(rows[0]), *("\t".join(row.values()) for row in rows)]
-    folder = target / "photographs"
-    for name, content in files.items():
-        write_beside(folder / name, content)
-    write_beside(folder / "photographs.tsv", "".join(f"{line}\n" for line in index).encode())
-    told = LICENCE.replace("pictures.tsv", "photographs.tsv").replace("_pictures.py", "_photographs.py")
-    write_beside(folder / "LICENSE", told.encode())
-    write_beside(folder / "COPYING", (FILES / "pictures" / "COPYING").read_bytes())
-    counts = {"photographs": len(rows), "bytes": sum(map(len, files.values()))}
-    note = {
-        "package": "tuxpaint-stamps-default 2022.06.04-1 (Debian)",
-        "file": "usr/share/tuxpaint/stamps, the stamps that photographs.tsv names",
-        "sha256": hashlib.sha256(stamps).hexdigest(),
-        "sha256 of": "the stamps' PNG files, one after the other in the order of photographs.tsv",
-        "origin": "Tux Paint, https://tuxpaint.org",
-        "licence": "GPL-2.0-or-later, see LICENSE",
+    selection = {
         "filter": {
             "stamps": "photographs of things that are among the 1000 classes of ImageNet, one per class",
             "pixels": f"on white, {SIZE} x {SIZE}, the longer side {SHARE:.0%} of it, JPEG {QUALITY}",
         },
-        "counts": counts,
-        "build": "python -m seqcourse.data.build photographs --source FOLDER",
+        "counts": {"photographs": len(rows), "bytes": sum(map(len, files.values()))},
     }
-    write_source(folder, note)
-    print(f"{folder.name}: {json.dumps(counts)}")
+    write_stamps("photographs", source, target, rows, files, selection)

@@ -1,4 +1,4 @@
-"""Grounds for the scenes, plain and textured, made by code.
+"""Backgrounds for the scenes, plain and textured, drawn by code.
 
 Random numbers come from Python's generator, which gives the same stream on every machine.
 """
@@ -10,8 +10,8 @@ import random
 import numpy
 
 
-def ground(rng: random.Random, size: int) -> numpy.ndarray:
-    """A ground of (size, size, 3) values from 0 to 255, uint8: plain every third time."""
+def background(rng: random.Random, size: int) -> numpy.ndarray:
+    """A background (size, size, 3) of type uint8; a third of them are plain."""
     make = rng.choice((plain, plain, plain, shaded, clouds, grain, stripes, checks, clouds))
     return make(rng, size)
 
@@ -58,7 +58,7 @@ def checks(rng: random.Random, size: int) -> numpy.ndarray:
 
 
 def _colour(rng: random.Random) -> numpy.ndarray:
-    """A muted colour: things stand out from it, and no ground is as red as a tomato."""
+    """A muted colour, so that things stand out: no background is as red as a tomato."""
     grey = rng.uniform(90, 225)
     return numpy.array([min(255.0, max(0.0, grey + rng.uniform(-45, 45))) for _ in range(3)])
 
