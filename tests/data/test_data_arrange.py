@@ -43,5 +43,5 @@ def test_more_than_the_grammar_counts_has_no_caption():
 def test_what_cannot_be_is_said():
     with pytest.raises(CourseError, match="No picture shows 'unicorn'. There are: airplane"):
         data.arrange([("unicorn", 20, 20, 20)])
-    with pytest.raises(CourseError, match="1 to 64 pixels large, but 90"):
+    with pytest.raises(CourseError, match="1 to 64 pixels large, not 90"):
         data.arrange([("tiger", 20, 20, 90)])

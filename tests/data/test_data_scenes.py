@@ -175,7 +175,7 @@ def test_pair_split_is_symmetric_and_keeps_about_a_tenth():
 def test_a_wrong_number_split_or_size_is_a_sentence():
     with pytest.raises(CourseError, match="expected one of 'train', 'valid', 'test', 'unseen'"):
         data.compose(0, "dev")
-    with pytest.raises(CourseError, match="0, 1, 2, ..., but number -1"):
+    with pytest.raises(CourseError, match="0, 1, 2, ..., not -1"):
         data.compose(-1)
     with pytest.raises(CourseError, match="32 pixels a side or more, but 16"):
         data.compose(0, size=16)

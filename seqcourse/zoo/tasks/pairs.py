@@ -172,7 +172,7 @@ class PronunciationTask(PairTask):
         return " ".join(tokens)
 
     def measure(self, system: System) -> dict[str, Any]:
-        """Word and phoneme error rates on the held-out words, beam 5; any listed pronunciation is right."""
+        """Word and phoneme error rates on the held-out words, beam 5; any listed variant is right."""
         entries = data.load_pronunciations("test")
         began = time.perf_counter()
         found = system.translate([e.word for e in entries])

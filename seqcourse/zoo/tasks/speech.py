@@ -137,7 +137,7 @@ class SpeechTask(Task):
         return found
 
     def measure(self, system: System) -> dict[str, Any]:
-        """On strings of unseen recordings: errors in words and letters with beam 5, by length and greedy;
+        """On strings of unseen recordings: errors in words and letters, beam 5, by length and greedy;
         the accuracy of attention; errors on longer strings and at other speeds than in training."""
         strings = data.digit_strings("test", TEST_STRINGS, seed=15)
         frames, truth = [s.frames for s in strings], [s.text for s in strings]
