@@ -177,7 +177,7 @@ def test_a_wrong_number_split_or_size_is_a_sentence():
         data.compose(0, "dev")
     with pytest.raises(CourseError, match="0, 1, 2, ..., not -1"):
         data.compose(-1)
-    with pytest.raises(CourseError, match="32 pixels a side or more, but 16"):
+    with pytest.raises(CourseError, match="32 pixels a side or more, not 16"):
         data.compose(0, size=16)
 
 
