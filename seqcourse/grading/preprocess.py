@@ -11,7 +11,6 @@ and SAVE: the same steps without the run.
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import stat
 from pathlib import Path
@@ -23,7 +22,6 @@ from nbgrader.converters import base as converter
 from nbgrader.preprocessors import (
     AssignLatePenalties,
     CheckCellMetadata,
-    ClearOutput,
     DeduplicateIds,
     LimitOutput,
     NbGraderPreprocessor,
@@ -84,7 +82,7 @@ class Mend(NbGraderPreprocessor):
         told = resources["nbgrader"]
         release = _release(self.parent.parent.coursedir, told["assignment"], told["notebook"])
         before = nb.metadata.get(REMARKS, {}).get("remarks", [])
-        mended = mend(json.loads(nbformat.writes(nb)), release)
+        mended = mend(nb, release)
         book = nbformat.from_dict(mended.notebook)
         book.metadata[REMARKS] = {"remarks": [*before, *mended.remarks], "lost": list(mended.lost)}
         return book, resources
@@ -115,7 +113,7 @@ class Examine(NbGraderPreprocessor):
         return nb, resources
 
 
-SANITIZE = [Mend, ClearOutput, DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
+SANITIZE = [Mend, DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
 AUTOGRADE = [Examine, LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
 # For a notebook that was mended, run and judged before.
 SAVE_SANITIZE = [OverwriteCells]

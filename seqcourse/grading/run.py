@@ -23,13 +23,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from seqcourse.errors import CourseError
+from seqcourse.grading.own import FRAME, LEFT_OUT, MOST_KEPT, NOT_RUN, SAFE
 
-# Cells that only show something are not run again when work is graded, nor are self-checks.
-NOT_RUN = {"show", "check"}
-# Kinds of output that can be looked at without running anything of the student's in a browser.
-SAFE = ("text/plain", "image/png", "image/jpeg")
-# Characters of output that one cell keeps, and those at which its kernel is stopped.
-MOST_KEPT = 1_000_000
+# Characters of output at which a cell's kernel is stopped.
 MOST_SENT = 50_000_000
 # How many kernels one notebook may use up.
 MOST_KERNELS = 4
@@ -110,9 +106,7 @@ class _Client(NotebookClient):
             stopped = new_output("error", ename=TIMEOUT_ERROR, evalue=words, traceback=[words])
             cell.outputs.append(stopped)
         if self.sent > MOST_KEPT:
-            cell.outputs.append(
-                new_output("stream", name="stdout", text="\n[the rest of this output was left out]\n")
-            )
+            cell.outputs.append(new_output("stream", name="stdout", text=LEFT_OUT))
         return done
 
 
@@ -120,7 +114,7 @@ def _length(content: Mapping[str, Any]) -> int:
     """Characters that a message would add to the notebook."""
     data = content.get("data") or {}
     parts = [content.get("text", ""), content.get("evalue", ""), *content.get("traceback", ())]
-    return sum(len(str(part)) for part in (*parts, *data.values())) + 50
+    return sum(len(str(part)) for part in (*parts, *data.values())) + FRAME
 
 
 class Runner:

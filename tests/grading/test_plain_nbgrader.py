@@ -13,8 +13,9 @@ from nbgrader.api import Gradebook
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading import sample
 from seqcourse.grading.confine import refusal
+from seqcourse.grading.own import OWN
 
-from .toy import make_toy_course
+from .toy import drawn, make_toy_course, picture
 
 pytestmark = pytest.mark.skipif(bool(refusal()), reason=f"no sandbox: {refusal()}")
 
@@ -41,7 +42,7 @@ def graded(tmp_path_factory):
     def hand_in(student: str, answers: dict) -> None:
         folder = course.submitted / student / "ps1"
         folder.mkdir(parents=True)
-        content = sample.answered(released, answers)
+        content = drawn(sample.answered(released, answers))
         (folder / "ps1.ipynb").write_text("\ufeff" + json.dumps(content), encoding="utf-8")
 
     hand_in("liar", {"double": LIES})
@@ -106,3 +107,13 @@ def test_nothing_is_copied_through_a_link_or_from_a_device(graded):
     course = graded[0]
     copied = [path.name for path in (course.autograded / "devices" / "ps1").iterdir()]
     assert copied == ["ps1.ipynb"]
+
+
+def test_the_students_own_figures_are_kept_and_marked(graded):
+    book = notebooks.read(graded[0].autograded / "devices" / "ps1" / "ps1.ipynb")
+    (outputs,) = (
+        cell["outputs"] for cell in book["cells"] if "show" in cell["metadata"].get("tags", ())
+    )
+    assert "".join(outputs[0]["text"]) == OWN
+    assert "".join(outputs[1]["data"].pop("image/png")) == picture()
+    assert set(outputs[1]["data"]) == {"text/plain"}

@@ -9,6 +9,7 @@ import json
 import os
 import re
 
+import nbformat
 import pytest
 from traitlets.log import get_logger
 
@@ -19,11 +20,13 @@ from seqcourse.grading import sample
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import grade, to_grade
 from seqcourse.grading.notebook import Exercise
+from seqcourse.grading.own import OWN
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
+from seqcourse.grading.safe import MakeSafe
 from seqcourse.grading.scores import Row, Scores, as_csv, as_table, check_csv, read_scores, write_csv
 
-from .toy import make_toy_course
+from .toy import drawn, make_toy_course, picture
 
 KILLS_ITS_GRADER = "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n"
 
@@ -55,6 +58,7 @@ def graded(tmp_path_factory):
     twice = json.loads(dump(everything))
     twice["cells"].insert(3, dict(twice["cells"][2], id="copied"))
     hand_in("twice", dump(twice))
+    hand_in("drawn", dump(drawn(json.loads(dump(everything)))))
     without = json.loads(dump(everything))
     without["cells"] = [c for c in without["cells"] if c["id"] not in ("double-test", "why")]
     hand_in("deleted", dump(without))
@@ -112,6 +116,22 @@ def test_a_copied_cell_and_another_name_cost_nothing(graded):
 def test_what_ends_a_kernel_costs_its_own_exercise_only(graded):
     points = {"double": 0, "half": 3, "quadruple": 0, "poll": 1, "why": 0}
     assert graded[3].row("killer").points == points  # quadruple calls double
+
+
+def test_the_students_own_figures_are_kept_and_marked(graded):
+    """In the graded notebook, as the formgrader shows it, and on the feedback page."""
+    course, _, _, scores = graded
+    assert scores.row("drawn").status == "graded", "an error elsewhere is no error here"
+    path = course.autograded / "drawn" / "ps1" / "ps1.ipynb"
+    book, _ = MakeSafe().preprocess(nbformat.read(path, 4), {})
+    (outputs,) = (cell.outputs for cell in book.cells if cell.source.startswith("plt.plot"))
+    assert [output.get("text") for output in outputs] == [OWN, None, "it failed there"]
+    assert outputs[1].data == {"image/png": picture(), "text/plain": "<Figure 2x1>"}
+    page = make_feedback(course, "ps1", "drawn").read_text(encoding="utf-8")
+    text = page[: page.index(picture()[:70])]
+    assert text.rindex(OWN.strip()) > text.rindex("plt")
+    for cell in nbformat.read(course.autograded / "perfect" / "ps1" / "ps1.ipynb", 4).cells:
+        assert cell.source[:4] != "plt." or cell.outputs == []
 
 
 def test_everybody_has_a_row_and_a_record(graded):
