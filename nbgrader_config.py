@@ -7,7 +7,7 @@ Students' work and grades lie under grading/, which is never committed. `seqcour
 from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-from nbgrader.preprocessors import AssignLatePenalties, GetGrades
+from nbgrader.preprocessors import GetGrades
 
 from seqcourse.grading.feedback import (
     NBGRADERS_TEMPLATES,
@@ -16,7 +16,7 @@ from seqcourse.grading.feedback import (
     HideChecks,
     ShowPoints,
 )
-from seqcourse.grading.late import LatePolicy
+from seqcourse.grading.late import LatePolicy, RenewPenalty
 from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, Reader
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
@@ -66,7 +66,7 @@ c.HTMLExporter.extra_template_basedirs = [str(TEMPLATES / "formgrader"), NBGRADE
 # being late costs, so that is computed again first.
 c.GenerateFeedback.exporter_class = FeedbackExporter
 c.GenerateFeedback.preprocessors = [
-    AssignLatePenalties,
+    RenewPenalty,
     GetGrades,
     HideChecks,
     ShowPoints,

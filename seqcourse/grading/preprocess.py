@@ -20,20 +20,20 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters import base as converter
 from nbgrader.preprocessors import (
-    AssignLatePenalties,
     CheckCellMetadata,
     DeduplicateIds,
     LimitOutput,
     NbGraderPreprocessor,
     OverwriteCells,
     OverwriteKernelspec,
-    SaveAutoGrades,
 )
 from traitlets import Bool, Integer, Unicode
 
 from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.byhand import HoldBack, SaveGrades
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examiner
+from seqcourse.grading.late import RenewPenalty
 from seqcourse.grading.mend import mend
 from seqcourse.grading.stage import find_submission, read_submission
 
@@ -113,11 +113,11 @@ class Examine(NbGraderPreprocessor):
         return nb, resources
 
 
-SANITIZE = [Mend, DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
-AUTOGRADE = [Examine, LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+SANITIZE = [Mend, HoldBack, DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
 # For a notebook that was mended, run and judged before.
-SAVE_SANITIZE = [OverwriteCells]
-SAVE = [LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+SAVE_SANITIZE = [HoldBack, OverwriteCells]
+SAVE = [LimitOutput, SaveGrades, RenewPenalty, CheckCellMetadata]
+AUTOGRADE = [Examine, *SAVE]
 
 _examiners: dict[tuple, Examiner] = {}
 

@@ -8,22 +8,29 @@ import io
 import json
 import os
 import re
+from datetime import datetime
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
+from rich.console import Console
 from traitlets.log import get_logger
 
 from seqcourse.cli import grading as commands
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading import sample
+from seqcourse.grading.examine import Examination
+from seqcourse.grading.export import read_course
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import grade, to_grade
 from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.own import OWN
+from seqcourse.grading.parcel import Parcel
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
 from seqcourse.grading.safe import MakeSafe
+from seqcourse.grading.save import Saver
 from seqcourse.grading.scores import Row, Scores, as_csv, as_table, check_csv, read_scores, write_csv
 
 from .toy import drawn, make_toy_course, picture
@@ -148,8 +155,6 @@ def test_written_answers_wait_for_a_person(graded):
 
 
 def test_the_table_and_the_csv_file(graded, tmp_path):
-    from rich.console import Console
-
     scores = graded[3]
     console = Console(width=100, file=io.StringIO())
     console.print(as_table(scores))
@@ -265,21 +270,61 @@ def test_feedback_names_each_test_and_its_points(graded):
     assert re.search(r"why\b.{0,20} 0 of 2 not graded yet", told)
 
 
-def test_points_given_by_hand_stay_when_graded_again(graded):
-    from nbgrader.api import Gradebook
-
+def test_points_given_by_hand_stay_until_the_answer_changes(graded):
+    """Then they are held back in the table, the file and the feedback, until somebody has looked."""
     course = graded[0]
     with Gradebook(course.gradebook_url) as gradebook:
-        gradebook.find_grade("why", "ps1", "ps1", "half").manual_score = 2.0
+        gradebook.find_grade("why", "ps1", "ps1", "renamed").manual_score = 2.0
+        gradebook.find_grade("why", "ps1", "ps1", "renamed").needs_manual_grade = False
         gradebook.db.commit()
-    records = grade(course, "ps1", ["half"])
-    row = read_scores(course, "ps1", records).row("half")
-    assert row.waiting == () and row.points["why"] == 2 and row.total == 8
+    book = notebooks.read(course.autograded / "renamed" / "ps1" / "ps1.ipynb")
+    saver = Saver(course, "ps1")
+    # Some code changes, then the answer, then nothing: held back until somebody looks.
+    for old, new, held in (("0.5", ".5", ()), ("Because", "Since", ("why",)), ("", "", ("why",))):
+        for cell in book["cells"]:
+            cell["source"] = notebooks.text(cell).replace(old, new)
+        done = Examination("ps1", "renamed", "graded", notebook=json.dumps(book))
+        scores = read_scores(course, "ps1", [saver.save(done, Parcel({}, {}), "")])
+        assert scores.row("renamed").changed == held
+        assert scores.row("renamed").total == (10 if held else 12)
+    console = Console(width=100, file=io.StringIO())
+    console.print(as_table(scores))
+    assert "↻ changed since it was graded by hand" in " ".join(console.file.getvalue().split())
+    (row,) = csv.DictReader(io.StringIO(as_csv(scores)))
+    assert (row["why"], row["total"]) == ("", "10")
+    assert row["status"] == "graded, why changed since it was graded by hand"
+    page = make_feedback(course, "ps1", "renamed").read_text(encoding="utf-8")
+    assert "changed since it was graded by hand" in page and ">10</b>" in page
+
+
+def test_lateness_costs_the_same_in_the_table_and_in_an_export(graded):
+    course = graded[0]
+    config = course.root / "nbgrader_config.py"
+    before = config.read_text(encoding="utf-8")
+    config.write_text(f"{before}\nc.LatePolicy.share_per_day = 0.1\n", encoding="utf-8")
+    try:
+        with Gradebook(course.gradebook_url) as gradebook:
+            gradebook.update_or_create_assignment("ps1", duedate=datetime(2026, 1, 10))
+            late = datetime(2026, 1, 11)
+            gradebook.update_or_create_submission("ps1", "perfect", timestamp=late)
+        scores = read_scores(course, "ps1", graded[2])
+        assert scores.row("perfect").total == 9 and scores.row("twice").total == 10
+        (line,) = (line for line in read_course(course, "ps1") if line.student == "perfect")
+        assert line.total == 9
+        rows = {row["student"]: row for row in csv.DictReader(io.StringIO(as_csv(scores)))}
+        assert (rows["perfect"]["late_penalty"], rows["perfect"]["total"]) == ("1", "9")
+        console = Console(width=100, file=io.StringIO())
+        console.print(as_table(scores))
+        assert any(
+            {"perfect", "-1", "9"} <= {*line.split()} for line in console.file.getvalue().splitlines()
+        )
+    finally:
+        config.write_text(before, encoding="utf-8")
+        with Gradebook(course.gradebook_url) as gradebook:
+            gradebook.update_or_create_assignment("ps1", duedate=None)
 
 
 def test_the_table_fits_a_narrow_terminal():
-    from rich.console import Console
-
     tasks = tuple(Exercise(f"exercise_{i}", True, (), 7.0) for i in range(14))
     points = {task.name: 7.0 for task in tasks}
     rows = (Row("somebody", "timed out", "", points), Row("ada", "unreadable", "", None))
@@ -292,8 +337,6 @@ def test_the_table_fits_a_narrow_terminal():
 
 
 def test_a_name_that_is_a_pattern_grades_nobody_else(toy):
-    from rich.console import Console
-
     release(toy)
     for student in ("ada", "*", "[b]"):
         folder = toy.submitted / student / "ps1"
