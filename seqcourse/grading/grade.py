@@ -241,7 +241,7 @@ def alone(course: Course) -> Iterator[None]:
     if place in _locked:
         yield
         return
-    place.mkdir(parents=True, exist_ok=True)
+    course.make_folder()
     with (place / ".lock").open("w") as file:
         _lock(file, course)
         _locked.add(place)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 
 import pytest
 from nbgrader.api import Gradebook
@@ -117,3 +118,15 @@ def test_the_students_own_figures_are_kept_and_marked(graded):
     assert "".join(outputs[0]["text"]) == OWN
     assert "".join(outputs[1]["data"].pop("image/png")) == picture()
     assert set(outputs[1]["data"]) == {"text/plain"}
+
+
+def test_archives_are_unpacked_where_nobody_else_looks(toy):
+    before = {path.name for path in toy.root.iterdir()}
+    archive = toy.folder / "downloaded" / "ps1" / "archive" / "class.zip"
+    archive.parent.mkdir(parents=True)
+    with zipfile.ZipFile(archive, "w") as file:
+        file.write(toy.solution("ps1"), "ada_4711_ps1.ipynb")
+    pattern = r".*/(?P<student_id>[a-z]+)_\d+_(?P<file_id>\w+)"
+    run(toy, "zip_collect", "ps1", f"--FileNameCollectorPlugin.named_regexp={pattern}")
+    assert (toy.submitted / "ada" / "ps1" / "ps1.ipynb").is_file()
+    assert {path.name for path in toy.root.iterdir()} - before <= {".nbgrader.log"}
