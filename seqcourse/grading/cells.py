@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from seqcourse.grading.notebook import mark
 
@@ -99,10 +100,18 @@ def joined(value: object) -> str:
 
 def clean(source: str) -> str:
     """Unix line ends, no NUL, no half of a character pair."""
-    source = source.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
-    if _SURROGATE.search(source):
-        source = source.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return source
+    return whole(source.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def whole(value: Any) -> Any:
+    """A value of JSON without halves of character pairs, which no file in UTF-8 can hold."""
+    if isinstance(value, dict):
+        return {whole(key): whole(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [whole(part) for part in value]
+    if isinstance(value, str) and _SURROGATE.search(value):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return value
 
 
 def squeeze(source: str) -> str:
