@@ -223,7 +223,9 @@ def make_feedback(course: Course, name: str, student: str) -> Path:
             f"{student} should have a graded {name} in {course.grading}/autograded, but has none. "
             f"Grade first: seqcourse grade {name}"
         )
-    outcome = course.api().generate_feedback(name, student, force=True)
+    # Nothing that lies beside the notebook is copied: the page needs none of it.
+    api = course.api(CourseDirectory__ignore=["*"])
+    outcome = api.generate_feedback(name, student, force=True)
     if not outcome["success"]:
         raise CourseError(
             f"nbgrader should have made {student}'s feedback on {name}, but said: {last_line(outcome)}."
