@@ -21,6 +21,7 @@ from seqcourse.errors import CourseError
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer
 from seqcourse.zoo.counting import NGRAMS, NgramReader, ngram_reader
+from seqcourse.zoo.interpreting import SUBWORDS, WORDS, Interpreter
 from seqcourse.zoo.labelling import LABELS, Labelled, load_labels
 from seqcourse.zoo.recipes import RECIPES, Recipe, names, recipe
 from seqcourse.zoo.reranking import JUDGES, Reranker, load_judges
@@ -38,6 +39,7 @@ from seqcourse.zoo.tasks import Task, on_photographs, task_of
 
 __all__ = [
     "FILES",
+    "Interpreter",
     "NGRAMS",
     "NgramReader",
     "RECIPES",
@@ -47,6 +49,7 @@ __all__ = [
     "Translation",
     "build_model",
     "figures",
+    "interpreter",
     "labels",
     "load",
     "measure",
@@ -93,6 +96,11 @@ def load(name: str, folder: Path | None = None) -> System:
     model.to(device()).eval()
     path = folder / "figures.json"
     return System(made, model, source, target, read_json(path) if path.is_file() else {})
+
+
+def interpreter() -> Interpreter:
+    """English to Spanish by the model that knows the sentence, see :class:`Interpreter`."""
+    return Interpreter(load(WORDS), load(SUBWORDS))
 
 
 def reranker(name: str, folder: Path | None = None) -> Reranker:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -200,16 +201,10 @@ class System:
         Raises:
             CourseError: as :meth:`translate`.
         """
-        if not self.task.in_sentences or not text.strip():
-            return self.translate([text], beam=beam)[0].text
-        paragraphs = [data.sentences(part) for part in text.splitlines()]
-        told = [s for part in paragraphs for s in part if any(c.isalnum() for c in s)]
-        found = iter(t.text for t in self.translate(told or [text], beam=beam))
-        lines = [
-            " ".join(next(found) if any(c.isalnum() for c in s) else s for s in part)
-            for part in paragraphs
-        ]
-        return "\n".join(lines)
+        translate = partial(self.translate, beam=beam)
+        if self.task.in_sentences:
+            return sentence_by_sentence(text, translate)
+        return translate([text])[0].text
 
     def translation(self, source: list[str], hypotheses: list[Hypothesis]) -> Translation:
         """What a search found for an input's tokens, as text."""
@@ -342,6 +337,17 @@ class System:
             [(self.target.tokens[i], p) for i, p in zip(best, shares, strict=True)]
             for best, shares in pairs
         ]
+
+
+def sentence_by_sentence(text: str, translate: Callable[[list[str]], list[Translation]]) -> str:
+    """A text of any length, each of its sentences translated; paragraphs stay paragraphs."""
+    paragraphs = [data.sentences(part) for part in text.splitlines()]
+    told = [s for part in paragraphs for s in part if any(c.isalnum() for c in s)]
+    found = iter(t.text for t in translate(told or [text]))
+    lines = [
+        " ".join(next(found) if any(c.isalnum() for c in s) else s for s in part) for part in paragraphs
+    ]
+    return "\n".join(lines)
 
 
 def bits(nats: float) -> float:
