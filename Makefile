@@ -12,7 +12,7 @@ CELL_TIMEOUT ?= 300
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
 .DEFAULT_GOAL := help
-.PHONY: help course lab book release grade test bench constraints
+.PHONY: help course lab book release grade test bench house constraints
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1|/' | column -t -s '|' 2>/dev/null \
@@ -43,6 +43,9 @@ test: $(READY) ## run every test, then every notebook of book/ and solutions/
 
 bench: $(READY) ## run the side-by-side measurements in benchmarks/
 	@$(BIN)/seqcourse bench
+
+house: $(READY) ## draw the package's rooms into CONTRIBUTING.md (for maintainers)
+	@$(BIN)/python -m tests.house.picture
 
 constraints: ## write constraints.txt from the versions in .venv (for maintainers)
 	@( sed -n '/^#/p' constraints.txt; $(BIN)/python -m pip freeze --all --exclude-editable --exclude seqcourse --exclude pip \

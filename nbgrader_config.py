@@ -7,8 +7,10 @@ Students' work and grades lie under grading/, which is never committed. `seqcour
 from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-from nbgrader.preprocessors import AssignLatePenalties, GetGrades
+from nbgrader.preprocessors import GetGrades
 
+from seqcourse.grading.course import close
+from seqcourse.grading.exchange import ReleaseFeedback
 from seqcourse.grading.feedback import (
     NBGRADERS_TEMPLATES,
     TEMPLATES,
@@ -16,13 +18,13 @@ from seqcourse.grading.feedback import (
     HideChecks,
     ShowPoints,
 )
-from seqcourse.grading.late import LatePolicy
+from seqcourse.grading.late import LatePolicy, RenewPenalty
 from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, Reader
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
 
 here = Path(__file__).resolve().parent
-(here / "grading").mkdir(exist_ok=True)
+close(here / "grading")  # to every other account
 
 c.CourseDirectory.course_id = "seqcourse"
 c.CourseDirectory.root = str(here)
@@ -34,6 +36,11 @@ c.CourseDirectory.feedback_directory = "grading/feedback"
 c.CourseDirectory.solution_directory = "grading/solution"
 c.CourseDirectory.source_with_tests_directory = "grading/source_with_tests"
 c.CourseDirectory.db_url = f"sqlite:///{here / 'grading' / 'gradebook.db'}"
+
+# `nbgrader zip_collect ps1` unpacks grading/downloaded/ps1/archive beside it.
+c.ZipCollectApp.downloaded_directory = "grading/downloaded"
+# Feedback on work that did not come through the exchange is passed over, with a sentence.
+c.ExchangeFactory.release_feedback = ReleaseFeedback
 
 c.ClearSolutions.code_stub = {
     "python": "# Your code goes here, in place of the next line.\nraise NotImplementedError()"
@@ -66,7 +73,7 @@ c.HTMLExporter.extra_template_basedirs = [str(TEMPLATES / "formgrader"), NBGRADE
 # being late costs, so that is computed again first.
 c.GenerateFeedback.exporter_class = FeedbackExporter
 c.GenerateFeedback.preprocessors = [
-    AssignLatePenalties,
+    RenewPenalty,
     GetGrades,
     HideChecks,
     ShowPoints,

@@ -25,14 +25,13 @@ from seqcourse.check.compare import (
 from seqcourse.check.inputs import copy, drawn, noncontiguous, normal
 from seqcourse.check.recording import (
     after,
-    calls,
-    forbid,
     judge,
     poll_verdict,
     quiet,
     record,
     unchanged,
 )
+from seqcourse.check.using import calls, forbid
 from seqcourse.check.values import arrays, result
 
 __all__ = [

@@ -3,18 +3,21 @@
 A student's code sees the hidden inputs while it is probed. Whatever it can put into a message could
 carry them out: the text of an exception, the name of a class, a returned string. So a verdict is
 spoken inside `discreet()`, where values are left out, and text that came from the student's process
-is told again from fixed sentences only.
+is told again from fixed sentences only, with no number in it but the sizes that are known anyway.
 """
 
 from __future__ import annotations
 
 import builtins
 import contextlib
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
+from typing import Any
 
 _discreet: ContextVar[bool] = ContextVar("discreet", default=False)
+_known: ContextVar[frozenset[int]] = ContextVar("known", default=frozenset())
 
 LONGEST = 700
 # A number that nobody writes into a sentence by hand: with decimals, or with many digits.
@@ -60,6 +63,8 @@ _KNOWN = [
         rf"'{_TYPE}' object has no attribute",
     )
 ]
+# The numbers in them, but for those that always stand there: mat1, batch2, BFloat16, element 0, 3D.
+_NUMBER = re.compile(r"(?:mat|batch|Float|element )\d+|\dD|(\d+)", re.ASCII)
 _BUILTIN_ERRORS = {
     name
     for name, value in vars(builtins).items()
@@ -82,6 +87,34 @@ def is_discreet() -> bool:
     return _discreet.get()
 
 
+@contextlib.contextmanager
+def sizes_told(*values: Any) -> Iterator[None]:
+    """Inside, the sizes of these values may be told: of the arguments of a call, of its right result."""
+    token = _known.set(frozenset(size for value in values for size in _sizes_of(value)))
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
+
+def _sizes_of(value: Any) -> Iterator[int]:
+    """Every size in a value: lengths, axes and their sizes, a whole number that stands alone."""
+    if hasattr(value, "shape") and hasattr(value, "ndim"):
+        yield from (*value.shape, *range(value.ndim + 1), math.prod(value.shape))
+    elif isinstance(value, (tuple, list)):
+        yield len(value)
+        yield from (size for part in value if not isinstance(part, int) for size in _sizes_of(part))
+    elif isinstance(value, Mapping):
+        yield from (size for part in value.values() for size in _sizes_of(part))
+    elif isinstance(value, int):
+        yield abs(value)
+
+
+def size_in_words(size: int) -> str:
+    """A size that a student's code has chosen; when discreet, only if `sizes_told` knows it."""
+    return str(size) if not is_discreet() or size in _known.get() else "…"
+
+
 def error_in_words(kind: str, message: str) -> str:
     """An error of a student's call: in full for a self-check, from known sentences when discreet.
 
@@ -94,8 +127,12 @@ def error_in_words(kind: str, message: str) -> str:
     for pattern in _KNOWN:
         found = pattern.match(message)
         if found:
-            return f"{kind}: {found.group()}"
+            return f"{kind}: {_NUMBER.sub(_number_in_words, found.group())}"
     return kind
+
+
+def _number_in_words(found: re.Match[str]) -> str:
+    return size_in_words(int(found[1])) if found[1] else found[0]
 
 
 def public(sentence: str) -> str:

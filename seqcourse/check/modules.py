@@ -32,7 +32,7 @@ from seqcourse.check.compare import (
     outcome,
     same,
 )
-from seqcourse.check.discreet import error_in_words
+from seqcourse.check.discreet import error_in_words, sizes_told
 from seqcourse.check.inputs import copy, normal
 from seqcourse.check.recording import after, unchanged
 from seqcourse.check.values import arrays, result
@@ -83,9 +83,11 @@ def judge_module(
     built = result(found, f"{prefix}built")
     if isinstance(built, Stopped):
         question = _explain_stop(likely, built, given) or hint
+        with sizes_told(given):
+            words = error_in_words(built.kind, str(built))
         raise Mistake(
             f"{name} could not be built with {', '.join(given['build']) or 'no arguments'}: it stopped "
-            f"with {error_in_words(built.kind, str(built))}. {question}".strip()
+            f"with {words}. {question}".strip()
         )
     _compare_names(name, found, given["weights"], prefix)
     unchanged(name, found, _inputs(given), prefix)

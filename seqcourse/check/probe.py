@@ -23,8 +23,10 @@ from typing import Any
 import numpy
 import torch
 
+from seqcourse.check.compare import is_unsolved
 from seqcourse.check.plain import pack
-from seqcourse.check.recording import arrays, calls
+from seqcourse.check.using import calls
+from seqcourse.check.values import arrays
 
 REQUEST = "request.json"
 RESULT = "result.safetensors"
@@ -61,10 +63,8 @@ def probe(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy
             given = _function(check["make"])(**case["arguments"])
             more = {"gradient": tuple(case["gradient"])} if case["gradient"] else {}
             found |= _function(check["record"])(student, given, f"{number}.", **more)
-    except NotImplementedError:
-        return arrays(**{UNSOLVED: True})
-    except Exception:  # what came back is nothing that can be written down
-        return arrays(**{BROKE: True})
+    except Exception as error:  # unsolved, or what came back is nothing that can be written down
+        return arrays(**{UNSOLVED if is_unsolved(error) else BROKE: True})
     return found
 
 

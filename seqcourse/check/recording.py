@@ -1,16 +1,14 @@
 """What a probe writes down of a call, and what a verdict reads from it: plain arrays by name.
 
-A probe calls the student's function (`record`, `calls`); a verdict compares what it wrote down with
-an oracle (`judge`, `forbid`) and raises Mistake with a reason. The verdict needs nothing of the
-student's process but the arrays.
+A probe calls the student's function (`record`); a verdict compares what it wrote down with an oracle
+(`judge`) and raises Mistake with a reason. The verdict needs nothing of the student's process but the
+arrays.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dis
 import io
-import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -27,56 +25,8 @@ from seqcourse.check.compare import (
     gradients,
     outcome,
 )
-from seqcourse.check.discreet import is_discreet
 from seqcourse.check.inputs import copy
 from seqcourse.check.values import arrays, plainly, result
-
-
-def calls(function: Callable[..., Any]) -> numpy.ndarray:
-    """The names that a function's code uses, as an array of strings.
-
-    The helpers that stand beside it are looked into as well. Their own names are left out: a helper
-    that somebody wrote is no call of the library's function of that name.
-    """
-    home, waiting = getattr(function, "__module__", None), [function]
-    if isinstance(function, type):  # a class uses what its methods use
-        waiting = [item for item in vars(function).values() if isinstance(item, types.FunctionType)]
-    scope = getattr(waiting[0], "__globals__", {}) if waiting else {}
-    found, seen = {str(home)}, set()
-    while waiting:
-        item = waiting.pop()
-        code = item if isinstance(item, types.CodeType) else getattr(item, "__code__", None)
-        if code is None or id(code) in seen:
-            continue
-        seen.add(id(code))
-        named = [step for step in dis.get_instructions(code) if step.opcode in dis.hasname]
-        attributes = {step.argval for step in named if step.opname not in _GLOBAL}
-        beside = {step.argval: scope.get(step.argval) for step in named if step.opname in _GLOBAL}
-        helpers = {  # functional.attention is not the helper `attention` that stands beside it
-            used: helper
-            for used, helper in beside.items()
-            if isinstance(helper, types.FunctionType) and helper.__module__ == home
-        }
-        found.update(used for used in code.co_names if used not in helpers or used in attributes)
-        waiting.extend(part for part in code.co_consts if isinstance(part, types.CodeType))
-        waiting.extend(helpers.values())
-    return numpy.array(sorted(found), dtype=str)
-
-
-_GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
-
-
-def forbid(name: str, used: Iterable[str], forbidden: Iterable[str]) -> None:
-    """Raise Mistake when the names `used` by an answer hold one that is the answer itself."""
-    forbidden = set(forbidden)
-    for item in (str(word) for word in used):
-        if forbidden and (item in forbidden or item.startswith("seqcourse.")):
-            # A name that came from a student's process is told when it is one of ours.
-            told = item if item in forbidden or not is_discreet() else "the package's own answer"
-            raise Mistake(
-                f"{name} uses {told}, which is the thing to build here. "
-                "Write it from matrix products and elementwise functions."
-            )
 
 
 def after(given: Mapping[str, Any], prefix: str = "") -> dict[str, numpy.ndarray]:

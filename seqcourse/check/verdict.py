@@ -23,7 +23,8 @@ from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
 from seqcourse.check.naming import explaining
 from seqcourse.check.plain import pack, unpack
 from seqcourse.check.probe import BROKE, MISSING, REQUEST, UNSOLVED, probe
-from seqcourse.check.recording import forbid, quiet, record
+from seqcourse.check.recording import quiet, record
+from seqcourse.check.using import forbid
 from seqcourse.check.values import result
 from seqcourse.errors import CourseError
 

@@ -11,6 +11,8 @@ def main() -> None:
     """Run the command line; a CourseError becomes its sentence and exit code 2."""
     from seqcourse.cli.app import app
 
+    # Names of folders are shown that are not UTF-8.
+    sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except CourseError as error:

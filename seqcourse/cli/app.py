@@ -186,7 +186,10 @@ def train(
 @app.command()
 def translate(
     text: Annotated[str, typer.Argument(help='A sentence: "we are eating bread"')],
-    model: Annotated[str, typer.Option(help="A model of the zoo.")] = "en-es-subwords",
+    model: Annotated[
+        str | None,
+        typer.Option(help="A model of the zoo; without, the English-Spanish one that knows the words."),
+    ] = None,
     beam: Annotated[int, typer.Option(help="Width of the beam; 1 is greedy.", min=1)] = 5,
     n_best: Annotated[int, typer.Option(help="How many results to print.", min=1)] = 1,
     folder: Annotated[Path | None, typer.Option(help="Where a checkpoint of your own lies.")] = None,

@@ -75,6 +75,7 @@ def report_similar(name: str, threshold: float, report: Path | None) -> None:
         )
     found = compare_class(course, name, threshold)
     Console(highlight=False).print(as_table(found))
+    course.make_folder()
     page = report or course.folder / f"similar-{name}.html"
     page.parent.mkdir(parents=True, exist_ok=True)
     write_text(page, as_page(found))

@@ -241,4 +241,7 @@ def write_feedback(course: Course, name: str, students: list[str], steps: Steps)
     for student in dict.fromkeys(students) or course.students(name):
         record = read_record(course, name, student)
         if record is not None and record.has_grade:
-            steps(f"feedback: {shown(make_feedback(course, name, student))}")
+            try:
+                steps(f"feedback: {shown(make_feedback(course, name, student))}")
+            except CourseError as error:  # one page that cannot be made stops no other
+                steps(str(error))

@@ -33,8 +33,8 @@ def train_model(
     print(f"Stored in {shown(folder)}. Use it: {use}")
 
 
-def translate_text(text: str, model: str, *, beam: int, n_best: int, folder: Path | None) -> None:
-    """Print the best outputs of a model for one input."""
+def translate_text(text: str, model: str | None, *, beam: int, n_best: int, folder: Path | None) -> None:
+    """Print the best outputs for one input: this model's, or without one the interpreter's."""
     if not text.strip():
         raise CourseError("The text to translate should be a sentence in quotes, but is empty.")
     if n_best > beam:
@@ -42,9 +42,11 @@ def translate_text(text: str, model: str, *, beam: int, n_best: int, folder: Pat
             f"A beam of {beam} keeps {beam} paths, but {n_best} results were asked for. "
             f"Widen it: --beam {n_best}"
         )
+    if folder is not None and not model:
+        raise CourseError(f"Which recipe made the checkpoint in {folder}? Name it: --model NAME.")
     from seqcourse import zoo
 
-    system = zoo.load(model, folder)
+    system = zoo.load(model, folder) if model else zoo.interpreter()
     if n_best == 1:
         print(system.translate_text(text, beam=beam))
         return

@@ -18,7 +18,7 @@ from seqcourse.data.captioned_photographs import (
 )
 from seqcourse.data.digits import DIGITS, DigitString, Recording, digit_strings, join_digits, load_digits
 from seqcourse.data.fashion import CLOTHES, Clothes, load_fashion
-from seqcourse.data.pairs import LANGUAGES, Pair, load_pairs
+from seqcourse.data.pairs import LANGUAGES, Pair, find_phrase, load_pairs
 from seqcourse.data.passages import Passage, load_passages, sentences
 from seqcourse.data.photographs import Photograph, load_photographs, read_photograph
 from seqcourse.data.pictures import Kind, Picture, load_pictures
@@ -118,6 +118,7 @@ __all__ = [
     "count_words",
     "detokenize",
     "digit_strings",
+    "find_phrase",
     "image_tensor",
     "join_digits",
     "load_alignments",

@@ -149,16 +149,43 @@ def _in_split(row: Row, split: str) -> bool:
     return row.split == split
 
 
+def find_phrase(languages: str, phrase: str) -> list[tuple[str, str]]:
+    """The training pairs, "rest" included, whose English has the words of a phrase in a row.
+
+    Case and punctuation do not count: "Good morning." is in "Hi Tom, good morning!".
+
+    Args:
+        languages: "en-es" or "en-fr".
+        phrase: English words.
+
+    Returns:
+        English sentences and their translations.
+    """
+    words = [re.escape(word) for word in tokenize(phrase) if is_word(word)]
+    in_a_row = re.compile(r"(?<![\w'-])" + r"\W+".join(words) + r"(?![\w'-])")
+    splits = ("train", "rest") if languages == "en-es" else ("train",)
+    return [
+        (english, other)
+        for split in splits
+        for english, other in _read_cut(languages, split)
+        if words and in_a_row.search(english.lower())
+    ]
+
+
 @lru_cache(maxsize=8)
 def _load_cut(languages: str, split: str) -> tuple[Pair, ...]:
+    return tuple(_make_pairs(_read_cut(languages, split), split))
+
+
+@lru_cache(maxsize=2)
+def _read_cut(languages: str, split: str) -> list[tuple[str, str]]:
     beyond = "-beyond" if split in BEYOND_SPLITS else ""
     path = FILES / f"tatoeba-{languages}{beyond}" / f"{split}.tsv.gz"
     how = (
         "It belongs to the course: install the package again, or in a checkout run "
         "`python -m seqcourse.data.build tatoeba --source FOLDER`."
     )
-    rows = [(row[0], row[1]) for row in read_rows(path, 6, _CUT_COLUMNS, how)]
-    return tuple(_make_pairs(rows, split))
+    return [(row[0], row[1]) for row in read_rows(path, 6, _CUT_COLUMNS, how)]
 
 
 def _make_pairs(rows: list[tuple[str, str]], split: str) -> list[Pair]:

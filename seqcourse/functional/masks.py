@@ -19,6 +19,30 @@ def length_mask(lengths: Tensor, size: int) -> Tensor:
     return torch.arange(size, device=lengths.device)[None, :] < lengths[:, None]
 
 
+def check_lengths(lengths: Tensor, batch: int, size: int) -> None:
+    """Refuse lengths that no padded batch has.
+
+    Args:
+        lengths: number of real tokens of each sequence.
+        batch: number of sequences B.
+        size: padded length T.
+
+    Raises:
+        ValueError: if there is not one length for each sequence, or one is not between 1 and T.
+    """
+    if lengths.shape != (batch,):
+        raise ValueError(
+            f"There should be one length for each of the {batch} sequences, "
+            f"but lengths is {tuple(lengths.shape)}."
+        )
+    shortest, longest = torch.stack(lengths.aminmax()).tolist()  # one wait for a GPU, not two
+    if shortest < 1 or longest > size:
+        raise ValueError(
+            f"Lengths should be between 1 and the padded length {size}, "
+            f"but they go from {shortest} to {longest}."
+        )
+
+
 def window_mask(centre: Tensor, width: int, size: int) -> Tensor:
     """True within ``width`` positions of a centre: the window of local attention (Luong et al. 2015).
 

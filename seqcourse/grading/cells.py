@@ -7,9 +7,10 @@ by its input, and half-finished code or a cell magic has names all the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from seqcourse.grading.notebook import mark
 
@@ -34,6 +35,7 @@ class Piece:
     position: which cell of the file it was.
     kind: code, markdown or raw.
     grade_id, identifier: what it says it is; believed only as far as the text bears it out.
+    outputs: the student's own, as ``own_outputs`` left them.
     """
 
     position: int
@@ -42,6 +44,7 @@ class Piece:
     grade_id: str = ""
     identifier: str = ""
     too_long: bool = False
+    outputs: Sequence[dict] = field(default=(), compare=False)
 
     @cached_property
     def squeezed(self) -> str:
@@ -77,25 +80,38 @@ def pieces(notebook: dict) -> list[Piece]:
                 name if isinstance(name, str) else "",
                 identifier if isinstance(identifier, str) else "",
                 too_long,
+                cell.get("outputs") or (),
             )
         )
     return found
 
 
 def text(cell: dict) -> str:
-    """The source of a cell: a string, a list of strings, or nothing that could be one."""
-    source = cell.get("source")
-    if isinstance(source, list):
-        return "".join(part for part in source if isinstance(part, str))
-    return source if isinstance(source, str) else ""
+    """The source of a cell."""
+    return joined(cell.get("source"))
+
+
+def joined(value: object) -> str:
+    """Text in a notebook: a string, a list of strings, or nothing that could be one."""
+    if isinstance(value, list):
+        return "".join(part for part in value if isinstance(part, str))
+    return value if isinstance(value, str) else ""
 
 
 def clean(source: str) -> str:
     """Unix line ends, no NUL, no half of a character pair."""
-    source = source.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
-    if _SURROGATE.search(source):
-        source = source.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return source
+    return whole(source.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def whole(value: Any) -> Any:
+    """A value of JSON without halves of character pairs, which no file in UTF-8 can hold."""
+    if isinstance(value, dict):
+        return {whole(key): whole(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [whole(part) for part in value]
+    if isinstance(value, str) and _SURROGATE.search(value):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return value
 
 
 def squeeze(source: str) -> str:

@@ -47,7 +47,7 @@ PATIENCE = 30
 
 @dataclass(frozen=True)
 class Died:
-    """Instead of a result: what a job's workers died of, or what the job raised."""
+    """Instead of a result: what a job's workers died of, or what was raised on the way to it."""
 
     why: str
 
@@ -104,15 +104,20 @@ class Cluster:
 
     def _hand_out(self, work: Callable[[str, Any], Any], load: Callable[[str], Any]) -> None:
         """Send the next job out; called again when it has ended."""
-        with self._lock:
-            key = next(self._waiting, None)
-        if key is None:
-            return
-        try:
-            job = load(key)
-        except Exception as error:
-            self._out.put((key, None, error))
-            return
+        while True:
+            with self._lock:
+                key = next(self._waiting, None)
+            if key is None:
+                return
+            try:
+                self._send(work, load, key)
+                return
+            except Exception as error:
+                self._out.put((key, None, Died(in_words(error))))
+
+    def _send(self, work: Callable[[str, Any], Any], load: Callable[[str], Any], key: str) -> None:
+        """Send one job out."""
+        job = load(key)
 
         def submit(tries: int) -> None:
             future = self.client.submit(work, key, job, pure=False)
@@ -130,7 +135,7 @@ class Cluster:
                     self._wait_for_the_next()
                     submit(tries - 1)
                     return
-                result = Died(_in_words(error))
+                result = Died(in_words(error))
             self._futures.pop(key, None)
             # The next one first: whoever takes the result may need a while.
             self._hand_out(work, load)
@@ -147,7 +152,8 @@ class Cluster:
             self.client.wait_for_workers(self.seats, timeout=PATIENCE)
 
 
-def _in_words(error: Exception) -> str:
+def in_words(error: Exception) -> str:
+    """An error on one line, as the end of a sentence."""
     if type(error).__name__ == "KilledWorker":
         return "the process that examined it died, twice"
     said = " ".join(str(error).split())[:300]
@@ -311,7 +317,7 @@ def _furnish(client: Client, desk: WorkerPlugin, run: str, address: str) -> None
     except Exception as error:
         raise CourseError(
             f"The workers at {address} should have seqcourse installed, the same version as here, "
-            f"but said: {_in_words(error)}."
+            f"but said: {in_words(error)}."
         ) from error
     for worker, why in refusals.items():
         if why:

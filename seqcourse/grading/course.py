@@ -24,6 +24,14 @@ CLASS = "grading"
 ASSIGNMENT_NAME = re.compile(r"ps\d+")
 
 
+def close(folder: Path) -> None:
+    """Make a folder that no other account may enter, or close one that is there."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if folder.stat().st_mode & 0o077:
+        with contextlib.suppress(PermissionError):  # another account's, and theirs to close
+            folder.chmod(0o700)
+
+
 @dataclass(frozen=True)
 class Course:
     """A course folder and, inside it, the folder in which one class is graded.
@@ -49,6 +57,11 @@ class Course:
     @property
     def folder(self) -> Path:
         return self.root / self.grading
+
+    def make_folder(self) -> None:
+        """Make the class's folder. Other accounts see nothing of it: neither work nor grades."""
+        close(self.root / Path(self.grading).parts[0])
+        self.folder.mkdir(parents=True, exist_ok=True)
 
     @property
     def submitted(self) -> Path:
@@ -84,7 +97,7 @@ class Course:
         """
         path = self.folder / "secret"
         if not path.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.make_folder()
             handle, beside = tempfile.mkstemp(dir=self.folder, prefix=".secret.")  # mode 600
             with os.fdopen(handle, "wb") as file:
                 file.write(secrets.token_bytes(32))
@@ -124,6 +137,12 @@ class Course:
     def solution(self, name: str) -> Path:
         """The instructor's notebook of an assignment."""
         return self.solutions / name / f"{name}.ipynb"
+
+    def released(self, name: str) -> Path | None:
+        """The notebook that students were given; None where it was never released."""
+        folders = (self.folder / "released", self.assignments)
+        paths = [folder / name / f"{name}.ipynb" for folder in folders]
+        return next((path for path in paths if path.is_file()), None)
 
     def students(self, name: str) -> list[str]:
         """Who has a folder for this assignment in submitted/."""

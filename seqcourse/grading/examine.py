@@ -126,9 +126,7 @@ class Examiner:
     def release(self, name: str) -> dict:
         """The notebook that students were given: the frame of every submission."""
         if name not in self._releases:
-            places = (self.course.folder / "released", self.course.assignments)
-            paths = [place / name / f"{name}.ipynb" for place in places]
-            path = next((path for path in paths if path.exists()), None)
+            path = self.course.released(name)
             if path is None:
                 raise CourseError(
                     f"{name} should have been released before it is graded, but there is no "

@@ -22,11 +22,12 @@ from traitlets import Unicode
 from seqcourse.errors import CourseError
 from seqcourse.grading import canvas
 from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
 from seqcourse.grading.late import renew_penalties
 from seqcourse.grading.spreadsheet import MARK, harmless, number
 
 if TYPE_CHECKING:
-    from nbgrader.api import Gradebook, SubmittedAssignment
+    from nbgrader.api import Grade, Gradebook, SubmittedAssignment
 
     from seqcourse.grading.course import Course
     from seqcourse.grading.records import Record
@@ -37,7 +38,11 @@ GRADED = "graded"
 
 @dataclass(frozen=True)
 class Line:
-    """One student's grade. ``cells``: points per graded cell, None where one is given by hand later."""
+    """One student's grade.
+
+    ``cells``: points per graded cell, None where somebody has to grade it by hand first; ``changed``
+    are those of them that were, before the answer changed.
+    """
 
     student: str
     first_name: str
@@ -49,6 +54,7 @@ class Line:
     cells: Mapping[str, float | None]
     penalty: float
     maximum: float
+    changed: tuple[str, ...] = ()
 
     @property
     def has_grade(self) -> bool:
@@ -58,6 +64,13 @@ class Line:
     def waits(self) -> bool:
         """Whether a part of it has to be graded by hand first."""
         return any(points is None for points in self.cells.values())
+
+    @property
+    def waits_for(self) -> str:
+        """What it waits for, in words; "" where it is final."""
+        changed = f"{', '.join(self.changed)} {CHANGED}" if self.changed else ""
+        new = sum(points is None for points in self.cells.values()) > len(self.changed)
+        return ", ".join(part for part in (WAITS if new else "", changed) if part)
 
     @property
     def points(self) -> float:
@@ -107,9 +120,13 @@ def read_lines(
                 status=record.status if record else GRADED if submission else NOTHING,
                 sentence=record.sentence if record else "",
                 handed_in=_when(submission),
-                cells=_cells(submission),
+                cells={
+                    grade.name: None if pending(grade) else counted(grade)
+                    for grade in _grades(submission)
+                },
                 penalty=_penalty(submission),
                 maximum=maximum,
+                changed=tuple(g.name for g in _grades(submission) if pending(g) == CHANGED),
             )
         )
     return sorted(lines, key=lambda line: (line.last_name.casefold(), line.first_name, line.student))
@@ -119,17 +136,8 @@ def _when(submission: SubmittedAssignment | None) -> str:
     return f"{submission.timestamp:%Y-%m-%d %H:%M:%S}" if submission and submission.timestamp else ""
 
 
-def _cells(submission: SubmittedAssignment | None) -> dict[str, float | None]:
-    if submission is None:
-        return {}
-    grades = [grade for graded in submission.notebooks for grade in graded.grades]
-    # A grade by hand stays when the work is graded again, though nbgrader then asks for a second look.
-    return {
-        grade.name: None
-        if grade.needs_manual_grade and grade.manual_score is None
-        else float(grade.score or 0.0)
-        for grade in grades
-    }
+def _grades(submission: SubmittedAssignment | None) -> list[Grade]:
+    return [grade for graded in submission.notebooks for grade in graded.grades] if submission else []
 
 
 def _penalty(submission: SubmittedAssignment | None) -> float:
@@ -152,7 +160,7 @@ def as_table(lines: Sequence[Line], assignment: str) -> str:
         sums = [
             number(value) if line.has_grade else "" for value in (line.points, line.penalty, line.total)
         ]
-        status = f"{line.status}, waits for a grade by hand" if line.waits else line.status
+        status = ", ".join(part for part in (line.status, line.waits_for) if part)
         texts = [line.student, line.last_name, line.first_name, line.email, assignment, line.handed_in]
         out.writerow(
             [*map(harmless, texts), *cells, *sums, number(line.maximum), status, harmless(line.sentence)]
@@ -247,7 +255,8 @@ def grades_for_canvas(lines: Iterable[Line]) -> list[canvas.Grade]:
 
 def left_out(lines: Iterable[Line]) -> list[str]:
     """A sentence about those whose grade is not finished."""
-    waiting = [line.student for line in lines if line.waits]
-    if not waiting:
-        return []
-    return [f"Left out, because a part waits for a grade by hand: {', '.join(waiting)}."]
+    lines = list(lines)
+    waiting = [line.student for line in lines if line.waits and not line.changed]
+    changed = [line.student for line in lines if line.changed]
+    parts = (f"a part {WAITS}", waiting), (f"an answer {CHANGED}", changed)
+    return [f"Left out, because {why}: {', '.join(those)}." for why, those in parts if those]

@@ -15,6 +15,7 @@ from traitlets import Unicode
 from traitlets.config import Config
 
 from seqcourse.errors import CourseError
+from seqcourse.grading.byhand import CHANGED, counted, pending
 from seqcourse.grading.course import Course
 from seqcourse.grading.release import last_line
 from seqcourse.grading.spreadsheet import number
@@ -92,13 +93,15 @@ class ShowPoints(NbGraderPreprocessor):
                 cell.metadata["feedback"] = grade
         order = [*titles, *(name for name in grades if name not in titles)]
         seqcourse = nb.metadata.get("seqcourse", {})
+        points = sum(grade["points"] for grade in grades.values())
+        total = points - told["late_penalty"]
         resources["feedback"] = {
             "rows": [grades[name] for name in order if name in grades],
-            "points": number(sum(grade["points"] for grade in grades.values())),
+            "points": number(points),
             "waits": any(grade["state"] == WAITS for grade in grades.values()),
-            "total": number(told["score"]),
+            "total": number(total),
             "maximum": number(told["max_score"]),
-            "share": round(100 * told["score"] / told["max_score"]) if told["max_score"] else 0,
+            "share": round(100 * total / told["max_score"]) if told["max_score"] else 0,
             "penalty": number(told["late_penalty"]) if told["late_penalty"] else "",
             "late": _duration(late) if late else "",
             "name": f"{first or ''} {last or ''}".strip() or told["student"],
@@ -167,13 +170,13 @@ def _titles(nb: Any) -> Iterator[tuple[str, str]]:
 
 def _grade(grade: Any, titles: dict[str, str]) -> dict[str, Any]:
     """A grade of the gradebook, in the words of the page."""
-    points, maximum = float(grade.score or 0.0), float(grade.max_score)
+    points, maximum = counted(grade), float(grade.max_score)
     state = FULL if points >= maximum else PART if points > 0 else NONE
     remark = ""
     if grade.name not in titles:
         remark = "the cell was deleted from the notebook"
-    elif grade.needs_manual_grade and grade.manual_score is None:
-        state, remark = WAITS, "not graded yet"
+    elif pending(grade):
+        state, remark = WAITS, CHANGED if pending(grade) == CHANGED else "not graded yet"
     return {
         "name": grade.name,
         "shown": grade.name.replace("-grade", ""),
@@ -220,7 +223,9 @@ def make_feedback(course: Course, name: str, student: str) -> Path:
             f"{student} should have a graded {name} in {course.grading}/autograded, but has none. "
             f"Grade first: seqcourse grade {name}"
         )
-    outcome = course.api().generate_feedback(name, student, force=True)
+    # Nothing that lies beside the notebook is copied: the page needs none of it.
+    api = course.api(CourseDirectory__ignore=["*"])
+    outcome = api.generate_feedback(name, student, force=True)
     if not outcome["success"]:
         raise CourseError(
             f"nbgrader should have made {student}'s feedback on {name}, but said: {last_line(outcome)}."

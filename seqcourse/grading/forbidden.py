@@ -5,8 +5,7 @@ A forbidden entry is
 - a last name, "softmax": any function, method or class of that name, wherever it comes from, in its
   usual spellings (torch.softmax, x.softmax(...), F.softmax, torch.nn.Softmax, torch._softmax);
 - a dotted name, "torch.nn.MultiheadAttention": the same, but of this library only; or a whole module,
-  "torch.nn.functional": everything below it;
-- a package, "seqcourse": everything in it except its constants (data.PAD).
+  "torch.nn.functional": everything below it except its constants.
 
 Only what the answer reaches counts: its own body and the helpers, classes and aliases that it names,
 over all cells. What a student wrote is no offence, whatever its name.
@@ -18,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from threading import Lock
 
+from seqcourse.check.using import covers
 from seqcourse.grading.source.cells import LONGEST
 from seqcourse.grading.source.names import Names
 from seqcourse.grading.source.search import UNREADABLE, Search, Use
@@ -71,20 +71,3 @@ def sentence(use: Use, answer: str) -> str:
         )
     where = ", ".join(filter(None, [use.how, f"line {use.line} of the cell"]))
     return f"{answer} uses {use.name} ({where}), which is the thing to build here."
-
-
-def covers(entry: str, path: str) -> bool:
-    """Whether a forbidden entry means the library name `path` ("?.softmax": of an unknown object)."""
-    parts = path.split(".")
-    *package, last = entry.split(".")
-    if parts[0] == "?":
-        return any(part in (last, f"{last}_") for part in parts[1:])
-    if path == entry or path.startswith(f"{entry}."):
-        return not parts[-1].isupper() or parts[-1] == last
-    if package and parts[0] != package[0]:
-        return False
-    return any(_plain(part) == _plain(last) for part in parts[1:])
-
-
-def _plain(word: str) -> str:
-    return word.replace("_", "").lower()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from seqcourse.grading.cells import Piece, defined, pieces, squeeze
 from seqcourse.grading.notebook import mark, text
+from seqcourse.grading.own import NOT_RUN
 
 ANSWER, WRITTEN, LOCKED, OPEN = "answer", "written", "locked", "open"
 
@@ -38,6 +39,12 @@ class Place:
     @property
     def is_code(self) -> bool:
         return self.cell["cell_type"] == "code"
+
+    @property
+    def keeps_outputs(self) -> bool:
+        """Whether the cell is not run again, so that what it showed the student is all there is."""
+        tags = self.cell["metadata"].get("tags", ())
+        return self.is_code and bool(NOT_RUN & set(tags)) and not mark(self.cell).get("grade")
 
     @property
     def is_answer(self) -> bool:

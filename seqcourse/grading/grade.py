@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
@@ -29,6 +29,11 @@ from seqcourse.grading.records import (
     unfit_name,
     write_record,
 )
+
+if TYPE_CHECKING:
+    from seqcourse.grading.cluster import Died
+    from seqcourse.grading.examine import Examination
+    from seqcourse.grading.save import Saver
 
 
 def grade(
@@ -131,10 +136,13 @@ class _Run:
             self._keep(record)
             return True
         record = None if again else read_record(self.course, self.name, student)
-        if record is None or not record.stands_for(self.fingerprint(self._load(student))):
-            return False
-        self._keep(replace(record, before=True))
-        return True
+        try:
+            done = record is not None and record.stands_for(self.fingerprint(self._load(student)))
+        except Exception:  # it goes wrong again where that is put on record
+            done = False
+        if done:
+            self._keep(replace(record, before=True))
+        return done
 
     def grade(
         self,
@@ -146,7 +154,7 @@ class _Run:
         """Have workers examine, and save what they find."""
         from seqcourse.grading import cluster
         from seqcourse.grading.desk import Desk, examine_here
-        from seqcourse.grading.examine import Examination, Examiner
+        from seqcourse.grading.examine import Examiner
         from seqcourse.grading.save import Saver
 
         Examiner(self.course).release(self.name)  # better one sentence now than one per student
@@ -165,11 +173,28 @@ class _Run:
             for student, parcel, found in there.results(
                 partial(examine_here, label), students, self._load
             ):
-                if isinstance(found, cluster.Died):
-                    sentence = f"This submission could not be examined: {found.why}."
-                    found = Examination(self.name, student, FAILED, sentence)
                 with held.back():
-                    self._keep(saver.save(found, parcel, self.fingerprint(parcel)))
+                    self._keep(self._save(saver, student, parcel, found))
+
+    def _save(
+        self, saver: Saver, student: str, parcel: Parcel | None, found: Examination | Died
+    ) -> Record:
+        """Save what was found and return its record.
+
+        Whatever goes wrong with one submission, from its folder to the gradebook, becomes its record
+        here and stops nobody else.
+        """
+        from seqcourse.grading.cluster import Died, in_words
+
+        if not isinstance(found, Died):
+            try:
+                return saver.save(found, parcel, self.fingerprint(parcel))
+            except Exception as error:
+                found = Died(in_words(error))
+        sentence = f"This submission could not be graded: {found.why}."
+        record = Record(self.name, student, FAILED, sentence)
+        write_record(self.course, record)
+        return record
 
     def _load(self, student: str) -> Parcel:
         return pack(self.course.submitted / student / self.name)
@@ -241,7 +266,7 @@ def alone(course: Course) -> Iterator[None]:
     if place in _locked:
         yield
         return
-    place.mkdir(parents=True, exist_ok=True)
+    course.make_folder()
     with (place / ".lock").open("w") as file:
         _lock(file, course)
         _locked.add(place)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ POSTGRES = re.compile(r"^postgres(ql)?://")
 SQLITE = "sqlite:///"
 # Seconds to wait for somebody else who writes, in formgrader for example.
 PATIENCE = 60
+# Seconds after which a command says so before it begins.
+SOON = 5
 # How the folder begins in which a gradebook is made; a killed run leaves one behind.
 NEW = "gradebook-"
 
@@ -93,26 +96,34 @@ def make_gradebook(course: Course) -> None:
     """
     from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
-    course.folder.mkdir(parents=True, exist_ok=True)
+    course.make_folder()
     _find_our_programs()
     url = course.gradebook_url
     file = sqlite_file(url)
     try:
-        if file is None or file.exists():
+        if file is None:
+            _open(course, url)
+        elif file.exists():
+            _wait_for(file)
             _open(course, url)
         else:
             with _beside(file) as new:
                 _open(course, f"{SQLITE}{new}")
                 os.replace(new, file)
-    except DatabaseError as error:
+    except (DatabaseError, sqlite3.DatabaseError) as error:
         what = f"{course.grading}/gradebook.db" if file else shown(url)
+        said = " ".join(str(getattr(error, "orig", error)).split())
+        if file and "locked" in said:
+            raise CourseError(
+                f"{what} should be free to be written to, but another program uses it. Wait until that "
+                f"is done, or close it; then run this again. Leave the file where it is."
+            ) from error
         advice = "Put a copy of it back, or move it away: grading then begins a new one, without the "
         advice += "points that were given by hand."
         if file is None:
             advice = "Start the server, and make the database and the user: createdb seqcourse"
         raise CourseError(
-            f"{what} should be a gradebook of nbgrader, but cannot be used: "
-            f"{' '.join(str(error.orig).split())}. {advice}"
+            f"{what} should be a gradebook of nbgrader, but cannot be used: {said}. {advice}"
         ) from error
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
         said = f": {error}" if isinstance(error, ModuleNotFoundError) else ""
@@ -120,6 +131,13 @@ def make_gradebook(course: Course) -> None:
             f"The gradebook's address should be like postgresql://user@host/database, but {shown(url)} "
             f"cannot be used{said}. PostgreSQL needs its driver: pip install 'seqcourse[postgres]'"
         ) from None
+
+
+def _wait_for(file: Path) -> None:
+    """Wait some seconds until nobody else uses an SQLite file; sqlite3.OperationalError after that."""
+    with closing(sqlite3.connect(file, timeout=SOON)) as database:
+        database.execute("BEGIN EXCLUSIVE")
+        database.rollback()
 
 
 def sqlite_file(url: str) -> Path | None:

@@ -8,20 +8,22 @@
     c.LatePolicy.floor = 0.5            # half of the points always stays
 
 nbgrader computes a penalty when it grades automatically. Points given by hand come later, so
-``renew_penalties`` computes it again wherever points are shown: in feedback and in exports.
+``renew_penalties`` computes it again wherever points are shown: in tables, exports and feedback.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Float, TraitError, validate
 
+from seqcourse.grading.byhand import counted
+
 if TYPE_CHECKING:
-    from nbgrader.api import Gradebook
+    from nbgrader.api import Gradebook, SubmittedAssignment
     from traitlets.config import Config
 
 MINUTE = 60
@@ -83,12 +85,31 @@ def renew_penalties(gradebook: Gradebook, assignment: str, config: Config) -> No
     assigner.init_plugin()
     policy = assigner.plugin_inst
     for submission in gradebook.assignment_submissions(assignment):
-        late = submission.total_seconds_late
-        for notebook in submission.notebooks:
-            penalty = None
-            if late > 0:
-                penalty = policy.late_submission_penalty(submission.student.id, notebook.score, late)
-            if penalty is not None:
-                penalty = min(max(penalty, 0.0), notebook.score)
-            notebook.late_submission_penalty = penalty
+        _renew(submission, policy)
     gradebook.db.commit()
+
+
+def _renew(submission: SubmittedAssignment, policy: LateSubmissionPlugin) -> None:
+    late = submission.total_seconds_late
+    for notebook in submission.notebooks:
+        points = sum(map(counted, notebook.grades))
+        penalty = None
+        if late > 0:
+            penalty = policy.late_submission_penalty(submission.student.id, points, late)
+        if penalty is not None:
+            penalty = min(max(penalty, 0.0), points)
+        notebook.late_submission_penalty = penalty
+
+
+class RenewPenalty(AssignLatePenalties):
+    """nbgrader's step, for the points that count: those held back cost nothing."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        from nbgrader.api import Gradebook
+
+        told = resources["nbgrader"]
+        self.init_plugin()
+        with Gradebook(told["db_url"]) as gradebook:
+            _renew(gradebook.find_submission(told["assignment"], told["student"]), self.plugin_inst)
+            gradebook.db.commit()
+        return nb, resources

@@ -22,7 +22,8 @@ _IDENTIFIER = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 class Mended:
     """What came out.
 
-    notebook: in nbformat 4.5, every cell with an id of its own, code cells without outputs.
+    notebook: in nbformat 4.5, every cell with an id of its own. Cells that are not run again have
+        the student's own outputs, the others none.
     remarks: what was mended, in sentences for the student.
     lost: the answers that the submission does not hold, by name.
     """
@@ -252,7 +253,10 @@ class _Mending:
             following.setdefault(own.after, []).append(_filled(cell, own.piece.source))
         cells = following.get(-1, [])
         for place in self.places:
-            cells.append(_filled(copy.deepcopy(place.cell), place.source))
+            cell = _filled(copy.deepcopy(place.cell), place.source)
+            if place.keeps_outputs and place.given is not None:
+                cell["outputs"] = list(place.given.outputs)
+            cells.append(cell)
             cells += following.get(place.index, [])
         metadata = copy.deepcopy(self.release["metadata"])
         return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}

@@ -89,11 +89,14 @@ def write(notebook: dict, path: Path) -> None:
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write a text file beside its place, then move it there: never half a file."""
+    """Write a text file beside its place, then move it there: never half a file.
+
+    A byte of a name that is not UTF-8 is written as JSON, too, writes it: \\udcf6.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             file.write(content)
         os.chmod(beside, 0o644)
         os.replace(beside, path)

@@ -14,11 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seqcourse.grading.course import ASSIGNMENT_NAME, CONFIG_FILE, Course
+from seqcourse.grading.parse import shown
 
-# Bytes of one file, bytes of all, and files that travel; no honest submission comes near.
+# Bytes of one file, bytes of all, files that travel, and folders in folders around them; no honest
+# submission comes near. Few enough folders for paths that every system takes.
 LARGEST = 256 << 20
 MOST = 512 << 20
 COUNT = 10_000
+DEEPEST = 12
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 
 
@@ -78,15 +81,17 @@ def pack(folder: Path) -> Parcel:
             told = path.lstat()
             if stat.S_ISLNK(told.st_mode):
                 links[name] = os.readlink(path)
+            elif stat.S_ISDIR(told.st_mode):
+                left_out.append(f"{shown(name)} (in more than {DEEPEST} folders)")
             elif not stat.S_ISREG(told.st_mode):
-                left_out.append(f"{name} (no file)")
+                left_out.append(f"{shown(name)} (no file)")
             elif told.st_size > LARGEST or size + told.st_size > MOST:
-                left_out.append(f"{name} ({told.st_size >> 20} MiB)")
+                left_out.append(f"{shown(name)} ({told.st_size >> 20} MiB)")
             else:
                 files[name] = path.read_bytes()
                 size += told.st_size
         except OSError as error:
-            left_out.append(f"{name} ({error.strerror})")
+            left_out.append(f"{shown(name)} ({error.strerror})")
     return Parcel(files, links, tuple(left_out))
 
 
@@ -123,9 +128,14 @@ def digest(parts: Iterable[bytes]) -> bytes:
 
 
 def _below(folder: Path) -> Iterable[Path]:
-    """Everything below a folder that is no folder itself, in order; links are not followed."""
+    """Everything below a folder that is no folder itself, in order; links are not followed.
+
+    Folders that lie too deep are not opened, but stand for what they hold.
+    """
     for place, folders, names in os.walk(folder):
         folders.sort()
-        linked = [name for name in folders if (Path(place) / name).is_symlink()]
-        for name in sorted([*names, *linked]):
+        closed = [name for name in folders if os.path.islink(os.path.join(place, name))]
+        if len(Path(place).relative_to(folder).parts) == DEEPEST:
+            closed, folders[:] = folders[:], []
+        for name in sorted([*names, *closed]):
             yield Path(place) / name

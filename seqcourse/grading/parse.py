@@ -14,6 +14,7 @@ from pathlib import Path
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.cells import CELL_TYPES, text
+from seqcourse.grading.own import own_outputs
 
 MISSING, UNREADABLE = "missing", "unreadable"
 
@@ -45,10 +46,10 @@ class NotGradable(CourseError):
 
 
 def read_submission(path: Path) -> dict:
-    """Read a notebook that anything may have written: its cells in format 4, without outputs.
+    """Read a notebook that anything may have written: its cells in format 4.
 
-    Of nbgrader's marks only the cells' names are kept. Sources and ids are as they were sent, whatever
-    they are: ``mend`` makes them clean.
+    Outputs are kept as far as ``own_outputs`` lets them, and of nbgrader's marks only the cells'
+    names. Sources and ids are as they were sent, whatever they are: ``mend`` makes them clean.
 
     Raises:
         NotGradable: it is no notebook, or would take too much time or memory.
@@ -190,7 +191,7 @@ def _values(content: str) -> int:
 
 
 def _slim(cell: dict) -> dict:
-    """What is needed of a cell; its outputs and attachments go here, whatever their size."""
+    """What is needed of a cell; attachments and most of large outputs go here."""
     metadata = cell.get("metadata")
     grader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = grader.get("grade_id") if isinstance(grader, dict) else None
@@ -203,7 +204,7 @@ def _slim(cell: dict) -> dict:
     if isinstance(cell.get("id"), str):
         slim["id"] = cell["id"]
     if kind == "code":
-        slim |= {"execution_count": None, "outputs": []}
+        slim |= {"execution_count": None, "outputs": own_outputs(cell.get("outputs"))}
     return slim
 
 

@@ -11,7 +11,6 @@ and SAVE: the same steps without the run.
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import stat
 from pathlib import Path
@@ -21,21 +20,20 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters import base as converter
 from nbgrader.preprocessors import (
-    AssignLatePenalties,
     CheckCellMetadata,
-    ClearOutput,
     DeduplicateIds,
     LimitOutput,
     NbGraderPreprocessor,
     OverwriteCells,
     OverwriteKernelspec,
-    SaveAutoGrades,
 )
 from traitlets import Bool, Integer, Unicode
 
 from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.byhand import HoldBack, SaveGrades
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examiner
+from seqcourse.grading.late import RenewPenalty
 from seqcourse.grading.mend import mend
 from seqcourse.grading.stage import find_submission, read_submission
 
@@ -84,7 +82,7 @@ class Mend(NbGraderPreprocessor):
         told = resources["nbgrader"]
         release = _release(self.parent.parent.coursedir, told["assignment"], told["notebook"])
         before = nb.metadata.get(REMARKS, {}).get("remarks", [])
-        mended = mend(json.loads(nbformat.writes(nb)), release)
+        mended = mend(nb, release)
         book = nbformat.from_dict(mended.notebook)
         book.metadata[REMARKS] = {"remarks": [*before, *mended.remarks], "lost": list(mended.lost)}
         return book, resources
@@ -115,11 +113,11 @@ class Examine(NbGraderPreprocessor):
         return nb, resources
 
 
-SANITIZE = [Mend, ClearOutput, DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
-AUTOGRADE = [Examine, LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+SANITIZE = [Mend, HoldBack, DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
 # For a notebook that was mended, run and judged before.
-SAVE_SANITIZE = [OverwriteCells]
-SAVE = [LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+SAVE_SANITIZE = [HoldBack, OverwriteCells]
+SAVE = [LimitOutput, SaveGrades, RenewPenalty, CheckCellMetadata]
+AUTOGRADE = [Examine, *SAVE]
 
 _examiners: dict[tuple, Examiner] = {}
 

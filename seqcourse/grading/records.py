@@ -8,6 +8,7 @@ submission whose record has the same fingerprint need not be graded again.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.parcel import digest
+from seqcourse.grading.parse import shown
 
 # What became of a submission. The first three have a grade.
 GRADED = "graded"
@@ -27,6 +29,8 @@ WITH_GRADE = (GRADED, CRASHED, TIMED_OUT)
 
 # With these in a student's name nbgrader would look for other students, too.
 PATTERN = "*?[]"
+# Bytes of a student's name: those of a file's, with room for what is put around it.
+LONGEST_NAME = 240
 
 PACKAGE = Path(__file__).resolve().parents[1]
 # The parts of the package that decide about points: what a notebook imports and what judges it.
@@ -62,8 +66,8 @@ class Record:
 
 
 def record_path(course: Course, name: str, student: str) -> Path:
-    """Where the record of a submission lies."""
-    return course.records / name / f"{student}.json"
+    """Where the record of a submission lies, under the student's name as far as it can."""
+    return course.records / name / f"{os.fsdecode(os.fsencode(student)[:LONGEST_NAME])}.json"
 
 
 def write_record(course: Course, record: Record) -> None:
@@ -120,6 +124,18 @@ def unfit_name(student: str) -> str:
     if set(student) & set(PATTERN):
         return (
             f"The folder's name should hold none of {' '.join(PATTERN)}, which nbgrader takes for a "
-            f"pattern, but is {student}. Rename the folder."
+            f"pattern, but is {shown(student)}. Rename the folder."
+        )
+    try:
+        length = len(student.encode())
+    except UnicodeEncodeError:
+        return (
+            f"The folder's name should be in UTF-8, but {shown(student)} is not, perhaps because it "
+            f"comes from a zip file of another system. Rename the folder."
+        )
+    if length > LONGEST_NAME:
+        return (
+            f"The folder's name should have at most {LONGEST_NAME} bytes, but has {length}. "
+            f"Rename the folder."
         )
     return ""

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import groupby
 from queue import Empty
 from typing import Any
 
@@ -23,13 +24,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from seqcourse.errors import CourseError
+from seqcourse.grading.cells import whole
+from seqcourse.grading.own import FRAME, LEFT_OUT, MOST_KEPT, NOT_RUN, SAFE
 
-# Cells that only show something are not run again when work is graded, nor are self-checks.
-NOT_RUN = {"show", "check"}
-# Kinds of output that can be looked at without running anything of the student's in a browser.
-SAFE = ("text/plain", "image/png", "image/jpeg")
-# Characters of output that one cell keeps, and those at which its kernel is stopped.
-MOST_KEPT = 1_000_000
+# Characters of output at which a cell's kernel is stopped.
 MOST_SENT = 50_000_000
 # How many kernels one notebook may use up.
 MOST_KERNELS = 4
@@ -76,7 +74,6 @@ class _Client(NotebookClient):
             interrupt_on_timeout=True,
             raise_on_iopub_timeout=True,
             store_widget_state=False,
-            coalesce_streams=True,
             error_on_timeout={"ename": TIMEOUT_ERROR, "evalue": "", "traceback": []},
             **options,
         )
@@ -97,6 +94,7 @@ class _Client(NotebookClient):
                 raise KernelGone("sent more output than a notebook may")
             if self.sent > MOST_KEPT:
                 return None
+            msg["content"] = whole(msg["content"])
             if "data" in msg["content"]:
                 data = msg["content"]["data"]
                 msg["content"]["data"] = {key: data[key] for key in SAFE if key in data}
@@ -110,9 +108,7 @@ class _Client(NotebookClient):
             stopped = new_output("error", ename=TIMEOUT_ERROR, evalue=words, traceback=[words])
             cell.outputs.append(stopped)
         if self.sent > MOST_KEPT:
-            cell.outputs.append(
-                new_output("stream", name="stdout", text="\n[the rest of this output was left out]\n")
-            )
+            cell.outputs.append(new_output("stream", name="stdout", text=LEFT_OUT))
         return done
 
 
@@ -120,7 +116,33 @@ def _length(content: Mapping[str, Any]) -> int:
     """Characters that a message would add to the notebook."""
     data = content.get("data") or {}
     parts = [content.get("text", ""), content.get("evalue", ""), *content.get("traceback", ())]
-    return sum(len(str(part)) for part in (*parts, *data.values())) + 50
+    return sum(len(str(part)) for part in (*parts, *data.values())) + FRAME
+
+
+def merged(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
+    """Outputs with the text between two others in one piece per stream, stdout first.
+
+    The two streams come in no certain order, and in as many pieces as the kernel sent.
+    """
+    made = []
+    for is_text, some in groupby(outputs, lambda output: output.output_type == "stream"):
+        if not is_text:
+            made += some
+            continue
+        texts: dict[bool, list[str]] = {False: [], True: []}
+        for output in some:
+            texts[output.name == "stderr"].append(str(output.text))
+        for is_error, parts in texts.items():
+            if parts:
+                name = "stderr" if is_error else "stdout"
+                made.append(new_output("stream", name=name, text=_as_seen("".join(parts))))
+    return made
+
+
+def _as_seen(text: str) -> str:
+    """Text without what carriage returns have overwritten, such as the earlier states of a bar."""
+    lines = text.split("\n")
+    return "\n".join(line[line.rstrip("\r").rfind("\r") + 1 :] for line in lines)
 
 
 class Runner:
@@ -163,7 +185,11 @@ class Runner:
         """
         # In a thread of its own: whoever calls may be inside an event loop, as in a notebook.
         with ThreadPoolExecutor(1) as pool:
-            return pool.submit(asyncio.run, self._run(requests)).result()
+            ran = pool.submit(asyncio.run, self._run(requests)).result()
+        # Not before the end: an output that a later cell changes is found by its place.
+        for index in self.cells:
+            self.notebook.cells[index].outputs = merged(self.notebook.cells[index].outputs)
+        return ran
 
     async def _run(self, requests: Mapping[str, Mapping[str, Any]]) -> Ran:
         ran = Ran()

@@ -19,6 +19,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.preprocessors import Preprocessor
 
 from seqcourse.grading.formulas import mathml
+from seqcourse.grading.own import BASE64
 
 if TYPE_CHECKING:
     from bleach.sanitizer import Cleaner
@@ -35,7 +36,6 @@ COLOURS = re.compile(r"highlight|[a-z]{1,2}\d?")
 ALIGNED = re.compile(r"text-align:\s*(left|right|center);?")
 # A grade_id stands in attributes of nbgrader's templates as it is.
 NAME = re.compile(r"[\w.\-]+")
-BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 PICTURES = ("image/png", "image/jpeg")
 KINDS = {"markdown", "code"}
 MARKS = (

@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
 from seqcourse.grading.course import Course
+from seqcourse.grading.late import renew_penalties
 from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.records import Record
 from seqcourse.grading.spreadsheet import harmless, number
@@ -29,10 +31,20 @@ class Row:
     sentence: str
     points: dict[str, float] | None
     waiting: tuple[str, ...] = ()  # exercises that somebody has to grade by hand
+    changed: tuple[str, ...] = ()  # exercises that were, before the answer changed
+    penalty: float = 0.0  # what being late costs
 
     @property
     def total(self) -> float | None:
-        return None if self.points is None else sum(self.points.values())
+        return None if self.points is None else max(0.0, sum(self.points.values()) - self.penalty)
+
+    def cell(self, exercise: str) -> str:
+        """The points of an exercise in few letters; … and ↻ wait for a person."""
+        if self.points is None:
+            return "–"
+        if exercise in self.changed:
+            return "↻"
+        return "…" if exercise in self.waiting else number(self.points[exercise])
 
 
 @dataclass(frozen=True)
@@ -58,26 +70,31 @@ class Scores:
 
 
 def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
-    """Look the scores of these records up in the gradebook."""
+    """Look the scores of these records up in the gradebook, with what being late costs now."""
     from nbgrader.api import Gradebook
 
     exercises = tuple(notebooks.exercises(notebooks.read(course.solution(name))))
     owner = {test: exercise.name for exercise in exercises for test in exercise.tests}
     rows = []
     with Gradebook(course.gradebook_url) as gradebook:
+        if any(record.has_grade for record in records):
+            renew_penalties(gradebook, name, course.config())
         for record in records:
             if not record.has_grade:
                 rows.append(Row(record.student, record.status, record.sentence, None))
                 continue
             points = {exercise.name: 0.0 for exercise in exercises}
-            waiting = []
+            waiting: dict[str, list[str]] = {WAITS: [], CHANGED: []}
+            penalty = 0.0
             for graded in gradebook.find_submission(name, record.student).notebooks:
+                penalty += float(graded.late_submission_penalty or 0.0)
                 for grade in graded.grades:
-                    points[owner[grade.name]] += float(grade.score or 0.0)
-                    # Points given by hand stay when the work is graded again.
-                    if grade.needs_manual_grade and grade.manual_score is None:
-                        waiting.append(owner[grade.name])
-            rows.append(Row(record.student, record.status, record.sentence, points, tuple(waiting)))
+                    points[owner[grade.name]] += counted(grade)
+                    if pending(grade):
+                        waiting[pending(grade)].append(owner[grade.name])
+            row = Row(record.student, record.status, record.sentence, points)
+            new, changed = map(tuple, waiting.values())
+            rows.append(replace(row, waiting=new, changed=changed, penalty=penalty))
     return Scores(name, exercises, tuple(rows))
 
 
@@ -90,6 +107,9 @@ def as_table(scores: Scores) -> Table:
     caption = ", ".join(f"{i} {exercise.name}" for i, exercise in enumerate(scores.exercises, 1))
     if any(row.waiting for row in scores.rows):
         caption += "; … is graded by hand, and not in the total yet"
+    if any(row.changed for row in scores.rows):
+        caption += "; ↻ changed since it was graded by hand: look again, it is not in the total"
+    late = any(row.penalty for row in scores.rows)
     table = Table(
         title=f"Grades of {scores.assignment}",
         caption=caption,
@@ -100,18 +120,16 @@ def as_table(scores: Scores) -> Table:
     table.add_column("student", no_wrap=True)
     for i, exercise in enumerate(scores.exercises, start=1):
         table.add_column(f"{i}\n/{number(exercise.points)}", justify="right", no_wrap=True)
+    if late:
+        table.add_column("late", justify="right", no_wrap=True)
     table.add_column(f"total\n/{number(scores.points)}", justify="right", no_wrap=True)
     widest = max((len(row.status) for row in scores.rows), default=0)
     table.add_column("status", no_wrap=True, min_width=widest)
     for row in scores.rows:
-        if row.points is None:
-            cells = ["–"] * len(scores.exercises) + ["–"]
-        else:
-            cells = [
-                "…" if exercise.name in row.waiting else number(row.points[exercise.name])
-                for exercise in scores.exercises
-            ]
-            cells.append(number(row.total or 0.0))
+        cells = [row.cell(exercise.name) for exercise in scores.exercises]
+        if late:
+            cells.append(number(-row.penalty) if row.penalty else "")
+        cells.append("–" if row.total is None else number(row.total))
         table.add_row(escape(row.student), *cells, row.status)
     return table
 
@@ -121,20 +139,23 @@ def as_csv(scores: Scores) -> str:
     file = io.StringIO()
     out = csv.writer(file, lineterminator="\n")
     names = [exercise.name for exercise in scores.exercises]
-    out.writerow(["student", "assignment", *names, "total", "maximum", "status", "sentence"])
+    header = ["student", "assignment", *names, "late_penalty", "total", "maximum", "status", "sentence"]
+    out.writerow(header)
     for row in scores.rows:
-        if row.points is None:
-            values: list[str] = [""] * (len(names) + 1)
+        if row.points is None or row.total is None:
+            values: list[str] = [""] * (len(names) + 2)
         else:
-            values = ["" if name in row.waiting else number(row.points[name]) for name in names]
-            values.append(number(row.total or 0.0))
+            held = {*row.waiting, *row.changed}
+            values = ["" if name in held else number(row.points[name]) for name in names]
+            values += [number(row.penalty), number(row.total)]
+        status = f"{row.status}, {', '.join(row.changed)} {CHANGED}" if row.changed else row.status
         out.writerow(
             [
                 harmless(row.student),
                 scores.assignment,
                 *values,
                 number(scores.points),
-                row.status,
+                status,
                 harmless(row.sentence),
             ]
         )

@@ -19,8 +19,11 @@ from typing import TYPE_CHECKING
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.cells import clean
 from seqcourse.grading.course import Course
+from seqcourse.grading.mend import mend
 from seqcourse.grading.notebook import mark, text
+from seqcourse.grading.stage import find_submission, read_submission
 
 if TYPE_CHECKING:
     from copydetect import CodeFingerprint
@@ -83,17 +86,19 @@ def compare_class(course: Course, name: str, threshold: float = 0.5) -> Similar:
             f"Submissions of {name} should lie at {course.grading}/submitted/STUDENT/{name}/"
             f"{name}.ipynb, but there are none."
         )
+    path = course.released(name)
+    release = notebooks.read(path) if path else solution
     answers, skipped = {}, []
-    for student in students:
+    for folder in students:
+        student = clean(folder)
         try:
-            handed_in = notebooks.read(course.submitted / student / name / f"{name}.ipynb")
+            # What the grader would grade, however it came.
+            found = find_submission(course.submitted / folder / name, name, release)
+            handed_in = mend(read_submission(found.path), release).notebook
             answers[student] = answers_in(handed_in, code)
         except CourseError as error:
             skipped.append(f"{student}: {error}")
-    known = [answers_in(solution, code), *_known_answers(course, name)]
-    released = course.assignments / name / f"{name}.ipynb"
-    if released.is_file():
-        known.append(answers_in(notebooks.read(released), code))
+    known = [answers_in(solution, code), answers_in(release, code), *_known_answers(course, name)]
     pairs = compare(answers, code, known, threshold)
     return Similar(name, threshold, len(answers), tuple(pairs), tuple(skipped))
 

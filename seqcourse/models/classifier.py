@@ -42,9 +42,13 @@ class Classifier(nn.Module):
 
         Args:
             tokens: (B, T), padded at the end.
-            lengths: of each text, (B,).
+            lengths: of each text, (B,), 1 to T.
             need_words: also give the language model's logits, for an auxiliary loss.
+
+        Raises:
+            ValueError: if there is not one length for each text, or one is not between 1 and T.
         """
+        F.check_lengths(lengths, *tokens.shape)
         if isinstance(self.body, BERT):
             states = self.body.states(tokens, F.length_mask(lengths, tokens.shape[1]))
         else:

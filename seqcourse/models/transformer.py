@@ -69,7 +69,12 @@ class Transformer(nn.Module):
         self.dropout = Dropout(dropout)
 
     def encode(self, src: Tensor, src_lengths: Tensor) -> Memory:
-        """Read the source: ids (B, T) and lengths (B,) to a memory with each layer's keys and values."""
+        """Read the source: ids (B, T) and lengths (B,) to a memory with each layer's keys and values.
+
+        Raises:
+            ValueError: if there is not one length for each sequence, or one is not between 1 and T.
+        """
+        F.check_lengths(src_lengths, *src.shape[:2])
         mask = F.length_mask(src_lengths, src.shape[1])
         x = self._embed_source(src)
         for block in self.encoder:

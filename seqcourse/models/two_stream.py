@@ -136,6 +136,7 @@ class TwoStream(nn.Module):
 
     def _run(self, x: Tensor | None, tokens: Tensor, lengths: Tensor, need_weights: bool):
         """Both streams to their ends, and the weights of each co-attention."""
+        F.check_lengths(lengths, *tokens.shape)
         mask = F.length_mask(lengths, tokens.shape[1])
         y = self.dropout(self.positions(embed(self.embedding, tokens)))  # (B, T, D)
         found = []

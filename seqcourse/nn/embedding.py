@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import torch
 from torch import Tensor, nn
@@ -21,7 +22,8 @@ class Positions(nn.Module):
         longest: how many positions a learned table has.
 
     Raises:
-        ValueError: if the kind is unknown, or later for a sequence longer than the table.
+        ValueError: if the kind is unknown or the width of sines and cosines odd, or later for a sequence
+            longer than the table.
     """
 
     def __init__(self, width: int, kind: str = "sinusoidal", longest: int = 512) -> None:
@@ -30,9 +32,8 @@ class Positions(nn.Module):
             raise ValueError(f"positions should be one of {', '.join(POSITIONS)}, but it is {kind!r}.")
         self.kind, self.width, self.longest = kind, width, longest
         self.table = nn.Parameter(torch.randn(longest, width) * 0.02) if kind == "learned" else None
-        # Computed once, made longer when a sequence asks for it.
-        known = F.sinusoidal_encoding(64, width) if kind == "sinusoidal" else None
-        self.register_buffer("known", known, persistent=False)
+        if kind == "sinusoidal":
+            F.sinusoidal_encoding(1, width)  # refuses an odd width now, not at the first sequence
 
     def forward(self, x: Tensor, first: int = 0) -> Tensor:
         """Vectors (B, N, D), of which the first stands at position ``first``."""
@@ -46,9 +47,19 @@ class Positions(nn.Module):
                     f"Shorten it, or train with more."
                 )
             return x + self.table[first:end]
-        if end > len(self.known):
-            self.known = F.sinusoidal_encoding(2 * end, self.width).to(self.known)
-        return x + self.known[first:end]
+        size = 1 << max(6, (end - 1).bit_length())  # 64, 128, 256 ...
+        return x + _sinusoids(size, self.width, x.device, x.dtype)[first:end]
+
+
+@lru_cache(maxsize=32)
+def _sinusoids(size: int, width: int, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """The encodings of the first positions, (size, width), computed once.
+
+    They are not a buffer of the module: processes that train together copy each other's buffers, which
+    then need the same size everywhere.
+    """
+    with torch.inference_mode(False):  # training may use it after a validation made it
+        return F.sinusoidal_encoding(size, width).to(device, dtype)
 
 
 def embedding_table(size: int, width: int) -> nn.Parameter:

@@ -154,8 +154,7 @@ class Recurrent(nn.Module):
             ValueError: if shapes or lengths do not fit, or the path is unknown.
         """
         self._check(x, lengths)
-        if state is None:
-            state = self.zero_state(x.shape[0])
+        state = self.zero_state(x.shape[0]) if state is None else self._check_state(state, x.shape[0])
         if path == "readable":
             return self._readable(x, lengths, state)
         if path == "fused":
@@ -199,19 +198,20 @@ class Recurrent(nn.Module):
                 f"The inputs should be (B, T, {width}), but they are {tuple(x.shape)}: "
                 f"batch first, then time, then the input size."
             )
-        if lengths is None:
-            return
-        if lengths.shape != x.shape[:1]:
+        if lengths is not None:
+            F.check_lengths(lengths, *x.shape[:2])
+
+    def _check_state(self, state: State, batch: int) -> State:
+        pair = self.kind == "lstm"
+        given = tuple(state) if isinstance(state, tuple | list) else (state,)
+        wanted = (batch, self.num_layers * self.directions, self.hidden_size)
+        if len(given) != 1 + pair or any(part.shape != wanted for part in given):
             raise ValueError(
-                f"There should be one length for each of the {x.shape[0]} sequences, "
-                f"but lengths is {tuple(lengths.shape)}."
+                f"The state should be {'a pair of ' * pair}{wanted}: batch first, then layers times "
+                f"directions, then the hidden size. But it is "
+                f"{' and '.join(str(tuple(part.shape)) for part in given)}."
             )
-        shortest, longest = int(lengths.min()), int(lengths.max())
-        if shortest < 1 or longest > x.shape[1]:
-            raise ValueError(
-                f"Lengths should be between 1 and the padded length {x.shape[1]}, "
-                f"but they go from {shortest} to {longest}."
-            )
+        return given if pair else given[0]
 
     def _fused(self, x: Tensor, lengths: Tensor | None, state: State) -> tuple[Tensor, State]:
         size = x.shape[1]

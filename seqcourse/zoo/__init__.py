@@ -20,6 +20,7 @@ from seqcourse.data import Vocabulary, load_vocabulary
 from seqcourse.errors import CourseError
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer
+from seqcourse.zoo.interpreting import SUBWORDS, WORDS, Interpreter
 from seqcourse.zoo.recipes import RECIPES, Recipe, names, recipe
 from seqcourse.zoo.storage import (
     FILES,
@@ -35,12 +36,14 @@ from seqcourse.zoo.tasks import on_photographs, task_of
 
 __all__ = [
     "FILES",
+    "Interpreter",
     "RECIPES",
     "Recipe",
     "System",
     "Translation",
     "build_model",
     "figures",
+    "interpreter",
     "load",
     "measure",
     "names",
@@ -84,6 +87,11 @@ def load(name: str, folder: Path | None = None) -> System:
     model.to(device()).eval()
     path = folder / "figures.json"
     return System(task_of(made), model, source, target, read_json(path) if path.is_file() else {})
+
+
+def interpreter() -> Interpreter:
+    """English to Spanish by the model that knows the sentence, see :class:`Interpreter`."""
+    return Interpreter(load(WORDS), load(SUBWORDS))
 
 
 def figures(name: str) -> dict[str, Any]:

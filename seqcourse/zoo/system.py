@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy
@@ -291,16 +292,10 @@ class System:
         Raises:
             CourseError: as :meth:`translate`.
         """
-        if not self.task.in_sentences or not text.strip():
-            return self.translate([text], beam=beam)[0].text
-        paragraphs = [data.sentences(part) for part in text.splitlines()]
-        spoken = [s for part in paragraphs for s in part if any(c.isalnum() for c in s)]
-        found = iter(t.text for t in self.translate(spoken or [text], beam=beam))
-        lines = [
-            " ".join(next(found) if any(c.isalnum() for c in s) else s for s in part)
-            for part in paragraphs
-        ]
-        return "\n".join(lines)
+        translate = partial(self.translate, beam=beam)
+        if self.task.in_sentences:
+            return sentence_by_sentence(text, translate)
+        return translate([text])[0].text
 
     def translation(self, source: list[str], hypotheses: list[Hypothesis]) -> Translation:
         """The hypotheses of a search as text."""
@@ -433,3 +428,14 @@ class System:
             [(self.target.tokens[i], p) for i, p in zip(best, shares, strict=True)]
             for best, shares in pairs
         ]
+
+
+def sentence_by_sentence(text: str, translate: Callable[[list[str]], list[Translation]]) -> str:
+    """A text of any length, each of its sentences translated; paragraphs stay paragraphs."""
+    paragraphs = [data.sentences(part) for part in text.splitlines()]
+    spoken = [s for part in paragraphs for s in part if any(c.isalnum() for c in s)]
+    found = iter(t.text for t in translate(spoken or [text]))
+    lines = [
+        " ".join(next(found) if any(c.isalnum() for c in s) else s for s in part) for part in paragraphs
+    ]
+    return "\n".join(lines)

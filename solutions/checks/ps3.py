@@ -2003,6 +2003,22 @@ def mlp_score(s, h, w1, b1, w2, b2):
     ],
     "attend": [
         (
+            "a class of its own named Attention",
+            """
+class Attention:
+    def __init__(self, score):
+        self.score = score
+
+    def __call__(self, s, h, mask):
+        weights = softmax(self.score(s, h), mask)
+        return context(weights, h), weights
+
+
+def attend(score, s, h, mask):
+    return Attention(score)(s, h, mask)
+""",
+        ),
+        (
             "the student's own functions",
             """
 def attend(score, s, h, mask):

@@ -229,12 +229,7 @@ CHECKS = [
         "generate-grade",
         "generate",
         ps5.generate_arguments,
-        {
-            "a few texts": dict(batch=3, prompt=5, count=7),
-            "a batch of one": dict(batch=1, prompt=4, count=9),
-            "a prompt of one token": dict(batch=2, prompt=1, count=6),
-            "one token to write": dict(batch=3, prompt=4, count=1),
-        },
+        ps5.generate_cases,
         ps5.reference_generate,
         likely=ps5.GENERATE,
         see=("08", "Train in parallel, write one by one"),
@@ -697,6 +692,15 @@ def combine(padding, causal):
         ),
     ],
     "attention": [
+        (
+            "the package's softmax with its mask",
+            """
+def attention(q, k, v, mask=None):
+    weights = functional.softmax(q @ k.mT / q.shape[-1] ** 0.5, mask=mask)
+    return weights @ v, weights
+""",
+            "the thing to build here",
+        ),
         (
             "no scaling",
             """
@@ -1359,6 +1363,36 @@ def multi_head(x, memory, w_in, b_in, w_out, b_out, heads, mask=None):
     ],
     "generate": [
         (
+            "stops at token 2",
+            """
+def generate(step, prompt, count):
+    text, new, cache = prompt, prompt, None
+    for _ in range(count):
+        logits, cache = step(new, cache)
+        new = logits[:, -1].argmax(-1, keepdim=True)
+        text = torch.cat([text, new], dim=1)
+        if (new == 2).all():
+            break
+    return text
+""",
+            "stop at token 2",
+        ),
+        (
+            "padding after a token 2",
+            """
+def generate(step, prompt, count):
+    text, new, cache = prompt, prompt, None
+    ended = torch.zeros(len(prompt), 1, dtype=torch.bool)
+    for _ in range(count):
+        logits, cache = step(new, cache)
+        new = logits[:, -1].argmax(-1, keepdim=True)
+        text = torch.cat([text, torch.where(ended, 0, new)], dim=1)
+        ended = ended | (new == 2)
+    return text
+""",
+            "stop at token 2",
+        ),
+        (
             "no cache handed on",
             """
 def generate(step, prompt, count):
@@ -1622,6 +1656,25 @@ def combine(padding, causal):
     ],
     "attention": [
         (
+            "a class of its own named Attention",
+            """
+class Attention:
+    def __init__(self, mask):
+        self.attention = {"mask": mask}
+
+    def softmax(self, scores):
+        mask = self.attention["mask"]
+        if mask is None:
+            return scores.softmax(dim=-1)
+        return scores.masked_fill(~mask, float("-inf")).softmax(-1).masked_fill(~mask, 0.0)
+
+
+def attention(q, k, v, mask=None):
+    weights = Attention(mask).softmax(q @ k.mT / q.shape[-1] ** 0.5)
+    return weights @ v, weights
+""",
+        ),
+        (
             "masked_fill and nan_to_num on the weights",
             """
 def attention(q, k, v, mask=None):
@@ -1790,6 +1843,22 @@ def cached_step(x, past, w_in, b_in, w_out, b_out, heads):
         ),
     ],
     "generate": [
+        (
+            "with a seed and the package's padding id",
+            """
+import seqcourse
+
+
+def generate(step, prompt, count):
+    seqcourse.seed_everything(0)
+    written = torch.full((len(prompt), count), seqcourse.data.PAD)
+    new, cache = prompt, None
+    for t in range(count):
+        logits, cache = step(new, cache)
+        new = written[:, t : t + 1] = logits[:, -1:].argmax(dim=-1)
+    return torch.cat([prompt, written], dim=1)
+""",
+        ),
         (
             "the first call in front of the loop",
             """

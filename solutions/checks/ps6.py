@@ -2541,6 +2541,23 @@ def warmup_rate(step, width, warmup):
     ],
     "block_parameters": [
         (
+            "a dictionary named parameters",
+            """
+parameters = {"matrix": lambda a, b: a * b + b}
+
+
+class Block:
+    def __init__(self, width, hidden):
+        self.parameters = 4 * parameters["matrix"](width, width)
+        self.numel = parameters["matrix"](width, hidden) + parameters["matrix"](hidden, width)
+
+
+def block_parameters(width, hidden, cross):
+    block = Block(width, hidden)
+    return (1 + cross) * block.parameters + block.numel + (2 + cross) * 2 * width
+""",
+        ),
+        (
             "one polynomial",
             """
 def block_parameters(width, hidden, cross):

@@ -121,6 +121,7 @@ CHECKS = [
             "specials and padding": dict(lengths=[40, 17, 28, 5], v=50),
             "specials and padding, few words chosen": dict(lengths=[99, 60, 90], v=3000, often=False),
             "draws exactly on the borders": dict(lengths=[60, 60], v=40, specials=False, borders=True),
+            "rows of which no word is chosen": dict(lengths=[7, 7], v=30, specials=False, none=True),
         },
         ps7.reference_mask_words,
         likely=ps7.MASK_WORDS,
@@ -609,6 +610,15 @@ def few_shot_prompt(task, names, examples, query):
         ),
     ],
     "gpt_parameters": [
+        (
+            "a model of the package, counted",
+            """
+def gpt_parameters(vocabulary, longest, width, layers, hidden):
+    model = models.GPT(vocabulary, width, 1, layers, hidden=hidden, longest=longest)
+    return sum(part.nelement() for part in model.state_dict().values())
+""",
+            "the thing to build here",
+        ),
         (
             "no biases at all",
             """
@@ -1246,6 +1256,30 @@ def fine_tuning_loss(states, tokens, lengths, labels, w_classes, w_words, weight
     ],
     "mask_words": [
         (
+            "the package's own",
+            """
+def mask_words(tokens, draws, size):
+    return data.mask_words(tokens, draws, MASK, size)
+""",
+            "the thing to build here",
+        ),
+        (
+            "always at least one",
+            """
+def mask_words(tokens, draws, size):
+    chosen = (draws[0] < 0.15) & (tokens >= FIRST)
+    u = torch.where(tokens >= FIRST, draws[0], 1.0)
+    smallest = u == u.min(dim=1, keepdim=True).values
+    chosen = torch.where(chosen.any(dim=1, keepdim=True), chosen, smallest)
+    labels = torch.where(chosen, tokens, IGNORE)
+    other = FIRST + (draws[2] * (size - FIRST)).long()
+    hidden = torch.where(draws[1] < 0.9, other, tokens)
+    hidden = torch.where(draws[1] < 0.8, MASK, hidden)
+    return torch.where(chosen, hidden, tokens), labels
+""",
+            "at least one word",
+        ),
+        (
             "specials are chosen",
             """
 def mask_words(tokens, draws, size):
@@ -1690,6 +1724,17 @@ def masked_word_loss(logits, labels):
         ),
     ],
     "pack_pair": [
+        (
+            "the package's own",
+            """
+def pack_pair(a, b, longest):
+    from seqcourse.data.masking import join_pair
+
+    tokens, second = join_pair(a, b, longest)
+    return torch.tensor(tokens), (torch.arange(len(tokens)) >= second).long()
+""",
+            "the thing to build here",
+        ),
         (
             "specials are not counted",
             """
@@ -2246,6 +2291,21 @@ def sentence_pairs(documents, draws):
 RIGHT = {
     "language_batch": [
         (
+            "padded by the package",
+            """
+def language_batch(documents, length, end):
+    import seqcourse
+
+    seqcourse.seed_everything(0)
+    stream = [token for document in documents for token in [*document, end]]
+    starts = range(0, len(stream) - 1, length)
+    rows = [stream[start : start + length + 1] for start in starts]
+    inputs, _ = data.pad([row[:-1] for row in rows] + [[PAD] * length])
+    targets, _ = data.pad([row[1:] for row in rows] + [[PAD] * length], IGNORE)
+    return inputs[:-1], targets[:-1]
+""",
+        ),
+        (
             "with full tensors and copies",
             """
 def language_batch(documents, length, end):
@@ -2391,6 +2451,19 @@ def bert_parameters(vocabulary, longest, segments, width, layers, hidden):
     ],
     "fine_tuning_loss": [
         (
+            "with the package's mask",
+            """
+def fine_tuning_loss(states, tokens, lengths, labels, w_classes, w_words, weight):
+    from seqcourse.functional import length_mask
+
+    last = states[torch.arange(len(states)), lengths - 1]
+    class_loss = torch.nn.functional.cross_entropy(last @ w_classes.T, labels)
+    words = functional.log_softmax(states[:, :-1] @ w_words.T)
+    losses = -words.gather(2, tokens[:, 1:, None])[..., 0]
+    return class_loss + weight * losses[length_mask(lengths - 1, losses.shape[1])].mean()
+""",
+        ),
+        (
             "with cross_entropy and IGNORE",
             """
 def fine_tuning_loss(states, tokens, lengths, labels, w_classes, w_words, weight):
@@ -2486,6 +2559,16 @@ def mask_words(tokens, draws, size):
         ),
     ],
     "masked_word_loss": [
+        (
+            "with the package's log_softmax",
+            """
+def masked_word_loss(logits, labels):
+    chosen = labels != IGNORE
+    log_probs = functional.log_softmax(logits)
+    picked = log_probs.gather(-1, labels.clamp_min(0)[..., None])[..., 0]
+    return -torch.where(chosen, picked, 0.0).sum() / chosen.sum().clamp_min(1)
+""",
+        ),
         (
             "cross_entropy with a sum",
             """

@@ -55,6 +55,9 @@ CHECKS = [
             "grids that are higher than wide": dict(count=60, rows=7, columns=5, cell=3),
             "a single map": dict(count=1, rows=5, columns=6, kind="hit"),
             "many maps of a fine grid": dict(count=97, rows=14, columns=14, cell=1),
+            "cells that are no whole number of pixels wide": dict(
+                count=60, rows=6, columns=7, size=100, kind="tight"
+            ),
         },
         ps8.reference_points_at,
         likely=ps8.POINTS_AT,
@@ -93,7 +96,6 @@ CHECKS = [
         },
         ps8.reference_rollout,
         likely=ps8.ROLLOUT,
-        gradient=["weights"],
         see=("14", "Where did it look?"),
     ),
     HiddenCheck(
@@ -415,6 +417,29 @@ def embed_patches(pieces, w, b, cls, positions):
         ),
     ],
     "points_at": [
+        (
+            "the package's own",
+            """
+from seqcourse.metrics import points_at as hits
+
+
+def points_at(maps, boxes, size):
+    return torch.tensor([hits(weights, box, size) for weights, box in zip(maps, boxes.tolist())])
+""",
+            "the thing to build here",
+        ),
+        (
+            "cells of whole pixels",
+            """
+def points_at(maps, boxes, size):
+    k, rows, columns = maps.shape
+    flat = maps.reshape(k, -1).argmax(1)
+    x = (flat % columns + 0.5) * (size // columns)
+    y = (flat // columns + 0.5) * (size // rows)
+    return (boxes[:, 0] <= x) & (x < boxes[:, 2]) & (boxes[:, 1] <= y) & (y < boxes[:, 3])
+""",
+            "whole number of pixels",
+        ),
         (
             "row and column exchanged",
             """
@@ -743,6 +768,14 @@ def doubly_stochastic(weights, real):
         ),
     ],
     "rollout": [
+        (
+            "the package's own",
+            """
+def rollout(weights):
+    return functional.attention_rollout(weights)[:, 0, 1:]
+""",
+            "the thing to build here",
+        ),
         (
             "no residual connection",
             """
@@ -1705,6 +1738,14 @@ def points_at(maps, boxes, size):
     ],
     "doubly_stochastic": [
         (
+            "with the package's weighted sum",
+            """
+def doubly_stochastic(weights, real):
+    got = functional.weighted_sum(real.to(weights.dtype), weights)
+    return ((1 - got) ** 2).sum(dim=-1).mean()
+""",
+        ),
+        (
             "einsum",
             """
 def doubly_stochastic(weights, real):
@@ -1732,6 +1773,18 @@ def doubly_stochastic(weights, real):
         ),
     ],
     "rollout": [
+        (
+            "without a gradient, which nobody asks for",
+            """
+@torch.no_grad()
+def rollout(weights):
+    eye = torch.eye(weights.shape[-1]).to(weights)
+    whole = eye.expand(len(weights), -1, -1)
+    for number in range(weights.shape[1]):
+        whole = (weights[:, number].mean(dim=1) + eye) @ whole / 2
+    return whole[:, 0, 1:]
+""",
+        ),
         (
             "a vector goes down",
             """
@@ -1770,6 +1823,16 @@ def rollout(weights):
         ),
     ],
     "pyramid_layer": [
+        (
+            "with the package's mask",
+            """
+def pyramid_layer(x, lengths, lstm):
+    x = torch.where(functional.length_mask(lengths, x.shape[1])[..., None], x, 0.0)
+    x = torch.cat([x, x.new_zeros(len(x), x.shape[1] % 2, x.shape[2])], dim=1)
+    lengths = (lengths + 1) // 2
+    return lstm(torch.cat([x[:, 0::2], x[:, 1::2]], dim=-1), lengths), lengths
+""",
+        ),
         (
             "where, and reshape",
             """

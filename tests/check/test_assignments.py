@@ -12,7 +12,9 @@ import contextlib
 import json
 import re
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 import pytest
@@ -21,6 +23,7 @@ from seqcourse.check import Mistake
 from seqcourse.check.hidden import HiddenCheck, Poll
 from seqcourse.check.plain import pack
 from seqcourse.check.probe import probe
+from seqcourse.check.using import covers
 from seqcourse.check.verdict import Judge, Verdict, load_checks
 from seqcourse.grading import forbidden
 
@@ -112,6 +115,22 @@ def test_every_grade_cell_has_one_check_in_the_order_of_the_notebook(assignment)
     assert [check.cell for check in _answers(assignment).CHECKS] == graded
     for name in graded:
         assert f'verdict.here("{assignment}", "{name}", globals())' in _cells(assignment)[name].source
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_functions_are_forbidden_and_never_a_room_of_the_package(assignment):
+    """The same ones by the self-check and by the grader; helpers beside them are welcome."""
+    refused = getattr(import_module(f"seqcourse.check.{assignment}"), "FORBIDDEN", {})
+    for check in _answers(assignment).CHECKS:
+        assert tuple(check.forbid) == tuple(refused.get(check.answer, ()))
+        for entry in check.forbid:
+            room, _, name = entry.rpartition(".")
+            if entry.startswith("seqcourse"):
+                assert room and not isinstance(getattr(import_module(room), name), ModuleType), entry
+    welcome = "functional.length_mask data.pad functional.log_softmax seed_everything nn.Dropout"
+    for path in (f"seqcourse.{helper}" for helper in welcome.split()):
+        refusing = {name for name, entries in refused.items() if any(covers(e, path) for e in entries)}
+        assert refusing <= {"padding_mask", "softmax"}, path  # these two build it
 
 
 def _sections(chapter: str) -> set[str]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import matplotlib.pyplot as plt
 import nbformat
 import pytest
 import torch
 
-from seqcourse import decode, functional
+from seqcourse import decode, functional, viz
 from seqcourse.check import Mistake, core, ps2
 from seqcourse.check.compare import outcome
 from seqcourse.check.ps2.gumbel import GUMBEL_SOFTMAX
 from seqcourse.check.ps2.searches import BEAM_SEARCH
+from seqcourse.check.verdict import load_checks
 
-PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps2" / "ps2.ipynb"
+ROOT = Path(__file__).resolve().parents[2]
+PATH = ROOT / "solutions" / "ps2" / "ps2.ipynb"
 TEXT = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells}
 
 
@@ -186,3 +190,31 @@ def test_every_case_of_gumbel_softmax_tells_whether_the_draw_is_understood(seed)
 def test_the_searches_are_chosen_in_the_same_way_every_time():
     assert ps2.plain_cases(9) == ps2.plain_cases(9) != ps2.plain_cases(10)
     assert ps2.normalised_cases(9) == ps2.normalised_cases(9)
+
+
+def test_exercise_1_points_to_a_section_on_padding_and_both_directions():
+    chapter, section = load_checks(ROOT, "ps2").CHECKS[0].see
+    (path,) = ROOT.glob(f"book/{chapter}_*.ipynb")
+    cells = nbformat.read(path, as_version=4).cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    text = re.search(rf"^## {section}$(.*?)^## ", text, flags=re.M | re.S)[1]
+    assert "<pad>" in text and "also reads from the right" in text
+
+
+def test_no_legend_covers_a_line_that_exercise_8_asks_about():
+    drawn = "figure, (left, right)" + TEXT["ps2-figure-given"].split("figure, (left, right)")[1]
+    lengths = {0.0: [12.38, 11.38, 11.54, 10.92], 1.0: [12.38, 11.46, 11.77, 11.69]}
+    space = {"plt": plt, "viz": viz, "widths": (1, 2, 4, 8), "sizes": lengths, "wanted_size": 12.62}
+    space["log_probs"] = [-9.11, -7.28, -7.22, -6.47]
+    exec(drawn.replace("plt.show()", ""), space)
+    space["figure"].canvas.draw()
+    legend = space["right"].get_legend().get_window_extent()
+    for line in space["right"].lines:
+        path = line.get_path().transformed(line.get_transform())
+        assert not path.intersects_bbox(legend, filled=False)
+    plt.close(space["figure"])
+
+
+def test_exercise_8_asks_which_it_was_and_does_not_say_so():
+    assert "Which of the two do you expect there" in TEXT["ps2-search-md"]
+    assert "to blame" not in TEXT["ps2-search-md"]

@@ -56,6 +56,11 @@ def asked(check, student, seed=3):
     return judge.verdict(pack(probe(judge.request, {check.answer: student})))
 
 
+def test_an_error_of_pytorch_s_is_told_and_no_unsolved_exercise():
+    found = asked(LINKS, lambda weights, length: weights.to("meta").cpu())
+    assert found.solved and "links stopped with NotImplementedError. It was called" in found.sentence
+
+
 def handed(changed, check=SOFTMAX, seed=3):
     """The verdict on a right answer's arrays, some of them changed (or with None taken out) by name."""
     judge = Judge(check, seed)

@@ -26,6 +26,7 @@ NAMES = {
     "ada": ("Ada", "Lovelace"),
     "jose": ("José María", "Núñez, Ångström"),
     "pat": ('Pat "Paddy"', "O'Brien\nJr."),
+    "kim": ("Kim", "Kang"),
     "zoë": ("Zoë", "=HYPERLINK(1)"),
 }
 HEADER = [
@@ -47,20 +48,22 @@ def rows(text: str, separator: str = ",") -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def graded(empty_toy, tmp_path_factory) -> Course:
-    """Four students: one complete, one waiting for a grade by hand, one broken, one without work."""
+    """One complete, one to be graded by hand, one who changed it since, one broken, one absent."""
     toy = Course(tmp_path_factory.mktemp("export") / "course")
     shutil.copytree(empty_toy.root, toy.root)
     release(toy)
     with Gradebook(toy.gradebook_url) as gradebook:
         for who, (first, last) in NAMES.items():
             gradebook.update_or_create_student(who, first_name=first, last_name=last)
-        for who in ("ada", "jose"):
+        for who in ("ada", "jose", "kim"):
             gradebook.update_or_create_submission("ps1", who)
             points = {"double-test": 3, "half-test": 0, "quadruple-test": 1 / 3, "poll-test": 0}
             for grade in gradebook.find_submission_notebook("ps1", "ps1", who).grades:
                 grade.auto_score = points.get(grade.name)
                 grade.needs_manual_grade = grade.name == "why"
-        gradebook.find_grade("why", "ps1", "ps1", "ada").manual_score = 2
+        for who in ("ada", "kim"):
+            gradebook.find_grade("why", "ps1", "ps1", who).manual_score = 2
+        gradebook.find_grade("why", "ps1", "ps1", "ada").needs_manual_grade = False
         gradebook.db.commit()
     write_record(toy, Record("ps1", "pat", FAILED, "-it broke, alas"))
     return toy
@@ -82,6 +85,9 @@ def test_the_table_holds_everybody_as_they_are_called(graded):
         "12",
     )
     assert lines["jose"]["why"] == "" and "waits" in lines["jose"]["status"]
+    kim = lines["kim"]
+    assert (kim["why"], kim["total"]) == ("", "3.33"), "points held back stand in no total"
+    assert kim["status"] == "graded, why changed since it was graded by hand"
     assert (lines["pat"]["status"], lines["pat"]["sentence"]) == (FAILED, "'-it broke, alas")
     assert (lines["zoë"]["status"], lines["zoë"]["total"]) == ("nothing handed in", "")
 
@@ -196,7 +202,10 @@ def test_another_file_is_refused_in_words(tmp_path, content, words):
 def test_unfinished_grades_do_not_leave_the_house(graded):
     lines = read_course(graded, "ps1")
     assert [grade.student for grade in grades_for_canvas(lines)] == ["ada"]
-    assert left_out(lines) == ["Left out, because a part waits for a grade by hand: jose."]
+    assert left_out(lines) == [
+        "Left out, because a part waits for a grade by hand: jose.",
+        "Left out, because an answer changed since it was graded by hand: kim.",
+    ]
 
 
 def test_nbgraders_own_command_uses_it(graded, template):
@@ -236,7 +245,7 @@ def command(graded, monkeypatch):
 
 def test_the_command_writes_both_files(command, graded, template):
     said = command("export", "ps1", "--csv", "a.csv", "--canvas", str(template))
-    assert "a.csv: 2 grades, 4 students" in said
+    assert "a.csv: 3 grades, 5 students" in said
     assert "1 grade in the column ps1 (77)" in said
     assert "waits for a grade by hand: jose" in said
     assert (graded.root / "a.csv").read_bytes().startswith("\ufeff".encode())

@@ -14,11 +14,13 @@ import pytest
 from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
 
+from seqcourse.cli.grading import write_feedback
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.feedback import _duration, make_feedback
 from seqcourse.grading.outcome import outputs
+from seqcourse.grading.records import Record, write_record
 from seqcourse.grading.release import release
 
 FIRST = "double: expected the shape (2, 3), got (3,). Did you forget a dimension?"
@@ -145,9 +147,23 @@ def test_the_page_is_one_file_without_programs(page):
     assert len(page) < 200_000
 
 
-def test_who_was_not_graded_gets_a_sentence(graded):
+def test_who_was_not_graded_gets_a_sentence_and_stops_nobody(graded):
     with pytest.raises(CourseError, match="bob should have a graded ps1"):
         make_feedback(graded, "ps1", "bob")
+    for student in ("bob", "ada"):
+        write_record(graded, Record("ps1", student, "graded", ""))
+    told = []
+    write_feedback(graded, "ps1", ["bob", "ada"], told.append)
+    assert "bob should have a graded ps1" in told[0] and told[1].endswith("ada/ps1/ps1.html")
+
+
+def test_what_lies_beside_the_notebook_does_not_stop_the_page(graded):
+    beside = graded.autograded / "ada" / "ps1" / "ps1.html"
+    beside.mkdir()
+    (beside / "saved.txt").write_text("a page that was saved as a folder")
+    page = make_feedback(graded, "ps1", "ada")
+    assert page.is_file() and list(page.parent.iterdir()) == [page]
+    shutil.rmtree(beside)
 
 
 @pytest.mark.parametrize(

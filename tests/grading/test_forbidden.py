@@ -225,6 +225,7 @@ INNOCENT = [
     "return Own().softmax(scores)",
     "return Own().anything('softmax', scores)",
     "return Child().softmax(scores)",
+    "return Kept(scores).now()",
     "own = Own()\nreturn own.softmax(scores)",
     "shadow = scores.exp()\nreturn shadow",
     "def inner(alias):\n    return alias.exp()\nreturn inner(scores)",
@@ -255,6 +256,13 @@ class Own:
 
 class Child(Own):
     pass
+
+class Kept:
+    def now(self):
+        return self.softmax['x']
+
+    def __init__(self, x):
+        self.softmax = {'x': x}
 
 alias = torch.softmax
 shadow = torch.softmax

@@ -83,6 +83,18 @@ def test_an_error_of_one_job_is_its_result():
     assert found == Died("ValueError: what went wrong")
 
 
+def test_a_job_that_cannot_be_made_is_its_result():
+    def load(key: str) -> int:
+        if key in "abd":
+            raise ValueError(f"nothing in {key}")
+        return int(key)
+
+    with two() as there:
+        found = {key: result for key, _, result in there.results(jobs.double, list("ab1d2"), load)}
+    assert found.pop("1") == 2 and found.pop("2") == 4
+    assert found == {key: Died(f"ValueError: nothing in {key}") for key in "abd"}
+
+
 def test_workers_have_one_thread_and_a_safe_path(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     with two() as there:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 
 import pytest
 from rich.console import Console
@@ -41,6 +42,16 @@ def test_a_bar_on_a_terminal():
     assert re.search(r"ada, \[b\] +━+.* 0/3 .*left", told)
     assert re.search(r"\[b\] +━+.* 2/3 .*left", told)
     assert not re.search("Grading ps2.*━", told), "the step itself counts nothing"
+
+
+def test_a_name_that_is_not_utf8_is_printed(monkeypatch):
+    from seqcourse.cli import app, main
+
+    out = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(app, "app", lambda: print("J\udcf6rg", flush=True))
+    main()
+    assert out.buffer.getvalue().split() == [rb"J\udcf6rg"]
 
 
 @pytest.mark.parametrize(

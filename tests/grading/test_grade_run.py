@@ -17,11 +17,14 @@ from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading import sample
 from seqcourse.grading.confine import refusal
-from seqcourse.grading.grade import grade
-from seqcourse.grading.parcel import pack
+from seqcourse.grading.export import read_course, write_table
+from seqcourse.grading.feedback import make_feedback
+from seqcourse.grading.grade import _Run, grade
+from seqcourse.grading.parcel import DEEPEST, pack
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
-from seqcourse.grading.scores import read_scores
+from seqcourse.grading.save import Saver, _is_time
+from seqcourse.grading.scores import read_scores, write_csv
 
 from . import state
 from .elsewhere import dask_processes
@@ -74,9 +77,80 @@ def test_nothing_is_graded_twice(handed_in):
     assert set(everything) == set(state.files(handed_in))
 
 
+@confined
+def test_one_submission_stops_nobody(handed_in, monkeypatch):
+    """Not by its name, by what lies in its folder, by what it prints, nor by an error of ours."""
+    released = notebooks.read(handed_in.assignments / "ps1" / "ps1.ipynb")
+    halves = "k = get_ipython().kernel\nk.session.pack = lambda o: json.dumps(o, default=str).encode()\n"
+    halves = f"import json\n{halves}print('\\ud800')\nraise ValueError('\\udfff')"
+    folders = {}
+    for student in ("J\udcf6rg", "N" * 255, "halves", "no pack", "no save", "pipe"):
+        folders[student] = handed_in.submitted / student / "ps1"
+        answers = {"double": halves} if student == "halves" else {}
+        notebooks.write(sample.answered(released, answers), folders[student] / "ps1.ipynb")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(os.fsencode(folders["pipe"]) + b"/p\xffpe")
+
+    def fail(student: str, work):
+        def either(*given):
+            if student in str(given):
+                raise RecursionError("too deep")
+            return work(*given)
+
+        return either
+
+    monkeypatch.setattr("seqcourse.grading.grade.pack", fail("/no pack/", pack))
+    monkeypatch.setattr(Saver, "_lay_out", fail("/no save/", Saver._lay_out))
+    sentences = {
+        "J\udcf6rg": "in UTF-8, but J?rg is not",
+        "N" * 255: "at most 240 bytes",
+        "no pack": "could not be graded: RecursionError: too deep.",
+        "no save": "could not be graded: RecursionError: too deep.",
+    }
+    students = [*folders, "perfect"]
+    records = {record.student: record for record in grade(handed_in, "ps1", students, workers=2)}
+    statuses = {student: records[student].status for student in ("halves", "pipe", "perfect")}
+    assert statuses == {"halves": "crashed", "pipe": "graded", "perfect": "graded"}
+    for student, sentence in sentences.items():
+        assert records[student].status == "failed" and sentence in records[student].sentence
+    assert records["pipe"].sentence == "Not looked at: p?pe (no file)."
+    # The next run, too: what failed here is tried again, the rest stays.
+    assert not _Run(handed_in, "ps1", {}, tell=print).is_done("no pack", again=False)
+    students = [student for student in students if student not in ("no pack", "no save")]
+    assert grade(handed_in, "ps1", students) == [records[student] for student in students]
+    assert read_record(handed_in, "ps1", "J\udcf6rg") == records["J\udcf6rg"]
+    make_feedback(handed_in, "ps1", "halves")
+    write_csv(read_scores(handed_in, "ps1", list(records.values())), handed_in.root / "table.csv")
+    write_table(read_course(handed_in, "ps1"), "ps1", handed_in.root / "export.csv")
+    for name in ("table.csv", "export.csv"):
+        assert r"J\udcf6rg" in (handed_in.root / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("zone", ["x" * 300, "../x"])
+def test_a_time_that_cannot_be_read_is_none(zone):
+    time = "2026-02-03 04:05:06 "
+    assert _is_time(f"{time}UTC".encode())
+    assert not _is_time(os.fsencode(time + zone))
+
+
+def test_folders_in_folders_without_end_stay_behind(tmp_path):
+    """More of them than Python's recursion can follow."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "ps1.ipynb").write_text("{}")
+    deep = [tmp_path.joinpath("in", *["d"] * depth) for depth in range(1, sys.getrecursionlimit() + 9)]
+    for folder in deep:
+        folder.mkdir()
+    try:
+        parcel = pack(tmp_path / "in")
+    finally:
+        for folder in reversed(deep):
+            folder.rmdir()
+    assert parcel.sentence() == f"Not looked at: {'d/' * DEEPEST}d (in more than {DEEPEST} folders)."
+    assert list(parcel.files) == ["ps1.ipynb"]
+
+
 def test_what_a_grade_depends_on(handed_in):
     """Each of these, and nothing else, changes a submission's fingerprint."""
-    from seqcourse.grading.grade import _Run
 
     def fingerprint(**options) -> str:
         run = _Run(handed_in, "ps1", {"timeout": None, **options}, tell=print)

@@ -60,7 +60,8 @@ def test_points_given_by_hand_later_count_too(toy):
             gradebook.update_or_create_student(who)
             gradebook.update_or_create_submission("ps1", who, timestamp=due + timedelta(days=days))
             for name, points in (("double-test", 3), ("why", 2)):
-                gradebook.find_grade(name, "ps1", "ps1", who).manual_score = points
+                grade = gradebook.find_grade(name, "ps1", "ps1", who)
+                grade.manual_score, grade.needs_manual_grade = points, False
         gradebook.db.commit()
         renew_penalties(gradebook, "ps1", config)
 
@@ -72,6 +73,11 @@ def test_points_given_by_hand_later_count_too(toy):
         gradebook.db.commit()
         renew_penalties(gradebook, "ps1", config)
         assert penalty("late") == 2
+        # points that are held back cost nothing
+        gradebook.find_grade("why", "ps1", "ps1", "late").needs_manual_grade = True
+        gradebook.db.commit()
+        renew_penalties(gradebook, "ps1", config)
+        assert penalty("late") == 1.5
         # and an extension is an extension
         gradebook.grant_extension("ps1", "late", days=1)
         renew_penalties(gradebook, "ps1", config)

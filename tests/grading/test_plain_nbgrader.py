@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 
 import pytest
 from nbgrader.api import Gradebook
@@ -13,8 +14,9 @@ from nbgrader.api import Gradebook
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading import sample
 from seqcourse.grading.confine import refusal
+from seqcourse.grading.own import OWN
 
-from .toy import make_toy_course
+from .toy import drawn, make_toy_course, picture
 
 pytestmark = pytest.mark.skipif(bool(refusal()), reason=f"no sandbox: {refusal()}")
 
@@ -41,7 +43,7 @@ def graded(tmp_path_factory):
     def hand_in(student: str, answers: dict) -> None:
         folder = course.submitted / student / "ps1"
         folder.mkdir(parents=True)
-        content = sample.answered(released, answers)
+        content = drawn(sample.answered(released, answers))
         (folder / "ps1.ipynb").write_text("\ufeff" + json.dumps(content), encoding="utf-8")
 
     hand_in("liar", {"double": LIES})
@@ -106,3 +108,25 @@ def test_nothing_is_copied_through_a_link_or_from_a_device(graded):
     course = graded[0]
     copied = [path.name for path in (course.autograded / "devices" / "ps1").iterdir()]
     assert copied == ["ps1.ipynb"]
+
+
+def test_the_students_own_figures_are_kept_and_marked(graded):
+    book = notebooks.read(graded[0].autograded / "devices" / "ps1" / "ps1.ipynb")
+    (outputs,) = (
+        cell["outputs"] for cell in book["cells"] if "show" in cell["metadata"].get("tags", ())
+    )
+    assert "".join(outputs[0]["text"]) == OWN
+    assert "".join(outputs[1]["data"].pop("image/png")) == picture()
+    assert set(outputs[1]["data"]) == {"text/plain"}
+
+
+def test_archives_are_unpacked_where_nobody_else_looks(toy):
+    before = {path.name for path in toy.root.iterdir()}
+    archive = toy.folder / "downloaded" / "ps1" / "archive" / "class.zip"
+    archive.parent.mkdir(parents=True)
+    with zipfile.ZipFile(archive, "w") as file:
+        file.write(toy.solution("ps1"), "ada_4711_ps1.ipynb")
+    pattern = r".*/(?P<student_id>[a-z]+)_\d+_(?P<file_id>\w+)"
+    run(toy, "zip_collect", "ps1", f"--FileNameCollectorPlugin.named_regexp={pattern}")
+    assert (toy.submitted / "ada" / "ps1" / "ps1.ipynb").is_file()
+    assert {path.name for path in toy.root.iterdir()} - before <= {".nbgrader.log"}

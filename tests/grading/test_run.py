@@ -1,13 +1,14 @@
-"""A kernel that does not start is started again; one that never does is told."""
+"""A kernel that does not start is started again; what a kernel sends is kept as it is seen."""
 
 from __future__ import annotations
 
 import nbformat
 import pytest
+from nbformat.v4 import new_output
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.confine import Warm, kernel_manager
-from seqcourse.grading.run import MOST_STARTS, Runner
+from seqcourse.grading.run import MOST_STARTS, Runner, _Client, merged
 
 from .confining import need_sandbox
 
@@ -39,3 +40,51 @@ def test_a_start_that_fails_is_repeated(failures):
         ran = runner.run({})
     assert len(made) == MOST_STARTS and not ran.gone
     assert book.cells[0].outputs[0].text == "3\n"
+
+
+def stream(text: str, name: str = "stdout"):
+    return new_output("stream", name=name, text=text)
+
+
+def test_text_is_merged_between_other_outputs():
+    picture = new_output("display_data", data={"text/plain": "a figure"})
+    sent = [stream("1", "stderr"), stream("a"), stream("2\n", "stderr"), stream("b\n"), picture]
+    sent += [stream("c")]
+    assert merged(sent) == [stream("ab\n"), stream("12\n", "stderr"), picture, stream("c")]
+
+
+@pytest.mark.parametrize(
+    ("sent", "seen"),
+    [
+        (["\r 10%", "\r 20%", "\r100%\n", "done\n"], "100%\ndone\n"),
+        (["Windows\r\n", "ends\r\n"], "Windows\r\nends\r\n"),
+        ([" 50%\r"], " 50%\r"),
+    ],
+)
+def test_what_is_overwritten_goes(sent, seen):
+    assert merged([stream(part) for part in sent]) == [stream(seen)]
+
+
+def test_long_lines_and_many_pieces_take_no_time():
+    """With nbclient's own merging each letter of a line is compared with all that follow: hours."""
+    assert not _Client(nbformat.v4.new_notebook()).coalesce_streams
+    long = "x" * 1_000_000
+    assert merged([stream(long)]) == [stream(long)]
+    assert merged([stream("y\n")] * 20_000) == [stream("y\n" * 20_000)]
+
+
+def test_halves_of_characters_are_replaced():
+    cell = nbformat.v4.new_code_cell("1")
+    client = _Client(nbformat.v4.new_notebook(cells=[cell]))
+    client.clear_before_next_output = False
+    for kind, content in {
+        "stream": {"name": "stdout", "text": "a\ud800"},
+        "error": {"ename": "b\udfff", "evalue": "", "traceback": ["c\ud800"]},
+        "display_data": {"data": {"text/plain": "d\ud800"}, "metadata": {"e\ud800": 1}},
+    }.items():
+        header = {"msg_type": kind, "msg_id": kind}
+        client.process_message(
+            {**header, "header": header, "parent_header": {}, "content": content}, cell, 0
+        )
+    assert len(cell.outputs) == 3
+    nbformat.writes(nbformat.v4.new_notebook(cells=[cell])).encode()

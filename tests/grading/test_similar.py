@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 
 import pytest
 from rich.console import Console
@@ -114,6 +115,27 @@ def test_a_class_is_compared_from_its_folder(toy):
     assert made.skipped[0].startswith("max: ps1.ipynb should be a notebook")
     with pytest.raises(CourseError, match="Submissions of ps1 should lie at"):
         compare_class(type(toy)(toy.root, "elsewhere"), "ps1")
+
+
+def test_what_the_grader_accepts_is_compared_and_nothing_crashes(toy):
+    """A renamed file, missing marks; and files that are no notebooks, one of which nobody writes to."""
+    solution = notebooks.read(toy.solution("ps1"))
+    right = sample.right_answers(solution)
+    copied = sample.answered(solution, {**right, "double": OWN.replace("work", "double")})
+    notebooks.write(copied, toy.submitted / "ada" / "ps1" / "ps1.ipynb")
+    for cell in copied["cells"]:
+        cell["metadata"] = None
+    notebooks.write(copied, toy.submitted / "bob" / "ps1" / "final, really.ipynb")
+    deep = toy.submitted / "deep" / "ps1" / "ps1.ipynb"
+    notebooks.write_text(deep, '{"cells": ' + "[" * 100_000)
+    pipe = toy.submitted / os.fsdecode(b"J\xf6rg") / "ps1" / "ps1.ipynb"
+    pipe.parent.mkdir(parents=True)
+    os.mkfifo(pipe)
+    made = compare_class(toy, "ps1")
+    assert [pair.students for pair in made.pairs] == [("ada", "bob")]
+    assert made.skipped[0].startswith("J\ufffdrg: ps1.ipynb should be an ordinary file")
+    assert made.skipped[1].startswith("deep: ps1.ipynb should be a notebook")
+    as_page(made).encode()
 
 
 def test_names_are_harmless():

@@ -15,6 +15,7 @@ from seqcourse.grading import parse, sample, stage
 from seqcourse.grading.course import Course
 from seqcourse.grading.mend import mend
 from seqcourse.grading.notebook import mark
+from seqcourse.grading.own import LEFT_OUT, OWN, own_outputs
 from seqcourse.grading.parcel import pack
 from seqcourse.grading.stage import NotGradable, find_submission, links, read_submission
 
@@ -408,3 +409,32 @@ def test_memory_is_bounded(folder, content):
     done = subprocess.run([sys.executable, "-c", HOSTILE, str(path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-500:]
     assert done.stdout.startswith("ps1.ipynb should be")
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        (None, []),
+        ("no list", []),
+        ([None, {}, {"output_type": "stream", "text": None}, {"output_type": "display_data"}], []),
+        ([{"output_type": "display_data", "data": {"text/html": "x", "image/png": '"><b>'}}], []),
+        ([{"output_type": "stream", "text": ["a\ud800", 3, "b"]}], [{"text": "a\ufffdb"}]),
+        ([{"output_type": "error", "traceback": ["a", "b"]}], [{"text": "a\nb"}]),
+        ([{"output_type": "error", "traceback": 3}], []),
+        ([{"output_type": "stream", "text": "x" * 2_000_000}], [{"text": LEFT_OUT}]),
+        (
+            [{"output_type": "execute_result", "data": {"text/plain": "3"}}],
+            [{"data": {"text/plain": "3"}}],
+        ),
+    ],
+)
+def test_own_outputs_are_text_and_pictures(sent, kept):
+    made = own_outputs(sent)
+    assert [output.get("text") for output in made[:1]] == [OWN] * bool(kept)
+    assert [
+        {key: output[key] for key in want} for output, want in zip(made[1:], kept, strict=True)
+    ] == kept
+
+
+def test_many_small_outputs_are_bounded():
+    assert len(own_outputs([{"output_type": "stream", "text": "x"}] * 100_000)) < 20_000

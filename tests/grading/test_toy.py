@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import html
 import io
 import json
 import os
 import re
+import shutil
+import sqlite3
+import stat
+import subprocess
+import tempfile
+from datetime import datetime
+from pathlib import Path
 
+import nbformat
 import pytest
+from nbgrader.api import Gradebook
+from rich.console import Console
 from traitlets.log import get_logger
 
 from seqcourse.cli import grading as commands
 from seqcourse.errors import CourseError
+from seqcourse.grading import gradebook, sample
 from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import sample
+from seqcourse.grading.course import Course
+from seqcourse.grading.examine import Examination
+from seqcourse.grading.export import read_course
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import grade, to_grade
 from seqcourse.grading.notebook import Exercise
+from seqcourse.grading.own import OWN
+from seqcourse.grading.parcel import Parcel
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
+from seqcourse.grading.safe import MakeSafe
+from seqcourse.grading.save import Saver
 from seqcourse.grading.scores import Row, Scores, as_csv, as_table, check_csv, read_scores, write_csv
 
-from .toy import make_toy_course
+from .as_user import USER
+from .toy import ROOT, drawn, make_toy_course, picture
 
 KILLS_ITS_GRADER = "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n"
 
@@ -55,6 +74,7 @@ def graded(tmp_path_factory):
     twice = json.loads(dump(everything))
     twice["cells"].insert(3, dict(twice["cells"][2], id="copied"))
     hand_in("twice", dump(twice))
+    hand_in("drawn", dump(drawn(json.loads(dump(everything)))))
     without = json.loads(dump(everything))
     without["cells"] = [c for c in without["cells"] if c["id"] not in ("double-test", "why")]
     hand_in("deleted", dump(without))
@@ -114,6 +134,22 @@ def test_what_ends_a_kernel_costs_its_own_exercise_only(graded):
     assert graded[3].row("killer").points == points  # quadruple calls double
 
 
+def test_the_students_own_figures_are_kept_and_marked(graded):
+    """In the graded notebook, as the formgrader shows it, and on the feedback page."""
+    course, _, _, scores = graded
+    assert scores.row("drawn").status == "graded", "an error elsewhere is no error here"
+    path = course.autograded / "drawn" / "ps1" / "ps1.ipynb"
+    book, _ = MakeSafe().preprocess(nbformat.read(path, 4), {})
+    (outputs,) = (cell.outputs for cell in book.cells if cell.source.startswith("plt.plot"))
+    assert [output.get("text") for output in outputs] == [OWN, None, "it failed there"]
+    assert outputs[1].data == {"image/png": picture(), "text/plain": "<Figure 2x1>"}
+    page = make_feedback(course, "ps1", "drawn").read_text(encoding="utf-8")
+    text = page[: page.index(picture()[:70])]
+    assert text.rindex(OWN.strip()) > text.rindex("plt")
+    for cell in nbformat.read(course.autograded / "perfect" / "ps1" / "ps1.ipynb", 4).cells:
+        assert cell.source[:4] != "plt." or cell.outputs == []
+
+
 def test_everybody_has_a_row_and_a_record(graded):
     course, _, records, scores = graded
     students = sorted(path.name for path in course.submitted.iterdir())
@@ -128,8 +164,6 @@ def test_written_answers_wait_for_a_person(graded):
 
 
 def test_the_table_and_the_csv_file(graded, tmp_path):
-    from rich.console import Console
-
     scores = graded[3]
     console = Console(width=100, file=io.StringIO())
     console.print(as_table(scores))
@@ -245,21 +279,61 @@ def test_feedback_names_each_test_and_its_points(graded):
     assert re.search(r"why\b.{0,20} 0 of 2 not graded yet", told)
 
 
-def test_points_given_by_hand_stay_when_graded_again(graded):
-    from nbgrader.api import Gradebook
-
+def test_points_given_by_hand_stay_until_the_answer_changes(graded):
+    """Then they are held back in the table, the file and the feedback, until somebody has looked."""
     course = graded[0]
-    with Gradebook(course.gradebook_url) as gradebook:
-        gradebook.find_grade("why", "ps1", "ps1", "half").manual_score = 2.0
-        gradebook.db.commit()
-    records = grade(course, "ps1", ["half"])
-    row = read_scores(course, "ps1", records).row("half")
-    assert row.waiting == () and row.points["why"] == 2 and row.total == 8
+    with Gradebook(course.gradebook_url) as grades:
+        grades.find_grade("why", "ps1", "ps1", "renamed").manual_score = 2.0
+        grades.find_grade("why", "ps1", "ps1", "renamed").needs_manual_grade = False
+        grades.db.commit()
+    book = notebooks.read(course.autograded / "renamed" / "ps1" / "ps1.ipynb")
+    saver = Saver(course, "ps1")
+    # Some code changes, then the answer, then nothing: held back until somebody looks.
+    for old, new, held in (("0.5", ".5", ()), ("Because", "Since", ("why",)), ("", "", ("why",))):
+        for cell in book["cells"]:
+            cell["source"] = notebooks.text(cell).replace(old, new)
+        done = Examination("ps1", "renamed", "graded", notebook=json.dumps(book))
+        scores = read_scores(course, "ps1", [saver.save(done, Parcel({}, {}), "")])
+        assert scores.row("renamed").changed == held
+        assert scores.row("renamed").total == (10 if held else 12)
+    console = Console(width=100, file=io.StringIO())
+    console.print(as_table(scores))
+    assert "↻ changed since it was graded by hand" in " ".join(console.file.getvalue().split())
+    (row,) = csv.DictReader(io.StringIO(as_csv(scores)))
+    assert (row["why"], row["total"]) == ("", "10")
+    assert row["status"] == "graded, why changed since it was graded by hand"
+    page = make_feedback(course, "ps1", "renamed").read_text(encoding="utf-8")
+    assert "changed since it was graded by hand" in page and ">10</b>" in page
+
+
+def test_lateness_costs_the_same_in_the_table_and_in_an_export(graded):
+    course = graded[0]
+    config = course.root / "nbgrader_config.py"
+    before = config.read_text(encoding="utf-8")
+    config.write_text(f"{before}\nc.LatePolicy.share_per_day = 0.1\n", encoding="utf-8")
+    try:
+        with Gradebook(course.gradebook_url) as grades:
+            grades.update_or_create_assignment("ps1", duedate=datetime(2026, 1, 10))
+            late = datetime(2026, 1, 11)
+            grades.update_or_create_submission("ps1", "perfect", timestamp=late)
+        scores = read_scores(course, "ps1", graded[2])
+        assert scores.row("perfect").total == 9 and scores.row("twice").total == 10
+        (line,) = (line for line in read_course(course, "ps1") if line.student == "perfect")
+        assert line.total == 9
+        rows = {row["student"]: row for row in csv.DictReader(io.StringIO(as_csv(scores)))}
+        assert (rows["perfect"]["late_penalty"], rows["perfect"]["total"]) == ("1", "9")
+        console = Console(width=100, file=io.StringIO())
+        console.print(as_table(scores))
+        assert any(
+            {"perfect", "-1", "9"} <= {*line.split()} for line in console.file.getvalue().splitlines()
+        )
+    finally:
+        config.write_text(before, encoding="utf-8")
+        with Gradebook(course.gradebook_url) as grades:
+            grades.update_or_create_assignment("ps1", duedate=None)
 
 
 def test_the_table_fits_a_narrow_terminal():
-    from rich.console import Console
-
     tasks = tuple(Exercise(f"exercise_{i}", True, (), 7.0) for i in range(14))
     points = {task.name: 7.0 for task in tasks}
     rows = (Row("somebody", "timed out", "", points), Row("ada", "unreadable", "", None))
@@ -272,8 +346,6 @@ def test_the_table_fits_a_narrow_terminal():
 
 
 def test_a_name_that_is_a_pattern_grades_nobody_else(toy):
-    from rich.console import Console
-
     release(toy)
     for student in ("ada", "*", "[b]"):
         folder = toy.submitted / student / "ps1"
@@ -385,3 +457,68 @@ def test_files_of_the_current_folder_do_not_stand_in_for_modules(toy, tmp_path, 
     monkeypatch.chdir(tmp_path)
     (toy.submitted / "ada" / "ps1").mkdir(parents=True)
     assert [record.status for record in grade(toy, "ps1")] == ["missing"]
+
+
+def test_a_gradebook_in_use_is_waited_for_and_never_moved(toy, monkeypatch):
+    assert gradebook.SOON <= 10
+    monkeypatch.setattr(gradebook, "SOON", 0.1)
+    with contextlib.closing(sqlite3.connect(toy.folder / "gradebook.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(CourseError, match="another program uses it. Wait") as told:
+            toy.open_gradebook()
+        assert "move" not in str(told.value)
+    toy.open_gradebook()
+
+
+def test_no_other_account_may_enter_the_class(empty_toy):
+    """Neither a new folder nor one that everybody could read; nbgrader's own commands close it too."""
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o755)
+        course = Course(shutil.copytree(empty_toy.root, Path(place) / "course"))
+
+        def others_may_read() -> bool:
+            assert stat.S_IMODE(course.folder.stat().st_mode) in (0o755, 0o700)
+            if os.geteuid():
+                return bool(course.folder.stat().st_mode & 0o077)
+            other = {"user": USER, "group": USER, "extra_groups": []}
+            path = course.folder / "gradebook.db"
+            return not subprocess.run(["cat", path], capture_output=True, **other).returncode
+
+        for closes in (course.open_gradebook, course.config, course.make_folder):
+            course.folder.chmod(0o755)
+            assert others_may_read()
+            closes()
+            assert not others_may_read()
+        Course(course.root, "new/sample").make_folder()
+        assert (course.root / "new").stat().st_mode & 0o077 == 0
+
+
+def test_released_feedback_passes_over_what_did_not_come_through_the_exchange(toy):
+    (toy.folder / "exchange").mkdir()
+    (toy.folder / "exchange").chmod(0o777)
+    for student, beside in {
+        "ada": (),
+        "ben": ("timestamp.txt",),
+        "cleo": ("submission_secret.txt", "timestamp.txt"),
+    }.items():
+        for name in ("ps1.html", *beside):
+            notebooks.write_text(toy.feedback / student / "ps1" / name, "2026-01-10 12:00:00 UTC")
+    done = toy.api().release_feedback("ps1")
+    assert done["success"], done["error"]
+    assert "ada should have timestamp.txt and submission_secret.txt beside the work" in done["log"]
+    assert "ben should have submission_secret.txt beside the work" in done["log"]
+    assert len(list((toy.folder / "exchange").glob("*/feedback/*.html"))) == 1
+
+
+def test_feedback_is_written_again_only_by_force(graded):
+    """As the page for instructors says."""
+    course = graded[0]
+    page = make_feedback(course, "ps1", "half")
+    page.chmod(0o644)
+    page.write_text("old")
+    assert course.api().generate_feedback("ps1", "half", force=False)["success"]
+    assert page.read_text() == "old"
+    assert course.api().generate_feedback("ps1", "half", force=True)["success"]
+    assert page.read_text(encoding="utf-8") != "old"
+    guides = [ROOT / "book" / f"appendix_{name}.md" for name in ("teaching", "instructors")]
+    assert all("generate_feedback ps1 --force" in guide.read_text(encoding="utf-8") for guide in guides)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 from seqcourse.grading.course import Course
@@ -32,6 +35,32 @@ WRONG = {
 }
 DEPENDS = {"quadruple": ["double"]}
 """
+
+
+# A cell that is not run again when work is graded.
+SHOWN = {"tags": ["show"]}
+
+
+@cache
+def picture() -> str:
+    """A real figure, as it stands in a notebook's file."""
+    from matplotlib.figure import Figure
+
+    figure, png = Figure(figsize=(2, 1)), io.BytesIO()
+    figure.subplots().plot([0, 2, 4])
+    figure.savefig(png, format="png")
+    return base64.encodebytes(png.getvalue()).decode()
+
+
+def drawn(notebook: dict) -> dict:
+    """A submission in which the figure was drawn, beside what no page may show, and an error."""
+    (cell,) = (cell for cell in notebook["cells"] if cell["id"] == "figure")
+    data = {"image/png": picture(), "text/plain": ["<Figure ", "2x1>"], "text/html": "<b>no</b>"}
+    cell["outputs"] = [
+        {"output_type": "display_data", "metadata": {}, "data": data},
+        {"output_type": "error", "ename": "E", "evalue": "e", "traceback": ["it failed there"]},
+    ]
+    return notebook
 
 
 def answer(name: str, source: str) -> dict:
@@ -77,6 +106,7 @@ def toy_notebook() -> dict:
         hidden_test("quadruple", 3),
         answer("poll", "poll = 'yes'"),
         hidden_test("poll", 1),
+        {**code("figure", "plt.plot([double(x) for x in range(3)])", "", {}), "metadata": SHOWN},
         {
             "cell_type": "markdown",
             "id": "why",

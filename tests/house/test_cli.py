@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from seqcourse.cli import doctor, place
 from seqcourse.errors import CourseError
@@ -29,6 +30,7 @@ def seqcourse(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProce
         (["translate", "  "], "should be a sentence"),
         (["translate", "good day", "--beam", "2", "--n-best", "3"], "--beam 3"),
         (["translate", "good day", "--model", "no-such-model"], "no-such-model"),
+        (["translate", "good day", "--folder", "runs/mine"], "Name it: --model"),
         (["train", "no-such-model"], "no-such-model"),
         (["train", "char-alice", "--budget", "huge"], "'quick' or 'full'"),
         (["bench", "no-such-measurement"], "no-such-measurement"),
@@ -77,6 +79,42 @@ def test_translate_prints_a_sentence_and_the_best_of_the_beam():
     assert len(lines) == 3
     scores = [float(line.split()[0]) for line in lines]
     assert scores == sorted(scores, reverse=True)
+
+
+# What a visitor types first, and its right translations.
+FIRST = {
+    "hello": {"hola"},
+    "good morning": {"buenos días"},
+    "good night": {"buenas noches"},
+    "yes": {"sí"},
+    "no": {"no"},
+    "thank you": {"gracias"},
+    "how are you?": {"cómo estás", "cómo está", "cómo está usted"},
+    "goodbye": {"adiós", "hasta luego", "hasta la vista"},
+    "please": {"por favor"},
+    "I love you": {"te amo", "te quiero"},
+}
+
+
+@pytest.mark.parametrize("typed", [str, str.capitalize, "{}!".format])
+def test_what_a_visitor_types_first_comes_out_right(typed):
+    """As it is, with a capital letter, or shouted."""
+    from seqcourse.cli.app import app
+
+    outcome = CliRunner().invoke(app, ["translate", "\n".join(map(typed, FIRST)).replace("?!", "?")])
+    lines = outcome.stdout.splitlines()
+    assert len(lines) == len(FIRST), outcome.output
+    for line, (phrase, right) in zip(lines, FIRST.items(), strict=True):
+        assert line.strip("¡¿.?!") in right, (phrase, line)
+
+
+def test_a_model_that_is_named_answers_itself():
+    from seqcourse import zoo
+    from seqcourse.cli.app import app
+
+    for name in ("en-es-subwords", "en-es-attention"):
+        told = CliRunner().invoke(app, ["translate", "hello", "--model", name]).stdout
+        assert told.strip() == zoo.load(name).translate_text("hello")
 
 
 def test_the_course_is_found_from_below(tmp_path, monkeypatch):

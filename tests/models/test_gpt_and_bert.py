@@ -116,6 +116,14 @@ def test_a_classifier_reads_the_real_text_and_no_padding(make):
 
 
 @pytest.mark.parametrize("make", [gpt, bert])
+@pytest.mark.parametrize(("wrong", "range"), [(0, "0 to 7"), (-1, "-1 to 7"), (99, "3 to 99")])
+def test_an_empty_text_is_not_classified_from_its_padding(make, wrong, range):
+    lengths = torch.tensor([7, 3, wrong])
+    with pytest.raises(ValueError, match=f"between 1 and the padded length 7, but they go from {range}"):
+        models.Classifier(make(), 5).double()(TOKENS, lengths)
+
+
+@pytest.mark.parametrize("make", [gpt, bert])
 def test_maps_are_weights(make):
     maps = make().maps(TOKENS)
     assert maps.shape == (3, 2, 4, 7, 7)

@@ -89,3 +89,5 @@ def test_what_does_not_fit_gets_a_sentence():
         two_stream("concatenated").maps(PICTURES, TOKENS, LENGTHS)
     with pytest.raises(ValueError, match="learned 4 positions"):
         two_stream(longest=4)(PICTURES, TOKENS, LENGTHS)
+    with pytest.raises(ValueError, match="between 1 and the padded length 6, but they go from 0 to 6"):
+        two_stream()(PICTURES, TOKENS, torch.tensor([6, 4, 0]))

@@ -160,6 +160,7 @@ def test_a_decoder_block_is_pytorchs_and_its_cache_too(norm):
         (lambda: nn.Block(8, 2, 8, norm="both"), "pre, post"),
         (lambda: nn.FeedForward(8, 8, "tanh"), "relu, gelu"),
         (lambda: nn.Positions(8, "rotary"), "sinusoidal, learned, none"),
+        (lambda: nn.Positions(7), "should be even, but is 7"),
         (lambda: nn.Positions(8, "learned", 3)(torch.zeros(1, 4, 8)), "learned 3 positions"),
     ],
 )
@@ -175,3 +176,19 @@ def test_positions_are_added_and_may_begin_later():
         torch.testing.assert_close(positions(x[:, 70:], first=70), positions(x)[:, 70:])
     expected = x + F.sinusoidal_encoding(90, 8)
     torch.testing.assert_close(nn.Positions(8)(x), expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_positions_are_no_state_and_follow_what_they_are_added_to(dtype):
+    """No buffers: processes that train together would copy one's, which may be longer, to all."""
+    positions = nn.Positions(8)
+    assert not list(positions.buffers()) and not positions.state_dict()
+    with torch.inference_mode():
+        positions(torch.zeros(1, 1000, 8, dtype=dtype))
+    x = torch.zeros(1, 1000, 8, dtype=dtype, requires_grad=True)
+    y = positions(x)
+    assert y.dtype == dtype
+    torch.testing.assert_close(y[0], F.sinusoidal_encoding(1000, 8).to(dtype))
+    (y * y).sum().backward()
+    torch.testing.assert_close(x.grad, 2 * y)
+    assert positions(torch.zeros(1, 70, 8, device="meta")).device.type == "meta"

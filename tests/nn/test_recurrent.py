@@ -127,6 +127,25 @@ def test_inputs_that_do_not_fit_are_named(shape, lengths, message, path):
         nn.Recurrent("gru", 3, 4)(torch.zeros(shape), lengths, path=path)
 
 
+@pytest.mark.parametrize("path", ["readable", "fused"])
+@pytest.mark.parametrize("kind", TORCH)
+@pytest.mark.parametrize("shape", [(1, 2, 4), (3, 1, 4), (3, 2, 1), (2, 3, 4)])
+def test_a_state_of_another_shape_is_refused(shape, kind, path):
+    """One row's state or one layer's would broadcast, and be given to all."""
+    layer, x, state = nn.Recurrent(kind, 3, 4, 2), torch.zeros(3, 5, 3), torch.zeros(shape)
+    state = (torch.zeros(3, 2, 4), state) if kind == "lstm" else state
+    with pytest.raises(ValueError, match=rf"\(3, 2, 4\): batch first.* it is .*\({shape[0]}, "):
+        layer(x, state=state, path=path)
+
+
+def test_an_lstm_wants_two_states_and_a_gru_one():
+    x, one = torch.zeros(3, 5, 3), torch.zeros(3, 1, 4)
+    with pytest.raises(ValueError, match=r"a pair of \(3, 1, 4\).* it is \(3, 1, 4\)\."):
+        nn.Recurrent("lstm", 3, 4)(x, state=one)
+    with pytest.raises(ValueError, match=r"be \(3, 1, 4\).* it is \(3, 1, 4\) and \(3, 1, 4\)\."):
+        nn.Recurrent("gru", 3, 4)(x, state=(one, one))
+
+
 def test_no_layer_is_refused():
     with pytest.raises(ValueError, match="num_layers should be at least 1, but it is 0"):
         nn.Recurrent("gru", 3, 4, 0)

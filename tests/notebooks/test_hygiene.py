@@ -187,6 +187,27 @@ def test_every_picture_in_the_text_has_alternative_text(name):
         assert "<img" not in source, f"{cell['id']} has an <img>; write ![text](file)"
 
 
+def bare_tags(source: str) -> list[str]:
+    """Words such as <eos> outside of code and mathematics: JupyterLab drops them as unknown HTML."""
+    outside = re.sub(r"```.*?```|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]*\$", "", source, flags=re.S)
+    return re.findall(r"<(?!a |br|!--|https?:)[a-zA-Z_]+>", outside)
+
+
+@pytest.mark.parametrize(
+    ("source", "answer"),
+    [("ends with <eos>.", ["<eos>"]), (r"`<eos>` $\texttt{<sos>}$ a < b > c<br>", [])],
+)
+def test_bare_tags_knows_a_word_that_vanishes(source, answer):
+    assert bare_tags(source) == answer
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_no_word_of_the_text_vanishes_in_jupyterlab(name):
+    for cell in read(name)["cells"]:
+        if cell["cell_type"] == "markdown":
+            assert bare_tags(text(cell)) == [], f"{cell['id']}: write it as `<eos>`"
+
+
 def shown_last(source: str) -> bool:
     """Whether no table is made and dropped: only the value of a cell's last line is shown."""
     lines = ast.parse(source).body

@@ -348,6 +348,20 @@ def test_checkpoints_never_run_code(tmp_path):
         train.load_checkpoint(tmp_path / "checkpoint.pt")
 
 
+def in_two_processes(program: str, folder: Path) -> list:
+    """What each of two processes, gloo between them, has saved as its result."""
+    file = folder / "program.py"
+    file.write_text(program)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    subprocess.run(
+        [*command, str(file), str(folder / "run"), str(folder / "result")],
+        check=True,
+        timeout=240,
+        env={**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"},
+    )
+    return [torch.load(folder / f"result{rank}") for rank in range(2)]
+
+
 OWN_WORDS = "lambda model, batch: train.scheduled_sampling_loss(model, batch, 0.5)"
 
 
@@ -365,24 +379,38 @@ def test_two_processes_learn_together(tmp_path, loss):
         .replace("Trainer(model, train.teacher_forcing_loss", f"Trainer(model, {loss}")
         .replace("fit(batches, validate", f"fit(batches, lambda model: {rank}")
     )
-    file = tmp_path / "program.py"
-    file.write_text(program)
-    command = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--nproc-per-node=2",
-        "--master-port=29617",
-    ]
-    subprocess.run(
-        [*command, str(file), str(tmp_path / "run"), str(tmp_path / "result")],
-        check=True,
-        timeout=240,
-        env={**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"},
-    )
-    one, two = (torch.load(tmp_path / f"result{rank}") for rank in range(2))
+    one, two = in_two_processes(program, tmp_path)
     assert len(one[1]) == len(two[1]) == 12  # 25 batches, every second one each
     assert one[1] != two[1]  # different batches
     assert one[2] == two[2] == [0.5]
+    for name, value in one[0].items():
+        torch.testing.assert_close(value, two[0][name])
+
+
+LENGTHS_THAT_DIFFER = """
+import sys, torch
+from seqcourse import data, decode, models, seed_everything, train
+torch.set_num_threads(1)
+seed_everything(0)
+model = models.Transformer(12, 12, 8, 2, 1)
+copies = [data.copy_task(4, length, symbols=8, seed=0)[0] for length in (70, 5, 5, 140)]
+ids = [row for copy in copies for row in copy]
+batches = data.Batches(ids, ids, batch_size=4, shuffle=False, bucket=False)
+def validate(model):
+    with torch.inference_mode():
+        memory = model.encode(torch.tensor([[5, 6]]), torch.tensor([2]))
+        return float(len(decode.greedy(model, memory, max_len=300, forbid=(data.EOS,))[0].tokens))
+trainer = train.Trainer(model, train.teacher_forcing_loss, train.TrainingConfig(epochs=2))
+history = trainer.fit(batches, validate)
+rank = trainer.accelerator.process_index
+torch.save([model.state_dict(), history.step_losses, history.valid], sys.argv[2] + str(rank))
+"""
+
+
+def test_two_processes_with_sentences_of_any_length(tmp_path):
+    """One process has short batches where the other has long ones, and long outputs are validated."""
+    one, two = in_two_processes(LENGTHS_THAT_DIFFER, tmp_path)
+    assert len(one[1]) == len(two[1]) == 4
+    assert one[2] == two[2] == [300.0, 300.0]
     for name, value in one[0].items():
         torch.testing.assert_close(value, two[0][name])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from seqcourse.check import core
+from seqcourse.check.ps2 import beams, gumbel, losses, reading, scheduled, writing
 from seqcourse.check.ps2.beams import (
     beam_arguments,
     beam_search,
@@ -50,10 +51,15 @@ from seqcourse.check.ps2.scheduled import (
 from seqcourse.check.ps2.searches import BEAM_SEARCH, full_search, reference_beam_search
 from seqcourse.check.ps2.writing import GREEDY, greedy, greedy_arguments, reference_greedy
 
+FORBIDDEN = {}
+for _part in (beams, gumbel, losses, reading, scheduled, writing):
+    FORBIDDEN |= _part.FORBIDDEN
+
 __all__ = [
     "BEAM_SEARCH",
     "DECODER_STEP",
     "FINAL_STATES",
+    "FORBIDDEN",
     "GREEDY",
     "GUMBEL_SOFTMAX",
     "TEACHER_FORCED_LOSS",

@@ -25,6 +25,7 @@ from seqcourse.check.ps2.searches import (
 )
 
 NAME = "beam_search"
+FORBIDDEN = {NAME: ("beam_search", "exhaustive_search")}
 
 
 def tidy(student: Callable[..., Any]) -> Callable[..., Any]:
@@ -169,6 +170,7 @@ def judge_beams(found: Mapping[str, numpy.ndarray], made: Mapping[str, Mapping[s
 
 def beam_search(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
     """Check exercise 7: without and with length normalisation, and against full search."""
+    core.forbid(NAME, core.calls(student), FORBIDDEN[NAME])
     count = 0
     for cases in (plain_cases(3), normalised_cases(4)):
         found: dict[str, numpy.ndarray] = {}

@@ -12,6 +12,8 @@ from seqcourse.check import core
 from seqcourse.check.compare import outcome
 from seqcourse.check.core import Case, Likely
 
+FORBIDDEN = {"gumbel_softmax": ("gumbel_softmax", "gumbel_max")}
+
 
 def gumbel_arguments(
     batch: int,
@@ -198,4 +200,5 @@ def gumbel_softmax(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
         cases,
         GUMBEL_SOFTMAX,
         gradient=("logits",),
+        forbidden=FORBIDDEN["gumbel_softmax"],
     )

@@ -12,6 +12,15 @@ from seqcourse.check import core
 from seqcourse.check.core import Case, Likely
 from seqcourse.check.ps2.decoders import EOS, PAD, SOS, Step, plain_decoder
 
+FORBIDDEN = {
+    "teacher_forced_loss": (
+        "teacher_forcing_loss",
+        "language_model_loss",
+        "seqcourse.train.unroll",
+        "seqcourse.decode.score",
+    )
+}
+
 
 def sentences(lengths: Sequence[int], v: int, seed: int = 0) -> Tensor:
     """A padded batch (B, N): <sos>, as many words as `lengths` says, <eos>."""
@@ -202,4 +211,5 @@ def teacher_forced_loss(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
         cases,
         TEACHER_FORCED_LOSS,
         gradient=("state",),
+        forbidden=FORBIDDEN["teacher_forced_loss"],
     )

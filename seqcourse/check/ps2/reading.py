@@ -11,6 +11,10 @@ from torch import Tensor
 from seqcourse.check import core
 from seqcourse.check.core import Likely
 
+# The models that hold an encoder's ends and a decoder of this kind.
+_MODELS = ("Seq2Seq", "EncoderDecoder")
+FORBIDDEN = {"final_states": _MODELS, "decoder_step": _MODELS}
+
 
 def final_arguments(
     batch: int, time: int, h: int, dtype: torch.dtype = torch.float64, seed: int = 0
@@ -106,7 +110,13 @@ def final_states(student: Callable[..., Tensor]) -> None:
         {"batch": 4, "time": 7, "h": 3},
     )
     core.check_function(
-        "final_states", student, reference_final_states, cases, FINAL_STATES, gradient=("states",)
+        "final_states",
+        student,
+        reference_final_states,
+        cases,
+        FINAL_STATES,
+        gradient=("states",),
+        forbidden=FORBIDDEN["final_states"],
     )
 
 
@@ -268,4 +278,5 @@ def decoder_step(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
         cases,
         DECODER_STEP,
         gradient=("s", "c", "embedding", "w_y", "w_s", "w_c", "w_out"),
+        forbidden=FORBIDDEN["decoder_step"],
     )

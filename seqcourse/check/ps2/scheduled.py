@@ -17,6 +17,7 @@ from seqcourse.check.ps2.decoders import Step, plain_decoder
 from seqcourse.check.ps2.losses import sentences, unroll
 
 NAME = "scheduled_sampling"
+FORBIDDEN = {NAME: ("scheduled_sampling_loss", "seqcourse.train.unroll")}
 
 
 # The calls that tell what a decoder hears, and the kind of input in words.
@@ -261,6 +262,7 @@ def _check_coin(fed: Tensor, given: Mapping[str, Any]) -> None:
 
 def scheduled_sampling(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
     """Check exercise 6: what a decoder hears when a coin decides."""
+    core.forbid(NAME, core.calls(student), FORBIDDEN[NAME])
     found: dict[str, numpy.ndarray] = {}
     for k, call in enumerate(CALLS):
         found |= core.record(student, scheduled_arguments(call, seed=3), f"{k}.")

@@ -13,8 +13,8 @@ from seqcourse.check.compare import AnyError
 from seqcourse.check.core import Case, Likely
 
 FORBIDDEN = {
-    "split_heads": ("MultiHeadAttention", "MultiheadAttention", "seqcourse"),
-    "merge_heads": ("MultiHeadAttention", "MultiheadAttention", "seqcourse"),
+    "split_heads": ("MultiHeadAttention", "MultiheadAttention"),
+    "merge_heads": ("MultiHeadAttention", "MultiheadAttention"),
 }
 _RESHAPED = (
     "Did you reshape without a transpose? The shape is right, but the {what}: reshape never swaps "

@@ -13,9 +13,10 @@ from seqcourse import functional
 from seqcourse.check import core
 from seqcourse.check.compare import outcome
 from seqcourse.check.core import Case, Likely, Mistake
+from seqcourse.check.discreet import size_in_words, sizes_told
 from seqcourse.check.ps5.projecting import drawn_weights
 
-FORBIDDEN = {"generate": ("greedy", "seqcourse")}
+FORBIDDEN = {"generate": ("greedy", "beam_search", "seqcourse.decode.sample")}
 PLACES = 64  # longer than any text of a check
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 
@@ -56,6 +57,31 @@ def generate_arguments(
     }
 
 
+def through_two(seed: int, **sizes: int) -> dict[str, int]:
+    """What `generate_arguments` is called with: a seed at which every row writes a 2 before its end."""
+    while True:
+        given = generate_arguments(**sizes, seed=seed)
+        written = reference_generate(**given)[:, sizes["prompt"] : -1]
+        if (written == 2).any(dim=1).all():
+            return {**sizes, "seed": seed}
+        seed += 1000
+
+
+def generate_cases(seed: int) -> dict[str, dict[str, int]]:
+    """Texts of several sizes, one of them with a token 2 in it."""
+    sizes = {
+        "a few texts": dict(batch=3, prompt=5, count=7),
+        "a batch of one": dict(batch=1, prompt=4, count=9),
+        "a prompt of one token": dict(batch=2, prompt=1, count=6),
+        "one token to write": dict(batch=3, prompt=4, count=1),
+    }
+    cases = {kind: {**size, "seed": seed + 1000 * k} for k, (kind, size) in enumerate(sizes.items())}
+    return {
+        **cases,
+        "a text with a token 2 in it": through_two(seed + 4000, batch=1, prompt=3, count=8, v=6),
+    }
+
+
 def _write(
     step: Step,
     prompt: Tensor,
@@ -87,6 +113,32 @@ def _variant(**mistake: Any) -> Callable[..., Tensor]:
     return lambda *arguments: _write(*arguments, **mistake)
 
 
+def _until_two(more: int) -> Callable[..., Tensor]:
+    """Ends with the first 2 that is written, or so many tokens after it."""
+
+    def generate(step: Step, prompt: Tensor, count: int) -> Tensor:
+        text = reference_generate(step, prompt, count)
+        two = (text[0, prompt.shape[1] :] == 2).nonzero().flatten().tolist()
+        return text[:, : prompt.shape[1] + two[0] + more] if two else text
+
+    return generate
+
+
+def _padded_after_two(filling: int) -> Callable[..., Tensor]:
+    """Writes the same token wherever a 2 was written before."""
+
+    def generate(step: Step, prompt: Tensor, count: int) -> Tensor:
+        text = reference_generate(step, prompt, count)
+        twos = (text[:, prompt.shape[1] :] == 2).long()
+        ended = torch.nn.functional.pad(twos.cumsum(dim=1) - twos > 0, (prompt.shape[1], 0))
+        return text.masked_fill(ended, filling)
+
+    return generate
+
+
+_NO_END = (
+    "Does it stop at token 2? Here no token ends a text: always write `count` tokens, whatever they are."
+)
 GENERATE = [
     Likely(
         "Does each step forget the ones before? Hand on the cache that step returned.",
@@ -145,6 +197,10 @@ GENERATE = [
             dim=1,
         ),
     ),
+    *(
+        Likely(_NO_END, mistake)
+        for mistake in (_until_two(1), _until_two(0), _padded_after_two(0), _padded_after_two(2))
+    ),
 ]
 
 
@@ -183,9 +239,11 @@ def judge_calls(widths: Sequence[int], prompt: int, count: int) -> None:
         )
     elif prompt > 1 and widths[:prompt] == [1] * prompt:
         question = "The prompt is read token by token: step takes all of it in one call."
+    with sizes_told(prompt, count, count + 1):
+        calls, tokens = size_in_words(len(widths)), size_in_words(sum(widths))
     raise Mistake(
-        f"generate: the text is right, but step was called {len(widths)} times, with {sum(widths)} "
-        f"tokens altogether, where {count} calls with {prompt + count - 1} tokens do. {question}"
+        f"generate: the text is right, but step was called {calls} times, with {tokens} tokens "
+        f"altogether, where {count} calls with {prompt + count - 1} tokens do. {question}"
     )
 
 
@@ -210,9 +268,11 @@ def generate(student: Callable[..., Tensor]) -> None:
         "a longer text": (4, 6, 12),
     }
     cases = [
-        Case(label, lambda s=size, k=k: generate_arguments(*s, seed=10 * k))
+        Case(label, lambda s=size, k=k: generate_arguments(*s, seed=10 * k + 5))
         for k, (label, size) in enumerate(sizes.items())
     ]
+    ending = through_two(2, batch=1, prompt=3, count=8, v=6)
+    cases.append(Case("a text with a token 2 in it", lambda: generate_arguments(**ending)))
     core.check_function(
         "generate", student, reference_generate, cases, GENERATE, forbidden=FORBIDDEN["generate"]
     )

@@ -9,7 +9,7 @@ from seqcourse.check import core
 from seqcourse.check.core import Case, Likely
 from seqcourse.check.values import plainly
 
-FORBIDDEN = {"warmup_rate": ("seqcourse.train", "lr_scheduler")}
+FORBIDDEN = {"warmup_rate": ("Trainer", "lr_scheduler")}
 TOLERANCE = 1e-12  # the rates themselves are small
 
 

@@ -13,7 +13,13 @@ from seqcourse.check import core
 from seqcourse.check.core import Case, Likely
 
 FORBIDDEN = {
-    "label_smoothed_loss": ("cross_entropy", "CrossEntropyLoss", "sequence_loss", "seqcourse.train")
+    "label_smoothed_loss": (
+        "cross_entropy",
+        "CrossEntropyLoss",
+        "sequence_loss",
+        "label_loss",
+        "teacher_forcing_loss",
+    )
 }
 
 

@@ -11,8 +11,9 @@ from seqcourse.check import core
 from seqcourse.check.core import Case, Likely
 from seqcourse.check.values import plainly
 
-_OURS = ("count_parameters", "number_of_parameters", "numel", "seqcourse")
-FORBIDDEN = {"gpt_parameters": _OURS, "bert_parameters": _OURS}
+_COUNTED = ("count_parameters", "number_of_parameters", "parameters", "named_parameters", "numel")
+_BUILT = ("GPT", "BERT", "Block")
+FORBIDDEN = {"gpt_parameters": _COUNTED + _BUILT, "bert_parameters": _COUNTED + _BUILT}
 
 # vocabulary, longest, width, layers, hidden
 GPT2_SMALL = (50257, 1024, 768, 12, 3072)

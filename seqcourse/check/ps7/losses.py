@@ -14,7 +14,7 @@ from seqcourse.check.compare import outcome
 from seqcourse.check.core import Case, Likely, Mistake
 from seqcourse.check.ps7.ids import FIRST, IGNORE
 
-FORBIDDEN = {"masked_word_loss": ("sequence_loss", "language_model_loss", "seqcourse")}
+FORBIDDEN = {"masked_word_loss": ("masked_word_loss", "sequence_loss", "language_model_loss")}
 
 
 def masked_arguments(

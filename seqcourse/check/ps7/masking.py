@@ -12,7 +12,7 @@ from seqcourse.check import core
 from seqcourse.check.core import Case, Likely
 from seqcourse.check.ps7.ids import CLS, FIRST, IGNORE, MASK, PAD, SEP
 
-FORBIDDEN = {"mask_words": ("seqcourse",)}
+FORBIDDEN = {"mask_words": ("mask_words", "MaskedBatches")}
 CHOSEN, MASKED, KEPT = 0.15, 0.8, 0.9  # borders of the draws
 
 
@@ -23,6 +23,7 @@ def masking_arguments(
     borders: bool = False,
     often: bool = True,
     even: bool = True,
+    none: bool = False,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Arguments of `mask_words`: tokens (B, T), three uniform draws for each, the vocabulary's size.
@@ -30,6 +31,7 @@ def masking_arguments(
     lengths: real tokens of each row. specials: whether rows begin with <cls>, hold <sep> in the middle
     and at the end, and padding. borders: draws that lie exactly on 0.15, 0.8, 0.9 and 0. often: draws
     that choose about every second place. even: draws that make all three fates equally frequent.
+    none: draws of which none chooses.
     """
     generator = torch.Generator().manual_seed(seed)
     batch, time = len(lengths), max(lengths)
@@ -37,7 +39,9 @@ def masking_arguments(
     draws = torch.rand(3, batch, time, generator=generator, dtype=torch.float64)
     low = torch.rand(batch, time, generator=generator, dtype=torch.float64) < 0.55
     fate = torch.randint(3, (batch, time), generator=generator)
-    if often:
+    if none:
+        draws[0] = CHOSEN + (1 - CHOSEN) * draws[0]
+    elif often:
         draws[0] = torch.where(low, 0.149 * draws[0], draws[0])
     if even:
         start, width = torch.tensor([0.0, 0.8, 0.9]), torch.tensor([0.79, 0.09, 0.1])
@@ -102,7 +106,16 @@ def _always(u: Tensor) -> Tensor:
     return torch.ones_like(u, dtype=torch.bool)
 
 
+def _at_least_one(u: Tensor) -> Tensor:
+    """In a row in which no draw chooses, the smallest draw does."""
+    return (u < CHOSEN) | (u == u.amin(dim=-1, keepdim=True)) & ~(u < CHOSEN).any(dim=-1, keepdim=True)
+
+
 MASK_WORDS = [
+    Likely(
+        "Is at least one word of a row always chosen? Where no draw is smaller than 15 %, none is.",
+        _made(choose=_at_least_one),
+    ),
     Likely(
         "Are specials chosen too? Only words are, the ids from FIRST on: never <cls>, <sep> or padding.",
         _made(word=lambda tokens: torch.ones_like(tokens, dtype=torch.bool)),
@@ -242,6 +255,7 @@ def mask_words(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
         case("rows with <cls>, <sep> and padding", 20, 31, 9, seed=3, hint=special),
         case("draws as they come, of which 15 % choose", 90, 60, often=False, even=False, seed=4),
         case("draws exactly on the borders", 60, specials=False, borders=True),
+        case("rows of which no word is chosen", 6, 6, specials=False, none=True, seed=5),
     ]
     core.check_function(
         "mask_words",

@@ -14,7 +14,7 @@ from seqcourse.check.core import Case, Likely
 from seqcourse.check.ps7.ids import CLS, FIRST, SEP
 from seqcourse.check.values import plainly
 
-FORBIDDEN = {"pack_pair": ("seqcourse",), "sentence_pairs": ("seqcourse",)}
+FORBIDDEN = {"pack_pair": ("join_pair", "MaskedBatches"), "sentence_pairs": ("MaskedBatches",)}
 
 
 # --- one pair, written down -------------------------------------------------------------------------

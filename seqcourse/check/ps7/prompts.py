@@ -10,7 +10,7 @@ import numpy
 from seqcourse.check import core
 from seqcourse.check.core import Case, Likely
 
-FORBIDDEN = {"few_shot_prompt": ("seqcourse",)}
+FORBIDDEN = {"few_shot_prompt": ("PromptTask",)}
 Examples = Sequence[tuple[str, str]]
 
 _WORDS = "the a rabbit queen said very white little door garden went up down late oh cat smile".split()

@@ -13,7 +13,7 @@ from seqcourse.check.core import Case, Likely
 from seqcourse.check.ps7.ids import FIRST, PAD
 
 FORBIDDEN = {
-    "fine_tuning_loss": ("sequence_loss", "language_model_loss", "Classifier", "seqcourse"),
+    "fine_tuning_loss": ("fine_tuning_loss", "sequence_loss", "language_model_loss", "Classifier"),
 }
 GRADIENT = ("states", "w_classes", "w_words")
 

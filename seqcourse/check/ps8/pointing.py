@@ -12,7 +12,7 @@ from seqcourse.check import core
 from seqcourse.check.compare import AnyError
 from seqcourse.check.core import Case, Likely
 
-FORBIDDEN = {"points_at": ("pointing_game", "seqcourse")}
+FORBIDDEN = {"points_at": ("points_at", "pointing_game")}
 # How a box lies to the centre of the cell with the peak, in cells: (x0, y0, x1, y1).
 BOXES = (
     (-0.7, -0.8, 0.9, 0.6),  # around it
@@ -24,6 +24,7 @@ BOXES = (
     (-0.6, 0.7, 0.6, 1.9),  # right in x only
     (0.7, -0.6, 1.9, 0.6),  # right in y only
 )
+TIGHT = ((-0.02, -0.02, 0.02, 0.02), (-0.5, -0.5, -0.02, 0.5), (-0.5, -0.5, 0.5, -0.02))
 
 
 def pointing_arguments(
@@ -32,16 +33,18 @@ def pointing_arguments(
     columns: int,
     cell: int = 8,
     kind: str = "all",
+    size: int | None = None,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Arguments of `points_at`: maps (K, R, C), boxes (K, 4) in pixels, the picture's side in pixels.
 
     cell: the picture's side is rows * columns * cell pixels, so that a cell is a whole number of pixels
-    wide and high. kind: "all" kinds of boxes in turn, or "hit" for boxes around the peak only.
+    wide and high, unless `size` gives it. kind: "all" kinds of boxes in turn, "hit" for boxes around
+    the peak only, or "tight" for very small ones around it and beside it.
     """
     generator = torch.Generator().manual_seed(seed)
-    size = rows * columns * cell
+    size = size or rows * columns * cell
     scores = core.normal({"maps": (count, rows * columns)}, seed, dtype)["maps"]
     scores[::2] *= 4  # every second map is sharp
     maps = scores.softmax(dim=-1)
@@ -53,9 +56,9 @@ def pointing_arguments(
     maps[torch.arange(count), flat] = maps.amax(dim=-1) * 1.5
     maps = maps / maps.sum(dim=-1, keepdim=True)
     x, y = (column + 0.5) * wide, (row + 0.5) * high
-    around = torch.tensor(BOXES, dtype=torch.float64)
     number = torch.arange(count)
-    around = around[number // 2 % len(BOXES) if kind == "all" else 0 * number]
+    around = torch.tensor(TIGHT if kind == "tight" else BOXES, dtype=torch.float64)
+    around = around[0 * number if kind == "hit" else number // 2 % len(around)]
     centre = torch.stack([x, y, x, y], dim=-1).double()
     boxes = centre + around * torch.tensor([wide, high, wide, high], dtype=torch.float64)
     if kind == "all":  # a third of them anywhere, and large
@@ -164,6 +167,11 @@ def _rows_first(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
 
 _ENDS = "A box begins with x0 and y0 (<=) and ends before x1 and y1 (<)."
 
+
+def _cut_off(row: Tensor, column: Tensor, maps: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    return (column + 0.5) * (size // maps.shape[2]), (row + 0.5) * (size // maps.shape[1])
+
+
 POINTS_AT = [
     Likely(
         "Are row and column exchanged? x comes from the column, y from the row.",
@@ -188,6 +196,11 @@ POINTS_AT = [
     Likely(
         "Are cells compared with pixels? A cell is size / C wide and size / R high.",
         _made(centre=lambda row, column, maps, size: (column + 0.5, row + 0.5)),
+    ),
+    Likely(
+        "Is a cell a whole number of pixels wide in your code? size // C cuts the rest off: a cell is "
+        "size / C wide and size / R high.",
+        _made(centre=_cut_off),
     ),
     Likely(
         "Are a cell's width and height exchanged? It is size / C wide and size / R high.",
@@ -278,6 +291,7 @@ def points_at(student: Callable[[Tensor, Tensor, int], Tensor]) -> None:
             "a grid that is not square", 60, 3, 5, seed=1, hint="Is the number of rows that of columns?"
         ),
         case("a single map", 1, 5, 4, kind="hit", seed=2, hint="Does a squeeze() or [0] drop an axis?"),
+        case("cells that are no whole number of pixels wide", 60, 3, 7, size=100, kind="tight", seed=4),
         case("float32", 60, 8, 8, dtype=torch.float32, cell=1, seed=3),
     ]
     core.check_function(

@@ -310,6 +310,9 @@ class Names:
         if not isinstance(code.node, ast.ClassDef) or depth > 8:
             return [value for b in self.kept(code).get(name, []) for value in self.of(b)]
         body = self.inside(code)
+        for part in code.node.body:  # a method may set it: self.x = ...
+            if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self.inside(self.code(part, body))
         found = [*body.names.get(name, []), *self.kept(code).get(name, [])]
         if found:
             return [value for binding in found for value in self.of(binding)]
