@@ -129,8 +129,8 @@ def test_top_level_names_are_the_design():
     allowed = {
         "README.md", "_config.yml", "_toc.yml", "environment.yml", "pyproject.toml",
         "constraints.txt", "Makefile", "nbgrader_config.py", "LICENSE", "LICENSE-text",
-        "CITATION.cff", "CONTRIBUTING.md", "CHANGELOG.md", ".gitignore", ".gitattributes", ".ci", ".github",
-        "book", "solutions", "assignments", "seqcourse", "tests", "benchmarks",
+        "CITATION.cff", "CONTRIBUTING.md", "CHANGELOG.md", ".gitignore", ".gitattributes", ".ci",
+        ".github", "book", "solutions", "assignments", "seqcourse", "tests", "benchmarks",
     }  # fmt: skip
     assert {path.split("/")[0] for path in tracked()} <= allowed
 
