@@ -49,6 +49,10 @@ def chrome() -> Iterator[object]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=chromium.flags())
+        # Scrollbars take room, as they do on many readers' machines.
+        shown = ["--hide-scrollbars"]
+        running = playwright.chromium.launch(
+            executable_path=path, args=chromium.flags(), ignore_default_args=shown
+        )
         yield running
         running.close()

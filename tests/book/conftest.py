@@ -97,11 +97,18 @@ class Visit:
         return [url for url, part in parts if part.scheme not in inside and part.hostname != "127.0.0.1"]
 
 
-def open_page(browser, address: str, viewport: dict = DESKTOP, dark: bool = False) -> Visit:
-    """Open an address in a window of its own and wait until its formulas are drawn."""
+def open_page(
+    browser, address: str, viewport: dict = DESKTOP, dark: bool = False, scripts: bool = True
+) -> Visit:
+    """Open an address in a window of its own and wait until its formulas are drawn.
+
+    Without `scripts` no script file arrives; what the page itself holds still runs.
+    """
     context = browser.new_context(
         viewport=viewport, color_scheme="dark" if dark else "light", reduced_motion="reduce"
     )
+    if not scripts:
+        context.route("**/*.js*", lambda route: route.abort())
     page = context.new_page()
     seen = Visit(page)
     page.on("request", lambda request: seen.requests.append(request.url))

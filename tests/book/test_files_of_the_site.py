@@ -125,6 +125,12 @@ def test_pages_hold_no_kernel_widgets(pages):
     assert with_widgets == [], "a page has no kernel: use viz.explore, viz.poll or viz.type_in"
 
 
+def test_no_page_loads_a_script_that_draws_icons(pages):
+    icons = re.compile("fontawesome")
+    with_script = [path.name for path, soup in pages.items() if soup.find("script", src=icons)]
+    assert with_script == [], "the style sheets bring the icons as a font"
+
+
 def test_vendored_scripts_come_with_their_licences():
     vendor = Path(__file__).resolve().parents[2] / "book" / "_static" / "vendor"
     readme = (vendor / "README.md").read_text(encoding="utf-8")

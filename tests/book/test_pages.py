@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import PHONE, chapter_names, page_names
+from .conftest import DESKTOP, PHONE, chapter_names, page_names
 
 pytestmark = pytest.mark.browser
 PAGES = page_names()
@@ -17,14 +17,31 @@ FIGURES = """() => [...document.querySelectorAll('article img')].map(image => ({
 
 # Formulas inside something folded or not chosen have no size; all others must have one.
 FORMULAS = """() => [...document.querySelectorAll('article .math')].map(formula => {
-    const drawn = formula.querySelector('mjx-container');
-    const box = drawn && drawn.getBoundingClientRect();
+    const box = formula.getBoundingClientRect();
     return {
         text: formula.textContent.slice(0, 80),
-        drawn: Boolean(drawn),
-        wrong: Boolean(formula.querySelector('mjx-merror')),
-        hidden: formula.getClientRects().length === 0,
-        area: box ? box.width * box.height : 0}})"""
+        drawn: Boolean(formula.querySelector('math')),
+        wrong: Boolean(formula.querySelector('merror')),
+        hidden: formula.getClientRects().length === 0 || Boolean(formula.closest('.toggle-hidden')),
+        area: box.width * box.height}})"""
+
+# Formulas of a kind that are wider than their place, or that a scrollbar underlines.
+CUT = """kind => {
+    const scrolls = node => ['auto', 'scroll'].includes(getComputedStyle(node).overflowX);
+    const cut = node =>
+        node.scrollWidth > node.clientWidth + 1 || node.offsetHeight > node.clientHeight + 5;
+    return [...document.querySelectorAll(`article ${kind}`)]
+        .filter(formula => [formula, ...[...formula.querySelectorAll('*')].filter(scrolls)].some(cut))
+        .map(formula => formula.id || formula.textContent.slice(0, 80))}"""
+
+LOOKS = """() => ({
+    theme: document.documentElement.dataset.theme,
+    logos: [...document.querySelectorAll('.logo__image')].filter(logo => logo.offsetWidth).length})"""
+
+ICONS = """() => [...document.querySelectorAll('i[class*="fa-"]')].map(icon => ({
+    name: icon.className,
+    sign: getComputedStyle(icon, '::before').content,
+    font: getComputedStyle(icon, '::before').fontFamily}))"""
 
 TOO_WIDE = """() => {
     const room = document.documentElement.clientWidth;
@@ -56,15 +73,25 @@ def test_mathematics_is_drawn(view, name):
     assert [formula for formula in formulas if formula["wrong"]] == []
     flat = [formula for formula in formulas if not formula["hidden"] and formula["area"] < 1]
     assert flat == []
-    loaded = [url for url in seen.requests if url.endswith(".woff")]
-    if any(not formula["hidden"] for formula in formulas):
-        assert loaded, "the fonts of the formulas should have been loaded"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_formula_is_wider_than_its_place(view, name):
+    page = view(name).page
+    try:
+        for width in (1366, 1280, 1200):
+            page.set_viewport_size({**DESKTOP, "width": width})
+            assert page.evaluate(CUT, ".math") == [], f"at a width of {width}"
+        page.set_viewport_size(PHONE)
+        assert page.evaluate(CUT, "span.math") == [], "on a phone"
+    finally:
+        page.set_viewport_size(DESKTOP)
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_chapter_has_formulas_and_figures(view, name):
     page = view(name).page
-    assert page.locator("article mjx-container").count() > 5
+    assert page.locator("article .math").count() > 5
     assert page.locator("article img").count() > 1
 
 
@@ -115,6 +142,27 @@ def test_search_says_when_there_is_nothing(visit):
     page.goto(f"{page.url}?q=xyzzyplugh")
     page.wait_for_function("() => document.querySelector('#search-results')?.innerText.trim()")
     assert page.locator("#search-results li a").count() == 0
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_colours_are_right_before_any_script_arrives(visit, dark):
+    system, other = ("dark", "light") if dark else ("light", "dark")
+    page = visit(PAGES[0], dark=dark, scripts=False).page
+    assert page.evaluate(LOOKS) == {"theme": system, "logos": 1}
+    # as the theme's switch stores it; under "auto" the last theme may be out of date
+    for mode, expected in ((other, other), ("auto", system)):
+        page.evaluate("mode => Object.assign(localStorage, mode)", {"mode": mode, "theme": other})
+        page.reload()
+        assert page.evaluate(LOOKS) == {"theme": expected, "logos": 1}
+
+
+def test_icons_are_drawn_by_a_font(view):
+    seen = view(CHAPTERS[0])
+    icons = seen.page.evaluate(ICONS)
+    assert icons
+    lost = [icon for icon in icons if icon["sign"] == "none" or "Font Awesome" not in icon["font"]]
+    assert lost == []
+    assert any("fa-solid" in url for url in seen.requests)
 
 
 def test_dark_mode_toggles_and_stays(visit):
