@@ -112,7 +112,8 @@ def fingerprint(course: bytes, submission: bytes, options: dict[str, object]) ->
 @cache
 def code_digest() -> bytes:
     """A digest of the package's code as far as it decides about points."""
-    paths = sorted(path for part in DECIDES for path in (PACKAGE / part).rglob("*.py"))
+    paths = [path for part in DECIDES for path in (PACKAGE / part).rglob("*.py")]
+    paths = sorted([*paths, *PACKAGE.glob("*.py")])
     parts = [
         part for path in paths for part in (str(path.relative_to(PACKAGE)).encode(), path.read_bytes())
     ]
