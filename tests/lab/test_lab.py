@@ -62,6 +62,7 @@ def address(course: Path) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     options = ["--no-browser", f"--ServerApp.port={port}", f"--IdentityProvider.token={TOKEN}"]
+    options.append(f"--LabApp.workspaces_dir={course / 'workspaces'}")
     command = [sys.executable, "-m", "seqcourse.cli", "lab", *options]
     with (course / "lab.log").open("w") as log:
         process = subprocess.Popen(command, cwd=course, stdout=log, stderr=log, start_new_session=True)
@@ -103,7 +104,7 @@ def test_no_extension_is_marked_incompatible():
 
 
 def test_a_chapter_shows_its_admonition_and_equation_reference(page, address):
-    page.goto(f"{address}/lab/tree/book/{CHAPTER.name}?token={TOKEN}")
+    page.goto(f"{address}/lab/tree/book/{CHAPTER.name}?reset&token={TOKEN}")
     question = page.locator(".jp-MarkdownCell aside", has_text="The question").first
     question.wait_for()
     assert ":::" not in question.inner_text()
@@ -115,7 +116,7 @@ def test_a_chapter_shows_its_admonition_and_equation_reference(page, address):
 
 
 def test_a_notebook_runs_and_its_widgets_answer(page, address):
-    page.goto(f"{address}/lab/tree/book/try.ipynb?token={TOKEN}")
+    page.goto(f"{address}/lab/tree/book/try.ipynb?reset&token={TOKEN}")
     page.wait_for_selector(".jp-Notebook .jp-CodeCell")
     page.wait_for_selector("text=Python 3 (ipykernel) | Idle")
     page.get_by_role("menuitem", name="Run", exact=True).click()
