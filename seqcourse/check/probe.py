@@ -27,10 +27,8 @@ from seqcourse.check.compare import is_unsolved
 from seqcourse.check.plain import pack
 from seqcourse.check.using import calls
 from seqcourse.check.values import arrays
+from seqcourse.exchange import ENDING, REQUEST, RESULT
 
-REQUEST = "request.json"
-RESULT = "result.safetensors"
-ENDING = "ending.txt"
 UNSOLVED = "unsolved"
 MISSING = "missing"
 BROKE = "broke"

@@ -22,7 +22,7 @@ from seqcourse.check.discreet import discreet, error_in_words, public
 from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
 from seqcourse.check.naming import explaining
 from seqcourse.check.plain import pack, unpack
-from seqcourse.check.probe import BROKE, MISSING, REQUEST, UNSOLVED, probe
+from seqcourse.check.probe import BROKE, MISSING, UNSOLVED, probe
 from seqcourse.check.recording import quiet, record
 from seqcourse.check.using import forbid
 from seqcourse.check.values import result
@@ -213,6 +213,3 @@ def _find(checks: Sequence[Check], cell: str) -> Check:
         if check.cell == cell:
             return check
     raise CourseError(f"CHECKS should hold a check of the cell {cell}, but holds none.")
-
-
-__all__ = ["REQUEST", "Judge", "Verdict", "here", "load_checks"]

@@ -159,9 +159,9 @@ def course(workers: Workers = None) -> None:
 @app.command()
 def doctor() -> None:
     """Say what is here and what is missing: Python, PyTorch, data, checkpoints, tools."""
-    from seqcourse.cli.doctor import examine
+    from seqcourse.cli.doctor import check_installation
 
-    if not examine():
+    if not check_installation():
         raise typer.Exit(1)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from seqcourse.cli.place import find_root
+from seqcourse.cli.root import find_root
 from seqcourse.errors import CourseError
 
 

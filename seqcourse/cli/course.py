@@ -6,7 +6,7 @@ import importlib.util
 import os
 from pathlib import Path
 
-from seqcourse.cli.place import find_root, shown
+from seqcourse.cli.root import find_root, shown
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from seqcourse.cli.place import shown
+from seqcourse.cli.root import shown
 from seqcourse.errors import CourseError
 
 NOTE = "source.json"

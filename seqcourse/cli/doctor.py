@@ -34,7 +34,7 @@ class Finding:
     sentence: str
 
 
-def examine() -> bool:
+def check_installation() -> bool:
     """Print the report; True if nothing that the course needs is wrong."""
     findings = [finding for part in PARTS for finding in _guarded(part)]
     table = Table(title="seqcourse doctor", show_lines=False)
@@ -138,7 +138,7 @@ def sandbox() -> Iterator[Finding]:
     if version("jupyter_client") is None:
         return
     from seqcourse.grading.confine import calls, cgroup, refusal
-    from seqcourse.grading.confine.sandbox import bubblewrap_version
+    from seqcourse.grading.confine.available import bubblewrap_version
 
     why_not = refusal()
     if why_not:

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
-from seqcourse.cli.place import find_root, shown
+from seqcourse.cli.root import find_root, shown
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from seqcourse.cli.place import find_root, shown
+from seqcourse.cli.root import find_root, shown
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course

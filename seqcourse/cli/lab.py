@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from seqcourse.cli.place import find_root
+from seqcourse.cli.root import find_root
 from seqcourse.errors import CourseError
 
 

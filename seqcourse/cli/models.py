@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seqcourse.cli.place import shown
+from seqcourse.cli.root import shown
 from seqcourse.errors import CourseError
 
 # Steps of a trial run.

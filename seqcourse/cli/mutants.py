@@ -7,7 +7,7 @@ import hashlib
 from rich.console import Console
 
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
-from seqcourse.cli.place import find_root
+from seqcourse.cli.root import find_root
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
@@ -61,9 +61,9 @@ def _try(course: Course, name: str, operators: bool, examiner, steps: Steps) -> 
 
     outcomes = mutants.try_answers(course, name, written, examiner.examine, tell)
     if operators:
-        from seqcourse.grading.quick import try_quickly
+        from seqcourse.grading.in_process import try_in_process
 
         shown.clear()
         made = mutants.operator_mutants(course, name)
-        outcomes += try_quickly(course, name, made, examiner.judges(name), tell)
+        outcomes += try_in_process(course, name, made, examiner.judges(name), tell)
     return outcomes

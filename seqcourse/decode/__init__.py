@@ -12,13 +12,13 @@ What a model has to offer is in `seqcourse.decode.interface`.
 from seqcourse.decode.beam import beam_search
 from seqcourse.decode.choosing import filter_logits
 from seqcourse.decode.exhaustive import exhaustive_search
-from seqcourse.decode.interface import Generator, Hypothesis, Node, StepLike
+from seqcourse.decode.interface import Hypothesis, Node, StepLike, StepModel
 from seqcourse.decode.sampling import greedy, sample
 from seqcourse.decode.scoring import score
 from seqcourse.decode.trees import select
 
 __all__ = [
-    "Generator",
+    "StepModel",
     "Hypothesis",
     "Node",
     "StepLike",

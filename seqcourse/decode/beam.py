@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.decode.choosing import best
-from seqcourse.decode.interface import LENGTH_PENALTY, Generator, Hypothesis, Node, normalised
+from seqcourse.decode.interface import LENGTH_PENALTY, Hypothesis, Node, StepModel, normalised
 from seqcourse.decode.running import (
     Rows,
     begin,
@@ -30,7 +30,7 @@ STOPS = ("n_best", "first")
 
 
 def beam_search(
-    model: Generator,
+    model: StepModel,
     memory: Any,
     beam_width: int = 5,
     n_best: int = 1,

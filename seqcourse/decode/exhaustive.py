@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.decode.interface import LENGTH_PENALTY, Generator, Hypothesis, normalised
+from seqcourse.decode.interface import LENGTH_PENALTY, Hypothesis, StepModel, normalised
 from seqcourse.decode.running import (
     Rows,
     begin,
@@ -25,7 +25,7 @@ LIMIT = 1_000_000  # paths in one step of one sentence
 
 
 def exhaustive_search(
-    model: Generator,
+    model: StepModel,
     memory: Any,
     max_len: int,
     n_best: int = 1,

@@ -43,7 +43,7 @@ class StepLike(Protocol):
         """(B, T): the attention weights of this step, or None without attention."""
 
 
-class Generator(Protocol):
+class StepModel(Protocol):
     """Any model that writes one token after another."""
 
     def encode(self, src: Tensor, src_lengths: Tensor) -> Any: ...

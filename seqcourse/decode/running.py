@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from seqcourse.decode.interface import Generator, StepLike
+from seqcourse.decode.interface import StepLike, StepModel
 from seqcourse.decode.trees import device_of, row_count, select
 from seqcourse.tokens import SOS
 
@@ -39,7 +39,7 @@ class Start(NamedTuple):
 
 
 def begin(
-    model: Generator, memory: Any, batch_size: int | None, prefix: Sequence[int] | Tensor | None
+    model: StepModel, memory: Any, batch_size: int | None, prefix: Sequence[int] | Tensor | None
 ) -> Start:
     """Start the model and feed it all but the last token of the prefix (by default just <sos>)."""
     rows = row_count(memory)

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from seqcourse.decode.choosing import best, filter_logits
-from seqcourse.decode.interface import LENGTH_PENALTY, Generator, Hypothesis, normalised
+from seqcourse.decode.interface import LENGTH_PENALTY, Hypothesis, StepModel, normalised
 from seqcourse.decode.running import Rows, begin, evaluating, hide, next_log_probs, whole_number
 from seqcourse.decode.trees import select
 from seqcourse.tokens import EOS
 
 
 def greedy(
-    model: Generator,
+    model: StepModel,
     memory: Any,
     max_len: int = 64,
     batch_size: int | None = None,
@@ -47,7 +47,7 @@ def greedy(
 
 
 def sample(
-    model: Generator,
+    model: StepModel,
     memory: Any,
     temperature: float = 1.0,
     top_k: int | None = None,
@@ -79,7 +79,7 @@ def sample(
 
 
 def _write(
-    model: Generator,
+    model: StepModel,
     memory: Any,
     choose: Callable[[Tensor], Tensor],
     max_len: int,

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.decode.interface import Generator
+from seqcourse.decode.interface import StepModel
 from seqcourse.decode.running import (
     Rows,
     begin,
@@ -21,7 +21,7 @@ from seqcourse.tokens import EOS
 
 
 def score(
-    model: Generator,
+    model: StepModel,
     memory: Any,
     token_lists: Sequence[Sequence[int]],
     finished: bool | Sequence[bool] = True,

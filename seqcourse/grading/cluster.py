@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster, WorkerPlugin
 
 # What a fork server imports once, so that every worker has it. Only Linux forks safely after that.
-PRELOAD = ("distributed", "seqcourse.grading.desk", "seqcourse.check.verdict")
+PRELOAD = ("distributed", "seqcourse.grading.worker", "seqcourse.check.verdict")
 SETTINGS = {
     "distributed.worker.multiprocessing-method": "forkserver" if sys.platform == "linux" else "spawn",
     "distributed.worker.profile.enabled": False,
@@ -57,7 +57,7 @@ class Cluster:
 
     Args:
         client: Dask's connection to the workers.
-        run: the name of the desk that stands at every worker.
+        run: the name of the state that stands at every worker.
         seats: how many jobs are out at a time.
         begun: called when a job begins, with its key, from another thread.
     """
@@ -169,17 +169,17 @@ def _gone() -> CourseError:
 
 @contextmanager
 def start(
-    desk: WorkerPlugin,
+    state: WorkerPlugin,
     run: str,
     *,
     workers: int | None = None,
     scheduler: str | None = None,
     begun: Callable[[str], None] = lambda key: None,
 ) -> Iterator[Cluster]:
-    """Workers with a desk each, until the block ends; then all that was started here is gone.
+    """Workers, each with its state, until the block ends; then all that was started here is gone.
 
     Args:
-        desk: what every worker sets up before its first job, with a method ``refusal`` that says
+        state: what every worker sets up before its first job, with a method ``refusal`` that says
             why a worker cannot do its part ("" where it can), ...
         run: ... and the name by which jobs find it.
         workers: how many processes to start, as many as cores without it; of a running cluster,
@@ -195,11 +195,11 @@ def start(
         if scheduler is None:
             workers = workers or os.cpu_count() or 1
             with _local(workers) as client:
-                client.register_plugin(desk, name=run)
+                client.register_plugin(state, name=run)
                 yield Cluster(client, run, workers, begun)
         else:
             with _remote(scheduler) as client:
-                _furnish(client, desk, run, scheduler)
+                _set_up_workers(client, state, run, scheduler)
                 try:
                     seats = sum(client.nthreads().values())
                     yield Cluster(client, run, min(workers or seats, seats), begun)
@@ -300,8 +300,8 @@ def _remote(address: str) -> Iterator[Client]:
         client.close()
 
 
-def _furnish(client: Client, desk: WorkerPlugin, run: str, address: str) -> None:
-    """Wait for workers, give each a desk, and ask whether it can grade at all."""
+def _set_up_workers(client: Client, state: WorkerPlugin, run: str, address: str) -> None:
+    """Wait for workers, give each its state, and ask whether it can grade."""
     from concurrent.futures import TimeoutError as Late
 
     try:
@@ -312,7 +312,7 @@ def _furnish(client: Client, desk: WorkerPlugin, run: str, address: str) -> None
             f"Start one on each machine: dask worker {address} --nthreads 1"
         ) from None
     try:
-        client.register_plugin(desk, name=run)
+        client.register_plugin(state, name=run)
         refusals = client.run(_ask, run)
     except Exception as error:
         raise CourseError(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqcourse.errors import CourseError
-from seqcourse.grading.gradebook import find_url, make_gradebook
+from seqcourse.grading.address import find_url
 
 if TYPE_CHECKING:
     from nbgrader.apps.api import NbGraderAPI
@@ -194,7 +194,3 @@ class Course:
         logger.disabled = False  # by a program in this process that keeps to its own log
         logger.setLevel(logging.INFO)  # what went wrong is read there, see release.last_line
         return NbGraderAPI(config=self.config(**options))
-
-    def open_gradebook(self) -> None:
-        """Create the gradebook if it is not there; CourseError where it cannot be used."""
-        make_gradebook(self)

@@ -213,10 +213,3 @@ class Examiner:
         if found:
             return Verdict(0.0, (sentence(found[0], judge.check.answer),))
         return judge.verdict(answer.data, answer.ending)
-
-
-def examine(
-    course: Course, name: str, student: str, submission: Path, *, examiner: Examiner
-) -> Examination:
-    """Examine what one student handed in, with an examiner of the same course."""
-    return examiner.examine(name, student, submission)

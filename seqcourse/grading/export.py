@@ -180,7 +180,9 @@ def read_course(course: Course, assignment: str) -> list[Line]:
     from seqcourse.grading.records import read_record
 
     course.require(assignment)
-    course.open_gradebook()
+    from seqcourse.grading.gradebook import open_gradebook
+
+    open_gradebook(course)
     records = {}
     folder = course.records / assignment
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
-from seqcourse.grading.parcel import Parcel, pack, pack_course
+from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.records import (
     FAILED,
     Record,
@@ -29,6 +29,7 @@ from seqcourse.grading.records import (
     unfit_name,
     write_record,
 )
+from seqcourse.grading.snapshot import Snapshot, course_snapshot, folder_snapshot
 
 if TYPE_CHECKING:
     from seqcourse.grading.cluster import Died
@@ -80,7 +81,7 @@ def grade(
     course = replace(course, db_url=course.gradebook_url)
     options = {"confined": not unsafe, "timeout": timeout, "everything": everything}
     with alone(course):
-        course.open_gradebook()
+        open_gradebook(course)
         run = _Run(course, name, options, tell)
         todo = [student for student in wanted if not run.is_done(student, again)]
         if todo:
@@ -118,12 +119,12 @@ class _Run:
         self.options = options
         self.tell = tell
         self.records: dict[str, Record] = {}
-        self.parcel = pack_course(course, name)
+        self.snapshot = course_snapshot(course, name)
         due = {"due": _due(course, name), "secret": hashlib.sha256(course.secret()).hexdigest()}
         self._common = options | due
-        self._digest = self.parcel.digest()
+        self._digest = self.snapshot.digest()
 
-    def fingerprint(self, submission: Parcel) -> str:
+    def fingerprint(self, submission: Snapshot) -> str:
         """What the grade of a submission depends on, all of it."""
         return fingerprint(self._digest, submission.digest(), self._common)
 
@@ -153,31 +154,31 @@ class _Run:
     ) -> None:
         """Have workers examine, and save what they find."""
         from seqcourse.grading import cluster
-        from seqcourse.grading.desk import Desk, examine_here
         from seqcourse.grading.examine import Examiner
         from seqcourse.grading.save import Saver
+        from seqcourse.grading.worker import WorkerState, examine_on_worker
 
         Examiner(self.course).release(self.name)  # better one sentence now than one per student
-        # The same class has the same desk: what a killed run left at a cluster is replaced.
+        # The same class gives its workers' state the same name: what a killed run left is replaced.
         place = hashlib.sha256(os.fsencode(self.course.folder.resolve())).hexdigest()[:16]
         label = f"seqcourse-{self.name}-{place}"
         secret = {"secret": self.course.secret()}
         code = code_digest() if scheduler else b""
-        desk = Desk(label, self.name, self.parcel, self.options | secret, code)
+        state = WorkerState(label, self.name, self.snapshot, self.options | secret, code)
         saver = Saver(self.course, self.name)
         some = min(workers or os.cpu_count() or 1, len(students)) if scheduler is None else workers
         with (
-            cluster.start(desk, label, workers=some, scheduler=scheduler, begun=begun) as there,
+            cluster.start(state, label, workers=some, scheduler=scheduler, begun=begun) as there,
             _Held() as held,
         ):
-            for student, parcel, found in there.results(
-                partial(examine_here, label), students, self._load
+            for student, snapshot, found in there.results(
+                partial(examine_on_worker, label), students, self._load
             ):
                 with held.back():
-                    self._keep(self._save(saver, student, parcel, found))
+                    self._keep(self._save(saver, student, snapshot, found))
 
     def _save(
-        self, saver: Saver, student: str, parcel: Parcel | None, found: Examination | Died
+        self, saver: Saver, student: str, snapshot: Snapshot | None, found: Examination | Died
     ) -> Record:
         """Save what was found and return its record.
 
@@ -188,7 +189,7 @@ class _Run:
 
         if not isinstance(found, Died):
             try:
-                return saver.save(found, parcel, self.fingerprint(parcel))
+                return saver.save(found, snapshot, self.fingerprint(snapshot))
             except Exception as error:
                 found = Died(in_words(error))
         sentence = f"This submission could not be graded: {found.why}."
@@ -196,8 +197,8 @@ class _Run:
         write_record(self.course, record)
         return record
 
-    def _load(self, student: str) -> Parcel:
-        return pack(self.course.submitted / student / self.name)
+    def _load(self, student: str) -> Snapshot:
+        return folder_snapshot(self.course.submitted / student / self.name)
 
     def _keep(self, record: Record) -> None:
         self.records[record.student] = record

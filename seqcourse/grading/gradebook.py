@@ -1,91 +1,31 @@
-"""The database of grades: where it is, and making it.
-
-SQLite in a file beside the class, or any database that SQLAlchemy knows; PostgreSQL is tested.
-"""
+"""Makes the database of grades: an SQLite file beside the class, or tables in another database."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sqlite3
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqcourse.errors import CourseError
+from seqcourse.grading.address import SQLITE, shown, sqlite_file
+from seqcourse.grading.course import Course
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
-    from seqcourse.grading.course import Course
-
-DB_URL = "SEQCOURSE_DB_URL"
-POSTGRES = re.compile(r"^postgres(ql)?://")
-SQLITE = "sqlite:///"
-# Seconds to wait for somebody else who writes, in formgrader for example.
-PATIENCE = 60
 # Seconds after which a command says so before it begins.
 SOON = 5
 # How the folder begins in which a gradebook is made; a killed run leaves one behind.
 NEW = "gradebook-"
 
 
-def find_url(given: str, file: Path, config: Path | None) -> str:
-    """The address of a gradebook, in SQLAlchemy's form.
-
-    Args:
-        given: what the command was told; it comes first.
-        file: the SQLite file to take where nothing else is said.
-        config: nbgrader_config.py, for a class that follows it. Before it comes the environment
-            variable SEQCOURSE_DB_URL. A file's path is one from the course's folder.
-    """
-    url = given
-    if not url and config is not None:
-        url = os.environ.get(DB_URL, "") or _configured(config, _changed(config))
-        relative = sqlite_file(url)
-        if relative is not None and not relative.is_absolute():
-            url = f"{SQLITE}{config.parent / url.removeprefix(SQLITE)}"
-    if url in ("", f"{SQLITE}{file}"):
-        return f"{SQLITE}{file}?timeout={PATIENCE}"
-    # The driver that comes with seqcourse[postgres]; the default differs between SQLAlchemy's versions.
-    return POSTGRES.sub("postgresql+psycopg://", url, count=1)
-
-
-def _changed(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except FileNotFoundError:
-        return 0
-
-
-@lru_cache(maxsize=16)
-def _configured(path: Path, changed: int) -> str:
-    """What a settings file says; it is read again only when it has changed."""
-    from traitlets.config import PyFileConfigLoader
-
-    if not changed:
-        return ""
-    settings = PyFileConfigLoader(path.name, str(path.parent)).load_config()
-    return str(settings.CourseDirectory.get("db_url", "") or "")
-
-
-def shown(url: str) -> str:
-    """A gradebook's address without its password."""
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    try:
-        return make_url(url).render_as_string(hide_password=True)
-    except (ArgumentError, ValueError):
-        return "an address that cannot be read"
-
-
-def make_gradebook(course: Course) -> None:
+def open_gradebook(course: Course) -> None:
     """Create the gradebook if it is not there.
 
     Done once before anything is graded. A new SQLite file gets its place when it is complete, so
@@ -138,13 +78,6 @@ def _wait_for(file: Path) -> None:
     with closing(sqlite3.connect(file, timeout=SOON)) as database:
         database.execute("BEGIN EXCLUSIVE")
         database.rollback()
-
-
-def sqlite_file(url: str) -> Path | None:
-    """The file of an SQLite gradebook; None for other databases."""
-    if not url.startswith(SQLITE):
-        return None
-    return Path(url.removeprefix(SQLITE).partition("?")[0])
 
 
 @contextmanager

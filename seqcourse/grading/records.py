@@ -15,8 +15,8 @@ from pathlib import Path
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
-from seqcourse.grading.parcel import digest
 from seqcourse.grading.parse import shown
+from seqcourse.grading.snapshot import digest
 
 # What became of a submission. The first three have a grade.
 GRADED = "graded"
@@ -99,7 +99,7 @@ def fingerprint(course: bytes, submission: bytes, options: dict[str, object]) ->
     """Equal fingerprints get equal grades.
 
     Args:
-        course: digest of the files that say how the assignment is graded, see ``parcel``.
+        course: digest of the files that say how the assignment is graded, see ``snapshot``.
         submission: digest of what was handed in.
         options: what was asked for and can change a grade, such as the time limit.
     Returns:

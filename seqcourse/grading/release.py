@@ -14,6 +14,7 @@ from pathlib import Path
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
+from seqcourse.grading.gradebook import open_gradebook
 
 # The last line of a traceback, wherever it stands: "package.SomeError: a sentence".
 CAUSE = re.compile(r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: .*)?)$", re.M)
@@ -52,7 +53,7 @@ def release(
             f"but holds none."
         )
     target = target or course.assignments
-    course.open_gradebook()
+    open_gradebook(course)
     done = []
     for name in wanted:
         released = _generate(course, name, target / name)

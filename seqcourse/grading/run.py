@@ -24,6 +24,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from seqcourse.errors import CourseError
+from seqcourse.exchange import ENDING, REQUEST, RESULT
 from seqcourse.grading.cells import whole
 from seqcourse.grading.own import FRAME, LEFT_OUT, MOST_KEPT, NOT_RUN, SAFE
 
@@ -38,8 +39,6 @@ GONE_ERROR = "KernelGone"
 PROBE = "__import__('seqcourse.check.probe', fromlist=['run']).run({!r}, get_ipython().user_ns)"
 # IPython's own ``exit()`` ends the kernel some time after its cell, and another cell would be blamed.
 EXIT = "get_ipython().user_ns.update(dict.fromkeys(('exit', 'quit'), __import__('sys').exit))"
-# Names in the exchange folder; they are those of seqcourse.check.probe.
-REQUEST, RESULT, ENDING = "request.json", "result.safetensors", "ending.txt"
 
 
 class KernelGone(Exception):

@@ -11,9 +11,9 @@ from pathlib import Path
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examination
-from seqcourse.grading.parcel import Parcel
 from seqcourse.grading.records import FAILED, WITH_GRADE, Record, remove_record, write_record
 from seqcourse.grading.release import last_line
+from seqcourse.grading.snapshot import Snapshot
 
 # In the class's folder: what nbgrader finds instead of the submissions, one at a time.
 STAGE = ".saving"
@@ -47,7 +47,7 @@ class Saver:
         for noisy in ("nbgrader", "traitlets"):
             logging.getLogger(noisy).propagate = False
 
-    def save(self, done: Examination, submission: Parcel, fingerprint: str) -> Record:
+    def save(self, done: Examination, submission: Snapshot, fingerprint: str) -> Record:
         """Write a submission's grade, then its record.
 
         The old record goes first. So wherever this is interrupted, either there is a record and it
@@ -73,7 +73,7 @@ class Saver:
         write_record(self.course, record)
         return record
 
-    def _autograde(self, done: Examination, submission: Parcel) -> str:
+    def _autograde(self, done: Examination, submission: Snapshot) -> str:
         """Let nbgrader save it; returns why it could not, or ""."""
         folder = self.stage / done.student / self.name
         try:
@@ -83,7 +83,7 @@ class Saver:
             shutil.rmtree(self.stage, ignore_errors=True)
         return "" if outcome["success"] else last_line(outcome)
 
-    def _lay_out(self, done: Examination, submission: Parcel, folder: Path) -> None:
+    def _lay_out(self, done: Examination, submission: Snapshot, folder: Path) -> None:
         """The executed notebook, and the regular files that were handed in beside it."""
         shutil.rmtree(self.stage, ignore_errors=True)
         beside = {
@@ -91,7 +91,7 @@ class Saver:
             for path, content in submission.files.items()
             if not path.endswith(".ipynb") and (path != TIMESTAMP or _is_time(content))
         }
-        Parcel(beside, {}).unpack(folder)
+        Snapshot(beside, {}).unpack(folder)
         book = json.loads(done.notebook or "")
         told = {"remarks": list(done.remarks), "status": done.status, "sentence": done.sentence}
         book.setdefault("metadata", {})[REMARKS] = told

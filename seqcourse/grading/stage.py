@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from seqcourse.grading.frame import Likeness, likeness
+from seqcourse.grading.matching import Likeness, likeness
 from seqcourse.grading.parse import MISSING, UNREADABLE, NotGradable, read_submission, shown
 
 __all__ = ["Found", "NotGradable", "find_submission", "links", "read_submission"]

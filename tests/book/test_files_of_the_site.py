@@ -125,6 +125,11 @@ def test_pages_hold_no_kernel_widgets(pages):
     assert with_widgets == [], "a page has no kernel: use viz.explore, viz.poll or viz.type_in"
 
 
+def test_the_code_of_a_poll_is_not_on_the_site(pages):
+    with_code = [path.name for path, soup in pages.items() if "viz.poll(" in soup.get_text()]
+    assert with_code == [], "tag the cell remove-input"
+
+
 def test_no_page_loads_a_script_that_draws_icons(pages):
     icons = re.compile("fontawesome")
     with_script = [path.name for path, soup in pages.items() if soup.find("script", src=icons)]

@@ -14,7 +14,8 @@ import torch
 
 from seqcourse.check import ps1, verdict
 from seqcourse.check.hidden import HiddenCheck
-from seqcourse.check.probe import ENDING, REQUEST, RESULT, run
+from seqcourse.check.probe import run
+from seqcourse.exchange import ENDING, REQUEST, RESULT
 
 CHECK = HiddenCheck(
     "training_pairs-grade",

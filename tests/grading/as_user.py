@@ -14,7 +14,7 @@ import stat
 import sys
 from pathlib import Path
 
-from seqcourse.grading.confine import lowly
+from seqcourse.grading.confine import unprivileged
 
 USER = 64321
 CANNOT = 77
@@ -29,19 +29,21 @@ def open_up(prefix: Path) -> None:
     """Cover the first folder that stands in the way, and show only the one with Python in it."""
     closed = next(p for p in reversed(prefix.parents) if not p.stat().st_mode & stat.S_IXOTH)
     held = os.open(prefix, os.O_PATH)
-    lowly._mount("tmpfs", str(closed), "tmpfs", 0, "mode=755")
+    unprivileged._mount("tmpfs", str(closed), "tmpfs", 0, "mode=755")
     prefix.mkdir(parents=True, exist_ok=True)
-    lowly._mount(f"/proc/self/fd/{held}", str(prefix), None, lowly.MS_BIND | lowly.MS_REC)
+    unprivileged._mount(
+        f"/proc/self/fd/{held}", str(prefix), None, unprivileged.MS_BIND | unprivileged.MS_REC
+    )
 
 
 def main(folder: str, *tests: str) -> None:
     """Become the user and run pytest on these files."""
-    if not lowly.can_step_down():
+    if not unprivileged.can_step_down():
         print("Root may not make a mount namespace here, or others cannot read Python.")
         sys.exit(CANNOT)
     os.umask(0o022)
-    lowly._check(ctypes.CDLL(None).unshare(lowly.CLONE_NEWNS))
-    lowly._mount(None, "/", None, lowly.MS_REC | lowly.MS_PRIVATE)
+    unprivileged._check(ctypes.CDLL(None).unshare(unprivileged.CLONE_NEWNS))
+    unprivileged._mount(None, "/", None, unprivileged.MS_REC | unprivileged.MS_PRIVATE)
     prefix = Path(sys.base_prefix).resolve()
     if not everybody_can_enter(prefix):
         open_up(prefix)

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from seqcourse.grading.course import Course
+from seqcourse.grading.gradebook import open_gradebook
 
 from .toy import make_toy_course
 
@@ -15,7 +16,7 @@ from .toy import make_toy_course
 def empty_toy(tmp_path_factory) -> Course:
     """The toy course with an empty gradebook, which takes seconds to make."""
     course = make_toy_course(tmp_path_factory.mktemp("toy") / "course")
-    course.open_gradebook()
+    open_gradebook(course)
     return course
 
 

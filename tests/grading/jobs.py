@@ -10,8 +10,8 @@ from pathlib import Path
 from distributed import WorkerPlugin
 
 
-class Desk(WorkerPlugin):
-    """A desk with nothing on it but a note."""
+class WorkerState(WorkerPlugin):
+    """A worker's state that holds nothing but a note."""
 
     def __init__(self, note: str) -> None:
         self.note = note

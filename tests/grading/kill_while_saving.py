@@ -20,9 +20,10 @@ from pathlib import Path
 
 from seqcourse.grading.course import Course
 from seqcourse.grading.grade import alone
-from seqcourse.grading.parcel import pack
+from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.records import read_record
 from seqcourse.grading.save import Saver
+from seqcourse.grading.snapshot import folder_snapshot
 
 from . import state
 
@@ -33,12 +34,12 @@ def save_all(course: Course, again: bool) -> None:
     """What ``grade`` does, with examinations that are there already."""
     examined = pickle.loads((course.root / EXAMINED).read_bytes())
     with alone(course):
-        course.open_gradebook()
+        open_gradebook(course)
         saver = Saver(course, "ps1")
         for student, done in examined.items():
-            parcel = pack(course.submitted / student / "ps1")
+            snapshot = folder_snapshot(course.submitted / student / "ps1")
             if again or read_record(course, "ps1", student) is None:
-                saver.save(done, parcel, "the same")
+                saver.save(done, snapshot, "the same")
 
 
 def in_a_fork(course: Course, again: bool) -> int:

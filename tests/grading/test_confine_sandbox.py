@@ -13,7 +13,7 @@ import pytest
 
 import seqcourse
 from seqcourse.errors import CourseError
-from seqcourse.grading.confine import ConfinedKernelManager, Limits, Warm, sandbox
+from seqcourse.grading.confine import ConfinedKernelManager, Limits, Warm, available, sandbox
 
 from .confining import in_sandbox, need_sandbox, processes_below, run, told
 
@@ -86,9 +86,9 @@ open({str(tmp_path / "more")!r}, "w")
 
 
 def test_a_folder_that_only_root_can_read_is_named(warm, tmp_path):
-    from seqcourse.grading.confine import lowly
+    from seqcourse.grading.confine import unprivileged
 
-    if not lowly.can_step_down():
+    if not unprivileged.can_step_down():
         pytest.skip("Only where root steps down somebody else has to read the folder.")
     tmp_path.chmod(0o700)
     with pytest.raises(CourseError, match="readable by everybody.*chmod"):
@@ -176,9 +176,9 @@ print(status["NoNewPrivs"].split(), os.getresuid(), os.getresgid())
 
 def test_outside_it_is_never_root(warm):
     """Its files belong to whoever grades; to nobody when that is root, if others can read Python."""
-    from seqcourse.grading.confine import lowly
+    from seqcourse.grading.confine import unprivileged
 
-    expected = lowly.NOBODY if lowly.can_step_down() else os.geteuid()
+    expected = unprivileged.NOBODY if unprivileged.can_step_down() else os.geteuid()
 
     async def owners() -> set[str]:
         km = ConfinedKernelManager(warm=warm)
@@ -300,7 +300,7 @@ def test_installed_packages_elsewhere_are_seen(monkeypatch, tmp_path):
 
 def test_without_bubblewrap_it_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "apt-get install bubblewrap" in sandbox.refusal.__wrapped__()
+    assert "apt-get install bubblewrap" in available.refusal.__wrapped__()
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere it refuses anyway")
@@ -320,14 +320,14 @@ def test_a_bubblewrap_that_does_not_work_is_found_out(monkeypatch, tmp_path, doe
     program.chmod(0o755)
     tmp_path.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr("seqcourse.grading.confine.lowly.can_step_down", lambda: False)
-    sentence = sandbox.refusal.__wrapped__()
+    monkeypatch.setattr("seqcourse.grading.confine.unprivileged.can_step_down", lambda: False)
+    sentence = available.refusal.__wrapped__()
     assert all(word in sentence for word in words), sentence
 
 
 def test_elsewhere_than_on_linux_it_refuses(monkeypatch):
-    monkeypatch.setattr(sandbox.sys, "platform", "darwin")
-    assert "needs Linux" in sandbox.refusal.__wrapped__()
+    monkeypatch.setattr(available.sys, "platform", "darwin")
+    assert "needs Linux" in available.refusal.__wrapped__()
 
 
 def test_a_module_that_starts_threads_cannot_be_preloaded(tmp_path, monkeypatch):

@@ -18,6 +18,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading.canvas import Grade, fill
 from seqcourse.grading.course import Course
 from seqcourse.grading.export import Line, as_table, grades_for_canvas, left_out, read_course
+from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.records import FAILED, Record, write_record
 from seqcourse.grading.release import release
 from seqcourse.grading.spreadsheet import harmless
@@ -107,7 +108,7 @@ def test_names_stay_as_they_are(cell):
 
 
 def test_an_assignment_that_was_never_graded_is_named(toy):
-    toy.open_gradebook()
+    open_gradebook(toy)
     with pytest.raises(CourseError, match="'ps1' should be an assignment in the gradebook"):
         read_course(toy, "ps1")
 

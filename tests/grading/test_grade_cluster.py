@@ -28,7 +28,7 @@ def workers() -> set[int]:
 
 @contextlib.contextmanager
 def two():
-    with cluster.start(jobs.Desk("a note"), "test", workers=2) as there:
+    with cluster.start(jobs.WorkerState("a note"), "test", workers=2) as there:
         yield there
 
 
@@ -139,8 +139,8 @@ def scheduler(tmp_path_factory):
 
 
 def test_a_cluster_that_is_there_already(scheduler):
-    for note in ("first run", "second run"):  # the second desk takes the place of the first
-        with cluster.start(jobs.Desk(note), "test", scheduler=scheduler) as there:
+    for note in ("first run", "second run"):  # the second state takes the place of the first
+        with cluster.start(jobs.WorkerState(note), "test", scheduler=scheduler) as there:
             assert there.seats == 2
             work = partial(jobs.note_on, "test")
             found = list(there.results(work, ["a", "b", "c"], str))
@@ -150,7 +150,7 @@ def test_a_cluster_that_is_there_already(scheduler):
 def test_a_worker_elsewhere_that_cannot_grade_is_a_sentence(scheduler):
     with (
         pytest.raises(CourseError, match=r"The worker at tcp://.* cannot grade. It has no time."),
-        cluster.start(jobs.Desk("refuses"), "test", scheduler=scheduler),
+        cluster.start(jobs.WorkerState("refuses"), "test", scheduler=scheduler),
     ):
         pass
 
@@ -160,6 +160,6 @@ def test_a_cluster_that_is_not_there_is_a_sentence(monkeypatch):
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
         with (
             pytest.raises(CourseError, match=r"--scheduler should name a scheduler that runs"),
-            cluster.start(jobs.Desk(""), "test", scheduler=address),
+            cluster.start(jobs.WorkerState(""), "test", scheduler=address),
         ):
             pass

@@ -20,11 +20,11 @@ from seqcourse.grading.confine import refusal
 from seqcourse.grading.export import read_course, write_table
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import _Run, grade
-from seqcourse.grading.parcel import DEEPEST, pack
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
 from seqcourse.grading.save import Saver, _is_time
 from seqcourse.grading.scores import read_scores, write_csv
+from seqcourse.grading.snapshot import DEEPEST, folder_snapshot
 
 from . import state
 from .elsewhere import dask_processes
@@ -99,7 +99,7 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
 
         return either
 
-    monkeypatch.setattr("seqcourse.grading.grade.pack", fail("/no pack/", pack))
+    monkeypatch.setattr("seqcourse.grading.grade.folder_snapshot", fail("/no pack/", folder_snapshot))
     monkeypatch.setattr(Saver, "_lay_out", fail("/no save/", Saver._lay_out))
     sentences = {
         "J\udcf6rg": "in UTF-8, but J?rg is not",
@@ -141,12 +141,12 @@ def test_folders_in_folders_without_end_stay_behind(tmp_path):
     for folder in deep:
         folder.mkdir()
     try:
-        parcel = pack(tmp_path / "in")
+        snapshot = folder_snapshot(tmp_path / "in")
     finally:
         for folder in reversed(deep):
             folder.rmdir()
-    assert parcel.sentence() == f"Not looked at: {'d/' * DEEPEST}d (in more than {DEEPEST} folders)."
-    assert list(parcel.files) == ["ps1.ipynb"]
+    assert snapshot.sentence() == f"Not looked at: {'d/' * DEEPEST}d (in more than {DEEPEST} folders)."
+    assert list(snapshot.files) == ["ps1.ipynb"]
 
 
 def test_what_a_grade_depends_on(handed_in):
@@ -154,7 +154,7 @@ def test_what_a_grade_depends_on(handed_in):
 
     def fingerprint(**options) -> str:
         run = _Run(handed_in, "ps1", {"timeout": None, **options}, tell=print)
-        return run.fingerprint(pack(handed_in.submitted / "half" / "ps1"))
+        return run.fingerprint(folder_snapshot(handed_in.submitted / "half" / "ps1"))
 
     seen = {fingerprint()}
 
@@ -225,7 +225,7 @@ def test_on_a_cluster_that_is_there_already(handed_in, tmp_path):
     assert [record.status for record in records] == ["unreadable", "graded", "graded", "graded"]
     assert points(handed_in) == {"broken": None, "empty": 0, "half": 6, "perfect": 10}
     # Nothing of the class is left on the workers.
-    assert not list(tmp_path.rglob("desk-*"))
+    assert not list(tmp_path.rglob("worker-*"))
 
 
 def test_without_a_release_nothing_is_graded(toy):

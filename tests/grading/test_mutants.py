@@ -16,9 +16,9 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.confine import refusal
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examiner
+from seqcourse.grading.in_process import try_in_process
 from seqcourse.grading.mutants import OPERATOR, RIGHT, WRONG, Answer, Outcome, columns
 from seqcourse.grading.operators import mutants_of
-from seqcourse.grading.quick import try_quickly
 from seqcourse.grading.sample import load_checks, right_answers
 
 from .toy import ROOT, make_toy_course
@@ -88,7 +88,7 @@ def test_operator_mutants_are_killed_or_explained(name):
     examiner = Examiner(COURSE, secret=SECRET)
     every = mutants.operator_mutants(COURSE, name)
     answers = [answer for answer in every if _in_the_sample(answer)]
-    outcomes = try_quickly(COURSE, name, answers, examiner.judges(name))
+    outcomes = try_in_process(COURSE, name, answers, examiner.judges(name))
     assert [mutants.told(outcome) for outcome in mutants.faults(outcomes)] == []
     assert len(every) > 200 and sum(outcome.lost > 0 for outcome in outcomes) > 35
 

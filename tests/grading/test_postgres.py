@@ -14,11 +14,12 @@ import pytest
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import sample
+from seqcourse.grading.address import DB_URL, find_url
 from seqcourse.grading.confine import refusal
 from seqcourse.grading.course import Course
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import grade
-from seqcourse.grading.gradebook import DB_URL, find_url
+from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.release import release
 from seqcourse.grading.scores import read_scores
 
@@ -70,14 +71,14 @@ def test_a_gradebook_whose_making_was_interrupted_is_completed(toy, address):
     from sqlalchemy import create_engine, text
 
     other = replace(toy, db_url=address.replace("grades", "template1"))
-    other.open_gradebook()
+    open_gradebook(other)
     whole = state.gradebook(other.gradebook_url)
     for damage in ("DELETE FROM alembic_version", "DROP TABLE alembic_version"):
         engine = create_engine(other.gradebook_url)
         with engine.begin() as connection:
             connection.execute(text(damage))
         engine.dispose()
-        other.open_gradebook()
+        open_gradebook(other)
         assert state.gradebook(other.gradebook_url) == whole
 
 

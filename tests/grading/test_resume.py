@@ -22,6 +22,7 @@ from seqcourse.grading import sample
 from seqcourse.grading.confine import refusal
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examination
+from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.outcome import outputs
 from seqcourse.grading.release import release
 
@@ -170,13 +171,13 @@ def test_a_gradebook_without_its_version_gets_it(handed_in, tmp_path):
 
     course = copy_of(handed_in, tmp_path / "course")
     (course.folder / "gradebook.db").unlink()
-    course.open_gradebook()
+    open_gradebook(course)
     whole = state.gradebook(course.gradebook_url)
     for damage in ("DELETE FROM alembic_version", "DROP TABLE alembic_version"):
         with contextlib.closing(sqlite3.connect(course.folder / "gradebook.db")) as file:
             file.execute(damage)
             file.commit()
-        course.open_gradebook()
+        open_gradebook(course)
         assert state.gradebook(course.gradebook_url) == whole
 
 

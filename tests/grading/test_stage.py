@@ -16,7 +16,7 @@ from seqcourse.grading.course import Course
 from seqcourse.grading.mend import mend
 from seqcourse.grading.notebook import mark
 from seqcourse.grading.own import LEFT_OUT, OWN, own_outputs
-from seqcourse.grading.parcel import pack
+from seqcourse.grading.snapshot import folder_snapshot
 from seqcourse.grading.stage import NotGradable, find_submission, links, read_submission
 
 from .toy import ROOT
@@ -177,9 +177,9 @@ class TestLinks:
             (place / "ps1").symlink_to(folder)
         status, sentence = refused(place / "ps1")
         assert status == "unreadable" and "is a link to another place" in sentence
-        parcel = pack(place / "ps1")
-        assert not parcel.files and "a link to another place" in parcel.sentence()
-        assert pack(folder).files, "the folder itself is what it was"
+        snapshot = folder_snapshot(place / "ps1")
+        assert not snapshot.files and "a link to another place" in snapshot.sentence()
+        assert folder_snapshot(folder).files, "the folder itself is what it was"
 
     def test_links_beside_and_below_are_passed_over(self, folder, tmp_path):
         put(tmp_path / "elsewhere" / "other.ipynb")

@@ -32,14 +32,15 @@ from seqcourse.grading.examine import Examination
 from seqcourse.grading.export import read_course
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import grade, to_grade
+from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.own import OWN
-from seqcourse.grading.parcel import Parcel
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
 from seqcourse.grading.safe import MakeSafe
 from seqcourse.grading.save import Saver
 from seqcourse.grading.scores import Row, Scores, as_csv, as_table, check_csv, read_scores, write_csv
+from seqcourse.grading.snapshot import Snapshot
 
 from .as_user import USER
 from .toy import ROOT, drawn, make_toy_course, picture
@@ -293,7 +294,7 @@ def test_points_given_by_hand_stay_until_the_answer_changes(graded):
         for cell in book["cells"]:
             cell["source"] = notebooks.text(cell).replace(old, new)
         done = Examination("ps1", "renamed", "graded", notebook=json.dumps(book))
-        scores = read_scores(course, "ps1", [saver.save(done, Parcel({}, {}), "")])
+        scores = read_scores(course, "ps1", [saver.save(done, Snapshot({}, {}), "")])
         assert scores.row("renamed").changed == held
         assert scores.row("renamed").total == (10 if held else 12)
     console = Console(width=100, file=io.StringIO())
@@ -465,9 +466,9 @@ def test_a_gradebook_in_use_is_waited_for_and_never_moved(toy, monkeypatch):
     with contextlib.closing(sqlite3.connect(toy.folder / "gradebook.db")) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(CourseError, match="another program uses it. Wait") as told:
-            toy.open_gradebook()
+            open_gradebook(toy)
         assert "move" not in str(told.value)
-    toy.open_gradebook()
+    open_gradebook(toy)
 
 
 def test_no_other_account_may_enter_the_class(empty_toy):
@@ -484,7 +485,7 @@ def test_no_other_account_may_enter_the_class(empty_toy):
             path = course.folder / "gradebook.db"
             return not subprocess.run(["cat", path], capture_output=True, **other).returncode
 
-        for closes in (course.open_gradebook, course.config, course.make_folder):
+        for closes in (lambda: open_gradebook(course), course.config, course.make_folder):
             course.folder.chmod(0o755)
             assert others_may_read()
             closes()

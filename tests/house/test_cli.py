@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from seqcourse.cli import doctor, place
+from seqcourse.cli import doctor, root
 from seqcourse.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,14 +118,14 @@ def test_a_model_that_is_named_answers_itself():
 
 
 def test_the_course_is_found_from_below(tmp_path, monkeypatch):
-    for sign in place.SIGNS:
+    for sign in root.SIGNS:
         (tmp_path / sign).mkdir()
     deep = tmp_path / "book" / "deeper"
     deep.mkdir()
-    assert place.find_root(deep) == tmp_path
-    monkeypatch.setattr(place, "is_course", lambda folder: False)
+    assert root.find_root(deep) == tmp_path
+    monkeypatch.setattr(root, "is_course", lambda folder: False)
     with pytest.raises(CourseError, match="should run in a checkout of the course"):
-        place.find_root(deep)
+        root.find_root(deep)
 
 
 def test_data_check_finds_a_changed_file(tmp_path):
@@ -154,7 +154,7 @@ def test_doctor_prints_what_to_install_with_its_bracket(monkeypatch, capsys):
     monkeypatch.setattr(doctor, "version", lambda name: None)
     monkeypatch.setattr(doctor, "PARTS", (doctor.tools, doctor.database))
     monkeypatch.setenv("COLUMNS", "200")
-    doctor.examine()
+    doctor.check_installation()
     said = capsys.readouterr().out
     for extra in ("grading", "site", "dev", "postgres"):
         assert f"pip install 'seqcourse[{extra}]'" in said

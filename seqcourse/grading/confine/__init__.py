@@ -3,12 +3,13 @@
 ``limits``    how much of the machine one submission may use
 ``sandbox``   what a kernel sees: bubblewrap's arguments, in one readable place
 ``holder``    a sandbox that is there, and how it ends
+``available`` whether this machine offers one
 ``warm``      the client of a process that has imported PyTorch & co. and is forked for every submission
 ``server``    that process
 ``child``     what its forks do, in order; how they
 ``enter``     a sandbox for good, without a privilege, and which
 ``calls``     of Linux are refused to them; and why
-``lowly``     a student's code is not root's even when root grades
+``unprivileged``     a student's code is not root's even when root grades
 ``kernel``    all of it as a kernel manager of jupyter_client, so that nbclient runs notebooks in it;
 ``client``    its side of the messages, which may be lies;
 ``exchange``  files in and out
@@ -23,9 +24,10 @@ files in a folder of the sandbox. When the holder dies, everything in its sandbo
 dies with the warm process, and that one with the grader.
 """
 
+from seqcourse.grading.confine.available import refusal
 from seqcourse.grading.confine.kernel import ConfinedKernelManager, kernel_manager
 from seqcourse.grading.confine.limits import Limits
-from seqcourse.grading.confine.sandbox import EXCHANGE, SCRATCH, refusal
+from seqcourse.grading.confine.sandbox import EXCHANGE, SCRATCH
 from seqcourse.grading.confine.warm import PRELOAD, Warm
 
 __all__ = [

@@ -7,7 +7,7 @@ import stat
 from contextlib import suppress
 
 from seqcourse.errors import CourseError
-from seqcourse.grading.confine import lowly
+from seqcourse.grading.confine import unprivileged
 
 
 def plain(name: str) -> str:
@@ -31,7 +31,7 @@ def put(folder: int, name: str, data: bytes) -> None:
     try:
         with suppress(FileNotFoundError):
             os.unlink(plain(name), dir_fd=folder)
-        with lowly.files_belong_to(owner.st_uid, owner.st_gid):
+        with unprivileged.files_belong_to(owner.st_uid, owner.st_gid):
             descriptor = os.open(name, flags, 0o644, dir_fd=folder)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from seqcourse.errors import CourseError
-from seqcourse.grading.confine import lowly
+from seqcourse.grading.confine import unprivileged
 from seqcourse.grading.confine.limits import Limits
 from seqcourse.grading.confine.sandbox import ACCOUNTS, LONGEST_START, command, visible
 
@@ -34,8 +34,8 @@ class Holder:
     def __init__(self, limits: Limits, more: Iterable[Path] = ()):
         more = list(more)
         places = visible(more)
-        for place in more if lowly.can_step_down() else ():
-            if not lowly.all_can_read(place):
+        for place in more if unprivileged.can_step_down() else ():
+            if not unprivileged.all_can_read(place):
                 raise CourseError(
                     f"{place} should be readable by everybody, as the code of students does not run as "
                     f"root even if root grades, but is not. Allow it: chmod -R o+rX {place}"
@@ -49,9 +49,9 @@ class Holder:
                 opened.callback(os.close, accounts[name])
             options: dict[str, Any] = {}
             sources = [str(place) for place in places]
-            if lowly.can_step_down():
-                options = {"preexec_fn": lambda: lowly.step_down(places)}
-                sources = [lowly.staged(index) for index in range(len(places))]
+            if unprivileged.can_step_down():
+                options = {"preexec_fn": lambda: unprivileged.step_down(places)}
+                sources = [unprivileged.staged(index) for index in range(len(places))]
             bubblewrap = command(
                 limits, places=zip(sources, places, strict=True), info=told, accounts=accounts
             )

@@ -26,6 +26,7 @@ from jupyter_client.manager import AsyncKernelManager
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.confine import exchange, sandbox
+from seqcourse.grading.confine.available import refusal
 from seqcourse.grading.confine.cgroup import Group
 from seqcourse.grading.confine.client import ConfinedKernelClient
 from seqcourse.grading.confine.limits import Limits, size_in_words
@@ -94,7 +95,7 @@ class ConfinedKernelManager(AsyncKernelManager):
         self._reason, self._ended, self._received = "", None, 0
         if self.context.closed:  # by an earlier kernel's end
             self.context = self._context_default()
-        why_not = sandbox.refusal()
+        why_not = refusal()
         if why_not:
             raise CourseError(why_not)
         self._group = Group(self.limits)

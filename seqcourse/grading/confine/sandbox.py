@@ -6,11 +6,8 @@ the loopback interface neither, and no process but the sandbox's own.
 
 from __future__ import annotations
 
-import functools
-import re
 import shutil
 import site
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -62,7 +59,6 @@ ENVIRONMENT = {
     "IPYTHONDIR": f"{SCRATCH}/.ipython",
     "SEQCOURSE_DEVICE": "cpu",
 }
-OLDEST_BUBBLEWRAP = (0, 8)
 # The holder says that all is in place, then waits until the other end of its input is closed.
 HOLDER = ("/bin/sh", "-c", "echo ready; exec cat >/dev/null")
 SOCKETS_SIZE = 1 << 20
@@ -120,7 +116,7 @@ def command(
         info: the file descriptor to which bubblewrap writes the holder's process id.
         accounts: file descriptors from which the files of ``ACCOUNTS`` are read.
     """
-    told = [_bubblewrap()]
+    told = [bubblewrap()]
     # Namespaces: its own users, messages, processes, network, host name and control groups; no
     # further user namespaces, in which it would be somebody with privileges.
     told += ["--unshare-user", "--disable-userns", "--unshare-ipc", "--unshare-pid", "--unshare-net"]
@@ -153,43 +149,6 @@ def command(
     return [*told, "--chdir", SCRATCH, "--info-fd", str(info), "--", *HOLDER]
 
 
-def _bubblewrap() -> str:
+def bubblewrap() -> str:
+    """The program."""
     return shutil.which("bwrap") or "bwrap"
-
-
-def bubblewrap_version() -> tuple[int, ...] | None:
-    """The version of bubblewrap here, or None if there is none."""
-    if shutil.which("bwrap") is None:
-        return None
-    told = subprocess.run([_bubblewrap(), "--version"], capture_output=True, text=True, check=False)
-    return tuple(int(part) for part in re.findall(r"\d+", told.stdout)[:3]) or None
-
-
-@functools.cache
-def refusal() -> str:
-    """ "" if a sandbox can be had on this machine, otherwise a sentence that says why not.
-
-    A real one is started, once per process: whether the system allows it cannot be told otherwise.
-    """
-    if not sys.platform.startswith("linux"):
-        return (
-            f"A sandbox needs Linux and bubblewrap, but this is {sys.platform}. Grade on Linux, in a "
-            f"container or a virtual machine, say."
-        )
-    found = bubblewrap_version()
-    if found is None:
-        return (
-            "A sandbox needs bubblewrap, but there is no program bwrap here. Install it (on Debian and "
-            "Ubuntu: sudo apt-get install bubblewrap; on Fedora: sudo dnf install bubblewrap)."
-        )
-    if found < OLDEST_BUBBLEWRAP:
-        wanted, here = (".".join(map(str, version)) for version in (OLDEST_BUBBLEWRAP, found))
-        return f"A sandbox needs bubblewrap {wanted} or newer, but this is {here}. Install a newer one."
-    from seqcourse.errors import CourseError
-    from seqcourse.grading.confine.holder import Holder
-
-    try:
-        with Holder(Limits()):
-            return ""
-    except CourseError as error:
-        return str(error)

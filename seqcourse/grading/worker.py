@@ -1,8 +1,7 @@
-"""A worker's desk: the assignment, unpacked, and what is kept ready between two submissions.
+"""Per-worker state: the unpacked course and cached examiners.
 
-The desk travels to every worker as a plugin of Dask. There it unpacks the course's files into a
-folder of its own, and keeps one examiner per thread: a warm process and the loaded checks. Nothing
-on it writes grades.
+It travels to every worker as a plugin of Dask. There it unpacks the course's files into a folder and
+keeps one examiner per thread (a warm process and the loaded checks). It never writes grades.
 """
 
 from __future__ import annotations
@@ -15,35 +14,35 @@ from pathlib import Path
 
 from distributed import Worker, WorkerPlugin, get_worker
 
+from seqcourse.grading.address import DB_URL
 from seqcourse.grading.cluster import STARTED
 from seqcourse.grading.confine import refusal
 from seqcourse.grading.course import Course
-from seqcourse.grading.examine import Examination, Examiner, examine
-from seqcourse.grading.gradebook import DB_URL
-from seqcourse.grading.parcel import Parcel
+from seqcourse.grading.examine import Examination, Examiner
 from seqcourse.grading.records import FAILED, code_digest
+from seqcourse.grading.snapshot import Snapshot
 
 # Seconds for one submission, beyond which something is wrong with the grader itself.
 WHOLE = 1200
 
 
-class Desk(WorkerPlugin):
-    """What the workers of one run know.
+class WorkerState(WorkerPlugin):
+    """What each worker of one run keeps.
 
     Args:
-        run: the name by which jobs find the desk.
+        run: the name by which jobs find this state.
         name: the assignment.
-        parcel: the course's files, see ``pack_course``.
+        snapshot: the course's files, see ``course_snapshot``.
         options: handed to every ``Examiner``.
         code: a digest of this package, where workers may have another version of it.
     """
 
     def __init__(
-        self, run: str, name: str, parcel: Parcel, options: dict[str, object], code: bytes = b""
+        self, run: str, name: str, snapshot: Snapshot, options: dict[str, object], code: bytes = b""
     ) -> None:
         self.run = run
         self.name = name
-        self.parcel = parcel
+        self.snapshot = snapshot
         self.options = options
         self.code = code
 
@@ -51,9 +50,9 @@ class Desk(WorkerPlugin):
         os.environ.pop(DB_URL, None)
         self.lock = threading.Lock()
         self.examiners: dict[int, Examiner] = {}
-        self.folder = Path(tempfile.mkdtemp(prefix="desk-", dir=worker.local_directory))
+        self.folder = Path(tempfile.mkdtemp(prefix="worker-", dir=worker.local_directory))
         self.course = Course(self.folder / "course")
-        self.parcel.unpack(self.course.root)
+        self.snapshot.unpack(self.course.root)
 
     def teardown(self, worker: Worker) -> None:
         with self.lock:
@@ -68,7 +67,7 @@ class Desk(WorkerPlugin):
             return "It has another version of seqcourse than the run that asks; install the same one."
         return refusal() if self.options["confined"] else ""
 
-    def examine(self, student: str, submission: Parcel) -> Examination:
+    def examine(self, student: str, submission: Snapshot) -> Examination:
         """Unpack a submission in a folder of its own and examine it."""
         with self.lock:
             examiner = self.examiners.get(threading.get_ident())
@@ -78,23 +77,23 @@ class Desk(WorkerPlugin):
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="submission-") as place:
             folder = Path(place) / student / self.name
             submission.unpack(folder)
-            return examine(self.course, self.name, student, folder, examiner=examiner)
+            return examiner.examine(self.name, student, folder)
 
 
-def examine_here(run: str, student: str, submission: Parcel) -> Examination:
-    """The task that workers are given. ``run`` names the desk."""
+def examine_on_worker(run: str, student: str, submission: Snapshot) -> Examination:
+    """The task that workers are given. ``run`` names the state."""
     worker = get_worker()
-    desk = worker.plugins[run]
+    state = worker.plugins[run]
     worker.log_event(f"{STARTED} {run}", student)
-    why = desk.refusal()
+    why = state.refusal()
     if why:
         sentence = f"The worker at {worker.address} cannot grade. {why}"
-        return Examination(desk.name, student, FAILED, sentence)
+        return Examination(state.name, student, FAILED, sentence)
     # Only from outside can a hanging grader be ended: this process goes, and another takes over.
     alarm = threading.Timer(WHOLE, os._exit, (1,))
     alarm.daemon = True
     alarm.start()
     try:
-        return desk.examine(student, submission)
+        return state.examine(student, submission)
     finally:
         alarm.cancel()

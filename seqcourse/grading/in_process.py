@@ -1,4 +1,4 @@
-"""Probe and judge answers that we wrote ourselves, without a notebook, a kernel or a sandbox.
+"""Probe and judge our own answers in this process, without a notebook, a kernel or a sandbox.
 
 For the operator mutants, of which there are hundreds: the same probe in a process of its own, the
 same verdict. Never for anything that a student wrote.
@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqcourse.errors import CourseError
+from seqcourse.exchange import ENDING, REQUEST, RESULT
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.mutants import SECONDS, Answer, Outcome
 from seqcourse.grading.notebook import mark, text
-from seqcourse.grading.run import NOT_RUN, REQUEST, RESULT
+from seqcourse.grading.run import NOT_RUN
 
 if TYPE_CHECKING:
     from seqcourse.check.verdict import Judge
@@ -38,7 +39,7 @@ def solved_space(course: Course, name: str) -> Space:
     return space
 
 
-def try_quickly(
+def try_in_process(
     course: Course,
     name: str,
     answers: Sequence[Answer],
@@ -85,7 +86,7 @@ def _worth(course: Course, name: str) -> dict[str, float]:
 
 def _judged(judge: Judge, space: Space, folder: Path) -> tuple[float, str]:
     """The share of the points and what is said, for one check."""
-    from seqcourse.check.probe import ENDING, run
+    from seqcourse.check.probe import run
 
     request = judge.request | {"seconds": min(SECONDS, judge.request["seconds"])}
     (folder / REQUEST).write_text(json.dumps(request), encoding="utf-8")

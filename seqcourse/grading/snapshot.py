@@ -1,7 +1,7 @@
 """Folders by value: what a worker needs travels to it, wherever it runs.
 
-A parcel holds a folder's regular files and its links (as links, nobody follows them). Pipes, devices
-and what cannot be read or is far too large stay behind, and the parcel says so.
+A snapshot holds a folder's regular files and its links (as links, nobody follows them). Pipes, devices
+and what cannot be read or is far too large stay behind, and the snapshot says so.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 
 
 @dataclass(frozen=True)
-class Parcel:
+class Snapshot:
     """The content of a folder: path -> bytes, and path -> target for links."""
 
     files: dict[str, bytes]
@@ -64,10 +64,10 @@ class Parcel:
         return f"Not looked at: {', '.join(self.left_out[:3])}{more}."
 
 
-def pack(folder: Path) -> Parcel:
+def folder_snapshot(folder: Path) -> Snapshot:
     """Read a submission's folder. One that is a link leads to somebody else's work, or anywhere."""
     if folder.is_symlink() or folder.parent.is_symlink():
-        return Parcel({}, {}, (f"{folder.name} (a link to another place)",))
+        return Snapshot({}, {}, (f"{folder.name} (a link to another place)",))
     files: dict[str, bytes] = {}
     links: dict[str, str] = {}
     left_out: list[str] = []
@@ -92,10 +92,10 @@ def pack(folder: Path) -> Parcel:
                 size += told.st_size
         except OSError as error:
             left_out.append(f"{shown(name)} ({error.strerror})")
-    return Parcel(files, links, tuple(left_out))
+    return Snapshot(files, links, tuple(left_out))
 
 
-def pack_course(course: Course, name: str) -> Parcel:
+def course_snapshot(course: Course, name: str) -> Snapshot:
     """What a worker needs to know about an assignment, with paths from the course's root.
 
     That is the instructor's folder, its hidden checks, what was released, and nbgrader's settings.
@@ -115,7 +115,7 @@ def pack_course(course: Course, name: str) -> Parcel:
         for path in sorted(paths)
         if path.is_file() and not set(LEFT_OUT) & set(path.parts)
     }
-    return Parcel(files, {})
+    return Snapshot(files, {})
 
 
 def digest(parts: Iterable[bytes]) -> bytes:

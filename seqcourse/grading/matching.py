@@ -13,7 +13,7 @@ ANSWER, WRITTEN, LOCKED, OPEN = "answer", "written", "locked", "open"
 
 
 @dataclass
-class Place:
+class Slot:
     """One cell of the released notebook, and what the submission holds for it.
 
     role: an answer in code or in writing, a locked cell, or one that students may change.
@@ -91,13 +91,13 @@ class Likeness:
 
 def likeness(submitted: dict, release: dict) -> Likeness:
     """How much of the released notebook a submitted one holds."""
-    frame = Frame(submitted, release)
-    known = {place.name for place in frame.places}
-    foreign = {piece.grade_id for piece in frame.pieces if piece.grade_id} - known
-    places = [place for place in frame.places if place.is_answer]
-    answers = [place.given.source.strip() for place in places if place.answered and place.given]
-    there = sum(bool(place.group) for place in places)
-    return Likeness(there, len(places), len(foreign), tuple(answers))
+    matching = Matching(submitted, release)
+    known = {slot.name for slot in matching.slots}
+    foreign = {piece.grade_id for piece in matching.pieces if piece.grade_id} - known
+    slots = [slot for slot in matching.slots if slot.is_answer]
+    answers = [slot.given.source.strip() for slot in slots if slot.answered and slot.given]
+    there = sum(bool(slot.group) for slot in slots)
+    return Likeness(there, len(slots), len(foreign), tuple(answers))
 
 
 def _role(cell: dict) -> str:
@@ -109,119 +109,119 @@ def _role(cell: dict) -> str:
     return OPEN if cell["metadata"].get("editable", True) else LOCKED
 
 
-class Frame:
-    """The places of the released notebook with the submitted cells that belong there.
+class Matching:
+    """Matches the cells of a submission with those of the released notebook.
 
     Args:
         submitted: a notebook as a student sent it.
         release: the released notebook.
 
     Attributes:
-        places: one per released cell. pieces: one per submitted cell.
-        where: the place of a submitted cell, by its position; the student's own cells have none.
+        slots: one per released cell. pieces: one per submitted cell.
+        where: the slot of a submitted cell, by its position; the student's own cells have none.
         dropped: positions of cells that hold nothing: blank ones, copies of given ones.
         remarks: what to tell the student.
     """
 
     def __init__(self, submitted: dict, release: dict) -> None:
         self.pieces = pieces(submitted)
-        self.places = [
-            Place(index, {"id": f"given-{index}", **cell}, _role(cell))
+        self.slots = [
+            Slot(index, {"id": f"given-{index}", **cell}, _role(cell))
             for index, cell in enumerate(release["cells"])
         ]
-        self.where: dict[int, Place] = {}
+        self.where: dict[int, Slot] = {}
         self.dropped: set[int] = set()
         self.remarks: list[str] = []
         self._identify()
-        for place in self.places:
-            if place.role == ANSWER and place.names and not place.group:
-                self._find_by_name(place)
-        for place in self.places:
-            if place.group:
-                self._choose(place)
+        for slot in self.slots:
+            if slot.role == ANSWER and slot.names and not slot.group:
+                self._find_by_name(slot)
+        for slot in self.slots:
+            if slot.group:
+                self._choose(slot)
 
     def _identify(self) -> None:
         """By the text, where it is that of a released cell; by nbgrader's name; by the cell's id."""
-        by_mark = {mark(place.cell).get("grade_id"): place for place in self.places}
+        by_mark = {mark(slot.cell).get("grade_id"): slot for slot in self.slots}
         by_mark.pop(None, None)
-        by_id = {place.cell["id"]: place for place in self.places}
-        by_text: dict[str, list[Place]] = {}
-        for place in self.places:
-            by_text.setdefault(place.squeezed, []).append(place)
+        by_id = {slot.cell["id"]: slot for slot in self.slots}
+        by_text: dict[str, list[Slot]] = {}
+        for slot in self.slots:
+            by_text.setdefault(slot.squeezed, []).append(slot)
         by_text.pop("", None)
         by_their_text = []
         for piece in self.pieces:
-            place = by_mark.get(piece.grade_id) or by_id.get(piece.identifier)
+            slot = by_mark.get(piece.grade_id) or by_id.get(piece.identifier)
             same = by_text.get(piece.squeezed, [])
-            if place is not None and (not same or place in same):
-                self._put(piece, place)
+            if slot is not None and (not same or slot in same):
+                self._put(piece, slot)
             elif same:
                 by_their_text.append((piece, same))
         for piece, same in by_their_text:
             # Several released cells may have the same text: the first that is still missing.
-            self._put(piece, next((place for place in same if not place.group), same[0]))
+            self._put(piece, next((slot for slot in same if not slot.group), same[0]))
 
-    def _put(self, piece: Piece, place: Place) -> None:
-        self.where[piece.position] = place
-        place.group.append(piece)
+    def _put(self, piece: Piece, slot: Slot) -> None:
+        self.where[piece.position] = slot
+        slot.group.append(piece)
 
-    def _find_by_name(self, place: Place) -> None:
+    def _find_by_name(self, slot: Slot) -> None:
         """An answer without marks that stands in its place: it defines what the stub does."""
-        names = "|".join(map(re.escape, place.names))
+        names = "|".join(map(re.escape, slot.names))
         begins = re.compile(rf"\s*(?:def|class)\s+(?:{names})\b")
         before = -1
         candidates: list[Piece] = []
         for piece in self.pieces:
             known = self.where.get(piece.position)
             if known is None:
-                solves = piece.kind == "code" and place.names & piece.names
-                if before < place.index and (solves or begins.match(piece.source)):
+                solves = piece.kind == "code" and slot.names & piece.names
+                if before < slot.index and (solves or begins.match(piece.source)):
                     candidates.append(piece)
-            elif known.index > place.index and candidates:
+            elif known.index > slot.index and candidates:
                 break
             else:
                 before = known.index
                 candidates = []
         if candidates:
-            self._put(candidates[-1], place)
+            self._put(candidates[-1], slot)
 
-    def _choose(self, place: Place) -> None:
+    def _choose(self, slot: Slot) -> None:
         """Which cell of the group counts; the others are dropped, or the student's own."""
-        group = place.group = sorted(place.group, key=lambda piece: piece.position)
+        group = slot.group = sorted(slot.group, key=lambda piece: piece.position)
         changed: list[Piece] = []
         for piece in group:
-            if place.untouched(piece) or changed and changed[-1].same_as(piece):
+            if slot.untouched(piece) or changed and changed[-1].same_as(piece):
                 self.dropped.add(piece.position)
             else:
                 changed.append(piece)
-        if place.is_answer and changed:
-            solving = [piece for piece in changed if place.names & piece.names]
+        if slot.is_answer and changed:
+            solving = [piece for piece in changed if slot.names & piece.names]
             # Of two halves of a cell, the one that defines the answer; of two answers, the last.
-            place.given = solving[-1] if solving else changed[0]
-            self._tell(place, changed, solving)
+            slot.given = solving[-1] if solving else changed[0]
+            self._tell(slot, changed, solving)
         else:
             # A given cell that is there as it was is that cell; a changed copy is the student's own.
-            intact = [piece for piece in group if piece.squeezed == place.squeezed]
-            place.given = max(intact or group, key=place.fit)
-        self.dropped.discard(place.given.position)
+            intact = [piece for piece in group if piece.squeezed == slot.squeezed]
+            slot.given = max(intact or group, key=slot.fit)
+        self.dropped.discard(slot.given.position)
 
-    def _tell(self, place: Place, changed: list[Piece], solving: list[Piece]) -> None:
-        assert place.given is not None
-        if place.role == WRITTEN and len(changed) > 1:
+    def _tell(self, slot: Slot, changed: list[Piece], solving: list[Piece]) -> None:
+        assert slot.given is not None
+        if slot.role == WRITTEN and len(changed) > 1:
             self.remarks.append(
-                f"{place.name} was answered in {len(changed)} cells that differ: all were kept."
+                f"{slot.name} was answered in {len(changed)} cells that differ: all were kept."
             )
         elif len(solving) > 1:
             self.remarks.append(
-                f"{place.name} was answered in {len(solving)} cells that differ: the last one counts, "
+                f"{slot.name} was answered in {len(solving)} cells that differ: the last one counts, "
                 f"as it does when you run all cells."
             )
-        elif len(changed) == 1 and len(place.group) > 1:
+        elif len(changed) == 1 and len(slot.group) > 1:
             self.remarks.append(
-                f"The cell of {place.name} was there {len(place.group)} times: the answered one counts."
+                f"The cell of {slot.name} was there {len(slot.group)} times: the answered one counts."
             )
-        if place.given.kind != place.cell["cell_type"]:
-            kind = "code" if place.is_code else "text"
+        if slot.given.kind != slot.cell["cell_type"]:
+            kind = "code" if slot.is_code else "text"
             self.remarks.append(
-                f"The cell of {place.name} had become a {place.given.kind} cell: it was read as {kind}."
+                f"The cell of {slot.name} had become a {slot.given.kind} cell: it was read as {kind}."
             )

@@ -1,0 +1,51 @@
+"""Whether this machine offers a sandbox."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import subprocess
+import sys
+
+from seqcourse.errors import CourseError
+from seqcourse.grading.confine.holder import Holder
+from seqcourse.grading.confine.limits import Limits
+from seqcourse.grading.confine.sandbox import bubblewrap
+
+OLDEST_BUBBLEWRAP = (0, 8)
+
+
+def bubblewrap_version() -> tuple[int, ...] | None:
+    """The version of bubblewrap here, or None if there is none."""
+    if shutil.which("bwrap") is None:
+        return None
+    told = subprocess.run([bubblewrap(), "--version"], capture_output=True, text=True, check=False)
+    return tuple(int(part) for part in re.findall(r"\d+", told.stdout)[:3]) or None
+
+
+@functools.cache
+def refusal() -> str:
+    """Why no sandbox can be had on this machine, in a sentence; "" where one can.
+
+    Starts a real one, once per process: nothing else shows whether the system allows it.
+    """
+    if not sys.platform.startswith("linux"):
+        return (
+            f"A sandbox needs Linux and bubblewrap, but this is {sys.platform}. Grade on Linux, in a "
+            f"container or a virtual machine, say."
+        )
+    found = bubblewrap_version()
+    if found is None:
+        return (
+            "A sandbox needs bubblewrap, but there is no program bwrap here. Install it (on Debian and "
+            "Ubuntu: sudo apt-get install bubblewrap; on Fedora: sudo dnf install bubblewrap)."
+        )
+    if found < OLDEST_BUBBLEWRAP:
+        wanted, here = (".".join(map(str, version)) for version in (OLDEST_BUBBLEWRAP, found))
+        return f"A sandbox needs bubblewrap {wanted} or newer, but this is {here}. Install a newer one."
+    try:
+        with Holder(Limits()):
+            return ""
+    except CourseError as error:
+        return str(error)
