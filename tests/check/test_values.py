@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from seqcourse.check.compare import Other, Stopped, describe, same
-from seqcourse.check.discreet import discreet
+from seqcourse.check.discreet import discreet, sizes_told
 from seqcourse.check.plain import pack, unpack
 from seqcourse.check.values import MOST_PARTS, arrays, plainly, result
 
@@ -127,6 +127,8 @@ def test_what_is_described_of_hidden_values_is_no_number_and_no_size_of_a_set():
     value = ([1.25, {1, 2, 3}, [[[7]]]], *range(9))
     assert "1.25" in describe(value) and "a set of 3" in describe(value)
     with discreet():
-        told = describe(value)
+        assert "of …" in describe(value), "a size that nobody knows is not told"
+        with sizes_told(value):
+            told = describe(value)
     assert "1.25" not in told and "a set of" not in told and told.endswith("...)")
     assert told.count("a list of 1") == 1, "no deeper than two levels"
