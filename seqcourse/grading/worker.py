@@ -50,7 +50,7 @@ class WorkerState(WorkerPlugin):
         os.environ.pop(DB_URL, None)
         self.lock = threading.Lock()
         self.examiners: dict[int, Examiner] = {}
-        self.folder = Path(tempfile.mkdtemp(prefix="worker-", dir=worker.local_directory))
+        self.folder = Path(tempfile.mkdtemp(prefix="grading-", dir=worker.local_directory))
         self.course = Course(self.folder / "course")
         self.snapshot.unpack(self.course.root)
 

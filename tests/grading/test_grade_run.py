@@ -225,7 +225,7 @@ def test_on_a_cluster_that_is_there_already(handed_in, tmp_path):
     assert [record.status for record in records] == ["unreadable", "graded", "graded", "graded"]
     assert points(handed_in) == {"broken": None, "empty": 0, "half": 6, "perfect": 10}
     # Nothing of the class is left on the workers.
-    assert not list(tmp_path.rglob("worker-*"))
+    assert not list(tmp_path.rglob("grading-*"))
 
 
 def test_without_a_release_nothing_is_graded(toy):
