@@ -1,5 +1,5 @@
 """The files by which a grader and a probe talk: names in the exchange folder of a sandbox."""
 
-REQUEST = "request.json"
+REQUEST = "request.pickle"
 RESULT = "result.safetensors"
 ENDING = "ending.txt"

@@ -1,38 +1,26 @@
-"""The language of hidden checks: what is called, with which inputs, against which oracle.
+"""Hidden checks: an exercise on inputs that students do not see, and the one letter of a poll.
 
-    HiddenCheck(
-        "final_states-grade",
-        "final_states",
-        ps2.final_arguments,
-        {
-            "sentences of different lengths": dict(batch=5, time=6, h=3),
-            "a single sentence": dict(batch=1, time=4, h=2),
-        },
-        ps2.reference_final_states,
-        likely=ps2.FINAL_STATES,
-        gradient=["states"],
-        see=("03", "The encoder reads in both directions"),
-    )
-
-A check has two halves. The *probe* (`seqcourse.check.probe`) runs beside the student's code: it makes
-the inputs from a seed, calls the answer and hands over plain arrays. The *verdict*
-(`seqcourse.check.verdict`) runs where the student's code cannot reach: it makes the same inputs,
-asks the oracle, and says what is wrong. Only a `request`, made of plain words and numbers, goes to
-the probe; the reference, the likely mistakes and the judge stay here.
+A check has two halves. The *probe* (`seqcourse.check.probe`) runs beside the student's code: it is
+given the inputs, calls the answer and hands over plain arrays. The *verdict* (`seqcourse.check.verdict`)
+runs where the student's code cannot reach: it makes the inputs from a secret seed, asks the oracle, and
+says what is wrong. Nothing but a `request` with the inputs goes to the probe; how they are made, the
+reference and the likely mistakes stay here.
 """
 
 from __future__ import annotations
 
+import pickle
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy
+from torch import Tensor
 
-from seqcourse.check.compare import Likely, Mistake
-from seqcourse.check.modules import judge_module, record_module
-from seqcourse.check.recording import judge, poll_verdict, record
+from seqcourse.check.compare import Mistake
+from seqcourse.check.exercise import Exercise
+from seqcourse.check.recording import poll_verdict
 
 Arguments = dict[str, Any]
 Found = Mapping[str, numpy.ndarray]
@@ -46,49 +34,34 @@ class HiddenCheck:
     """The hidden check behind one grade cell.
 
     cell: the grade cell, by its nbgrader name.
-    answer: the name that the student's code gives to the answer.
-    make: makes the arguments of one call by name, make(**case, seed=...). Both halves call it, so it
-        must be importable from the package, which is no secret: the secret is the seed.
-    cases: the kind of input in the student's words -> what `make` is called with. A function of the
-        seed when the cases must be chosen (it runs with the verdict only, and gives the seeds itself).
-    reference: the oracle; called with the arguments that `make` made.
-    likely: mistakes that people make, tried when the result is wrong.
-    gradient: the arguments whose gradients are compared too, for every case or by the case's kind.
-    forbid: names of which the answer may use none, since they are the answer.
+    exercise: what is checked.
+    cases: the kind of input in the student's words -> what the exercise's `make` is called with. Or a
+        function of the seed, when the cases must be chosen; it gives their seeds, too.
     see: chapter and section to read again, such as ("03", "The encoder reads in both directions").
     share: ALL_OR_NOTHING, or BY_CASE for partial credit: each case is worth the same.
-    record: another way to call the answer and write down what it did; importable like `make`.
-        `seqcourse.check.modules.record_module` is the one for classes.
-    judge: another way to judge one case: judge(found, given, prefix) raises Mistake.
-    judge_all: another way to judge all cases at once: judge_all(found, {kind: given}) where the
-        arrays of case number k begin with "k.".
     seconds: how long all calls may take together.
     """
 
     cell: str
-    answer: str
-    make: Callable[..., Arguments]
+    exercise: Exercise
     cases: Mapping[str, Arguments] | Callable[[int], Mapping[str, Arguments]]
-    reference: Callable[..., Any] | None = None
-    likely: Sequence[Likely] = ()
-    gradient: Sequence[str] | Mapping[str, Sequence[str]] = ()
-    forbid: Sequence[str] = ()
     see: tuple[str, str] = ("", "")
-    hint: str = ""
-    tolerance: float | None = None
     share: str = ALL_OR_NOTHING
-    record: Callable[..., Found] = record
-    judge: Callable[[Found, Arguments, str], None] | None = None
-    judge_all: Callable[[Found, Mapping[str, Arguments]], None] | None = None
     seconds: float = 60.0
 
     def __post_init__(self) -> None:
-        for function in (self.make, self.record):
-            importable(function)
-        if not (self.reference or self.judge or self.judge_all):
-            raise ValueError(f"The check of {self.cell} should have a reference or a judge.")
-        if self.share == BY_CASE and self.judge_all:
+        importable(self.exercise.record)
+        if self.share == BY_CASE and self.exercise.judge_all:
             raise ValueError(f"The check of {self.cell} judges all cases at once: it has no shares.")
+
+    @property
+    def answer(self) -> str:
+        """The name that the student's code gives to the answer."""
+        return self.exercise.name
+
+    @property
+    def forbid(self) -> tuple[str, ...]:
+        return tuple(self.exercise.forbid)
 
     def choose(self, seed: int) -> dict[str, Arguments]:
         """The cases with their seeds: kind of input -> what `make` is called with."""
@@ -98,42 +71,29 @@ class HiddenCheck:
             kind: {"seed": seed + 1000 * k, **case} for k, (kind, case) in enumerate(self.cases.items())
         }
 
-    def gradients_of(self, kind: str) -> tuple[str, ...]:
-        """The arguments whose gradients are compared in a case."""
-        if isinstance(self.gradient, Mapping):
-            return tuple(self.gradient.get(kind, ()))
-        return tuple(self.gradient)
+    def make(self, chosen: Mapping[str, Arguments]) -> dict[str, Arguments]:
+        """The arguments of every call: kind of input -> value by name."""
+        return {kind: self.exercise.make(**case) for kind, case in chosen.items()}
 
-    def request(self, chosen: Mapping[str, Arguments]) -> dict[str, Any]:
-        """All that the probe is told: where things are, and with which numbers."""
+    def gradients_of(self, given: Mapping[str, Any]) -> tuple[str, ...]:
+        """The arguments of a call whose gradients are compared: of an optional one if it is there."""
+        if self.exercise.is_class:
+            return tuple(self.exercise.gradient)
+        return tuple(name for name in self.exercise.gradient if isinstance(given.get(name), Tensor))
+
+    def request(self, made: Mapping[str, Arguments]) -> dict[str, Any]:
+        """All that the probe is told; the calls as bytes, since numbers should arrive as they are."""
+        calls = [{"given": given, "gradient": self.gradients_of(given)} for given in made.values()]
         return {
             "answer": self.answer,
-            "make": importable(self.make),
-            "record": importable(self.record),
+            "record": importable(self.exercise.record),
             "seconds": self.seconds,
-            "calls": bool(self.forbid),
-            "cases": [
-                {"arguments": case, "gradient": self.gradients_of(kind)} for kind, case in chosen.items()
-            ],
+            "calls": pickle.dumps(calls),
         }
 
-    def judge_case(self, found: Found, given: Arguments, prefix: str, kind: str) -> None:
+    def judge_case(self, found: Found, given: Arguments, prefix: str) -> None:
         """Raise Mistake when one case came out wrong."""
-        if self.judge:
-            self.judge(found, given, prefix)
-            return
-        judge_with = judge_module if self.record is record_module else judge
-        judge_with(
-            self.answer,
-            found,
-            given,
-            self.reference,
-            self.likely,
-            prefix,
-            self.gradients_of(kind),
-            hint=self.hint,
-            tolerance=self.tolerance,
-        )
+        self.exercise.judge_case(found, given, self.answer, prefix, self.gradients_of(given))
 
 
 @dataclass(frozen=True)
@@ -150,8 +110,11 @@ class Poll:
     def choose(self, seed: int) -> dict[str, Arguments]:
         return {}
 
-    def request(self, chosen: Mapping[str, Arguments]) -> dict[str, Any]:
-        return {"answer": self.answer, "poll": True, "seconds": self.seconds, "cases": []}
+    def make(self, chosen: Mapping[str, Arguments]) -> dict[str, Arguments]:
+        return {}
+
+    def request(self, made: Mapping[str, Arguments]) -> dict[str, Any]:
+        return {"answer": self.answer, "poll": True, "seconds": self.seconds}
 
     def judge_letter(self, found: Found) -> None:
         """Raise Mistake unless the letter is the right one."""
@@ -164,11 +127,11 @@ Check = HiddenCheck | Poll
 
 
 def importable(function: Callable[..., Any]) -> str:
-    """Where the probe finds a function again: "seqcourse.check.ps2:final_arguments"."""
+    """Where the probe finds a function again: "seqcourse.check.recording:record"."""
     place = f"{function.__module__}:{function.__qualname__}"
-    if not re.fullmatch(r"seqcourse\.check(\.\w+)*:\w+", place):
+    if not re.fullmatch(r"seqcourse\.check\.(recording|modules|inside\.\w+):\w+", place):
         raise ValueError(
-            f"{place} should be a function at the top of a module of seqcourse.check: the probe imports "
-            "it where the student's code runs, and sees nothing else."
+            f"{place} should be a function at the top of a module of seqcourse.check.inside: the probe "
+            "imports it where the student's code runs, and sees nothing else of an assignment's checks."
         )
     return place

@@ -2,15 +2,15 @@
 
 `run` is called in the student's kernel when all cells have run, once per check. It reads the
 request, calls the answer in a process of its own, and leaves a file of plain arrays. Nothing here is
-trusted: a student's code can change all of it, and gains nothing by that, because the verdict
-(elsewhere) believes only in numbers that are right.
+trusted: a student's code can change all of it, and gains nothing by that, because the verdict (which
+runs elsewhere) accepts nothing but the right numbers. The request is trusted: the grader wrote it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
+import pickle
 import random
 import signal
 import sys
@@ -39,7 +39,7 @@ def run(folder: str | os.PathLike, space: Mapping[str, Any]) -> None:
     folder = Path(folder)
     for name in (RESULT, ENDING):
         (folder / name).unlink(missing_ok=True)
-    check = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
+    check = pickle.loads((folder / REQUEST).read_bytes())
     if check.get("poll"):  # nothing of the student's is called
         (folder / RESULT).write_bytes(pack(probe(check, space)))
         return
@@ -49,18 +49,18 @@ def run(folder: str | os.PathLike, space: Mapping[str, Any]) -> None:
 
 
 def probe(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.ndarray]:
-    """Make the inputs, call the answer on each, and write down what it does."""
+    """Call the answer on each input, and write down what it does."""
     if check["answer"] not in space:
         return arrays(**{MISSING: True})
     student = space[check["answer"]]
     if check.get("poll"):
         return arrays(answer=student if isinstance(student, str) and len(student) < 20 else None)
     try:
-        found = {"calls": calls(student)} if check["calls"] else {}
-        for number, case in enumerate(check["cases"]):
-            given = _function(check["make"])(**case["arguments"])
-            more = {"gradient": tuple(case["gradient"])} if case["gradient"] else {}
-            found |= _function(check["record"])(student, given, f"{number}.", **more)
+        found = {"calls": calls(student)}
+        record = _function(check["record"])
+        for number, call in enumerate(pickle.loads(check["calls"])):
+            more = {"gradient": call["gradient"]} if call["gradient"] else {}
+            found |= record(student, call["given"], f"{number}.", **more)
     except Exception as error:  # unsolved, or what came back is nothing that can be written down
         return arrays(**{UNSOLVED if is_unsolved(error) else BROKE: True})
     return found

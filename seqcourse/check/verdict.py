@@ -1,13 +1,13 @@
 """The half of a hidden check that the student's code cannot reach: it compares and says why.
 
-Everything that comes from a probe is taken for what it may be: numbers from a process that wanted
-to be believed.
+Probe output is untrusted.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
-import json
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ import torch
 from seqcourse.check.compare import Mistake, Stopped, outcome
 from seqcourse.check.discreet import discreet, error_in_words, public
 from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
+from seqcourse.check.listing import read_checks
 from seqcourse.check.naming import explaining
 from seqcourse.check.plain import pack, unpack
 from seqcourse.check.probe import BROKE, MISSING, UNSOLVED, probe
@@ -49,21 +50,25 @@ class Judge:
 
     def __init__(self, check: Check, seed: int) -> None:
         self.check = check
-        self.chosen = check.choose(seed)
-        self.request = json.loads(json.dumps(check.request(self.chosen)))
-        self._try()
+        made = check.make(check.choose(seed))
+        self._made = pickle.dumps(made)
+        self.request = check.request(made)
+        self._try(made)
 
     def given(self) -> dict[str, dict[str, Any]]:
-        """The arguments of every case, by the kind of input; made anew, as a call may use them up."""
-        return {kind: self.check.make(**case) for kind, case in self.chosen.items()}
+        """The arguments of every case, by the kind of input; a fresh copy, as a call may use them up."""
+        return pickle.loads(self._made)
 
-    def _try(self) -> None:
+    def _try(self, made: Mapping[str, Mapping[str, Any]]) -> None:
         """Ask the oracle once, so that a check that cannot judge costs no student a point."""
+        if isinstance(self.check, Poll):
+            return
+        exercise = self.check.exercise
         try:
             with quiet(), torch.random.fork_rng(devices=[]):
-                for arguments in self.given().values():
-                    if getattr(self.check, "reference", None) and self.check.record is record:
-                        self.check.reference(*arguments.values())
+                for arguments in made.values():
+                    if exercise.reference and exercise.record is record:
+                        exercise.reference(*arguments.values())
         except Exception as error:
             raise CourseError(
                 f"The check of {self.check.cell} should have an answer to every input of its own, but "
@@ -109,21 +114,22 @@ class Judge:
             if why:
                 return Verdict(0.0, (why,))
         given = self.given()
-        if check.judge_all:
-            why = _mistake(check.judge_all, found, given)
+        if check.exercise.judge_all:
+            why = _mistake(check.exercise.judge_all, found, given)
             return Verdict(0.0, (why,)) if why else Verdict(1.0)
         return self._judge_cases(check, found, given)
 
     def _judge_cases(self, check: HiddenCheck, found: Mapping, given: Mapping) -> Verdict:
         wrong: dict[str, list[str]] = {}  # the sentence -> the kinds of input it is true of
         narrowed: HiddenCheck | None = None
-        plain = check.likely and check.record is record and not check.judge
+        exercise = check.exercise
+        plain = exercise.likely and exercise.record is record and not exercise.judge
         for number, (kind, arguments) in enumerate(given.items()):
             prefix = f"{number}."
-            why = _mistake(check.judge_case, found, arguments, prefix, kind)
+            why = _mistake(check.judge_case, found, arguments, prefix)
             if why and plain and f"{prefix}result.error" not in found:
                 narrowed = narrowed or self._narrowed(check, found)
-                why = _mistake(narrowed.judge_case, found, arguments, prefix, kind)
+                why = _mistake(narrowed.judge_case, found, arguments, prefix)
             if why:
                 wrong.setdefault(why, []).append(kind)
                 if check.share != BY_CASE:
@@ -137,7 +143,8 @@ class Judge:
         """The check with those likely mistakes that fit all cases; on one case many look the same."""
         made = list(self.given().values())
         results = [outcome(result, (found, f"{number}.result")) for number in range(len(made))]
-        return replace(check, likely=explaining(check.likely, results, made))
+        likely = explaining(check.exercise.likely, results, made)
+        return replace(check, exercise=replace(check.exercise, likely=likely))
 
 
 def _mistake(judge: Any, *arguments: Any) -> str:
@@ -181,6 +188,10 @@ def load_checks(root: Path, assignment: str) -> ModuleType:
     specification = importlib.util.spec_from_file_location(f"seqcourse_checks_{assignment}", path)
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
+    listed = path.with_suffix("") / "checks.txt"
+    if listed.is_file():
+        exercises = importlib.import_module(f"seqcourse.check.{assignment}").EXERCISES
+        module.CHECKS = read_checks(listed, exercises)
     return module
 
 

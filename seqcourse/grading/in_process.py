@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
+import pickle
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -89,7 +89,7 @@ def _judged(judge: Judge, space: Space, folder: Path) -> tuple[float, str]:
     from seqcourse.check.probe import run
 
     request = judge.request | {"seconds": min(SECONDS, judge.request["seconds"])}
-    (folder / REQUEST).write_text(json.dumps(request), encoding="utf-8")
+    (folder / REQUEST).write_bytes(pickle.dumps(request))
     run(folder, space)
     ending, result = folder / ENDING, folder / RESULT
     if ending.exists():

@@ -13,25 +13,9 @@ from torch import Tensor
 from seqcourse import functional
 from seqcourse.check import core
 from seqcourse.check.compare import AnyError, compare_gradients, outcome
-from seqcourse.check.core import Case, Likely, Mistake
+from seqcourse.check.core import Likely, Mistake
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 
-FORBIDDEN = {
-    "attention": (
-        "attention",
-        "scaled_dot_product_attention",
-        "MultiheadAttention",
-        "multi_head_attention_forward",
-        "seqcourse.functional.softmax",  # with its mask it is half of the answer
-        "MultiHeadAttention",
-        "MultiHeadAttentionPool",
-        "GroupedQueryAttention",
-        "SelfAttentionLayer",
-        "FeatureMapAttention",
-        "CoAttention",
-        "Block",
-        "LlamaBlock",
-    ),
-}
 WANTED = ("q", "k", "v")
 Pair = tuple[Tensor, Tensor]
 
@@ -120,7 +104,7 @@ def _late_and_rescaled(e, mask):
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
-ATTENTION = [
+_LIKELY = [
     Likely(
         "The mask may be None: then every key may be looked at. Ask `if mask is not None` before you "
         "use it.",
@@ -244,46 +228,74 @@ def judge_empty_gradients(reached: Mapping[str, Any]) -> None:
 
 def judge_nothing(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     """Judge one case of kind "nothing": the result, then that no gradient is NaN, then gradients."""
-    core.judge("attention", found, given, reference_attention, ATTENTION, prefix)
+    core.judge("attention", found, given, reference_attention, _LIKELY, prefix)
     reached = {name: core.result(found, f"{prefix}gradient.{name}") for name in WANTED}
     judge_empty_gradients(reached)
     compare_gradients("attention", reached, core.gradients(reference_attention, given, WANTED))
 
 
-def attention(student: Callable[..., Pair]) -> None:
-    """Check exercise 3: masked attention."""
+def _look(student: Callable[..., Pair]) -> None:
+    """Raise Mistake when the result is right for rows with nothing to attend to, and a gradient is not."""
+    nothing = dict(batch=2, heads=2, queries=4, keys=5, d=3, d_v=3, kind="nothing", seed=5)
+    given = attention_arguments(**nothing)
+    got = outcome(student, tuple(given.values()))
+    if isinstance(got, Exception) or not core.same(got, reference_attention(**given)):
+        return
+    reached = outcome(core.gradients, (student, attention_arguments(**nothing), WANTED))
+    if isinstance(reached, dict):
+        judge_empty_gradients(reached)
 
-    def case(label: str, *sizes: Any, **options: Any) -> Case:
-        return Case(label, lambda: attention_arguments(*sizes, **options))
 
-    sizes = dict(heads=3, queries=4, keys=6, d=5, d_v=7)
-    nothing = case("rows with nothing to attend to", 2, 2, 4, 5, 3, 3, kind="nothing", seed=5)
-    cases = [
-        *core.standard_cases(
+attention = Exercise(
+    "attention",
+    make=attention_arguments,
+    reference=reference_attention,
+    likely=_LIKELY,
+    look=_look,
+    gradient=WANTED,
+    cases=[
+        *standard_cases(
             attention_arguments,
-            {"batch": 2, **sizes},
-            {"batch": 3, "heads": 3, "queries": 3, "keys": 3, "d": 3, "d_v": 3},
+            dict(batch=2, heads=3, queries=4, keys=6, d=5, d_v=7),
+            dict(batch=3, heads=3, queries=3, keys=3, d=3, d_v=3),
         ),
-        case("no axis for heads", 2, None, 3, 5, 4, 2, seed=1),
-        case("a causal mask", 2, 3, 4, 4, 5, 2, kind="causal", seed=2),
-        case("a mask per sentence", 3, 2, 4, 5, 3, 4, kind="mask", seed=3),
-        case("masked scores far above the others", 2, 2, 3, 5, 4, 3, kind="hidden", seed=4),
-        nothing,
-        case("float32 and nothing to attend to", 1, 2, 3, 4, 3, 2, kind="nothing", dtype=torch.float32),
-    ]
-    if callable(student):
-        got = outcome(student, tuple(nothing.make().values()))
-        right = reference_attention(**nothing.make())
-        if not isinstance(got, Exception) and core.same(got, right):
-            reached = outcome(core.gradients, (student, nothing.make(), WANTED))
-            if isinstance(reached, dict):
-                judge_empty_gradients(reached)
-    core.check_function(
+        *cases_of(
+            attention_arguments,
+            {
+                "no axis for heads": dict(batch=2, heads=None, queries=3, keys=5, d=4, d_v=2, seed=1),
+                "a causal mask": dict(
+                    batch=2, heads=3, queries=4, keys=4, d=5, d_v=2, kind="causal", seed=2
+                ),
+                "a mask per sentence": dict(
+                    batch=3, heads=2, queries=4, keys=5, d=3, d_v=4, kind="mask", seed=3
+                ),
+                "masked scores far above the others": dict(
+                    batch=2, heads=2, queries=3, keys=5, d=4, d_v=3, kind="hidden", seed=4
+                ),
+                "rows with nothing to attend to": dict(
+                    batch=2, heads=2, queries=4, keys=5, d=3, d_v=3, kind="nothing", seed=5
+                ),
+                "float32 and nothing to attend to": dict(
+                    batch=1, heads=2, queries=3, keys=4, d=3, d_v=2, kind="nothing", dtype=torch.float32
+                ),
+            },
+        ),
+    ],
+    forbid=(
         "attention",
-        student,
-        reference_attention,
-        cases,
-        ATTENTION,
-        gradient=WANTED,
-        forbidden=FORBIDDEN["attention"],
-    )
+        "scaled_dot_product_attention",
+        "MultiheadAttention",
+        "multi_head_attention_forward",
+        "seqcourse.functional.softmax",  # with its mask it is half of the answer
+        "MultiHeadAttention",
+        "MultiHeadAttentionPool",
+        "GroupedQueryAttention",
+        "SelfAttentionLayer",
+        "FeatureMapAttention",
+        "CoAttention",
+        "Block",
+        "LlamaBlock",
+    ),
+    idea="A query shares out 1 over the keys it may look at, and nothing where it may look at none.",
+    see=("08", "Do not look ahead"),
+)

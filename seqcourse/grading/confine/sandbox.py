@@ -88,9 +88,9 @@ def visible(more: Iterable[Path] = ()) -> list[Path]:
 
 
 def hidden() -> list[Path]:
-    """Folders that are empty inside: the checks with the right answers in them.
+    """Folders that are empty inside: the exercises with the right answers in them.
 
-    A kernel has imported what its probes need of them; see ``seqcourse.check.bare``.
+    What a probe needs of an assignment is in ``seqcourse.check.inside``.
     """
     return sorted(Path(seqcourse.__file__).resolve().parent.glob("check/ps[0-9]*/"))
 

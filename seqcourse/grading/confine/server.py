@@ -54,10 +54,6 @@ def preload(modules: list[str], matplotlib_folder: str | None) -> None:
         os.environ["MPLCONFIGDIR"] = inside
     if "torch" in modules:
         _warm_torch()
-    if "seqcourse.check" in modules:
-        from seqcourse.check.bare import forget_answers
-
-        forget_answers()
     calls.library()
     # The collector would write to every object it looks at, and so copy its page in every child.
     gc.collect()

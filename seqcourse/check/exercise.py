@@ -1,0 +1,233 @@
+"""One exercise, one record: how its inputs are made, what is right, which mistakes are likely.
+
+    causal_mask = Exercise(
+        "causal_mask",
+        make=causal_arguments,
+        reference=reference_causal_mask,
+        likely=[Likely("Is it the wrong way round? True means may attend.", _inverted), ...],
+        cases=cases_of(causal_arguments, {"the first example": dict(size=4), ...}),
+        forbid=("causal_mask",),
+        idea="A query may look at itself and at what stands before it.",
+        see=("08", "Do not look ahead"),
+    )
+
+Students call it: `check.ps5.causal_mask(causal_mask)` is the self-check. Its hidden cases stand in
+solutions/checks. Both record calls, and judge them, in the same way.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy
+import torch
+
+from seqcourse.check.compare import Likely, Mistake, describe
+from seqcourse.check.inputs import noncontiguous
+from seqcourse.check.modules import judge_module, record_module
+from seqcourse.check.recording import judge, record
+from seqcourse.check.using import calls, forbid
+
+Arguments = dict[str, Any]
+Found = Mapping[str, numpy.ndarray]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of a student's function.
+
+    label: goes into "works for the first example, but not for LABEL".
+    make: makes the arguments anew at every call, by name, in the order of the signature.
+    hint: a question for the case that this call fails and no likely mistake explains it.
+    """
+
+    label: str
+    make: Callable[[], Arguments]
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """All that belongs to one exercise, but for its hidden cases and its wrong and right answers.
+
+    name: of the function or class that students write.
+    make: makes the arguments of one call by name, in the order of the signature. It runs where the
+        student's code cannot reach; a callable among the arguments is made by a function of
+        `seqcourse.check.inside`, so that it can travel.
+    reference: the right answer, called with what `make` made.
+    likely: mistakes that people make, tried when a result is wrong.
+    cases: the calls of the self-check.
+    gradient: names of arguments (of parameters, for a class) whose gradients are compared, too.
+    forbid: functions that the answer may not use, because they are what it should build.
+    tolerance: the largest difference that counts as equal; None for the usual one. `because`: why.
+    hint: a question for the case that no likely mistake explains a wrong result.
+    record: how the answer is called and what is written down; `record_module` for classes.
+    judge: another way to judge one case: judge(found, given, prefix) raises Mistake.
+    judge_all: another way to judge all cases at once: judge_all(found, {kind: given}), where the
+        arrays of case k begin with "k.".
+    look: a first look of the self-check at the student's answer; raises Mistake.
+    variants: what differs in some of the hidden checks, by a name of ours: fields of this record, or
+        "cases", a function of the seed that chooses the cases (and gives their seeds).
+    idea: what the exercise is about, in a sentence.     see: chapter and section to read again.
+    questions: three about the answer.                   hints: three, from vague to plain.
+    """
+
+    name: str
+    make: Callable[..., Arguments]
+    reference: Callable[..., Any] | None = None
+    likely: Sequence[Likely] = ()
+    cases: Sequence[Case] = ()
+    gradient: Sequence[str] = ()
+    forbid: Sequence[str] = ()
+    tolerance: float | None = None
+    because: str = ""
+    hint: str = ""
+    record: Callable[..., Found] = record
+    judge: Callable[[Found, Arguments, str], None] | None = None
+    judge_all: Callable[[Found, Mapping[str, Arguments]], None] | None = None
+    look: Callable[[Any], None] | None = None
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    idea: str = ""
+    see: tuple[str, str] = ("", "")
+    questions: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (self.reference or self.judge or self.judge_all):
+            raise ValueError(f"The exercise {self.name} should have a reference or a judge.")
+
+    def __call__(self, student: Any) -> None:
+        """Check a student's answer and print a line when all is well.
+
+        Raises:
+            Mistake: with the likeliest reason.
+            NotImplementedError: the exercise is not solved yet, which is no mistake.
+        """
+        wanted, right = ("class", isinstance(student, type)) if self.is_class else ("function", callable(student))
+        if not right:
+            raise Mistake(f"{self.name} should be a {wanted}, but is {describe(student)}.")
+        forbid(self.name, calls(student), self.forbid)
+        if self.look:
+            self.look(student)
+        if self.judge_all:
+            self._check_all(student)
+        else:
+            self._check_each(student)
+        gradients = "gradients, " if self.gradient else ""
+        print(f"✓ {self.name}: {len(self.cases)} calls, {gradients}unchanged inputs: all as expected.")
+
+    def _check_all(self, student: Any) -> None:
+        found: dict[str, numpy.ndarray] = {}
+        for number, case in enumerate(self.cases):
+            found |= self.record(student, case.make(), f"{number}.")
+        self.judge_all(found, {case.label: case.make() for case in self.cases})
+
+    def _check_each(self, student: Any) -> None:
+        for number, case in enumerate(self.cases):
+            label = f"{self.name} (right for the first example, wrong for {case.label})"
+            found = self.record(student, case.make())
+            self.judge_case(found, case.make(), label if number else self.name, hint=case.hint)
+        if self.gradient:  # last: a wrong result is told before a wrong gradient
+            first = self.cases[0]
+            found = self.record(student, first.make(), gradient=self.gradient)
+            self.judge_case(found, first.make(), self.name, gradient=self.gradient)
+
+    @property
+    def is_class(self) -> bool:
+        return self.record is record_module
+
+    def judge_case(
+        self,
+        found: Found,
+        given: Arguments,
+        label: str,
+        prefix: str = "",
+        gradient: Sequence[str] = (),
+        hint: str = "",
+    ) -> None:
+        """Raise Mistake when what was recorded of one call under this prefix is wrong."""
+        if self.judge:
+            self.judge(found, given, prefix)
+            return
+        compare = judge_module if self.is_class else judge
+        compare(
+            label,
+            found,
+            given,
+            self.reference,
+            self.likely,
+            prefix,
+            gradient,
+            hint=hint or self.hint,
+            tolerance=self.tolerance,
+        )
+
+
+def cases_of(
+    make: Callable[..., Arguments], kinds: Mapping[str, Arguments], hint: str = ""
+) -> list[Case]:
+    """Calls of a self-check: what `make` is called with, by label."""
+    return [Case(label, lambda given=given: make(**given), hint) for label, given in kinds.items()]
+
+
+def standard_cases(
+    make: Callable[..., Arguments], first: Mapping[str, int], other: Mapping[str, int]
+) -> list[Case]:
+    """The five calls that most exercises share.
+
+    make(dtype=..., **sizes) returns the arguments; `first` are the first example's sizes (with the
+    key "batch"), `other` are quite different sizes.
+    """
+    single = {**first, "batch": 1}
+    return [
+        Case("the first example", lambda: make(**first)),
+        Case("other sizes", lambda: make(**other), "Is a size written into your code?"),
+        Case("a batch of 1", lambda: make(**single), "Does a squeeze() or [0] drop the batch?"),
+        Case(
+            "tensors that are not contiguous (a transpose or a slice makes such tensors)",
+            lambda: {name: noncontiguous(value) for name, value in make(**first).items()},
+            "Use reshape instead of view.",
+        ),
+        Case(
+            "float32",
+            lambda: make(**first, dtype=torch.float32),
+            "Create new tensors like the old ones: x.new_zeros(...), torch.zeros_like(x).",
+        ),
+    ]
+
+
+@dataclass(frozen=True)
+class Polls:
+    """The polls of an assignment: the letters of each, such as {"poll_1": "abc"}."""
+
+    letters: Mapping[str, str]
+
+    def __call__(self, **answers: Any) -> None:
+        """Say which polls are answered, and never which are right.
+
+        Raises:
+            Mistake: an answer is not one of the letters.
+        """
+        for name, letters in self.letters.items():
+            answer = answers.get(name)
+            if answer is None:
+                print(f"{name}: no answer yet.")
+            elif not isinstance(answer, str) or answer not in tuple(letters):
+                listed = ", ".join(f'"{letter}"' for letter in letters)
+                raise Mistake(f"{name} should be one of {listed}, but is {answer!r}.")
+            else:
+                print(f"{name}: answered.")
+
+
+def gather(package: str, path: Iterable[str]) -> dict[str, Exercise]:
+    """The exercises of all modules of a package (`__name__`, `__path__`), by the name of the answer."""
+    found: dict[str, Exercise] = {}
+    for part in pkgutil.iter_modules(path, f"{package}."):
+        for value in vars(importlib.import_module(part.name)).values():
+            if isinstance(value, Exercise):
+                found[value.name] = value
+    return found
