@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy
 import pytest
@@ -11,6 +12,7 @@ import torch
 
 from seqcourse import functional
 from seqcourse.check import Mistake, core
+from seqcourse.check.exercise import Exercise, Polls, standard_cases
 
 
 def double(x, y):
@@ -21,18 +23,24 @@ def make(batch: int = 2, size: int = 3, dtype: torch.dtype = torch.float64):
     return core.normal({"x": (batch, size), "y": (batch, size)}, dtype=dtype)
 
 
-CASES = core.standard_cases(make, {"batch": 2, "size": 3}, {"batch": 4, "size": 5})
 LIKELY = [core.Likely("Did you forget y?", lambda x, y: 2 * x)]
+DOUBLE = Exercise(
+    "double",
+    make,
+    double,
+    LIKELY,
+    standard_cases(make, {"batch": 2, "size": 3}, {"batch": 4, "size": 5}),
+)
 
 
 def message_of(student, **options) -> str:
     with pytest.raises(Mistake) as caught:
-        core.check_function("double", student, double, CASES, LIKELY, **options)
+        replace(DOUBLE, **options)(student)
     return str(caught.value)
 
 
 def test_a_right_function_passes_and_says_so(capsys):
-    core.check_function("double", lambda x, y: x + x + y, double, CASES, LIKELY, gradient=("x",))
+    replace(DOUBLE, gradient=("x",))(lambda x, y: x + x + y)
     assert capsys.readouterr().out.startswith("✓ double: 5 calls, gradients")
 
 
@@ -67,7 +75,7 @@ def test_a_gradient_that_is_cut_off_is_found():
 def test_an_error_is_matched_with_the_mistake_that_stops_in_the_same_way():
     likely = [core.Likely("Did you multiply matrices?", lambda x, y: x @ y)]
     with pytest.raises(Mistake, match="Did you multiply matrices"):
-        core.check_function("double", lambda x, y: torch.matmul(x, y), double, CASES, likely)
+        replace(DOUBLE, likely=likely)(lambda x, y: torch.matmul(x, y))
 
 
 def test_an_unsolved_exercise_is_no_mistake():
@@ -75,7 +83,7 @@ def test_an_unsolved_exercise_is_no_mistake():
         raise NotImplementedError()
 
     with pytest.raises(NotImplementedError):
-        core.check_function("double", student, double, CASES)
+        DOUBLE(student)
     with pytest.raises(NotImplementedError):
         core.record(student, make())
 
@@ -83,7 +91,7 @@ def test_an_unsolved_exercise_is_no_mistake():
 def test_an_error_of_pytorch_s_is_no_unsolved_exercise():
     for call in (lambda x, y: torch.nn.Module()(x), lambda x, y: x.to("meta").cpu()):
         with pytest.raises(Mistake, match="stopped with NotImplementedError: "):
-            core.check_function("double", call, double, CASES)
+            DOUBLE(call)
 
 
 def test_forbidden_names_are_found_in_helpers_too():
@@ -178,7 +186,7 @@ def test_the_global_random_state_is_left_alone():
     torch.manual_seed(3)
     wanted = torch.rand(4)
     torch.manual_seed(3)
-    core.check_function("double", double, double, CASES, gradient=("x",))
+    replace(DOUBLE, gradient=("x",))(double)
     assert torch.equal(torch.rand(4), wanted)
 
 
@@ -226,10 +234,11 @@ def test_quiet_swallows_warnings_and_stderr(capfd):
 
 
 def test_polls_say_answered_and_never_right_or_wrong(capsys):
-    core.polls({"poll_1": "abc", "poll_2": "ab"}, {"poll_1": "a", "poll_2": None})
+    polls = Polls({"poll_1": "abc", "poll_2": "ab"})
+    polls(poll_1="a", poll_2=None)
     assert capsys.readouterr().out == "poll_1: answered.\npoll_2: no answer yet.\n"
     with pytest.raises(Mistake, match='poll_2 should be one of "a", "b"'):
-        core.polls({"poll_2": "ab"}, {"poll_2": "c"})
+        polls(poll_2="c")
     for answer in (None, "a", "A"):
         with pytest.raises(Mistake):
             core.poll_verdict("poll_1", core.arrays(answer=answer)["answer"], "b")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -14,32 +15,23 @@ from seqcourse.check.plain import pack
 from seqcourse.check.probe import probe
 from seqcourse.check.verdict import Judge
 
+
+def hidden(exercise, cases, **changes) -> HiddenCheck:
+    return HiddenCheck(exercise.name, replace(exercise, name="answer", **changes), cases)
+
+
 CHECKS = [
-    HiddenCheck(
-        "rnn_step-grade",
-        "answer",
-        ps1.rnn_arguments,
+    hidden(
+        ps1.rnn_step,
         {"a batch of several inputs": dict(batch=3, d=5, h=4)},
-        lambda *arguments: torch.zeros(3, 4, dtype=torch.float64),
-        gradient=["x"],
-        forbid=["RNN"],
+        reference=lambda *arguments: torch.zeros(3, 4, dtype=torch.float64),
+        likely=(),
+        gradient=("x",),
+        forbid=("RNN",),
     ),
-    HiddenCheck("draw", "answer", ps1.draw_arguments, ps1.draw_cases, judge_all=ps1.judge_draw),
-    HiddenCheck(
-        "scheduled",
-        "answer",
-        ps2.scheduled_arguments,
-        ps2.scheduled_cases,
-        judge_all=ps2.judge_scheduled,
-    ),
-    HiddenCheck(
-        "beams",
-        "answer",
-        ps2.beam_arguments,
-        ps2.plain_cases,
-        record=ps2.record_search,
-        judge_all=ps2.judge_beams,
-    ),
+    hidden(ps1.draw, ps1.draw.variants["draw"]["cases"]),
+    hidden(ps2.scheduled_sampling, ps2.scheduled_sampling.variants["scheduled"]["cases"]),
+    hidden(ps2.beam_search, ps2.beam_search.variants["plain"]["cases"]),
 ]
 MARK = "mark7391"  # stands for a hidden number, in a form that no filter for numbers catches
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import pickle
+from dataclasses import replace
 
 import pytest
 import torch
 
-from seqcourse.check import Mistake, core, ps1, ps2, verdict
+from seqcourse.check import Mistake, core, ps1, verdict
 from seqcourse.check.core import Likely
-from seqcourse.check.hidden import BY_CASE, HiddenCheck, Poll, importable
+from seqcourse.check.exercise import Exercise
+from seqcourse.check.hidden import ALL_OR_NOTHING, BY_CASE, HiddenCheck, Poll, importable
 from seqcourse.check.plain import pack
 from seqcourse.check.probe import probe
+from seqcourse.check.recording import record
 from seqcourse.check.verdict import Judge, Verdict
 from seqcourse.errors import CourseError
 
@@ -23,9 +26,10 @@ CASES = {
 }
 
 
-def check(**options) -> HiddenCheck:
-    options = {"reference": ps1.reference_training_pairs, "likely": ps1.TRAINING_PAIRS} | options
-    return HiddenCheck("pairs-grade", "pairs", ps1.pairs_arguments, CASES, **options)
+def check(share: str = ALL_OR_NOTHING, **changes) -> HiddenCheck:
+    return HiddenCheck(
+        "pairs-grade", replace(ps1.training_pairs, name="pairs", **changes), CASES, share=share
+    )
 
 
 def ask(a_check, student, seed: int = 3) -> Verdict:
@@ -35,21 +39,11 @@ def ask(a_check, student, seed: int = 3) -> Verdict:
 
 def loses_the_last_row(ids, length):
     """Right, but where the rows fit exactly."""
-    return ps1.reference_training_pairs(ids[:-1], length)
-
-
-def test_a_check_of_an_ordinary_exercise_reads_in_under_fifteen_lines():
-    """What the course's own checks look like: the longest of one maker and one reference."""
-    from pathlib import Path
-
-    source = Path(__file__).resolve().parents[2] / "solutions" / "checks" / "ps2.py"
-    parts = source.read_text(encoding="utf-8").split("    HiddenCheck(\n")[1:]
-    lengths = [part.split("\n    ),\n")[0].count("\n") + 3 for part in parts]
-    assert sorted(lengths)[len(lengths) // 2] < 15
+    return ps1.training_pairs.reference(ids[:-1], length)
 
 
 def test_all_or_nothing_and_points_by_case():
-    assert ask(check(), ps1.reference_training_pairs) == Verdict(1.0)
+    assert ask(check(), ps1.training_pairs.reference) == Verdict(1.0)
     assert ask(check(), loses_the_last_row).share == 0
     found = ask(check(share=BY_CASE), loses_the_last_row)
     assert 0 < found.share < 1
@@ -62,15 +56,25 @@ def test_the_same_sentence_on_several_inputs_is_said_once():
     assert len(found.reasons) == 1 and found.sentence.endswith(f"(Input: {'; '.join(CASES)}.)")
 
 
-def test_a_request_tells_where_and_with_which_numbers_and_no_more():
-    judge = Judge(check(gradient={"one row": ["ids"]}, forbid=["unfold"]), seed=40)
-    request = json.loads(json.dumps(judge.request))
-    assert request["make"] == "seqcourse.check.ps1.text:pairs_arguments"
-    assert request["cases"][1] == {"arguments": {"seed": 1040, "size": 10, "length": 3}, "gradient": []}
-    assert [case["gradient"] for case in request["cases"]] == [[], [], ["ids"], []]
-    words = json.dumps(request)
+def test_a_request_holds_the_inputs_and_nothing_of_the_checks():
+    judge = Judge(check(forbid=("unfold",)), seed=40)
+    request = dict(judge.request)
+    calls = pickle.loads(request.pop("calls"))
+    assert [set(call["given"]) for call in calls] == [{"ids", "length"}] * 4
+    assert [call["given"]["length"] for call in calls] == [3, 3, 4, 1]
+    words = str(request) + str(judge.request["calls"])
     assert not any(kind in words for kind in CASES)
-    assert "reference" not in words and "Likely" not in words and "unfold" not in words
+    assert not any(word in words for word in ("reference", "Likely", "unfold", "seed", "check.ps1"))
+
+
+def test_the_gradient_of_an_optional_argument_is_asked_for_where_it_is_given():
+    def make(given: bool, seed: int):
+        return {"x": torch.ones(2), "memory": torch.ones(2) if given else None}
+
+    exercise = Exercise("add", make, lambda x, memory: x, gradient=("x", "memory"))
+    a_check = HiddenCheck("add-grade", exercise, {"one": dict(given=False), "both": dict(given=True)})
+    calls = pickle.loads(Judge(a_check, 1).request["calls"])
+    assert [call["gradient"] for call in calls] == [("x",), ("x", "memory")]
 
 
 def test_cases_may_be_chosen_from_the_seed():
@@ -83,23 +87,21 @@ def test_cases_may_be_chosen_from_the_seed():
             "another": dict(size=9, length=2, seed=7),
         }
 
-    a_check = HiddenCheck(
-        "pairs-grade", "pairs", ps1.pairs_arguments, choose, ps1.reference_training_pairs
-    )
-    judge = Judge(a_check, seed=5)
-    assert [case["arguments"]["seed"] for case in judge.request["cases"]] == [6, 7]
+    judge = Judge(HiddenCheck("pairs-grade", replace(ps1.training_pairs, name="pairs"), choose), seed=5)
     for _ in range(3):
-        judge.verdict(pack(probe(judge.request, {"pairs": ps1.reference_training_pairs})))
-    assert chosen == [5], "a class's cases are chosen once"
+        judge.verdict(pack(probe(judge.request, {"pairs": ps1.training_pairs.reference})))
+    assert chosen == [5], "cases are chosen once"
+    made = [given["ids"] for given in judge.given().values()]
+    assert [len(ids) for ids in made] == [9, 9] and not torch.equal(*made)
 
 
-def test_makers_must_be_where_the_probe_finds_them():
-    assert importable(ps2.final_arguments) == "seqcourse.check.ps2.reading:final_arguments"
-    for nowhere in (lambda seed: {}, ask, Judge.given, torch.randn):
-        with pytest.raises(ValueError, match="seqcourse.check"):
+def test_ways_to_call_must_be_where_the_probe_finds_them():
+    assert importable(record) == "seqcourse.check.recording:record"
+    for nowhere in (lambda seed: {}, ask, Judge.given, torch.randn, ps1.training_pairs.reference):
+        with pytest.raises(ValueError, match="seqcourse.check.inside"):
             importable(nowhere)
     with pytest.raises(ValueError, match="reference or a judge"):
-        HiddenCheck("a-grade", "a", ps1.pairs_arguments, CASES)
+        Exercise("a", ps1.training_pairs.make)
     with pytest.raises(ValueError, match="has no shares"):
         check(judge_all=print, share=BY_CASE)
 
@@ -112,10 +114,11 @@ def test_gradients_are_compared_where_they_are_asked_for():
         return x @ w_ih.T + b_ih + h @ w_hh.T + b_hh
 
     cases = {"several inputs": dict(batch=3, d=2, h=4)}
-    a_check = HiddenCheck("l-grade", "linear", ps1.rnn_arguments, cases, linear, gradient=["h", "w_ih"])
+    exercise = Exercise("linear", ps1.rnn_step.make, linear, gradient=("h", "w_ih"))
+    a_check = HiddenCheck("l-grade", exercise, cases)
     assert ask(a_check, linear) == Verdict(1.0)
     assert "no gradient reaches w_ih" in ask(a_check, cut).sentence
-    assert ask(HiddenCheck("l-grade", "linear", ps1.rnn_arguments, cases, linear), cut).share == 1
+    assert ask(HiddenCheck("l-grade", replace(exercise, gradient=()), cases), cut).share == 1
 
 
 def test_a_judge_of_its_own_may_judge_one_case_or_all():
@@ -130,7 +133,7 @@ def test_a_judge_of_its_own_may_judge_one_case_or_all():
 
     for options in ({"judge": judge_one}, {"judge_all": judge_all}):
         a_check = check(reference=None, likely=(), **options)
-        assert ask(a_check, ps1.reference_training_pairs).share == 1
+        assert ask(a_check, ps1.training_pairs.reference).share == 1
         found = ask(a_check, lambda ids, length: (ids[None], ids[None]))
         assert found.share == 0 and "the rows have another length" in found.sentence
         assert "could not be judged" in ask(a_check, lambda ids, length: 7).sentence

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from seqcourse.check.core import Likely
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.modules import module_arguments, record_module
 from seqcourse.check.plain import pack
@@ -35,10 +36,17 @@ class Forgetful(Trace):
         return super().forward(x)
 
 
-CHECK = HiddenCheck(
-    "trace-grade",
+TRACE = Exercise(
     "Trace",
     module_arguments,
+    Trace,
+    likely=[Likely("Does a call forget what the calls before it left?", Forgetful)],
+    gradient=("scale", "shift"),
+    record=record_module,
+)
+CHECK = HiddenCheck(
+    "trace-grade",
+    TRACE,
     {
         "a batch of rows": dict(
             build=dict(d=4, decay=0.5), weights=dict(scale=[4], shift=[4]), inputs=dict(x=[3, 4])
@@ -50,10 +58,6 @@ CHECK = HiddenCheck(
             calls=3,
         ),
     },
-    Trace,
-    likely=[Likely("Does a call forget what the calls before it left?", Forgetful)],
-    gradient=["scale", "shift"],
-    record=record_module,
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -19,10 +20,8 @@ from seqcourse.exchange import ENDING, REQUEST, RESULT
 
 CHECK = HiddenCheck(
     "training_pairs-grade",
-    "training_pairs",
-    ps1.pairs_arguments,
+    ps1.training_pairs,
     {"a short text": dict(size=9, length=2), "another one": dict(size=12, length=3)},
-    ps1.reference_training_pairs,
     seconds=4.0,
 )
 
@@ -32,7 +31,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="probes are fork
 def ask(folder, student) -> tuple[verdict.Verdict, str]:
     """The verdict on an answer, and how the probe ended."""
     judge = verdict.Judge(CHECK, seed=3)
-    (folder / REQUEST).write_text(json.dumps(judge.request), encoding="utf-8")
+    (folder / REQUEST).write_bytes(pickle.dumps(judge.request))
     run(folder, {"training_pairs": student})
     result, ending = folder / RESULT, folder / ENDING
     how = ending.read_text(encoding="utf-8") if ending.exists() else ""
@@ -110,9 +109,9 @@ def test_leaving_with_exit_code_0_is_no_answer(tmp_path):
 
 
 def test_results_of_an_earlier_answer_are_not_taken_for_those_of_this_one(tmp_path):
-    assert ask(tmp_path, ps1.reference_training_pairs)[0].share == 1
+    assert ask(tmp_path, ps1.training_pairs.reference)[0].share == 1
     assert ask(tmp_path, leaves)[0].share == 0
-    assert ask(tmp_path, ps1.reference_training_pairs)[0].share == 1, "the ending is forgotten too"
+    assert ask(tmp_path, ps1.training_pairs.reference)[0].share == 1, "the ending is forgotten too"
 
 
 def test_an_answer_that_forks_leaves_nothing_running(tmp_path):
@@ -126,7 +125,7 @@ def test_an_answer_that_forks_leaves_nothing_running(tmp_path):
             os._exit(0)
         while not marks.exists():
             time.sleep(0.01)
-        return ps1.reference_training_pairs(ids, length)
+        return ps1.training_pairs.reference(ids, length)
 
     assert ask(tmp_path, forks)[0].share == 1
     before = marks.read_text()
@@ -140,7 +139,7 @@ def test_what_an_answer_prints_goes_nowhere(tmp_path, capfd):
         print("to stderr", ids.tolist(), file=sys.stderr)
         os.write(1, b"deep down")
         os.write(2, b"deep down")
-        return ps1.reference_training_pairs(ids, length)
+        return ps1.training_pairs.reference(ids, length)
 
     assert ask(tmp_path, loud)[0].share == 1
     assert capfd.readouterr() == ("", "")
@@ -163,7 +162,7 @@ def test_nothing_that_is_left_to_do_is_left_out(tmp_path):
 
     assert not ask(tmp_path, stub)[0].solved
     judge = verdict.Judge(CHECK, seed=3)
-    (tmp_path / REQUEST).write_text(json.dumps(judge.request), encoding="utf-8")
+    (tmp_path / REQUEST).write_bytes(pickle.dumps(judge.request))
     run(tmp_path, {})
     assert "There is no training_pairs" in judge.verdict((tmp_path / RESULT).read_bytes()).sentence
 
@@ -183,13 +182,13 @@ def test_a_kernel_that_has_computed_on_many_threads_is_probed_all_the_same(tmp_p
         def training_pairs(ids, length):
             big = torch.randn(20_000, 50, requires_grad=True)
             (big @ torch.randn(50, 500)).softmax(-1).sum().backward()
-            return ps1.reference_training_pairs(ids, length)
+            return ps1.training_pairs.reference(ids, length)
 
         run(Path({str(tmp_path)!r}), globals())
     """
     judge = verdict.Judge(CHECK, seed=3)
     request = dict(judge.request, seconds=60)
-    (tmp_path / REQUEST).write_text(json.dumps(request), encoding="utf-8")
+    (tmp_path / REQUEST).write_bytes(pickle.dumps(request))
     environment = {key: value for key, value in os.environ.items() if not key.endswith("NUM_THREADS")}
     subprocess.run(
         [sys.executable, "-c", textwrap.dedent(source)], check=True, timeout=120, env=environment

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 
 import numpy
 import pytest
 import torch
 
 from seqcourse.check import ps1, ps3
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import BY_CASE, HiddenCheck, Poll
 from seqcourse.check.plain import MOST_BYTES, pack
 from seqcourse.check.probe import probe
@@ -18,35 +20,24 @@ from seqcourse.errors import CourseError
 
 SOFTMAX = HiddenCheck(
     "softmax-grade",
-    "softmax",
-    ps3.softmax_arguments,
+    replace(ps3.softmax, gradient=("scores",), forbid=("log_softmax",)),
     {
         "no mask": dict(batch=3, time=5),
         "a batch of one": dict(batch=1, time=4),
         "a mask": dict(batch=4, time=3, kind="mask"),
         "masked scores far above the others": dict(batch=3, time=6, kind="hidden"),
     },
-    ps3.reference_softmax,
-    likely=ps3.SOFTMAX,
-    gradient=["scores"],
-    forbid=["log_softmax"],
     share=BY_CASE,
 )
 LINKS = HiddenCheck(
     "links-grade",
-    "links",
-    ps3.links_arguments,
+    replace(ps3.links, forbid=()),
     {"a few words": dict(time=7, words=5, length=5), "one": dict(time=2, words=1, length=1)},
-    ps3.reference_links,
-    likely=ps3.LINKS,
 )
 RATE = HiddenCheck(
     "rate-grade",
-    "rate",
-    ps3.error_arguments,
+    replace(ps3.alignment_error_rate, forbid=()),
     {"one sentence": dict(sentences=1), "many sentences": dict(sentences=30)},
-    ps3.reference_alignment_error_rate,
-    likely=ps3.ALIGNMENT_ERROR_RATE,
 )
 ORDINARY = [SOFTMAX, LINKS, RATE]
 
@@ -70,7 +61,7 @@ def handed(changed, check=SOFTMAX, seed=3):
 
 def right(check):
     """A right answer that is none of the package's functions."""
-    return lambda *arguments: check.reference(*arguments)
+    return lambda *arguments: check.exercise.reference(*arguments)
 
 
 @pytest.mark.parametrize("check", ORDINARY, ids=lambda check: check.answer)
@@ -87,7 +78,7 @@ def test_partial_credit_is_the_share_of_the_cases_and_names_the_inputs():
 
 
 def test_without_partial_credit_one_wrong_case_takes_all_and_the_first_is_told():
-    found = asked(LINKS, lambda weights, length: ps3.reference_links(weights, 99))
+    found = asked(LINKS, lambda weights, length: ps3.links.reference(weights, 99))
     assert found.share == 0 and found.sentence.count("(Input:") == 1
 
 
@@ -105,24 +96,21 @@ def test_the_mistake_told_is_one_that_explains_all_cases(seed):
 def test_a_mistake_that_stops_is_named_though_other_cases_come_out_right():
     local = HiddenCheck(
         "local_weights-grade",
-        "local_weights",
-        ps3.local_arguments,
+        ps3.local_weights,
         {"a few sentences": dict(batch=3, time=10), "a batch of one": dict(batch=1, time=6)},
-        ps3.reference_local_weights,
-        likely=ps3.LOCAL_WEIGHTS,
         share=BY_CASE,
     )
 
     def no_axis(scores, centre, width, mask):
         distance = torch.arange(scores.shape[1]) - centre
-        return ps3.reference_local_weights(scores, centre, width, mask) + 0 * distance
+        return ps3.local_weights.reference(scores, centre, width, mask) + 0 * distance
 
     found = asked(local, no_axis)
     assert found.share == 0.5 and "centre[:, None]" in found.sentence
 
 
 def test_a_list_where_a_set_is_asked_for_and_a_set_of_tensors_are_named():
-    right = ps3.reference_links
+    right = ps3.links.reference
     found = asked(
         LINKS, lambda weights, length: sorted(right(weights, length), key=lambda link: link[1])
     )
@@ -133,7 +121,7 @@ def test_a_list_where_a_set_is_asked_for_and_a_set_of_tensors_are_named():
 
 def test_a_set_that_was_changed_in_place_is_named():
     def changes(predicted, sure, possible):
-        rate = ps3.reference_alignment_error_rate(predicted, sure, possible)
+        rate = ps3.alignment_error_rate.reference(predicted, sure, possible)
         predicted[0] &= sure[0]
         return rate
 
@@ -142,7 +130,7 @@ def test_a_set_that_was_changed_in_place_is_named():
 
 def test_a_gradient_that_stops_is_told_with_its_error():
     def through_numpy(scores, mask=None):
-        return torch.from_numpy(ps3.reference_softmax(torch.from_numpy(scores.numpy()), mask).numpy())
+        return torch.from_numpy(ps3.softmax.reference(torch.from_numpy(scores.numpy()), mask).numpy())
 
     found = asked(SOFTMAX, through_numpy)
     assert found.share == 0 and "no gradient reaches scores: on the way it stops" in found.sentence
@@ -256,11 +244,11 @@ def test_no_file_is_too_large_or_too_deep(check, kind, time_out):
 
 
 def test_a_check_that_cannot_answer_its_own_inputs_is_the_course_s_mistake():
-    broken = HiddenCheck("x-grade", "x", ps1.pairs_arguments, {"a": dict(size=3, length=1)}, len)
+    broken = Exercise("x", ps1.training_pairs.make, len)
     with pytest.raises(CourseError, match="x-grade should have an answer"):
-        Judge(broken, 1)
+        Judge(HiddenCheck("x-grade", broken, {"a": dict(size=3, length=1)}), 1)
     with pytest.raises(CourseError, match="TypeError"):
-        Judge(HiddenCheck("x-grade", "x", ps1.pairs_arguments, {"a": dict(sizes=3)}, len), 1)
+        Judge(HiddenCheck("x-grade", broken, {"a": dict(sizes=3)}), 1)
 
 
 @pytest.mark.parametrize(
