@@ -6,6 +6,7 @@ import contextlib
 import copy
 import hashlib
 import hmac
+import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from seqcourse.grading.outcome import grade_cells, outputs, points_for, some, st
 from seqcourse.grading.run import Ran, Runner
 
 if TYPE_CHECKING:
+    from seqcourse.check.hidden import Check
     from seqcourse.check.verdict import Judge, Verdict
 
 TIMEOUT = 120
@@ -80,7 +82,7 @@ class Examiner:
         self.limits = limits or Limits()
         self._secret = secret
         self._warm: Any = None
-        self._judges: dict[str, dict[str, Judge]] = {}
+        self._checks: dict[str, list[Check]] = {}
         self._releases: dict[str, dict] = {}
         self._stack = contextlib.ExitStack()
 
@@ -104,23 +106,21 @@ class Examiner:
             self._warm = self._stack.enter_context(Warm())
         return kernel_manager(limits=self.limits, warm=self._warm)
 
-    def judges(self, name: str) -> dict[str, Judge]:
-        """The checks of an assignment with this class's inputs, by grade cell."""
-        if name not in self._judges:
-            from seqcourse.check.verdict import Judge, load_checks
+    def judges(self, name: str, student: str = "", attempt: int = 1) -> dict[str, Judge]:
+        """The checks of an assignment with the inputs of one student's attempt, by grade cell."""
+        from seqcourse.check.verdict import Judge, load_checks
 
-            module = load_checks(self.course.root, name)
-            self._judges[name] = {
-                check.cell: Judge(check, self.seed(name, check.cell))
-                for check in getattr(module, "CHECKS", ())
-            }
-        return self._judges[name]
+        if name not in self._checks:
+            self._checks[name] = list(getattr(load_checks(self.course.root, name), "CHECKS", ()))
+        return {
+            check.cell: Judge(check, self.seed(name, check.cell, student, attempt))
+            for check in self._checks[name]
+        }
 
-    def seed(self, name: str, cell: str) -> int:
-        """The seed of one check: the same for everybody in a class, known to nobody in it."""
-        digest = hmac.digest(
-            self._secret or self.course.secret(), f"{name}/{cell}".encode(), hashlib.sha256
-        )
+    def seed(self, name: str, cell: str, student: str, attempt: int) -> int:
+        """The seed of a check's inputs: its own for each student and attempt, known to nobody there."""
+        message = json.dumps([name, cell, student, attempt]).encode()
+        digest = hmac.digest(self._secret or self.course.secret(), message, hashlib.sha256)
         return int.from_bytes(digest[:4], "big") >> 2
 
     def release(self, name: str) -> dict:
@@ -135,11 +135,12 @@ class Examiner:
             self._releases[name] = notebooks.read(path)
         return copy.deepcopy(self._releases[name])
 
-    def examine(self, name: str, student: str, folder: Path) -> Examination:
+    def examine(self, name: str, student: str, folder: Path, attempt: int = 1) -> Examination:
         """Examine what a student handed in.
 
         Args:
-            folder: submitted/STUDENT/psN; nothing in it is changed, nothing of it is believed.
+            folder: submitted/STUDENT/psN; nothing in it is changed, nothing of it is trusted.
+            attempt: which of the student's versions it is; each has hidden inputs of its own.
         """
         from seqcourse.grading.mend import mend
         from seqcourse.grading.stage import NotGradable, find_submission, read_submission
@@ -153,7 +154,7 @@ class Examiner:
             return Examination(name, student, problem.status, str(problem))
         remarks = (*found.remarks, *mended.remarks)
         book = nbformat.from_dict(mended.notebook)
-        done = self.examine_notebook(name, student, book)
+        done = self.examine_notebook(name, student, book, attempt)
         if mended.lost:
             cells = some(list(mended.lost)).replace("cell", "the cell", 1)
             carry = "it carries" if len(mended.lost) == 1 else "they carry"
@@ -163,9 +164,11 @@ class Examiner:
             name, student, remarks=remarks, seconds=round(time.monotonic() - started, 2), **done
         )
 
-    def examine_notebook(self, name: str, student: str, book: nbformat.NotebookNode) -> dict[str, Any]:
+    def examine_notebook(
+        self, name: str, student: str, book: nbformat.NotebookNode, attempt: int = 1
+    ) -> dict[str, Any]:
         """Run and judge a mended notebook; puts the outputs into it. Returns fields of Examination."""
-        judges = self.judges(name)
+        judges = self.judges(name, student, attempt)
         graded = grade_cells(book)
         requests = {cell: judges[cell].request for cell in graded if cell in judges}
         runner = Runner(

@@ -1,0 +1,45 @@
+"""Number a student's attempts: every new version of a submission is the next one.
+
+Hidden inputs are drawn anew for each attempt, so nothing that one grading reveals helps in the next. The
+number must survive a killed run, so it is kept apart from the records, in
+grading/attempts/psN/STUDENT.json, with the digest of the version that it belongs to.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.course import Course
+from seqcourse.grading.records import LONGEST_NAME
+
+
+def attempt(course: Course, name: str, student: str, submission: bytes) -> int:
+    """The number of this attempt, from 1; the same version of a submission keeps its number.
+
+    Args:
+        submission: the digest of what was handed in.
+    """
+    path = _path(course, name, student)
+    number, known = _read(path)
+    if known != submission.hex():
+        number += 1
+        content = {"attempt": number, "submission": submission.hex()}
+        notebooks.write_text(path, json.dumps(content) + "\n")
+    return number
+
+
+def _path(course: Course, name: str, student: str) -> Path:
+    file = f"{os.fsdecode(os.fsencode(student)[:LONGEST_NAME])}.json"
+    return course.folder / "attempts" / name / file
+
+
+def _read(path: Path) -> tuple[int, str]:
+    """The last attempt's number and digest; (0, "") if there is none or the file is not ours."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return int(content["attempt"]), str(content["submission"])
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
+        return 0, ""
