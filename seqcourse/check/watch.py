@@ -1,0 +1,328 @@
+"""Which functions really run while an answer is called, and which of them are the answer itself.
+
+    with Watch() as watch:
+        answer(*arguments)
+    refuse("softmax", watch.ran, ["softmax", "log_softmax"])
+
+What counts is what runs, not what the source looks like: an alias, `getattr` or `exec` changes
+nothing. Three recorders work together, each on what the others cannot see: a dispatch mode on PyTorch's
+operators (also those that a method, `torch.ops` or TorchScript reaches), a function mode on PyTorch's
+functions before they fall into operators (`torch.lstm`), and Python's profiler on the Python functions of
+every library. An audit hook notes what would escape all three: threads, processes, ctypes, tracing.
+
+The record is made in the process that an answer runs in, so code there can falsify it. Treat it as a
+deterrent: `seqcourse.grading` shows an instructor what looks like an attempt.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import sysconfig
+import threading
+import types
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from seqcourse.check.compare import Mistake
+
+# Kept from the time of import, so that an answer that replaces them in their modules changes nothing.
+_getprofile, _setprofile, _frame, _thread = (
+    sys.getprofile,
+    sys.setprofile,
+    sys._getframe,
+    threading.get_ident,
+)
+
+_HERE = Path(__file__).resolve().parents[1]
+_LIBRARIES = tuple(
+    f"{folder}/"
+    for folder in {
+        sysconfig.get_paths()["purelib"],
+        sysconfig.get_paths()["platlib"],
+        str(Path(torch.__file__).resolve().parents[1]),
+    }
+)
+_CHECKS = "seqcourse.check."
+# The checks' own calls (numel, named_parameters) are no use of the answer's.
+_CHECKING = (f"{_CHECKS}values:", f"{_CHECKS}modules:")
+
+# What hides from the record: audit event -> kind -> words.
+_EVENTS = {
+    "_thread.start_new_thread": "thread",
+    "_thread.start_joinable_thread": "thread",
+    "os.exec": "process",
+    "os.fork": "process",
+    "os.forkpty": "process",
+    "os.posix_spawn": "process",
+    "os.system": "process",
+    "subprocess.Popen": "process",
+    "ctypes.dlopen": "ctypes",
+    "ctypes.dlsym": "ctypes",
+    "ctypes.dlsym/handle": "ctypes",
+    "ctypes.call_function": "ctypes",
+    "sys.setprofile": "tracing",
+    "sys.settrace": "tracing",
+}
+_UNSEEN = {
+    "thread": "starts a thread",
+    "process": "starts a process",
+    "ctypes": "calls compiled code through ctypes",
+    "tracing": "changes how Python's calls are traced",
+}
+
+_ATTENTION = (
+    "_scaled_dot_product_attention_math",
+    "_scaled_dot_product_flash_attention",
+    "_scaled_dot_product_flash_attention_for_cpu",
+    "_scaled_dot_product_efficient_attention",
+    "_scaled_dot_product_cudnn_attention",
+    "_scaled_dot_product_fused_attention_overrideable",
+    "_flash_attention_forward",
+    "_efficient_attention_forward",
+    "_safe_softmax",
+    "flex_attention",
+)
+_BATCH_NORM = ("native_batch_norm", "_native_batch_norm_legit", "cudnn_batch_norm", "instance_norm")
+_FAST_HEADS = ("_native_multi_head_attention", "_transformer_encoder_layer_fwd")
+_RECURRENT = ("mkldnn_rnn_layer", "_cudnn_rnn", "miopen_rnn")
+# Operators that compute what an entry names, under names of their own.
+_OPERATORS = {
+    "softmax": ("_safe_softmax", "_masked_softmax", *_ATTENTION, *_FAST_HEADS),
+    "scaled_dot_product_attention": (*_ATTENTION, *_FAST_HEADS),
+    "multi_head_attention_forward": _FAST_HEADS,
+    "layer_norm": ("native_layer_norm",),
+    "batch_norm": _BATCH_NORM,
+    "instance_norm": _BATCH_NORM,
+    "group_norm": ("native_group_norm",),
+    "cross_entropy": ("cross_entropy_loss",),
+    "lstm": (*_RECURRENT, "_thnn_fused_lstm_cell"),
+    "gru": (*_RECURRENT, "_thnn_fused_gru_cell"),
+    "rnn": (*_RECURRENT, "rnn_tanh", "rnn_relu"),
+    "lstm_cell": ("_thnn_fused_lstm_cell",),
+    "gru_cell": ("_thnn_fused_gru_cell",),
+}
+
+
+class Watch:
+    """Records what runs in this thread inside the `with`.
+
+    ran: full names, each once, in the order of the first call, as "module:name":
+        "seqcourse.functional.scores:softmax", "torch.nn.modules.rnn:LSTM.forward", "torch:lstm",
+        "torch.Tensor:numel", "torch.ops.aten:_softmax"; "unseen:thread" and the like for what escapes.
+    """
+
+    def __init__(self) -> None:
+        self._ran: dict[str, None] = {}
+        self._pauses = 0
+        self._thread = _thread()
+        self._stack = contextlib.ExitStack()
+
+    @property
+    def ran(self) -> tuple[str, ...]:
+        return tuple(self._ran)
+
+    def __enter__(self) -> Watch:
+        _listen()
+        self._stack.enter_context(_Functions(self))
+        self._stack.enter_context(_Operators(self))
+        self._before = _getprofile()
+        self._profiler = self._profile
+        _setprofile(self._profiler)
+        _watching.append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _watching.remove(self)
+        if _getprofile() is not self._profiler:
+            self.add("unseen:tracing")
+        _setprofile(self._before)
+        self._stack.close()
+
+    def add(self, name: str) -> None:
+        """Write down a name, unless what runs was handed to the answer (`paused`)."""
+        if not self._pauses:
+            self._ran[name] = None
+
+    def _profile(self, frame: types.FrameType, event: str, argument: Any) -> None:
+        if event != "call" or self._pauses:
+            return
+        name = _name_of(frame.f_code)
+        if name and not _is_checking(frame.f_back):
+            self.add(name)
+
+
+_watching: list[Watch] = []
+
+
+class _Operators(TorchDispatchMode):
+    """Records PyTorch's operators: "torch.ops.aten:_softmax"."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self._watch = watch
+
+    def __torch_dispatch__(self, operator, kinds, arguments=(), named=None):
+        space, _, name = operator._schema.name.partition("::")
+        self._watch.add(f"torch.ops.{space}:{name}")
+        return operator(*arguments, **(named or {}))
+
+
+class _Functions(TorchFunctionMode):
+    """Records PyTorch's compiled functions and methods: "torch:lstm", "torch.Tensor:numel"."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self._watch = watch
+
+    def __torch_function__(self, function, kinds, arguments=(), named=None):
+        # The profiler sees Python functions, by their code: a name could be given anew.
+        if not isinstance(function, types.FunctionType) and not _is_checking(_frame(1)):
+            home = getattr(function, "__module__", None) or "torch.Tensor"
+            self._watch.add(f"{home}:{getattr(function, '__name__', '')}")
+        return function(*arguments, **(named or {}))
+
+
+_names: dict[int, tuple[types.CodeType, str]] = {}  # by id: to hash a code object takes long
+
+
+def _name_of(code: types.CodeType) -> str:
+    """ "torch.nn.modules.rnn:LSTM.forward" for a library's code, "" for anybody else's."""
+    known = _names.get(id(code))
+    if known is None:
+        module = _module_of(code.co_filename)
+        name = f"{module}:{code.co_qualname}" if module else ""
+        if name.startswith(_CHECKS) and not _is_reference(name) and not name.startswith(_CHECKING):
+            name = ""
+        known = _names[id(code)] = (code, name)
+    return known[1]
+
+
+def _module_of(file: str) -> str:
+    """The module in a file of a library, "" for any other file."""
+    if file.startswith(f"{_HERE}/"):
+        path = file.removeprefix(f"{_HERE.parent}/")
+    else:
+        root = next((root for root in _LIBRARIES if file.startswith(root)), None)
+        if root is None:
+            return ""
+        path = file.removeprefix(root)
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _is_checking(frame: types.FrameType | None) -> bool:
+    return frame is not None and _name_of(frame.f_code).startswith(_CHECKING)
+
+
+def _is_reference(name: str) -> bool:
+    """Whether this is the answer that a self-check compares with."""
+    module, _, path = name.partition(":")
+    return module.startswith(_CHECKS) and path.lower().startswith("reference")
+
+
+@functools.cache
+def _listen() -> None:
+    """Start to hear audit events; a hook stays for the life of the process."""
+    sys.addaudithook(_hear)
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if event not in _EVENTS or not _watching or _watching[-1]._thread != _thread():
+        return
+    if not _is_import(_frame(1)) and not _is_progress_bar(arguments):
+        _watching[-1].add(f"unseen:{_EVENTS[event]}")
+
+
+def _is_import(frame: types.FrameType | None) -> bool:
+    """Whether this happens because a library is imported: many start by looking round."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _is_progress_bar(arguments: tuple[Any, ...]) -> bool:
+    """Whether a thread is the one that tqdm starts beside its bars."""
+    owner = getattr(arguments[0], "__self__", None) if arguments else None
+    return type(owner).__module__ == "tqdm._monitor"
+
+
+def paused(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A callable to hand to an answer, such as a model: what runs inside it is not recorded.
+
+    An nn.Module stays the object that it is. To be called before the `Watch`, by an exercise.
+    """
+    for watch in _watching:
+        watch.add("unseen:tracing")
+    if isinstance(function, nn.Module):
+        function.forward = paused(function.forward)
+        return function
+
+    @functools.wraps(function)
+    def aside(*arguments: Any, **named: Any) -> Any:
+        watches = tuple(_watching)
+        for watch in watches:
+            watch._pauses += 1
+        try:
+            return function(*arguments, **named)
+        finally:
+            for watch in watches:
+                watch._pauses -= 1
+
+    return aside
+
+
+def refuse(name: str, ran: Iterable[str], forbidden: Iterable[str]) -> None:
+    """Raise Mistake when what `ran` in the answer called `name` is forbidden, or hides what runs.
+
+    ran: names as in `Watch.ran`; those of a student's process are untrusted and never repeated.
+    forbidden: entries as in `covers`. Without any, everything may run but the checks' own answers.
+    """
+    ran, forbidden = tuple(str(one) for one in ran), tuple(forbidden)
+    if any(map(_is_reference, ran)):
+        raise Mistake(f"{name} calls the answer that the self-check compares with. Write your own.")
+    for one in ran:
+        for entry in forbidden:
+            if covers(entry, one):
+                raise Mistake(
+                    f"{name} uses {entry}, which is the thing to build here. "
+                    "Write it from matrix products and elementwise functions."
+                )
+    kind = next((one.removeprefix("unseen:") for one in ran if one.startswith("unseen:")), "")
+    if forbidden and kind in _UNSEEN:
+        raise Mistake(
+            f"{name} {_UNSEEN[kind]}: what it does there cannot be seen, and this exercise forbids some "
+            "functions. Compute the result in the function itself."
+        )
+
+
+def covers(entry: str, name: str) -> bool:
+    """Whether a forbidden entry means something that ran.
+
+    entry: "softmax" is any function, method or class of this name in any library, whatever its capitals
+        and underscores, and the operators that compute the same; "seqcourse.decode.sample" is the one of
+        this package only; "torch.optim.lr_scheduler" is everything in this module.
+    """
+    module, _, path = name.partition(":")
+    if f"{module}.".startswith(f"{entry}."):
+        return True
+    package, _, last = entry.rpartition(".")
+    if package and not f"{module}.".startswith(f"{package}."):
+        return False
+    wanted = {_plain(last), *_ways.get(_plain(last), ())}
+    return any(_plain(part) in wanted for part in path.split("."))
+
+
+def _plain(word: str) -> str:
+    return word.replace("_", "").lower()
+
+
+_ways = {_plain(entry): frozenset(map(_plain, names)) for entry, names in _OPERATORS.items()}
