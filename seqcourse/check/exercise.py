@@ -29,8 +29,8 @@ import torch
 from seqcourse.check.compare import Likely, Mistake, describe
 from seqcourse.check.inputs import noncontiguous
 from seqcourse.check.modules import judge_module, record_module
-from seqcourse.check.recording import judge, record
-from seqcourse.check.using import calls, forbid
+from seqcourse.check.recording import judge, observe, record
+from seqcourse.check.watch import refuse
 
 Arguments = dict[str, Any]
 Found = Mapping[str, numpy.ndarray]
@@ -107,10 +107,11 @@ class Exercise:
             Mistake: with the likeliest reason.
             NotImplementedError: the exercise is not solved yet, which is no mistake.
         """
-        wanted, right = ("class", isinstance(student, type)) if self.is_class else ("function", callable(student))
+        wanted, right = (
+            ("class", isinstance(student, type)) if self.is_class else ("function", callable(student))
+        )
         if not right:
             raise Mistake(f"{self.name} should be a {wanted}, but is {describe(student)}.")
-        forbid(self.name, calls(student), self.forbid)
         if self.look:
             self.look(student)
         if self.judge_all:
@@ -123,18 +124,25 @@ class Exercise:
     def _check_all(self, student: Any) -> None:
         found: dict[str, numpy.ndarray] = {}
         for number, case in enumerate(self.cases):
-            found |= self.record(student, case.make(), f"{number}.")
+            found |= self._observe(student, case.make(), f"{number}.")
         self.judge_all(found, {case.label: case.make() for case in self.cases})
 
     def _check_each(self, student: Any) -> None:
         for number, case in enumerate(self.cases):
             label = f"{self.name} (right for the first example, wrong for {case.label})"
-            found = self.record(student, case.make())
+            found = self._observe(student, case.make())
             self.judge_case(found, case.make(), label if number else self.name, hint=case.hint)
         if self.gradient:  # last: a wrong result is told before a wrong gradient
             first = self.cases[0]
-            found = self.record(student, first.make(), gradient=self.gradient)
+            found = self._observe(student, first.make(), gradient=self.gradient)
             self.judge_case(found, first.make(), self.name, gradient=self.gradient)
+
+    def _observe(
+        self, student: Any, given: Arguments, prefix: str = "", gradient: Sequence[str] = ()
+    ) -> Found:
+        found, ran = observe(self.record, student, given, prefix, gradient)
+        refuse(self.name, ran, self.forbid)
+        return found
 
     @property
     def is_class(self) -> bool:

@@ -10,10 +10,11 @@
     see: 09, Several heads
     right: a
 
-A header names a grade cell: the exercise, then "-grade" and perhaps a number. `see` is the chapter and the
-section to read again; `share: by case` makes each case worth the same part of the points; `variant` names
-one of the exercise's variants; `gradient` and `hint` take the place of the exercise's own. Every other line is a
-case: the kind of input in the student's words, then what the exercise's `make` is called with.
+A header names a grade cell: the exercise, then "-grade" and perhaps a number. `see` is the chapter and
+the section to read again; `share: by case` makes each case worth the same part of the points; `variant`
+names one of the exercise's variants; `gradient` and `hint` take the place of the exercise's own. Every
+other line is a case: the kind of input in the student's words, then what the exercise's `make` is called
+with.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ def _blocks(path: Path) -> Iterator[tuple[str, dict[str, str], dict[str, dict]]]
         for line in filter(str.strip, lines):
             name, colon, rest = line.partition(":")
             if not colon:
-                raise CourseError(f"{path}: under {cell}, a line should be `name: ...`, but is {line!r}.")
+                raise CourseError(
+                    f"{path}: under {cell}, a line should be `name: ...`, but is {line!r}."
+                )
             if name in OPTIONS:
                 options[name] = rest.strip()
             else:
@@ -102,7 +105,9 @@ def _check(
     share = options.get("share", ALL_OR_NOTHING)
     if share not in (ALL_OR_NOTHING, BY_CASE):
         raise CourseError(f"{where}: the share of {cell} should be {BY_CASE!r}, but is {share!r}.")
-    return HiddenCheck(cell, replace(exercise, **changes), chosen, see if any(see) else exercise.see, share)
+    return HiddenCheck(
+        cell, replace(exercise, **changes), chosen, see if any(see) else exercise.see, share
+    )
 
 
 def _variant(exercise: Exercise, name: str, where: str) -> Mapping[str, Any]:

@@ -27,6 +27,7 @@ from seqcourse.check.compare import (
 )
 from seqcourse.check.inputs import copy
 from seqcourse.check.values import arrays, plainly, result
+from seqcourse.check.watch import Watch, paused
 
 
 def after(given: Mapping[str, Any], prefix: str = "") -> dict[str, numpy.ndarray]:
@@ -83,6 +84,24 @@ def record(
             reached = dict.fromkeys(gradient, reached)
         found |= arrays(**{f"{prefix}gradient.{name}": item for name, item in reached.items()})
     return found
+
+
+def observe(
+    record: Callable[..., Mapping[str, numpy.ndarray]],
+    student: Callable[..., Any],
+    given: Mapping[str, Any],
+    prefix: str = "",
+    gradient: Sequence[str] = (),
+) -> tuple[dict[str, numpy.ndarray], tuple[str, ...]]:
+    """What `record` writes down of a call, and the names of all that ran in it.
+
+    What runs inside a callable that the answer is given, such as a model, is no doing of the answer's.
+    """
+    given = {name: paused(value) if callable(value) else value for name, value in given.items()}
+    more = {"gradient": gradient} if gradient else {}
+    with Watch() as watch:
+        found = record(student, given, prefix, **more)
+    return dict(found), watch.ran
 
 
 def judge(

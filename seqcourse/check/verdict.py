@@ -23,10 +23,10 @@ from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
 from seqcourse.check.listing import read_checks
 from seqcourse.check.naming import explaining
 from seqcourse.check.plain import pack, unpack
-from seqcourse.check.probe import BROKE, MISSING, UNSOLVED, probe
+from seqcourse.check.probe import BROKE, MISSING, RAN, UNSOLVED, probe
 from seqcourse.check.recording import quiet, record
-from seqcourse.check.using import forbid
 from seqcourse.check.values import result
+from seqcourse.check.watch import refuse
 from seqcourse.errors import CourseError
 
 UNSOLVED_WORDS = "is not solved yet."
@@ -108,11 +108,12 @@ class Judge:
         if isinstance(check, Poll):
             why = _mistake(check.judge_letter, found)
             return Verdict(0.0, (why,)) if why else Verdict(1.0)
-        if check.forbid:
-            used = found.get("calls", numpy.array([], dtype=str))
-            why = _mistake(forbid, name, used.ravel() if used.dtype.kind == "U" else (), check.forbid)
-            if why:
-                return Verdict(0.0, (why,))
+        if RAN not in found:
+            return Verdict(0.0, (f"{name} handed over something that no check was made for.",))
+        ran = found[RAN].ravel() if found[RAN].dtype.kind == "U" else ()
+        why = _mistake(refuse, name, ran, check.forbid)
+        if why:
+            return Verdict(0.0, (why,))
         given = self.given()
         if check.exercise.judge_all:
             why = _mistake(check.exercise.judge_all, found, given)

@@ -7,8 +7,8 @@
 What counts is what runs, not what the source looks like: an alias, `getattr` or `exec` changes
 nothing. Three recorders work together, each on what the others cannot see: a dispatch mode on PyTorch's
 operators (also those that a method, `torch.ops` or TorchScript reaches), a function mode on PyTorch's
-functions before they fall into operators (`torch.lstm`), and Python's profiler on the Python functions of
-every library. An audit hook notes what would escape all three: threads, processes, ctypes, tracing.
+functions before they fall into operators (`torch.lstm`), and Python's profiler on the functions of every
+library that are written in Python. An audit hook notes what would escape all three: threads, processes, ctypes, tracing.
 
 The record is made in the process that an answer runs in, so code there can falsify it. Treat it as a
 deterrent: `seqcourse.grading` shows an instructor what looks like an attempt.
@@ -222,9 +222,8 @@ def _is_checking(frame: types.FrameType | None) -> bool:
 
 
 def _is_reference(name: str) -> bool:
-    """Whether this is the answer that a self-check compares with."""
-    module, _, path = name.partition(":")
-    return module.startswith(_CHECKS) and path.lower().startswith("reference")
+    """Whether this is code of an assignment's checks: nothing of them runs in an honest answer."""
+    return name.startswith(f"{_CHECKS}ps")
 
 
 @functools.cache

@@ -16,6 +16,7 @@ from seqcourse.check.plain import pack
 from seqcourse.check.probe import probe
 from seqcourse.check.recording import record
 from seqcourse.check.verdict import Judge, Verdict
+from seqcourse.check.watch import paused
 from seqcourse.errors import CourseError
 
 CASES = {
@@ -32,6 +33,10 @@ def check(share: str = ALL_OR_NOTHING, **changes) -> HiddenCheck:
     )
 
 
+# Not recorded: the checks' own answers are refused.
+cuts = paused(ps1.training_pairs.reference)
+
+
 def ask(a_check, student, seed: int = 3) -> Verdict:
     judge = Judge(a_check, seed)
     return judge.verdict(pack(probe(judge.request, {a_check.answer: student})))
@@ -39,11 +44,11 @@ def ask(a_check, student, seed: int = 3) -> Verdict:
 
 def loses_the_last_row(ids, length):
     """Right, but where the rows fit exactly."""
-    return ps1.training_pairs.reference(ids[:-1], length)
+    return cuts(ids[:-1], length)
 
 
 def test_all_or_nothing_and_points_by_case():
-    assert ask(check(), ps1.training_pairs.reference) == Verdict(1.0)
+    assert ask(check(), cuts) == Verdict(1.0)
     assert ask(check(), loses_the_last_row).share == 0
     found = ask(check(share=BY_CASE), loses_the_last_row)
     assert 0 < found.share < 1
@@ -89,7 +94,7 @@ def test_cases_may_be_chosen_from_the_seed():
 
     judge = Judge(HiddenCheck("pairs-grade", replace(ps1.training_pairs, name="pairs"), choose), seed=5)
     for _ in range(3):
-        judge.verdict(pack(probe(judge.request, {"pairs": ps1.training_pairs.reference})))
+        judge.verdict(pack(probe(judge.request, {"pairs": cuts})))
     assert chosen == [5], "cases are chosen once"
     made = [given["ids"] for given in judge.given().values()]
     assert [len(ids) for ids in made] == [9, 9] and not torch.equal(*made)
@@ -97,7 +102,7 @@ def test_cases_may_be_chosen_from_the_seed():
 
 def test_ways_to_call_must_be_where_the_probe_finds_them():
     assert importable(record) == "seqcourse.check.recording:record"
-    for nowhere in (lambda seed: {}, ask, Judge.given, torch.randn, ps1.training_pairs.reference):
+    for nowhere in (lambda seed: {}, ask, Judge.given, torch.randn, ps1.training_pairs.make):
         with pytest.raises(ValueError, match="seqcourse.check.inside"):
             importable(nowhere)
     with pytest.raises(ValueError, match="reference or a judge"):
@@ -133,7 +138,7 @@ def test_a_judge_of_its_own_may_judge_one_case_or_all():
 
     for options in ({"judge": judge_one}, {"judge_all": judge_all}):
         a_check = check(reference=None, likely=(), **options)
-        assert ask(a_check, ps1.training_pairs.reference).share == 1
+        assert ask(a_check, cuts).share == 1
         found = ask(a_check, lambda ids, length: (ids[None], ids[None]))
         assert found.share == 0 and "the rows have another length" in found.sentence
         assert "could not be judged" in ask(a_check, lambda ids, length: 7).sentence
