@@ -8,7 +8,8 @@ What counts is what runs, not what the source looks like: an alias, `getattr` or
 nothing. Three recorders work together, each on what the others cannot see: a dispatch mode on PyTorch's
 operators (also those that a method, `torch.ops` or TorchScript reaches), a function mode on PyTorch's
 functions before they fall into operators (`torch.lstm`), and Python's profiler on the functions of every
-library that are written in Python. An audit hook notes what would escape all three: threads, processes, ctypes, tracing.
+library that are written in Python. An audit hook notes what would escape all three: threads, processes,
+ctypes, tracing.
 
 The record is made in the process that an answer runs in, so code there can falsify it. Treat it as a
 deterrent: `seqcourse.grading` shows an instructor what looks like an attempt.
@@ -50,6 +51,7 @@ _LIBRARIES = tuple(
         str(Path(torch.__file__).resolve().parents[1]),
     }
 )
+_STANDARD = f"{sysconfig.get_paths()['stdlib']}/"
 _CHECKS = "seqcourse.check."
 # The checks' own calls (numel, named_parameters) are no use of the answer's.
 _CHECKING = (f"{_CHECKS}values:", f"{_CHECKS}modules:")
@@ -155,7 +157,7 @@ class Watch:
         if event != "call" or self._pauses:
             return
         name = _name_of(frame.f_code)
-        if name and not _is_checking(frame.f_back):
+        if name and name not in self._ran and not _is_checking(frame.f_back) and not _is_import(frame):
             self.add(name)
 
 
@@ -164,6 +166,11 @@ _watching: list[Watch] = []
 
 class _Operators(TorchDispatchMode):
     """Records PyTorch's operators: "torch.ops.aten:_softmax"."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Otherwise PyTorch imports its compiler at the first use, which takes three seconds."""
+        return False
 
     def __init__(self, watch: Watch) -> None:
         super().__init__()
@@ -240,10 +247,13 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _is_import(frame: types.FrameType | None) -> bool:
-    """Whether this happens because a library is imported: many start by looking round."""
+    """Whether this happens because a library imports another: thousands of functions, none an answer's."""
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        file = frame.f_code.co_filename
+        if file.startswith("<frozen importlib"):
             return True
+        if not file.startswith("<") and not _module_of(file) and not file.startswith(_STANDARD):
+            return False
         frame = frame.f_back
     return False
 
