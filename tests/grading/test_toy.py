@@ -268,7 +268,7 @@ def test_deleted_cells_count_nothing_and_wait_for_nobody(graded):
     assert row.points == {"double": 3, "half": 3, "quadruple": 3, "poll": 1, "why": 0}
     assert row.waiting == ()
     page = make_feedback(course, "ps1", "deleted").read_text(encoding="utf-8")
-    assert "The cell of why is gone: it counts as not answered." in page
+    assert "The cell of why is missing: it counts as not answered." in page
 
 
 def test_feedback_names_each_test_and_its_points(graded):
@@ -432,7 +432,7 @@ def test_two_runs_at_once_are_refused(toy):
     (toy.submitted / "ada" / "ps1").mkdir(parents=True)
     with (toy.folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(CourseError, match="another one is still at work"):
+        with pytest.raises(CourseError, match="another one is still running"):
             grade(toy, "ps1")
     assert [record.status for record in grade(toy, "ps1")] == ["missing"]
 
