@@ -18,6 +18,7 @@ import numpy
 import torch
 
 from seqcourse.check.compare import Mistake, Stopped, outcome
+from seqcourse.check.corpus import answers_to
 from seqcourse.check.discreet import discreet, error_in_words, public
 from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
 from seqcourse.check.naming import explaining
@@ -167,10 +168,13 @@ def _ended(name: str, ending: str) -> str:
 
 
 def load_checks(root: Path, assignment: str) -> ModuleType:
-    """The module solutions/checks/psN.py of a course; it holds CHECKS, WRONG and RIGHT.
+    """The module solutions/checks/psN.py of a course, with the answers that test its CHECKS.
+
+    WRONG, RIGHT and SURVIVORS are read from the texts in solutions/checks/psN (``corpus.Answers``); each
+    gives a list for an exercise. Where the texts are missing, as in a worker's copy, they are empty.
 
     Raises:
-        CourseError: there is none.
+        CourseError: there is no such module, or a text cannot be read.
     """
     path = root / "solutions" / "checks" / f"{assignment}.py"
     if not path.is_file():
@@ -181,6 +185,10 @@ def load_checks(root: Path, assignment: str) -> ModuleType:
     specification = importlib.util.spec_from_file_location(f"seqcourse_checks_{assignment}", path)
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
+    answers = answers_to(module.CHECKS, path.with_suffix(""))
+    module.WRONG = {name: found.wrong for name, found in answers.items()}
+    module.RIGHT = {name: found.right for name, found in answers.items() if found.right}
+    module.SURVIVORS = {name: found.survives for name, found in answers.items() if found.survives}
     return module
 
 
