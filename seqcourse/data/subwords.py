@@ -28,7 +28,7 @@ class SubwordVocabulary(TokenTable):
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        tokenizer.encode_special_tokens = True  # "<eos>" written in a text is text
+        tokenizer.encode_special_tokens = True  # treat "<eos>" in a text as ordinary text
         self._tokenizer = tokenizer
         super().__init__(tokenizer.id_to_token(number) for number in range(tokenizer.get_vocab_size()))
 
@@ -55,7 +55,7 @@ class SubwordVocabulary(TokenTable):
         tokenizer = Tokenizer(models.BPE(unk_token=SPECIALS[UNK]))
         steps = [normalizers.NFC(), *([normalizers.Lowercase()] if lowercase else [])]
         tokenizer.normalizer = normalizers.Sequence(steps)
-        # Words and signs are separate pieces; a space belongs to the word behind it.
+        # Words and punctuation are separate pieces; a space belongs to the following word.
         tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
             [pre_tokenizers.Metaspace(replacement=_SPACE), pre_tokenizers.Punctuation("isolated")]
         )
@@ -113,7 +113,7 @@ class SubwordVocabulary(TokenTable):
             if content["kind"] != "subwords":
                 raise ValueError(f"its kind is {content['kind']!r}")
             return cls(Tokenizer.from_str(json.dumps(content["tokenizer"])))
-        except Exception as error:  # the library raises bare exceptions for a wrong description
+        except Exception as error:  # the library raises plain Exception for invalid content
             raise CourseError(
                 f"{path}: expected a subword vocabulary as SubwordVocabulary.save writes it, "
                 f"but found something else ({error})."
@@ -129,6 +129,6 @@ def load_vocabulary(path: str | Path) -> Vocabulary:
     try:
         content = json.loads("\n".join(line for _, line in read_lines(Path(path))))
     except json.JSONDecodeError:
-        content = None  # which Vocabulary.load puts into a sentence
+        content = None  # Vocabulary.load raises the error
     subwords = isinstance(content, dict) and content.get("kind") == "subwords"
     return SubwordVocabulary.load(path) if subwords else Vocabulary.load(path)

@@ -13,7 +13,11 @@ from seqcourse.tokens import EOS, PAD, SOS, SPECIALS, UNK
 
 
 def drop_specials(ids: Iterable[int], size: int) -> list[int]:
-    """The ids before the first <eos>, without <pad> and <sos>; all of them must be below size."""
+    """The ids before the first <eos>, without <pad> and <sos>.
+
+    Raises:
+        CourseError: an id is not between 0 and ``size`` - 1.
+    """
     kept: list[int] = []
     for number in map(int, ids):
         if not 0 <= number < size:
@@ -81,12 +85,12 @@ class Vocabulary(TokenTable):
     def build(
         cls, token_lists: Iterable[Sequence[str]], min_count: int = 1, max_size: int | None = None
     ) -> Vocabulary:
-        """Collect the tokens of a text, the most frequent first (ties: in order of the alphabet).
+        """Collect the tokens of a text, the most frequent first (ties: alphabetically).
 
         Args:
             token_lists: tokenised sentences.
             min_count: leave out tokens seen less often.
-            max_size: keep at most so many entries, the four specials counted.
+            max_size: keep at most this many entries, including the four specials.
 
         Raises:
             CourseError: nothing is left to put into the vocabulary.
