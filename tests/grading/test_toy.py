@@ -465,7 +465,7 @@ def test_a_gradebook_in_use_is_waited_for_and_never_moved(toy, monkeypatch):
     monkeypatch.setattr(gradebook, "SOON", 0.1)
     with contextlib.closing(sqlite3.connect(toy.folder / "gradebook.db")) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(CourseError, match="another program uses it. Wait") as told:
+        with pytest.raises(CourseError, match="another program is using it. Wait") as told:
             open_gradebook(toy)
         assert "move" not in str(told.value)
     open_gradebook(toy)
