@@ -1,4 +1,4 @@
-"""Compare a student's result with the right one and find the mistake that explains it."""
+"""Compare a student's result with the expected one and name the mistake that explains a difference."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from seqcourse.check.inputs import copy, normal
 
 
 class Mistake(AssertionError):
-    """A self-check found something; the message is a sentence a student can act on."""
+    """A check failed. The message is a sentence that a student can act on."""
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows: the sentence alone, in lines that fit; IPython asks for this."""
+        """IPython's hook for the traceback: show only the wrapped sentence."""
         return textwrap.wrap(f"✗ {self}", width=88, break_long_words=False) or ["✗"]
 
 
 class Stopped(Exception):
-    """The error that a student's call stopped with, told again in plain text."""
+    """The error that a student's call raised: its type's name (``kind``) and its message."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -38,44 +38,45 @@ class Stopped(Exception):
 
 
 class AnyError(Exception):
-    """Raised by the answer of a likely mistake: any error does whose message holds this pattern."""
+    """Raised by a likely mistake that matches any error whose message contains this pattern."""
 
 
 @dataclass(frozen=True)
 class Other:
-    """What a student's call returned and no plain array can hold, in a few fixed words."""
+    """A result that plain arrays cannot represent, described by a fixed phrase."""
 
     words: str
 
 
 @dataclass(frozen=True)
 class Likely:
-    """A mistake that people really make.
+    """A typical mistake.
 
-    question: asks about the mistake ("Did you forget b_hh?").
-    answer: a function that makes it; it gets the arguments of the exercise. When a student's
-        function returns the same thing, or stops with the same error, the question is asked.
-        (A mistake that stops with many different messages raises AnyError with a pattern.)
+    question: asks about the mistake, for example "Did you forget b_hh?".
+    answer: a function with the exercise's arguments that makes the mistake. If the student's function
+        returns the same result or raises the same error, the message asks the question. Raise AnyError
+        with a pattern if the mistake's error message varies.
     """
 
     question: str
     answer: Callable[..., Any]
 
 
-def _flat(value: Any) -> list[Any]:
+def _flatten(value: Any) -> list[Any]:
     if isinstance(value, (tuple, list)):
-        # A student's own kind of tuple may have no end.
-        return [item for part in itertools.islice(value, 100_000) for item in _flat(part)]
+        # A student's tuple subclass may be infinite.
+        return [item for part in itertools.islice(value, 100_000) for item in _flatten(part)]
     return [torch.from_numpy(value) if isinstance(value, numpy.ndarray) else value]
 
 
-MOST_TOLD = 4
+NOT_A_TENSOR = "something that is not a tensor"
+MOST_DESCRIBED = 4
 MOST_AXES = 6
 DEEPEST = 2
 
 
 def _sizes(value: Tensor | numpy.ndarray) -> str:
-    """A shape in words; of very many axes only how many: their sizes could carry a message."""
+    """A shape in words. For many axes only their number: the sizes could leak hidden inputs."""
     sizes = [size_in_words(size) for size in value.shape]
     if len(sizes) > MOST_AXES:
         return f"with {size_in_words(len(sizes))} axes"
@@ -83,16 +84,16 @@ def _sizes(value: Tensor | numpy.ndarray) -> str:
 
 
 def describe(value: Any, depth: int = 0) -> str:
-    """A value in a few words: "a tensor (2, 3)", "a tuple of 2", "None"."""
+    """Describe a value briefly: "a tensor (2, 3)", "a tuple of 2", "None"."""
     if isinstance(value, (Tensor, numpy.ndarray)):
-        if is_discreet() and not value.ndim:  # plain numbers have become tensors on their way here
+        if is_discreet() and not value.ndim:  # plain numbers were converted to tensors
             return "a number"
         return f"a tensor {_sizes(value)}"
     if isinstance(value, (tuple, list)):
         whole = f"a {type(value).__name__} of {size_in_words(len(value))}"
-        inside = [describe(item, depth + 1) for item in value[:MOST_TOLD] if depth < DEEPEST]
+        inside = [describe(item, depth + 1) for item in value[:MOST_DESCRIBED] if depth < DEEPEST]
         return f"{whole} ({', '.join([*inside, '...'][: len(value)])})" if inside else whole
-    if isinstance(value, (set, frozenset)):  # how many there are may be what is asked for
+    if isinstance(value, (set, frozenset)):  # the size may be the answer
         return "a set" if is_discreet() else f"a set of {len(value)}"
     if callable(value):
         return "a function"
@@ -103,17 +104,17 @@ def describe(value: Any, depth: int = 0) -> str:
     if isinstance(value, Other):
         return value.words
     if is_discreet():
-        return _PLAIN.get(type(value), "something that is no tensor")
+        return _KINDS_IN_WORDS.get(type(value), NOT_A_TENSOR)
     if isinstance(value, (bool, int, float)):
         return repr(value)
     return f"{value!r}, of type {type(value).__name__}"
 
 
-_PLAIN = {bool: "a bool", int: "a number", float: "a number", str: "a string"}
+_KINDS_IN_WORDS = {bool: "a bool", int: "a number", float: "a number", str: "a string"}
 
 
-def _close(one: Any, other: Any, tolerance: float | None) -> bool:
-    """Whether two tensors hold the same numbers; the coarser dtype of the two sets the limit."""
+def _is_close(one: Any, other: Any, tolerance: float | None) -> bool:
+    """Whether two tensors are equal within a tolerance, by default that of the coarser dtype."""
     if not (isinstance(one, Tensor) and isinstance(other, Tensor)):
         return type(one) is type(other) and one == other
     if one.shape != other.shape:
@@ -128,22 +129,26 @@ def _close(one: Any, other: Any, tolerance: float | None) -> bool:
 
 
 def same(one: Any, other: Any, tolerance: float | None = None) -> bool:
-    """Whether two results (tensors, tuples of tensors) have the same shapes and numbers."""
+    """Whether two results (tensors or tuples of tensors) have equal shapes and numbers."""
     if isinstance(one, (tuple, list)) != isinstance(other, (tuple, list)):
         return False
-    ones, others = _flat(one), _flat(other)
+    ones, others = _flatten(one), _flatten(other)
     return len(ones) == len(others) and all(
-        _close(a, b, tolerance) for a, b in zip(ones, others, strict=True)
+        _is_close(a, b, tolerance) for a, b in zip(ones, others, strict=True)
     )
 
 
 def outcome(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
-    """The result of a call, or the exception that it stopped with."""
+    """The result of a call, or the exception that it raised.
+
+    Raises:
+        NotImplementedError: the function is an unsolved stub, see ``is_unsolved``.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return function(*arguments)
-    except Exception as error:  # a student's code may stop with anything
+    except Exception as error:  # student code may raise anything
         if is_unsolved(error):
             raise
         return error
@@ -156,9 +161,9 @@ _LIBRARIES = (
 
 
 def is_unsolved(error: BaseException) -> bool:
-    """Whether the stub of an exercise raised this error: a `raise` that stands in no library.
+    """Whether an exercise's stub raised this error: a NotImplementedError raised outside libraries.
 
-    PyTorch raises NotImplementedError, too, for what it cannot compute.
+    PyTorch also raises NotImplementedError, for unsupported operations.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
@@ -175,7 +180,7 @@ def error_kind(value: Any) -> str:
 
 
 def _explain(got: Any, arguments: Sequence[Any], likely: Iterable[Likely], tolerance) -> str:
-    """The question of the first likely mistake with the same outcome, or an empty string."""
+    """The question of the first likely mistake with the same outcome, or ""."""
     for mistake in likely:
         wrong = outcome(mistake.answer, copy(tuple(arguments)))
         if isinstance(wrong, AnyError):
@@ -189,8 +194,8 @@ def _explain(got: Any, arguments: Sequence[Any], likely: Iterable[Likely], toler
     return ""
 
 
-def _signature(name: str, got: Exception) -> str:
-    """A question, when the function itself takes other arguments than it was called with."""
+def _signature_question(name: str, got: Exception) -> str:
+    """A question if the function does not accept the arguments it was called with, otherwise ""."""
     if error_kind(got) == "TypeError" and str(got).startswith(f"{name.split()[0]}() "):
         return "Does it take the arguments that the text lists, in that order?"
     return ""
@@ -217,15 +222,17 @@ def compare(
     hint: str = "",
     tolerance: float | None = None,
 ) -> None:
-    """Raise Mistake, with the likeliest reason, unless `got` is `expected`.
+    """Raise Mistake, with the likeliest reason, unless `got` equals `expected`.
 
-    Compares structure, shapes, dtypes and numbers. `arguments` are those of the call; the `likely`
-    mistakes are tried on them. `hint` is added when none of them explains the difference.
+    Compares structure, shapes, dtypes and numbers. The `likely` mistakes are called with the same
+    `arguments`. `hint` is added if none of them explains the difference.
     """
     arguments = tuple(arguments)
     with sizes_told(*arguments, expected):
         if isinstance(got, Exception):
-            question = _explain(got, arguments, likely, tolerance) or _signature(name, got) or hint
+            question = (
+                _explain(got, arguments, likely, tolerance) or _signature_question(name, got) or hint
+            )
             sizes = ", ".join(describe(value) for value in arguments)
             raise Mistake(
                 f"{name} stopped with {error_in_words(error_kind(got), str(got))}. "
@@ -234,9 +241,9 @@ def compare(
         if got is None:
             raise Mistake(f"{name} returned None. Is the return statement missing?")
         if not same(got, expected, tolerance):
-            question = _explain(got, arguments, likely, tolerance) or _squeezed(got, expected)
+            question = _explain(got, arguments, likely, tolerance) or _squeeze_question(got, expected)
             raise Mistake(f"{name}: {_difference(got, expected)} {question or hint}".strip())
-        for one, other in zip(_flat(got), _flat(expected), strict=True):
+        for one, other in zip(_flatten(got), _flatten(expected), strict=True):
             if isinstance(one, Tensor) and one.dtype != other.dtype:
                 raise Mistake(
                     f"{name}: the numbers are right, but the dtype should be {other.dtype} like the "
@@ -244,9 +251,9 @@ def compare(
                 )
 
 
-def _squeezed(got: Any, expected: Any) -> str:
-    """A question, when the shapes differ by nothing but axes of size 1."""
-    for one, other in zip(_flat(got), _flat(expected), strict=False):
+def _squeeze_question(got: Any, expected: Any) -> str:
+    """A question if the shapes differ only by axes of size 1, otherwise ""."""
+    for one, other in zip(_flatten(got), _flatten(expected), strict=False):
         if not (isinstance(one, Tensor) and isinstance(other, Tensor)) or one.shape == other.shape:
             continue
         if one.ndim != other.ndim and one.squeeze().shape == other.squeeze().shape:
@@ -257,7 +264,7 @@ def _squeezed(got: Any, expected: Any) -> str:
 
 
 def _difference(got: Any, expected: Any) -> str:
-    ones, others = _flat(got), _flat(expected)
+    ones, others = _flatten(got), _flatten(expected)
     grouped = isinstance(got, (tuple, list)) == isinstance(expected, (tuple, list))
     plain = all(
         isinstance(item, Tensor) if isinstance(want, Tensor) else type(item) is type(want)
@@ -276,7 +283,7 @@ def _difference(got: Any, expected: Any) -> str:
             return f"the shape of {part} should be {_sizes(other)}, but is {_sizes(one)}."
         elif one.is_floating_point() and one.isnan().any() and not other.isnan().any():
             return f"{part} holds NaN (not a number)."
-        elif not _close(one, other, None):
+        elif not _is_close(one, other, None):
             wrong = (
                 f"the shape of {part} is right, the numbers are not."
                 if one.ndim
@@ -289,15 +296,15 @@ def _difference(got: Any, expected: Any) -> str:
 def gradients(
     function: Callable[..., Any], given: Mapping[str, Any], wanted: Sequence[str]
 ) -> dict[str, Tensor | None]:
-    """The gradient of a fixed weighted sum of the results, for the wanted arguments by name.
+    """The gradients of a fixed weighted sum of the results for the wanted arguments, by name.
 
-    None stands for an argument that no gradient reaches.
+    None for an argument that no gradient reaches.
     """
     given = copy(dict(given))
     for argument in wanted:
         given[argument].requires_grad_()
-    with torch.enable_grad():  # some cell of a notebook may have switched gradients off for all
-        results = [item for item in _flat(function(*given.values())) if item.is_floating_point()]
+    with torch.enable_grad():  # a notebook cell may have disabled gradients globally
+        results = [item for item in _flatten(function(*given.values())) if item.is_floating_point()]
         weights = [normal({"w": item.shape}, 7 + k)["w"] for k, item in enumerate(results)]
         total = sum((item * w).sum() for item, w in zip(results, weights, strict=True))
     if not total.requires_grad:
@@ -309,7 +316,7 @@ def gradients(
 def compare_gradients(
     name: str, got: Mapping[str, Tensor | Exception | None], expected: Mapping[str, Tensor | None]
 ) -> None:
-    """Raise Mistake when a gradient is wrong, is missing (None), or stopped with an error."""
+    """Raise Mistake if a gradient is wrong or missing (None), or computing it raised an error."""
     for argument, right in expected.items():
         reached = got[argument]
         if isinstance(reached, Exception):

@@ -1,9 +1,9 @@
-"""What a hidden check may say: the mistake and the shapes, never an input or an expected value.
+"""Keep hidden inputs out of messages: name the mistake and shapes, never an input or expected value.
 
-A student's code sees the hidden inputs while it is probed. Whatever it can put into a message could
-carry them out: the text of an exception, the name of a class, a returned string. So a verdict is
-spoken inside `discreet()`, where values are left out, and text that came from the student's process
-is told again from fixed sentences only, with no number in it but the sizes that are known anyway.
+Student code sees the hidden inputs while it is probed, and could leak them through any text it controls:
+an exception's message, a class name, a returned string. So verdicts run inside `discreet()`. There,
+values are left out, and text from the student's process is replaced by known messages, in which the only
+numbers are sizes that the student may know.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from contextvars import ContextVar
 from typing import Any
 
 _discreet: ContextVar[bool] = ContextVar("discreet", default=False)
-_known: ContextVar[frozenset[int]] = ContextVar("known", default=frozenset())
+_known_sizes: ContextVar[frozenset[int]] = ContextVar("known", default=frozenset())
 
 LONGEST = 700
-# A number that nobody writes into a sentence by hand: with decimals, or with many digits.
-_TELLING = re.compile(r"(?<![\w.])-?(?:\d+\.\d{2,}(?:e[-+]?\d+)?|\d+e[-+]?\d+|\d{5,})(?!\w)")
-# A student's code can raise any text: what is let through has room for sizes and known names only.
+# Numbers that do not occur in our own sentences: with several decimals, or with many digits.
+_LEAKING_NUMBER = re.compile(r"(?<![\w.])-?(?:\d+\.\d{2,}(?:e[-+]?\d+)?|\d+e[-+]?\d+|\d{5,})(?!\w)")
+# Student code can raise any text. These patterns admit only sizes and known names.
 _SIZES = r"\d{1,4}x\d{1,4}"
 _SCALAR = r"(?:Float|Double|Half|BFloat16|Long|Int|Short|Char|Byte|Bool|ComplexFloat|ComplexDouble)"
 _TYPE = (
     r"(?:NoneType|Tensor|Parameter|tuple|list|dict|set|str|int|float|bool|function|method|type|range|"
     r"generator|builtin_function_or_method|torch\.Size|ndarray|ellipsis|module)"
 )
-# Messages of Python and PyTorch that help, and hold nothing but shapes, dtypes and names.
-_KNOWN = [
+# Helpful messages of Python and PyTorch that contain only shapes, dtypes and names.
+_KNOWN_MESSAGES = [
     re.compile(pattern, re.ASCII)
     for pattern in (
         rf"mat1 and mat2 shapes cannot be multiplied \({_SIZES} and {_SIZES}\)",
@@ -63,7 +63,7 @@ _KNOWN = [
         rf"'{_TYPE}' object has no attribute",
     )
 ]
-# The numbers in them, but for those that always stand there: mat1, batch2, BFloat16, element 0, 3D.
+# Group 1 matches their variable numbers; fixed ones are mat1, batch2, BFloat16, element 0 and 3D.
 _NUMBER = re.compile(r"(?:mat|batch|Float|element )\d+|\dD|(\d+)", re.ASCII)
 _BUILTIN_ERRORS = {
     name
@@ -74,7 +74,7 @@ _BUILTIN_ERRORS = {
 
 @contextlib.contextmanager
 def discreet() -> Iterator[None]:
-    """Inside, sentences about a result hold no values."""
+    """Context manager: sentences about results contain no values."""
     token = _discreet.set(True)
     try:
         yield
@@ -83,22 +83,22 @@ def discreet() -> Iterator[None]:
 
 
 def is_discreet() -> bool:
-    """Whether a sentence that is being made is about hidden inputs."""
+    """Whether the current sentence is about hidden inputs."""
     return _discreet.get()
 
 
 @contextlib.contextmanager
 def sizes_told(*values: Any) -> Iterator[None]:
-    """Inside, the sizes of these values may be told: of the arguments of a call, of its right result."""
-    token = _known.set(frozenset(size for value in values for size in _sizes_of(value)))
+    """Context manager: sentences may mention sizes in these values (the call's arguments and result)."""
+    token = _known_sizes.set(frozenset(size for value in values for size in _sizes_of(value)))
     try:
         yield
     finally:
-        _known.reset(token)
+        _known_sizes.reset(token)
 
 
 def _sizes_of(value: Any) -> Iterator[int]:
-    """Every size in a value: lengths, axes and their sizes, a whole number that stands alone."""
+    """Yield every size in a value: lengths, numbers of axes, axis sizes, and integers."""
     if hasattr(value, "shape") and hasattr(value, "ndim"):
         yield from (*value.shape, *range(value.ndim + 1), math.prod(value.shape))
     elif isinstance(value, (tuple, list)):
@@ -111,20 +111,20 @@ def _sizes_of(value: Any) -> Iterator[int]:
 
 
 def size_in_words(size: int) -> str:
-    """A size that a student's code has chosen; when discreet, only if `sizes_told` knows it."""
-    return str(size) if not is_discreet() or size in _known.get() else "…"
+    """A size chosen by student code; "…" if discreet and `sizes_told` does not allow it."""
+    return str(size) if not is_discreet() or size in _known_sizes.get() else "…"
 
 
 def error_in_words(kind: str, message: str) -> str:
-    """An error of a student's call: in full for a self-check, from known sentences when discreet.
+    """An error of a student's call: in full for a self-check, otherwise only as a known message.
 
-    It goes into a sentence, so its own full stop is left out.
+    Without a trailing full stop, for use inside a sentence.
     """
     if not is_discreet():
         return f"{kind}: {message}".rstrip().removesuffix(".")
     if kind not in _BUILTIN_ERRORS:
         return "an error of its own"
-    for pattern in _KNOWN:
+    for pattern in _KNOWN_MESSAGES:
         found = pattern.match(message)
         if found:
             return f"{kind}: {_NUMBER.sub(_number_in_words, found.group())}"
@@ -136,7 +136,7 @@ def _number_in_words(found: re.Match[str]) -> str:
 
 
 def public(sentence: str) -> str:
-    """The last look at what a student will read: no telling number, no control character, not long."""
-    sentence = _TELLING.sub("…", sentence)
+    """Sanitise a message to a student: hide leaking numbers, drop control characters, limit length."""
+    sentence = _LEAKING_NUMBER.sub("…", sentence)
     sentence = " ".join("".join(one if one.isprintable() else " " for one in sentence).split())
     return sentence if len(sentence) <= LONGEST else sentence[: LONGEST - 1] + "…"

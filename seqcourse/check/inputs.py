@@ -1,4 +1,4 @@
-"""Inputs for checks: drawn from a seed, strewn over memory, copied."""
+"""Inputs for checks: random tensors, non-contiguous views, copies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor
 def normal(
     sizes: Mapping[str, Sequence[int]], seed: int = 0, dtype: torch.dtype = torch.float64
 ) -> dict[str, Tensor]:
-    """Tensors of normal numbers by name; the global random state stays as it is."""
+    """Standard normal tensors by name, without using the global random state."""
     generator = torch.Generator().manual_seed(seed)
     return {
         name: torch.randn(tuple(size), generator=generator, dtype=torch.float64).to(dtype)
@@ -22,7 +22,7 @@ def normal(
 
 
 def literal(seed: int = 0, **arguments: Any) -> dict[str, Any]:
-    """The arguments as they stand in the case: for answers that take plain numbers and words."""
+    """The case's arguments unchanged, for exercises with plain numbers and strings."""
     return arguments
 
 
@@ -31,14 +31,14 @@ def drawn(
     sizes: Mapping[str, Sequence[int]],
     dtype: torch.dtype = torch.float64,
 ) -> dict[str, Tensor]:
-    """Tensors of normal numbers by name, drawn from the generator of a hidden check."""
+    """Standard normal tensors by name, drawn from a hidden check's generator."""
     return {
         name: torch.from_numpy(rng.normal(size=tuple(size))).to(dtype) for name, size in sizes.items()
     }
 
 
 def noncontiguous(value: Any) -> Any:
-    """The same numbers in a tensor whose entries do not lie side by side in memory."""
+    """The same values as non-contiguous tensors."""
     if isinstance(value, Tensor) and value.ndim > 1:
         return value.transpose(0, -1).contiguous().transpose(0, -1)
     if isinstance(value, Tensor) and value.ndim == 1:
@@ -49,7 +49,7 @@ def noncontiguous(value: Any) -> Any:
 
 
 def copy(value: Any) -> Any:
-    """A copy of tensors in tuples, lists and dicts; anything else is passed through."""
+    """Copy tensors, also inside tuples, lists and dicts. Other values are not copied."""
     if isinstance(value, Tensor):
         fresh = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype, device=value.device)
         return fresh.copy_(value.detach()).requires_grad_(value.requires_grad)

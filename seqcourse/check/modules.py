@@ -1,15 +1,15 @@
-"""Checks of classes: an object is built, given weights, called several times; its gradients compared.
+"""Check classes: build an object, set its weights, call it several times, compare results and gradients.
 
-What a maker returns for such an exercise (`module_arguments` makes it from sizes):
+A maker for such an exercise returns (`module_arguments` makes it from sizes):
 
     {
-        "build": {"d": 4},                          # the arguments of the class, by name
-        "weights": {"w.weight": ..., "b": ...},     # its parameters, by the names that the text gives
-        "calls": [{"x": ...}, {"x": ...}],          # the arguments of calls of one and the same object
+        "build": {"d": 4},                          # arguments of the class, by name
+        "weights": {"w.weight": ..., "b": ...},     # its parameters, named as in the exercise's text
+        "calls": [{"x": ...}, {"x": ...}],          # arguments of successive calls of one object
     }
 
-In a check, `record=record_module` stands beside it, `reference` is the right class, the `answer` of a
-likely mistake is a class that makes it, and `gradient` names parameters.
+The check sets `record=record_module`. Its `reference` is the right class, the `answer` of a likely
+mistake is a class that makes the mistake, and `gradient` names parameters.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def module_arguments(
     calls: int = 2,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """What a class is tested with, from sizes alone: its weights and the arguments of every call."""
+    """Arguments for testing a class, made from sizes: its weights, and the arguments of every call."""
     return {
         "build": dict(build),
         "weights": normal(weights, seed=seed),
@@ -61,9 +61,11 @@ def record_module(
     prefix: str = "",
     gradient: Sequence[str] = (),
 ) -> dict[str, numpy.ndarray]:
-    """For a probe: build an object, give it weights, call it; write down results and gradients."""
+    """Build an object for a probe, set its weights and call it; record results and gradients."""
     mine = copy(dict(given))
-    found = arrays(**{f"{prefix}{name}": item for name, item in _use(student, mine, gradient).items()})
+    found = arrays(
+        **{f"{prefix}{name}": item for name, item in _build_and_call(student, mine, gradient).items()}
+    )
     return found | after(_inputs(mine), prefix)
 
 
@@ -79,7 +81,7 @@ def judge_module(
     hint: str = "",
     tolerance: float | None = None,
 ) -> None:
-    """Judge for a verdict what `record_module` wrote down under the same prefix; raise Mistake."""
+    """Judge what `record_module` stored under the same prefix; raise Mistake if it is wrong."""
     built = result(found, f"{prefix}built")
     if isinstance(built, Stopped):
         question = _explain_stop(likely, built, given) or hint
@@ -91,9 +93,9 @@ def judge_module(
         )
     _compare_names(name, found, given["weights"], prefix)
     unchanged(name, found, _inputs(given), prefix)
-    right = arrays(**_use(reference, copy(dict(given)), gradient))
+    right = arrays(**_build_and_call(reference, copy(dict(given)), gradient))
     results, expected = result(found, f"{prefix}result"), result(right, "result")
-    fitting = _fitting(likely, results, given, tolerance)
+    fitting = _explanations(likely, results, given, tolerance)
     for number, call in enumerate(given["calls"]):
         label = f"{name} ({ORDINALS[number]} call of one object)" if number else name
         mistakes = [Likely(question, _returns(wrong[number])) for question, wrong in fitting]
@@ -114,20 +116,22 @@ def judge_module(
         compare_gradients(name, *reached)
 
 
-def _use(build: Callable[..., Any], given: Mapping[str, Any], gradient: Sequence[str]) -> dict[str, Any]:
-    """What an object of a class does: plain results by name, made in the same way by both halves."""
-    thing = outcome(lambda: build(**given["build"]), ())
-    if isinstance(thing, Exception):
-        return {"built": thing}
+def _build_and_call(
+    build: Callable[..., Any], given: Mapping[str, Any], gradient: Sequence[str]
+) -> dict[str, Any]:
+    """Build and call an object; return its results by name. Used by both the probe and the verdict."""
+    instance = outcome(lambda: build(**given["build"]), ())
+    if isinstance(instance, Exception):
+        return {"built": instance}
     weights = given["weights"]
     try:
-        shapes = {key: tuple(value.shape) for key, value in _parameters(thing, weights).items()}
+        shapes = {key: tuple(value.shape) for key, value in _parameters(instance, weights).items()}
     except (AttributeError, TypeError) as error:
         return {"built": error}
     if shapes != {key: tuple(value.shape) for key, value in weights.items()}:
         return {"built": True, "names": _in_words(shapes)}
-    parameters = _load(thing, weights)
-    results = tuple(outcome(thing, tuple(call.values())) for call in given["calls"])
+    parameters = _load(instance, weights)
+    results = tuple(outcome(instance, tuple(call.values())) for call in given["calls"])
     used = {"built": True, "names": _in_words(shapes), "result": results}
     wanted = {key: parameters[key] for key in gradient}
     reached = outcome(_gradients, (results, wanted))
@@ -136,30 +140,30 @@ def _use(build: Callable[..., Any], given: Mapping[str, Any], gradient: Sequence
     return used | {f"gradient.{key}": item for key, item in reached.items()}
 
 
-def _parameters(thing: Any, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """An object's parameters by name: all of a module's, those asked for of anything else."""
-    if isinstance(thing, nn.Module):
-        return dict(thing.named_parameters())
-    named = {key: outcome(reduce, (getattr, key.split("."), thing)) for key in weights}
+def _parameters(instance: Any, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """An object's parameters by name: all of them for a module, otherwise those in ``weights``."""
+    if isinstance(instance, nn.Module):
+        return dict(instance.named_parameters())
+    named = {key: outcome(reduce, (getattr, key.split("."), instance)) for key in weights}
     return {key: value for key, value in named.items() if isinstance(value, Tensor)}
 
 
-def _load(thing: Any, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Give an object its weights; its parameters by name."""
-    if isinstance(thing, nn.Module):
-        thing.to(next(iter(weights.values())).dtype if weights else torch.float64)
-        thing.load_state_dict(dict(weights), strict=False)
-        thing.eval()
-        return dict(thing.named_parameters())
+def _load(instance: Any, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Set an object's weights and return its parameters by name."""
+    if isinstance(instance, nn.Module):
+        instance.to(next(iter(weights.values())).dtype if weights else torch.float64)
+        instance.load_state_dict(dict(weights), strict=False)
+        instance.eval()
+        return dict(instance.named_parameters())
     loaded = {key: value.detach().clone().requires_grad_() for key, value in weights.items()}
     for key, value in loaded.items():
         *path, last = key.split(".")
-        setattr(reduce(getattr, path, thing), last, value)
+        setattr(reduce(getattr, path, instance), last, value)
     return loaded
 
 
 def _gradients(results: Sequence[Any], parameters: Mapping[str, Tensor]) -> dict[str, Tensor | None]:
-    """The gradient of a fixed weighted sum of all results by parameter; None where none arrives."""
+    """The gradient of a fixed weighted sum of all results per parameter; None if none reaches it."""
     parts = [part for item in results for part in (item if isinstance(item, (tuple, list)) else [item])]
     total = torch.zeros((), dtype=torch.float64)
     for k, part in enumerate(parts):
@@ -178,7 +182,7 @@ def _in_words(shapes: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
 def _compare_names(
     name: str, found: Mapping[str, numpy.ndarray], weights: Mapping[str, Tensor], prefix: str
 ) -> None:
-    """Raise Mistake unless the object has the parameters that the text asks for, and no others."""
+    """Raise Mistake unless the object has exactly the parameters that the text asks for."""
     theirs = set(result(found, f"{prefix}names"))
     wanted = _in_words({key: tuple(value.shape) for key, value in weights.items()})
     missing = [item for item in wanted if item not in theirs]
@@ -205,21 +209,21 @@ def _inputs(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _explain_stop(likely: Iterable[Likely], stopped: Stopped, given: Mapping[str, Any]) -> str:
-    """The question of the first likely mistake that cannot be built for the same reason."""
+    """The question of the first likely mistake that fails to build with the same error, or ""."""
     for mistake in likely:
-        built = _use(mistake.answer, copy(dict(given)), ())["built"]
+        built = _build_and_call(mistake.answer, copy(dict(given)), ())["built"]
         if error_kind(built) == stopped.kind and str(built) == str(stopped):
             return mistake.question
     return ""
 
 
-def _fitting(
+def _explanations(
     likely: Iterable[Likely], results: Any, given: Mapping[str, Any], tolerance: float | None
 ) -> list[tuple[str, Any]]:
-    """Question and results of the likely mistakes that explain all calls, or else of all of them."""
+    """(question, results) of the likely mistakes that explain all calls; of all if none does."""
     tried = []
     for mistake in likely:
-        used = arrays(**_use(mistake.answer, copy(dict(given)), ()))
+        used = arrays(**_build_and_call(mistake.answer, copy(dict(given)), ()))
         if any(key.startswith("result.") for key in used):
             tried.append((mistake.question, result(used, "result")))
     whole = [
@@ -234,7 +238,7 @@ def _fitting(
 
 
 def _returns(value: Any) -> Callable[..., Any]:
-    """A function that returns a value, or raises it when it is an error."""
+    """A function that returns a value, or raises it if it is an error."""
 
     def function(*arguments: Any) -> Any:
         if isinstance(value, Exception):

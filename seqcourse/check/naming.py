@@ -1,4 +1,4 @@
-"""Which likely mistake explains the results of several calls at once?"""
+"""Find the likely mistakes that explain the results of several calls."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from seqcourse.check.values import plainly
 def explaining(
     likely: Sequence[Likely], results: Sequence[Any], made: Sequence[Mapping[str, Any]]
 ) -> list[Likely]:
-    """The likely mistakes that give all of these results; if none does, all that are likely.
+    """The likely mistakes that reproduce all of these results, or all likely mistakes if none does.
 
-    On one call alone different mistakes often come out the same.
+    A single call often cannot tell two mistakes apart.
 
-    results: what the student's function returned (from `result`), or the error that it stopped with.
-    made: the arguments of the same calls.
+    Args:
+        likely: the candidates.
+        results: results of the student's function (from `result`), or errors, which are ignored.
+        made: the arguments of the same calls.
     """
     calls = [
         (got, tuple(given.values()))

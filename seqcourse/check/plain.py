@@ -1,8 +1,7 @@
-"""Plain arrays as bytes: what passes between the process that a student's code runs in and the grader.
+"""Serialise plain arrays: the payload between the student's process and the grader.
 
-The format is that of safetensors: a short header of names, dtypes and sizes, then the numbers. It
-holds no code, so reading it runs none. Text (an error's message, the letter of a poll) travels as
-its UTF-8 bytes.
+The format is safetensors: a header with names, dtypes and sizes, then the numbers. Reading it runs no
+code. Text (an error message, the letter of a poll) is stored as JSON in an array of bytes.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ TEXT = "text:"
 MOST_BYTES = 1 << 26
 MOST_ARRAYS = 20_000
 MOST_TEXT = 100_000
-MOST_LETTERS = 4_000_000  # of a row of strings, each as wide as the longest
+MOST_LETTERS = 4_000_000  # of an array of strings, each as wide as the longest
 
 
 def pack(found: Mapping[str, numpy.ndarray]) -> bytes:
-    """Arrays by name as bytes. An array of objects becomes the word for it, not its content."""
+    """Serialise arrays by name. Only the dtype of an array of objects is kept, not its content."""
     plain = {}
     for name, value in found.items():
         if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8:
@@ -35,13 +34,17 @@ def pack(found: Mapping[str, numpy.ndarray]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, numpy.ndarray]:
-    """What `pack` packed; ValueError for anything else, whoever wrote it."""
+    """Read untrusted bytes.
+
+    Raises:
+        ValueError: for anything that `pack` did not produce.
+    """
     if len(data) > MOST_BYTES:
         raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
     try:
         plain = load(data)
     except (SafetensorError, KeyError, ValueError, TypeError, OverflowError, MemoryError) as error:
-        raise ValueError("no plain arrays") from error
+        raise ValueError("not plain arrays") from error
     if len(plain) > MOST_ARRAYS:
         raise ValueError(f"more than {MOST_ARRAYS} arrays")
     found = {}
@@ -54,14 +57,14 @@ def unpack(data: bytes) -> dict[str, numpy.ndarray]:
 
 
 def _text(value: numpy.ndarray) -> numpy.ndarray:
-    """A string, or a row of strings, from its bytes."""
+    """A string or an array of strings from its bytes."""
     try:
         words = json.loads(value.tobytes()[:MOST_TEXT])
     except (ValueError, RecursionError) as error:
-        raise ValueError("text that cannot be read") from error
+        raise ValueError("unreadable text") from error
     parts = words if isinstance(words, list) else [words]
     if not all(isinstance(part, str) for part in parts):
-        raise ValueError("text that is none")
+        raise ValueError("not text")
     if len(parts) * max(map(len, parts), default=0) > MOST_LETTERS:
         raise ValueError("very long text")
     return numpy.array(words, dtype=str)

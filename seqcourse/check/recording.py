@@ -1,8 +1,7 @@
-"""What a probe writes down of a call, and what a verdict reads from it: plain arrays by name.
+"""Record a call of a student's function as plain arrays by name, and judge the recording.
 
-A probe calls the student's function (`record`); a verdict compares what it wrote down with an oracle
-(`judge`) and raises Mistake with a reason. The verdict needs nothing of the student's process but the
-arrays.
+A probe calls the student's function (`record`). A verdict compares the recording with the reference
+(`judge`) and raises Mistake with a reason. Only the arrays leave the student's process.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from seqcourse.check.watch import Watch, paused
 
 
 def after(given: Mapping[str, Any], prefix: str = "") -> dict[str, numpy.ndarray]:
-    """The inputs as they are after the call, for `unchanged` (functions are left out)."""
+    """The inputs after the call, for `unchanged`. Functions and generators are left out."""
     left = {name: value for name, value in given.items() if _has_numbers(value)}
     flags = {
         f"{prefix}asks.{name}": value.requires_grad
@@ -48,7 +47,7 @@ def _has_numbers(value: Any) -> bool:
 def unchanged(
     name: str, found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str = ""
 ) -> None:
-    """Raise Mistake when the inputs that came back in `after` are not those of `given`."""
+    """Raise Mistake if the inputs recorded by `after` differ from `given`."""
     for key, before in after(given, prefix).items():
         floating = before.dtype.kind == "f"
         if key in found and numpy.array_equal(found[key], before, equal_nan=floating):
@@ -59,11 +58,11 @@ def unchanged(
 
 
 _CHANGED = {
-    "after": "whoever calls it still needs the old numbers. Did you write += or an operation that "
-    "ends in _ (add_, mul_)? Make a new tensor.",
-    "set": "whoever calls it still needs the old set. Did you write &=, add() or remove()? Make a new "
-    "set, such as a & b.",
-    "asks": "it switches requires_grad on for the caller's tensor. Make a copy first: "
+    "after": "the caller still needs the old numbers. Did you use += or an operation whose name ends in "
+    "_ (add_, mul_)? Make a new tensor.",
+    "set": "the caller still needs the old set. Did you use &=, add() or remove()? Make a new set, such "
+    "as a & b.",
+    "asks": "it turns on requires_grad for the caller's tensor. Make a copy first: "
     "h.detach().clone().requires_grad_().",
 }
 
@@ -74,7 +73,7 @@ def record(
     prefix: str = "",
     gradient: Sequence[str] = (),
 ) -> dict[str, numpy.ndarray]:
-    """One call of a student's function for a probe: result, inputs afterwards, gradients."""
+    """Call a student's function for a probe; record its result, the inputs afterwards, and gradients."""
     kept = copy(dict(given))
     got = outcome(student, tuple(given.values()))
     found = arrays(**{f"{prefix}result": got}) | after(given, prefix)
@@ -116,11 +115,11 @@ def judge(
     hint: str = "",
     tolerance: float | None = None,
 ) -> None:
-    """Judge for a verdict what `record` wrote down under the same prefix; raise Mistake."""
+    """Judge what `record` stored under the same prefix; raise Mistake if it is wrong."""
     unchanged(name, found, given, prefix)
     got = result(found, f"{prefix}result")
-    # Results of the oracle and of likely mistakes go the same way as the student's: so 2.0 and a
-    # tensor of it are alike.
+    # Convert the reference's and the likely mistakes' results as the student's were converted, so that
+    # 2.0 and tensor(2.0) are equal.
     expected = plainly(reference)(*copy(tuple(given.values())))
     likely = [Likely(mistake.question, plainly(mistake.answer)) for mistake in likely]
     compare(name, got, expected, given.values(), likely, hint=hint, tolerance=tolerance)
@@ -131,14 +130,14 @@ def judge(
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Swallow warnings and what is written to stderr: nbgrader gives 0 for either."""
+    """Suppress warnings and stderr: nbgrader gives 0 points for either."""
     with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
         yield
 
 
 def poll_verdict(name: str, answer: numpy.ndarray, right: str) -> None:
-    """Raise Mistake unless the answer to a poll is the right letter (None is no answer)."""
+    """Raise Mistake unless the answer to a poll is the right letter. None means not answered."""
     letter = str(answer)
     if letter == "None":
         raise Mistake(f"{name} is not answered.")

@@ -1,9 +1,13 @@
-"""What a student's function returned, as plain arrays by name, and back.
+"""Convert results of student functions to plain arrays by name, and back.
 
-`arrays` runs beside the student's code and meets whatever an answer may return; `result` runs with
-the verdict and meets whatever a file may hold. A name stands for one value: NAME for numbers and
-text, NAME.error for an error, NAME.tuple or NAME.list for the number of its parts NAME.0, NAME.1, ...,
-NAME.set for a set of whole numbers or of tuples of them, NAME.other for words on anything else.
+`arrays` runs in the student's process and must handle any value. `result` runs with the verdict; its
+input is untrusted. The name of an array encodes the kind of value:
+
+NAME                    numbers, text or None
+NAME.error              an error: its type and message
+NAME.tuple, NAME.list   the number of parts, which are NAME.0, NAME.1, ...
+NAME.set                a set of whole numbers, or of tuples of them
+NAME.other              a fixed phrase that describes anything else
 """
 
 from __future__ import annotations
@@ -17,30 +21,29 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Mistake, Other, Stopped, error_kind
+from seqcourse.check.compare import NOT_A_TENSOR, Mistake, Other, Stopped, error_kind
 
 MOST_PARTS = 2_000
 MOST_LETTERS = 1_000
 MOST_NUMBERS = 500_000
 LARGEST = 1 << 40
-SETS = "a set whose entries are no plain whole numbers or tuples of them (.item() makes one of a tensor)"
+SETS = "a set whose entries are not plain whole numbers or tuples of them (use .item() on tensors)"
 MANY = "something with very many parts"
 _KINDS: tuple[tuple[type, str], ...] = (
     (dict, "a dict"),
     (set, SETS),
     (frozenset, SETS),
     (Iterator, "a generator or iterator, which must be used up first"),
-    (Tensor, "a tensor whose entries are no plain numbers"),
-    (numpy.ndarray, "an array whose entries are no plain numbers"),
+    (Tensor, "a tensor whose entries are not plain numbers"),
+    (numpy.ndarray, "an array whose entries are not plain numbers"),
     (Callable, "a function"),
 )
 LARGE = "a tensor of very many numbers"
-ELSE = "something that is no tensor"
-_WORDS = {words for _, words in _KINDS} | {MANY, LARGE, ELSE}
+_WORDS = {words for _, words in _KINDS} | {MANY, LARGE, NOT_A_TENSOR}
 
 
 def arrays(**values: Any) -> dict[str, numpy.ndarray]:
-    """Results as plain NumPy arrays by name: all that a probe hands over; `result` undoes it."""
+    """Convert results to plain NumPy arrays by name, the only output of a probe. `result` inverts it."""
     plain: dict[str, numpy.ndarray] = {}
     for name, value in values.items():
         if isinstance(value, Exception):
@@ -57,8 +60,8 @@ def arrays(**values: Any) -> dict[str, numpy.ndarray]:
 
 
 def _parts(name: str, value: tuple | list) -> dict[str, numpy.ndarray]:
-    """A tuple or list, part by part."""
-    parts = list(itertools.islice(value, MOST_PARTS + 1))  # a subclass may have no end
+    """Convert a tuple or list, part by part."""
+    parts = list(itertools.islice(value, MOST_PARTS + 1))  # a subclass may be infinite
     if len(parts) > MOST_PARTS:
         return {f"{name}.other": numpy.array(MANY)}
     kind = "list" if isinstance(value, list) else "tuple"
@@ -67,7 +70,7 @@ def _parts(name: str, value: tuple | list) -> dict[str, numpy.ndarray]:
 
 
 def _numbers(value: Any) -> numpy.ndarray | None:
-    """Numbers or text as an array of their own; None for what is neither."""
+    """Numbers, text or None as an array; None if the value is something else."""
     if value is None:
         return numpy.array("None")
     if isinstance(value, Tensor):
@@ -75,7 +78,7 @@ def _numbers(value: Any) -> numpy.ndarray | None:
             if value.numel() > MOST_NUMBERS:
                 return None
             value = value.detach().cpu().numpy().copy()
-        except (TypeError, RuntimeError):  # no dtype of NumPy's, or a layout of its own
+        except (TypeError, RuntimeError):  # a dtype or layout that NumPy lacks
             return None
     if not isinstance(value, (bool, int, float, str, numpy.generic, numpy.ndarray)):
         return None
@@ -87,7 +90,7 @@ def _numbers(value: Any) -> numpy.ndarray | None:
 
 
 def _entries(value: set | frozenset) -> numpy.ndarray | None:
-    """A set of whole numbers (N,), or of tuples of K whole numbers (N, K), in order; or None."""
+    """A set of whole numbers as a sorted array (N,), of K-tuples as (N, K); None for other sets."""
     entries = list(itertools.islice(value, MOST_PARTS + 1))
     if len(entries) > MOST_PARTS:
         return None
@@ -95,14 +98,14 @@ def _entries(value: set | frozenset) -> numpy.ndarray | None:
     alike = len({(isinstance(entry, tuple), len(row)) for entry, row in zip(entries, rows, strict=True)})
     if alike > 1 or not all(whole(number) for row in rows for number in row):
         return None
-    # No position is as large as the limit: what is cut off there stays wrong.
+    # Clamp to int64. No right answer is as large as LARGEST, so a clamped value stays wrong.
     ordered = sorted(tuple(max(-LARGEST, min(LARGEST, int(n))) for n in row) for row in rows)
     array = numpy.array(ordered, dtype=numpy.int64)
     return array[:, 0] if entries and not isinstance(entries[0], tuple) else array
 
 
 def whole(value: Any) -> bool:
-    """Whether something is a plain whole number, Python's or NumPy's."""
+    """Whether a value is a whole number of Python or NumPy (and not a bool)."""
     return isinstance(value, (int, numpy.integer)) and not isinstance(value, bool)
 
 
@@ -110,16 +113,17 @@ def _words(value: Any) -> str:
     if isinstance(value, Tensor) and not value.is_nested or isinstance(value, numpy.ndarray):
         if math.prod(value.shape) > MOST_NUMBERS:
             return LARGE
-    return next((words for kind, words in _KINDS if isinstance(value, kind)), ELSE)
+    return next((words for kind, words in _KINDS if isinstance(value, kind)), NOT_A_TENSOR)
 
 
 def result(found: Mapping[str, numpy.ndarray], name: str) -> Any:
-    """The value that went into `arrays` under this name: a tensor, a set, a tuple of such, ...
+    """Invert `arrays`: the value stored under this name.
 
-    A number comes back as a tensor (), an error as Stopped, what is no plain value as Other.
+    A number comes back as a tensor (), an error as Stopped, a value that arrays cannot represent as
+    Other.
 
     Raises:
-        Mistake: there is nothing under this name.
+        Mistake: nothing is stored under this name.
     """
     if name in found:
         value = numpy.array(found[name])
@@ -132,7 +136,7 @@ def result(found: Mapping[str, numpy.ndarray], name: str) -> Any:
         return _set(found[f"{name}.set"])
     if f"{name}.other" in found:
         words = str(found[f"{name}.other"])
-        return Other(words if words in _WORDS else ELSE)
+        return Other(words if words in _WORDS else NOT_A_TENSOR)
     for kind in (tuple, list):
         if f"{name}.{kind.__name__}" in found:
             parts = range(min(MOST_PARTS, int(found[f"{name}.{kind.__name__}"])))
@@ -142,7 +146,7 @@ def result(found: Mapping[str, numpy.ndarray], name: str) -> Any:
 
 def _error(words: numpy.ndarray) -> Stopped | Other:
     if words.dtype.kind != "U" or words.shape != (2,):
-        return Other(ELSE)
+        return Other(NOT_A_TENSOR)
     return Stopped(*words.tolist())
 
 
@@ -153,5 +157,5 @@ def _set(entries: numpy.ndarray) -> set | Other:
 
 
 def plainly(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, with its results as they come back from plain arrays."""
+    """Wrap a function so that its results are converted to plain arrays and back."""
     return lambda *arguments: result(arrays(result=function(*arguments)), "result")

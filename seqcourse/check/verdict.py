@@ -5,13 +5,10 @@ Probe output is untrusted.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy
@@ -20,7 +17,7 @@ import torch
 from seqcourse.check.compare import Mistake, Stopped, outcome
 from seqcourse.check.discreet import discreet, error_in_words, public
 from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
-from seqcourse.check.listing import read_checks
+from seqcourse.check.load import load_checks
 from seqcourse.check.naming import explaining
 from seqcourse.check.plain import pack, unpack
 from seqcourse.check.probe import BROKE, MISSING, RAN, UNSOLVED, probe
@@ -172,28 +169,6 @@ def _ended(name: str, ending: str) -> str:
     if ending.startswith("signal"):
         return f"{name} was stopped by the system: it used too much memory or time, or ended itself."
     return f"{name} ended the process that called it. An answer should return, and never exit."
-
-
-def load_checks(root: Path, assignment: str) -> ModuleType:
-    """The module solutions/checks/psN.py of a course; it holds CHECKS, WRONG and RIGHT.
-
-    Raises:
-        CourseError: there is none.
-    """
-    path = root / "solutions" / "checks" / f"{assignment}.py"
-    if not path.is_file():
-        raise CourseError(
-            f"The hidden checks of {assignment} should be in solutions/checks/{assignment}.py, but "
-            f"there is no such file in {root}."
-        )
-    specification = importlib.util.spec_from_file_location(f"seqcourse_checks_{assignment}", path)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    listed = path.with_suffix("") / "checks.txt"
-    if listed.is_file():
-        exercises = importlib.import_module(f"seqcourse.check.{assignment}").EXERCISES
-        module.CHECKS = read_checks(listed, exercises)
-    return module
 
 
 def here(assignment: str, cell: str, space: Mapping[str, Any], seed: int = 20_001) -> None:

@@ -1,6 +1,6 @@
 """Data of the course: texts, tokens, vocabularies, batches, data sets and their splits.
 
-Nothing here needs a network: the course's data is in ``seqcourse/data/files``.
+All data is in ``seqcourse/data/files``; nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ __all__ = [
     "without_stress",
 ]
 
-# These modules import torch, so each is loaded when one of its names is first used.
+# These modules import torch, so each is imported lazily, when one of its names is first used.
 _LATER = {
     "batching": "Batch Batches Loader pad",
     "images": "CaptionBatch CaptionBatches EncodedQuestion ImageBatch ImageBatches QuestionBatch"

@@ -1,4 +1,4 @@
-"""From a data set to batches of tensors: padding, the loader, batches of sentence pairs."""
+"""Batches of tensors: padding, the loader, batches of sentence pairs."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from torch import Tensor
 from seqcourse.errors import CourseError
 from seqcourse.tokens import EOS, PAD, SOS
 
-_POOL = 100  # batches' worth of sentences that are sorted by length together
+_POOL = 100  # number of batches whose sentences are sorted by length together
 
 
 def pad(sequences: Sequence[Sequence[int]], value: int = PAD) -> tuple[Tensor, Tensor]:
-    """Stack id lists of different lengths into one tensor, filled up at the end.
+    """Stack id lists of different lengths into one tensor, padded at the end.
 
     Args:
         sequences: B lists of ids.
-        value: the id that fills the empty places.
+        value: the id used as padding.
 
     Returns:
         ids (B, T) and lengths (B,), both int64; T is the longest length.
 
     Raises:
-        CourseError: there is no sequence at all.
+        CourseError: the list is empty.
     """
     if len(sequences) == 0:
         raise CourseError("Expected at least one sequence to pad, but the list is empty.")
@@ -54,8 +54,8 @@ class TensorBatch:
 class TargetBatch(TensorBatch):
     """A batch for teacher forcing, with the fields ``src``, ``tgt_in`` and ``tgt_out``.
 
-    ``tgt_in`` is <sos> and the target, ``tgt_out`` the target and <eos>: at every place the
-    model reads ``tgt_in`` up to there and is asked for ``tgt_out`` there.
+    ``tgt_in`` is <sos> and the target, ``tgt_out`` the target and <eos>: at every position the model
+    reads ``tgt_in`` up to that position and predicts ``tgt_out`` there.
     """
 
     def __len__(self) -> int:
@@ -63,7 +63,7 @@ class TargetBatch(TensorBatch):
 
     @property
     def tokens(self) -> int:
-        """The number of target tokens in the loss (padding does not count)."""
+        """The number of target tokens in the loss, without padding."""
         return int((self.tgt_out != PAD).sum())
 
 
@@ -75,16 +75,16 @@ class Batch(TargetBatch):
     src_lengths: Tensor  # (B,), <eos> counted
     tgt_in: Tensor  # (B, T')
     tgt_out: Tensor  # (B, T')
-    index: Tensor  # (B,), the place of every row in the data set
+    index: Tensor  # (B,), index of every row in the data set
 
 
 class Loader:
     """The batches of a data set: iterate over them once per epoch.
 
     Args:
-        plan: from an epoch's number to its groups, one per batch. The groups depend on nothing but a
-            seed and that number, so a resumed training sees what it would have seen.
-        collate: from a group to its batch.
+        plan: maps an epoch's number to its groups, one per batch. The groups depend only on a seed and
+            that number, so resumed training sees the same batches.
+        collate: maps a group to its batch.
     """
 
     def __init__(
@@ -110,12 +110,12 @@ def cut(items: Sequence[Any], size: int) -> list[Any]:
 
 
 def epoch_generator(seed: int, epoch: int) -> torch.Generator:
-    """The random numbers of an epoch."""
+    """The random number generator of an epoch."""
     return torch.Generator().manual_seed(seed * 100_003 + epoch)
 
 
 def shuffled(count: int, batch_size: int, shuffle: bool, seed: int) -> Callable[[int], Sequence[Tensor]]:
-    """A plan: all rows in groups of ``batch_size``, in another order in every epoch if ``shuffle``."""
+    """A plan: all rows in groups of ``batch_size``, reshuffled in every epoch if ``shuffle``."""
 
     def plan(epoch: int) -> Sequence[Tensor]:
         if not shuffle:
@@ -126,7 +126,7 @@ def shuffled(count: int, batch_size: int, shuffle: bool, seed: int) -> Callable[
 
 
 def check_counts(counts: dict[str, int], batch_size: int) -> None:
-    """Raise a CourseError unless all counts are the same, at least 1, and so is the batch size."""
+    """Raise CourseError unless all counts are equal and at least 1, and the batch size is at least 1."""
     if len(set(counts.values())) > 1 or 0 in counts.values() or batch_size < 1:
         came = ", ".join(f"{count} {name}" for name, count in counts.items())
         raise CourseError(
@@ -136,18 +136,18 @@ def check_counts(counts: dict[str, int], batch_size: int) -> None:
 
 
 class Batches(Loader):
-    """Sentence pairs in batches of about the same length.
+    """Sentence pairs in batches of similar length.
 
     Args:
         src_ids: source id lists without specials; <eos> is appended.
         tgt_ids: target id lists without specials; <sos> and <eos> are added.
         batch_size: sentences in a batch.
-        batch_tokens: instead of ``batch_size``: the largest number of places (sentences times
-            the longest sequence in the batch, specials counted) that a batch may have. A pair
-            that is longer by itself gets a batch of its own.
-        shuffle: another order in every epoch.
-        seed: where the order comes from.
-        bucket: put sentences of about the same length together, so that little is padding.
+        batch_tokens: instead of ``batch_size``: the largest number of positions in a batch (sentences
+            times the longest sequence, including specials). A single pair above the limit gets its
+            own batch.
+        shuffle: reshuffle in every epoch.
+        seed: of the order.
+        bucket: group sentences of similar length, to reduce padding.
     """
 
     def __init__(

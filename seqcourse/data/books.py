@@ -1,4 +1,4 @@
-"""Books in the public domain, for models that write."""
+"""Books in the public domain, for language models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BOOK_SPLITS = {"train": (0.0, 0.9), "valid": (0.9, 0.95), "test": (0.95, 1.0)}
 
 
 def load_book(name: str = "alice") -> str:
-    """The whole text of a book: paragraphs between empty lines, one chapter after the other.
+    """The whole text of a book, with empty lines between paragraphs.
 
     Raises:
         CourseError: there is no such book, or its file is missing.
@@ -46,8 +46,8 @@ def _read(name: str) -> str:
 def load_books(split: str | None = None) -> dict[str, str]:
     """The four children's books, or the same part of each: name -> text.
 
-    The parts are cut at a paragraph: "train" ends at nine tenths of a book, "test" is its last
-    twentieth. So the held-out part is the end of a story or another story.
+    The parts are cut between paragraphs: "train" is the first 90 % of each book, "valid" the next 5 %,
+    "test" the last 5 %. So the held-out parts continue a story or tell another one.
 
     Args:
         split: "train", "valid" or "test"; None for whole books.
@@ -65,11 +65,11 @@ def load_books(split: str | None = None) -> dict[str, str]:
 
 
 def _cut(text: str, share: float) -> int:
-    """The beginning of the first paragraph after that share of a text."""
+    """The index of the first paragraph that begins after this share of a text."""
     at = text.find("\n\n", int(share * len(text)))
     return len(text) if at < 0 or share == 1 else at + 2 if share else 0
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a book, each on one line; headings are among them."""
+    """The paragraphs of a book, including headings, each on one line."""
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]

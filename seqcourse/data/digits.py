@@ -125,7 +125,7 @@ def digit_strings(
         split: "train", "valid" or "test".
         count: how many strings.
         least, most: digits in a string.
-        seed: where the draws come from; any seed that numpy's generator takes.
+        seed: of the draws; any seed that numpy's generator takes.
 
     Raises:
         CourseError: if there is no such split, or the numbers make no sense.

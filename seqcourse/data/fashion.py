@@ -14,13 +14,13 @@ from seqcourse.data.readers import FILES
 from seqcourse.data.splits import SPLITS, check_split
 from seqcourse.errors import CourseError
 
-#: Names of the ten kinds; a label is a place in this list.
+#: Names of the ten kinds; a label is an index into this tuple.
 CLOTHES = (
     "T-shirt", "trousers", "pullover", "dress", "coat",
     "sandal", "shirt", "trainer", "bag", "ankle boot",
 )  # fmt: skip
 SIDE = 28  # pixels
-VALID = 5_000  # of the published training pictures the last ones are for validation
+VALID = 5_000  # the last of the published training pictures are for validation
 PUBLISHED = {  # names of the published files, images and labels
     "train": ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"),
     "test": ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"),

@@ -36,17 +36,17 @@ class ImageBatch(TensorBatch):
 
 
 class ImageBatches(Loader):
-    """Pictures with their classes, in another order in every epoch.
+    """Pictures with their classes, reshuffled in every epoch.
 
     Args:
-        images: (N, H, W) or (N, H, W, C), uint8; they are turned into numbers batch by batch.
+        images: (N, H, W) or (N, H, W, C), uint8; converted to floats batch by batch.
         labels: the class of each, (N,).
         batch_size: pictures of a batch.
-        shuffle: another order in every epoch.
-        seed: where the order comes from.
+        shuffle: reshuffle in every epoch.
+        seed: of the order.
 
     Raises:
-        CourseError: if there is nothing, or there are not as many labels as pictures.
+        CourseError: there are no pictures, or not as many labels as pictures.
     """
 
     def __init__(
@@ -73,11 +73,11 @@ class CaptionBatch(TargetBatch):
     src: Tensor  # pictures (B, 3, S, S), uint8
     tgt_in: Tensor  # (B, T')
     tgt_out: Tensor  # (B, T')
-    index: Tensor  # (B,), the place of every picture in the data set
+    index: Tensor  # (B,), index of every picture in the data set
 
 
 class CaptionBatches(Loader):
-    """Captioned pictures, in another order in every epoch.
+    """Captioned pictures, reshuffled in every epoch.
 
     If a picture has several captions, every epoch draws one of them.
 
@@ -85,8 +85,8 @@ class CaptionBatches(Loader):
         pictures: (N, S, S, 3) of type uint8, as image files hold them.
         captions: for each picture one or more captions, each a list of ids without specials.
         batch_size: pictures of a batch.
-        shuffle: another order and choice in every epoch; else as given, and the first caption.
-        seed: where both come from.
+        shuffle: a new order and choice in every epoch; otherwise the given order and the first caption.
+        seed: of both.
 
     Raises:
         CourseError: if there are not as many captions as pictures, or a picture has none.
@@ -134,7 +134,7 @@ class EncodedQuestion:
 @dataclass(frozen=True)
 class QuestionBatch(TensorBatch):
     """Pictures (B, 3, S, S) of type uint8, questions (B, T) padded at the end, their lengths (B,), the
-    ids of the answers (B,), and of the thing at each place of a grid (B, N), 0 where there is none."""
+    ids of the answers (B,), and ids of the things on a grid (B, N), 0 for an empty grid cell."""
 
     images: Tensor
     tokens: Tensor
@@ -151,16 +151,16 @@ class QuestionBatch(TensorBatch):
 class QuestionBatches(Loader):
     """Questions about pictures.
 
-    For training, every epoch asks one question about each picture: it draws one of the kinds that can
-    be asked, then a question of that kind. Otherwise all questions are asked in the order given.
+    For training, every epoch asks one question about each picture: it draws one of the available kinds,
+    then a question of that kind. Otherwise all questions are asked in the order given.
 
     Args:
         pictures: (N, S, S, 3) of type uint8.
-        regions: id of the thing at each place of a grid, (N, places), 0 where there is none.
-        questions: for each picture what can be asked about it, at least one question.
+        regions: ids of the things on a grid, (N, cells), 0 for an empty cell.
+        questions: the questions about each picture, at least one.
         batch_size: questions of a batch.
-        shuffle: one question about each picture, in another order in every epoch.
-        seed: where order and choice come from.
+        shuffle: one question about each picture, in a new order in every epoch.
+        seed: of order and choice.
 
     Raises:
         CourseError: if there are not as many lists of questions as pictures, or one is empty.
@@ -219,10 +219,10 @@ def image_tensor(images: numpy.ndarray) -> Tensor:
 
 
 def to_tensor(pictures: numpy.ndarray) -> Tensor:
-    """Pictures as image files hold them, (N, S, S, 3) of type uint8, to (N, 3, S, S), a view.
+    """Convert pictures (N, S, S, 3) of type uint8 to a tensor (N, 3, S, S), a view.
 
     Raises:
-        CourseError: if they are something else.
+        CourseError: the shape or type is different.
     """
     pictures = numpy.asarray(pictures)
     if pictures.ndim != 4 or pictures.shape[-1] != 3 or pictures.dtype != numpy.uint8:

@@ -21,14 +21,14 @@ class LabelledBatch(TensorBatch):
 
 
 class LabelledBatches(Loader):
-    """Texts with their classes, in another order in every epoch.
+    """Texts with their classes, reshuffled in every epoch.
 
     Args:
         texts: token ids of each text.
         labels: its class.
         batch_size: texts of a batch.
-        shuffle: another order in every epoch.
-        seed: where the order comes from.
+        shuffle: reshuffle in every epoch.
+        seed: of the order.
     """
 
     def __init__(

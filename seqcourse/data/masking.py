@@ -24,10 +24,10 @@ def mask_words(
 
     Args:
         tokens: ids, any shape; specials (ids below 4) are never chosen.
-        draws: uniform numbers in [0, 1), three for each token, (3, ...): whether it is chosen, what
-            becomes of it, and which word takes its place.
+        draws: uniform numbers in [0, 1), three for each token, (3, ...): whether it is chosen, how it
+            is changed, and which word replaces it.
         mask_id: id of <mask>; the ids of all words are larger.
-        size: V, of the vocabulary; replacements come from the ids behind <mask>.
+        size: V, of the vocabulary; replacements have ids above <mask>.
         share: the share of words to choose.
 
     Returns:
@@ -70,7 +70,7 @@ class MaskedBatch(TensorBatch):
 class MaskedBatches(Loader):
     """Pairs of neighbouring sentences, half of them with a second one from elsewhere.
 
-    Every epoch hides other words and makes other pairs false. A false second sentence comes from
+    Every epoch hides different words and replaces different second sentences. A replacement comes from
     another document.
 
     Args:
@@ -79,8 +79,8 @@ class MaskedBatches(Loader):
         mask_id: id of <mask>.
         size: V, of the vocabulary.
         longest: tokens of a pair, specials counted; the longer sentence is cut at its end.
-        seed: where everything is drawn from.
-        fresh: other draws in every epoch; a validation set asks the same questions again.
+        seed: of all draws.
+        fresh: draw anew in every epoch; False for a validation set, which must not change.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Sentence pairs of Tatoeba: the course's cuts, and the full files when a reader has them."""
+"""Sentence pairs of Tatoeba: the course's cuts, or a full file of your own."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def sentence_key(tokens: Iterable[str]) -> str:
 def read_tatoeba(path: Path, language: str) -> Iterator[Row]:
     """Yield the usable rows of an export in the manythings.org form (.tsv or .tsv.gz).
 
-    A line is English, TAB, translation, and mostly TAB, attribution. Crude rows and repetitions
-    (same tokens on both sides) are left out.
+    A line is English, TAB, translation, and usually TAB, attribution. Crude rows and duplicates (same
+    tokens on both sides) are left out.
 
     Raises:
-        CourseError: the file is missing, is not UTF-8, or a line has another form.
+        CourseError: the file is missing or not UTF-8, or a line has another format.
     """
     path = Path(path)
     seen: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()

@@ -19,7 +19,7 @@ class Prompt:
     """One recording.
 
     Attributes:
-        name: its file in the source, without the ending.
+        name: its file name in the source, without suffix.
         text: the transcript, lower-case without punctuation.
         sound: samples between -1 and 1, (N,) float32, ``RATE`` of them a second.
     """
@@ -52,7 +52,7 @@ def prompt_digits() -> list[Prompt]:
 
 
 def compress(sound: numpy.ndarray) -> numpy.ndarray:
-    r"""Samples x between -1 and 1 in a byte each, with finer steps for quiet sound (mu-law).
+    r"""Compress samples x between -1 and 1 to a byte each, with finer steps for quiet sound (mu-law).
 
     .. math:: F(x) = \mathrm{sign}(x) \, \frac{\ln(1 + 255 |x|)}{\ln 256}, \qquad
         \mathrm{byte} = \mathrm{round}(127 F(x)) + 128

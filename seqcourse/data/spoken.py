@@ -71,7 +71,7 @@ def vary(recording: Recording, rng: numpy.random.Generator, speed: float, noise:
 
     Args:
         recording: the original.
-        rng: where the draws come from.
+        rng: for the draws.
         speed: the tempo is multiplied by a number from 1 - speed to 1 + speed.
         noise: standard deviation of the noise added to each coefficient, as a share of that
             coefficient's own standard deviation in the recording. The same amount of noise, drawn once,
@@ -85,15 +85,15 @@ def vary(recording: Recording, rng: numpy.random.Generator, speed: float, noise:
 
 
 class SpokenBatches(Loader):
-    """Batches of digit strings; for training, other strings and other variations in every epoch.
+    """Batches of digit strings; for training, new strings and variations in every epoch.
 
     Args:
         vocabulary: of letters.
         split: where the recordings come from.
         count: strings in an epoch.
         batch_size: strings in a batch.
-        seed: where the draws come from; epoch n depends on nothing but the seed and n.
-        fresh: other strings in every epoch, each recording varied; else always the same ones.
+        seed: of the draws; epoch n depends only on the seed and n.
+        fresh: new strings in every epoch, each recording varied; otherwise always the same ones.
         speed, noise: see :func:`vary`; used if ``fresh``.
         least, most: digits in a string.
         grow: begin with strings of ``least`` digits and allow one digit more every ``grow`` epochs, up
@@ -126,7 +126,7 @@ class SpokenBatches(Loader):
             rng = numpy.random.default_rng([*seeds, 1])
             if fresh:
                 strings = [varied(string, rng) for string in strings]
-            # about equally long ones together, so that little is padding
+            # group strings of similar length, to reduce padding
             groups = cut(sorted(strings, key=lambda string: len(string.frames)), batch_size)
             return [groups[i] for i in rng.permutation(len(groups))] if fresh else groups
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqcourse.data.readers import read_lines, write_text
-from seqcourse.data.vocabulary import Vocabulary, drop_specials
+from seqcourse.data.vocabulary import TokenTable, Vocabulary
 from seqcourse.errors import CourseError
-from seqcourse.tokens import EOS, SOS, SPECIALS, UNK
+from seqcourse.tokens import SPECIALS, UNK
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _SPACE = "▁"  # replaces the space before a word
 
 
-class SubwordVocabulary:
+class SubwordVocabulary(TokenTable):
     """Frequent pieces of words, so that a small vocabulary can spell every word.
 
     Byte-pair encoding (Sennrich, Haddow and Birch 2016, "Neural machine translation of rare
@@ -28,12 +28,9 @@ class SubwordVocabulary:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        tokenizer.encode_special_tokens = True  # "<eos>" written in a text is text
+        tokenizer.encode_special_tokens = True  # treat "<eos>" in a text as ordinary text
         self._tokenizer = tokenizer
-        self.tokens: tuple[str, ...] = tuple(
-            tokenizer.id_to_token(number) for number in range(tokenizer.get_vocab_size())
-        )
-        self._ids = {token: number for number, token in enumerate(self.tokens)}
+        super().__init__(tokenizer.id_to_token(number) for number in range(tokenizer.get_vocab_size()))
 
     @classmethod
     def train(cls, texts: Iterable[str], size: int, lowercase: bool = True) -> SubwordVocabulary:
@@ -58,7 +55,7 @@ class SubwordVocabulary:
         tokenizer = Tokenizer(models.BPE(unk_token=SPECIALS[UNK]))
         steps = [normalizers.NFC(), *([normalizers.Lowercase()] if lowercase else [])]
         tokenizer.normalizer = normalizers.Sequence(steps)
-        # Words and signs are separate pieces; a space belongs to the word behind it.
+        # Words and punctuation are separate pieces; a space belongs to the following word.
         tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
             [pre_tokenizers.Metaspace(replacement=_SPACE), pre_tokenizers.Punctuation("isolated")]
         )
@@ -87,33 +84,14 @@ class SubwordVocabulary:
     def encode(self, tokens: Sequence[str] | str, sos: bool = False, eos: bool = True) -> list[int]:
         """The ids of pieces, or of a whole text, which is split first."""
         pieces = self.tokenize(tokens) if isinstance(tokens, str) else tokens
-        ids = [self._ids.get(piece, UNK) for piece in pieces]
-        return [SOS] * sos + ids + [EOS] * eos
-
-    def decode(self, ids: Iterable[int]) -> list[str]:
-        """The pieces of the ids; stops at <eos> and leaves out <pad> and <sos>."""
-        return [self.tokens[number] for number in drop_specials(ids, len(self))]
-
-    def id(self, token: str) -> int:
-        """The id of one piece (<unk>'s for an unknown one)."""
-        return self._ids.get(token, UNK)
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-    def __contains__(self, token: object) -> bool:
-        return token in self._ids
+        return self._encode(pieces, sos, eos)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SubwordVocabulary):
             return False
         return self._tokenizer.to_str() == other._tokenizer.to_str()
 
-    def __hash__(self) -> int:
-        return hash(self.tokens)
-
-    def __repr__(self) -> str:
-        return f"SubwordVocabulary({len(self)} entries)"
+    __hash__ = TokenTable.__hash__  # a class that defines __eq__ does not inherit it
 
     def save(self, path: str | Path) -> None:
         """Write the vocabulary as JSON, packed if the name ends in .gz."""
@@ -135,7 +113,7 @@ class SubwordVocabulary:
             if content["kind"] != "subwords":
                 raise ValueError(f"its kind is {content['kind']!r}")
             return cls(Tokenizer.from_str(json.dumps(content["tokenizer"])))
-        except Exception as error:  # the library raises bare exceptions for a wrong description
+        except Exception as error:  # the library raises plain Exception for invalid content
             raise CourseError(
                 f"{path}: expected a subword vocabulary as SubwordVocabulary.save writes it, "
                 f"but found something else ({error})."
@@ -151,6 +129,6 @@ def load_vocabulary(path: str | Path) -> Vocabulary:
     try:
         content = json.loads("\n".join(line for _, line in read_lines(Path(path))))
     except json.JSONDecodeError:
-        content = None  # which Vocabulary.load puts into a sentence
+        content = None  # Vocabulary.load raises the error
     subwords = isinstance(content, dict) and content.get("kind") == "subwords"
     return SubwordVocabulary.load(path) if subwords else Vocabulary.load(path)

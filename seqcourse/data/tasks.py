@@ -1,4 +1,4 @@
-"""Made-up tasks with a known answer, for experiments on what a model can learn."""
+"""Synthetic tasks with known answers, for experiments on what a model can learn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def copy_task(
         symbols: how many different symbols; their ids are 4 .. 3 + symbols, so a model for the
             task has a vocabulary of 4 + symbols.
         reverse: the target is the source backwards.
-        seed: where the sequences come from.
+        seed: of the sequences.
 
     Returns:
         source and target id lists without specials, as ``Batches`` takes them.

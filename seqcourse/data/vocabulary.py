@@ -13,7 +13,11 @@ from seqcourse.tokens import EOS, PAD, SOS, SPECIALS, UNK
 
 
 def drop_specials(ids: Iterable[int], size: int) -> list[int]:
-    """The ids before the first <eos>, without <pad> and <sos>; all of them must be below size."""
+    """The ids before the first <eos>, without <pad> and <sos>.
+
+    Raises:
+        CourseError: an id is not between 0 and ``size`` - 1.
+    """
     kept: list[int] = []
     for number in map(int, ids):
         if not 0 <= number < size:
@@ -27,16 +31,50 @@ def drop_specials(ids: Iterable[int], size: int) -> list[int]:
     return kept
 
 
-class Vocabulary:
-    """A fixed list of tokens; the id of a token is its place in the list.
+class TokenTable:
+    """Tokens and their ids: what word and subword vocabularies have in common.
 
-    The first four ids are special in the whole course: <pad> 0, <sos> 1, <eos> 2, <unk> 3.
+    The id of a token is its index in ``tokens``. The first four are special in the whole course:
+    <pad> 0, <sos> 1, <eos> 2, <unk> 3.
     """
+
+    def __init__(self, tokens: Iterable[str]) -> None:
+        self.tokens: tuple[str, ...] = tuple(tokens)
+        self._ids = {token: number for number, token in enumerate(self.tokens)}
+
+    def _encode(self, tokens: Iterable[str], sos: bool, eos: bool) -> list[int]:
+        return [SOS] * sos + [self.id(token) for token in tokens] + [EOS] * eos
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """The tokens of the ids; stops at <eos> and leaves out <pad> and <sos>.
+
+        <unk> is kept: it marks an unknown token.
+        """
+        return [self.tokens[number] for number in drop_specials(ids, len(self))]
+
+    def id(self, token: str) -> int:
+        """The id of one token (<unk>'s for an unknown one)."""
+        return self._ids.get(token, UNK)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __contains__(self, token: object) -> bool:
+        return token in self._ids
+
+    def __hash__(self) -> int:
+        return hash(self.tokens)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} entries)"
+
+
+class Vocabulary(TokenTable):
+    """A fixed list of word-level tokens, after the four specials."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
         """Make a vocabulary of ``tokens`` (without specials, no token twice)."""
-        self.tokens: tuple[str, ...] = (*SPECIALS, *tokens)
-        self._ids = {token: number for number, token in enumerate(self.tokens)}
+        super().__init__((*SPECIALS, *tokens))
         if len(self._ids) != len(self.tokens):
             twice = [token for token, n in Counter(self.tokens).items() if n > 1]
             raise CourseError(
@@ -47,12 +85,12 @@ class Vocabulary:
     def build(
         cls, token_lists: Iterable[Sequence[str]], min_count: int = 1, max_size: int | None = None
     ) -> Vocabulary:
-        """Collect the tokens of a text, the most frequent first (ties: in order of the alphabet).
+        """Collect the tokens of a text, the most frequent first (ties: alphabetically).
 
         Args:
             token_lists: tokenised sentences.
             min_count: leave out tokens seen less often.
-            max_size: keep at most so many entries, the four specials counted.
+            max_size: keep at most this many entries, including the four specials.
 
         Raises:
             CourseError: nothing is left to put into the vocabulary.
@@ -84,34 +122,12 @@ class Vocabulary:
                 f"encode expects a list of tokens, but got the text {tokens!r}. "
                 f"Split it first, for example with data.tokenize (or list(...) for characters)."
             )
-        ids = [self._ids.get(token, UNK) for token in tokens]
-        return [SOS] * sos + ids + [EOS] * eos
-
-    def decode(self, ids: Iterable[int]) -> list[str]:
-        """The tokens of the ids; stops at <eos> and leaves out <pad> and <sos>.
-
-        <unk> is kept: it marks an unknown word.
-        """
-        return [self.tokens[number] for number in drop_specials(ids, len(self))]
-
-    def id(self, token: str) -> int:
-        """The id of one token (<unk>'s for an unknown one)."""
-        return self._ids.get(token, UNK)
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-    def __contains__(self, token: object) -> bool:
-        return token in self._ids
+        return self._encode(tokens, sos, eos)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Vocabulary) and self.tokens == other.tokens
 
-    def __hash__(self) -> int:
-        return hash(self.tokens)
-
-    def __repr__(self) -> str:
-        return f"Vocabulary({len(self)} entries)"
+    __hash__ = TokenTable.__hash__  # a class that defines __eq__ does not inherit it
 
     def save(self, path: str | Path) -> None:
         """Write the vocabulary as JSON, packed if the name ends in .gz."""

@@ -14,24 +14,24 @@ from seqcourse.errors import CourseError
 
 @dataclass(frozen=True)
 class TextBatch(TensorBatch):
-    """Windows of a text: at every place the model reads ``tokens`` and is asked for ``targets``."""
+    """Windows of a text: at every position the model reads ``tokens`` and predicts ``targets``."""
 
     tokens: Tensor  # (B, T)
-    targets: Tensor  # (B, T), the tokens one place later
+    targets: Tensor  # (B, T), the tokens shifted by one position
 
 
 class TextBatches(Loader):
     """A text as batches of windows of T tokens.
 
-    Every epoch starts its windows at another place, drawn from the seed and the epoch's number, so that
-    words at a window's edge are not always the same ones.
+    Every epoch shifts its windows by an offset that depends on the seed and the epoch's number, so that
+    the windows' edges vary.
 
     Args:
         ids: the text, (N,).
         length: T, tokens of a window.
         batch_size: windows of a batch.
-        shuffle: another start and another order in every epoch.
-        seed: where start and order come from.
+        shuffle: a new start and order in every epoch.
+        seed: of start and order.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class TextBatches(Loader):
             )
 
         def plan(epoch: int) -> Sequence[Tensor]:
-            """The first place of every window."""
+            """The start of every window."""
             generator, offset, order = epoch_generator(seed, epoch), 0, torch.arange(count)
             if shuffle:
                 offset = int(torch.randint(length, (), generator=generator))

@@ -1,13 +1,13 @@
-"""Releasing, grading and feedback: nbgrader underneath, one student at a time.
+"""Releasing, grading and feedback, built on nbgrader.
 
-``course``     where everything lies, and nbgrader's settings for it
+``course``     the folders of a course, and nbgrader's settings for them
 ``notebook``   the exercises of a notebook, read from nbgrader's metadata
-``release``    solutions/ -> assignments/, byte-identical when generated again
+``release``    solutions/ -> assignments/, reproducible byte for byte
 ``grade``      one process per submission, one record per student
-``worker``     that process
+``worker``     the code that runs in such a process
 ``scores``     the gradebook as a table, and as CSV
-``feedback``   pages for students that never show a hidden check
-``sample``     a class of made-up students, to try all of it on
+``feedback``   pages for students, without the hidden checks
+``sample``     a class of made-up students to test the grader with
 
-Nothing here imports PyTorch: the students' code does, in kernels of their own.
+These modules do not import PyTorch. Only the kernels that run students' code do.
 """

@@ -1,6 +1,7 @@
-"""Where the database of grades is.
+"""The address of the gradebook database.
 
-SQLite in a file beside the class, or any database that SQLAlchemy knows; PostgreSQL is tested.
+Either an SQLite file in the class's folder, or any database that SQLAlchemy supports. PostgreSQL is
+tested.
 """
 
 from __future__ import annotations
@@ -13,32 +14,35 @@ from pathlib import Path
 DB_URL = "SEQCOURSE_DB_URL"
 POSTGRES = re.compile(r"^postgres(ql)?://")
 SQLITE = "sqlite:///"
-# Seconds to wait for somebody else who writes, in formgrader for example.
+# Seconds to wait for another writer, such as formgrader.
 PATIENCE = 60
 
 
 def find_url(given: str, file: Path, config: Path | None) -> str:
-    """The address of a gradebook, in SQLAlchemy's form.
+    """Return the gradebook's SQLAlchemy URL.
+
+    The first of these that is set wins: ``given``, the environment variable SEQCOURSE_DB_URL,
+    ``config``, ``file``.
 
     Args:
-        given: what the command was told; it comes first.
-        file: the SQLite file to take where nothing else is said.
-        config: nbgrader_config.py, for a class that follows it. Before it comes the environment
-            variable SEQCOURSE_DB_URL. A file's path is one from the course's folder.
+        given: the address from the command line, or "".
+        file: the default SQLite file.
+        config: path of nbgrader_config.py, or None for a class that ignores both it and the environment
+            variable. A relative SQLite path is relative to the course's folder.
     """
     url = given
     if not url and config is not None:
-        url = os.environ.get(DB_URL, "") or _configured(config, _changed(config))
+        url = os.environ.get(DB_URL, "") or _configured_url(config, _modification_time(config))
         relative = sqlite_file(url)
         if relative is not None and not relative.is_absolute():
             url = f"{SQLITE}{config.parent / url.removeprefix(SQLITE)}"
     if url in ("", f"{SQLITE}{file}"):
         return f"{SQLITE}{file}?timeout={PATIENCE}"
-    # The driver that comes with seqcourse[postgres]; the default differs between SQLAlchemy's versions.
+    # Name the driver of seqcourse[postgres]: SQLAlchemy's default driver depends on its version.
     return POSTGRES.sub("postgresql+psycopg://", url, count=1)
 
 
-def _changed(path: Path) -> int:
+def _modification_time(path: Path) -> int:
     try:
         return path.stat().st_mtime_ns
     except FileNotFoundError:
@@ -46,8 +50,8 @@ def _changed(path: Path) -> int:
 
 
 @lru_cache(maxsize=16)
-def _configured(path: Path, changed: int) -> str:
-    """What a settings file says; it is read again only when it has changed."""
+def _configured_url(path: Path, changed: int) -> str:
+    """The database URL in a settings file, cached until the file's modification time changes."""
     from traitlets.config import PyFileConfigLoader
 
     if not changed:
@@ -57,18 +61,18 @@ def _configured(path: Path, changed: int) -> str:
 
 
 def shown(url: str) -> str:
-    """A gradebook's address without its password."""
+    """A gradebook's address with its password hidden."""
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
     try:
         return make_url(url).render_as_string(hide_password=True)
     except (ArgumentError, ValueError):
-        return "an address that cannot be read"
+        return "an invalid address"
 
 
 def sqlite_file(url: str) -> Path | None:
-    """The file of an SQLite gradebook; None for other databases."""
+    """The file of an SQLite gradebook, or None for another kind of database."""
     if not url.startswith(SQLITE):
         return None
     return Path(url.removeprefix(SQLITE).partition("?")[0])

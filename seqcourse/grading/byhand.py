@@ -1,8 +1,8 @@
-"""Points given by hand count until the answer changes; then somebody has to look again.
+"""Manual points: they count until the answer changes, and then need a second look.
 
-nbgrader keeps such points when work is graded again, and asks for a second look at all of them. Here
-it asks only where the answer is another one than the points were given for, and until somebody has
-looked, those points are held back: they stand in no table and no export.
+When nbgrader grades a submission again, it keeps manual points and flags all of them for review. Here
+only points whose answer has changed are flagged, and flagged points are left out of every table and
+export until they have been reviewed.
 """
 
 from __future__ import annotations
@@ -26,38 +26,38 @@ CHANGED = "changed since it was graded by hand"
 
 
 def pending(grade: Grade) -> str:
-    """What a grade waits for: WAITS, CHANGED, or "" where it is final."""
+    """Why a grade is not final: WAITS, CHANGED, or "" if it is final."""
     if not grade.needs_manual_grade:
         return ""
     return WAITS if grade.manual_score is None else CHANGED
 
 
 def counted(grade: Grade) -> float:
-    """The points of a grade that count now."""
+    """The points of a grade; 0 while it is pending."""
     return 0.0 if pending(grade) else float(grade.score or 0.0)
 
 
 _init_destination = Autograde.init_destination
 
 
-def _remember(self: Autograde, assignment_id: str, student_id: str) -> bool:
-    """Keep the answers that were graded before, which nbgrader is about to remove."""
+def _keep_old_answers(self: Autograde, assignment_id: str, student_id: str) -> bool:
+    """Remember the previously graded answers before nbgrader deletes them."""
     self.graded_before = {}
     folder = Path(self.coursedir.root, self._format_dest(assignment_id, student_id))
     for path in folder.glob("*.ipynb"):
         try:
             self.graded_before[path.stem] = _answers(notebooks.read(path))
         except CourseError:
-            continue  # damaged: what it held is not known
+            continue  # a damaged notebook: its old answers are unknown
     return _init_destination(self, assignment_id, student_id)
 
 
-# nbgrader has no setting for it.
-Autograde.init_destination = _remember
+# nbgrader has no setting for this.
+Autograde.init_destination = _keep_old_answers
 
 
 def _answers(book: dict) -> dict[str, str]:
-    """Each graded cell with the answer it grades: its own text, or the answer before it."""
+    """Map each grade cell to the answer it grades: its own source, or the last answer cell before it."""
     found, answer = {}, ""
     for cell in book["cells"]:
         mark = notebooks.mark(cell)
@@ -69,17 +69,17 @@ def _answers(book: dict) -> dict[str, str]:
 
 
 class HoldBack(NbGraderPreprocessor):
-    """Marks points given by hand whose answer has changed, before anything of the old is replaced."""
+    """Flags manual points whose answer has changed since they were given."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         from nbgrader.api import Gradebook
 
-        told = resources["nbgrader"]
-        before = self.parent.parent.graded_before.get(told["notebook"], {})
+        info = resources["nbgrader"]
+        before = self.parent.parent.graded_before.get(info["notebook"], {})
         now = _answers(nb)
-        with Gradebook(told["db_url"]) as gradebook:
+        with Gradebook(info["db_url"]) as gradebook:
             submitted = gradebook.find_submission_notebook(
-                told["notebook"], told["assignment"], told["student"]
+                info["notebook"], info["assignment"], info["student"]
             )
             for grade in submitted.grades:
                 same = grade.name in before and before[grade.name] == now.get(grade.name)
@@ -90,7 +90,7 @@ class HoldBack(NbGraderPreprocessor):
 
 
 class SaveGrades(SaveAutoGrades):
-    """nbgrader's, without the second look at all points given by hand: HoldBack has said at which."""
+    """nbgrader's step, except that it does not flag all manual points: HoldBack has set the flags."""
 
     def _add_score(self, cell: Any, resources: Any) -> None:
         grade = self.gradebook.find_grade(

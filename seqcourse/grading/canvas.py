@@ -1,18 +1,16 @@
-"""The form in which Canvas imports grades.
+"""Fill grades into a CSV file that Canvas exported, so that Canvas can import it.
 
-Canvas exports its gradebook as a CSV file and imports the same file back. What is relied on here was
-read in Canvas's own source (lib/gradebook_exporter.rb and lib/gradebook_importer.rb of
-instructure/canvas-lms):
+The format is documented by Canvas's source code (lib/gradebook_exporter.rb and
+lib/gradebook_importer.rb of instructure/canvas-lms):
 
-* the first columns say who it is: Student (or LastName, FirstName), ID, SIS User ID, SIS Login ID,
-  perhaps Integration ID and Root Account, and last Section;
-* an assignment's column is called by its title and its number: "ps1 (12345)". Columns that are left
-  out are left as they are in Canvas;
-* before the students stand a row with "Points Possible", and perhaps one with "Manual Posting";
-* a student is looked up by ID first; an empty cell takes a grade away, "EX" excuses.
+* the first columns identify the student: Student (or LastName, FirstName), ID, SIS User ID, SIS Login
+  ID, optionally Integration ID and Root Account, and finally Section;
+* an assignment's column is named by its title and number: "ps1 (12345)". Canvas does not change
+  columns that are missing from the file;
+* the rows above the students are "Points Possible" and optionally "Manual Posting";
+* Canvas looks a student up by ID first; an empty cell deletes a grade, "EX" excuses the student.
 
-So nothing is written from scratch: a file that Canvas exported is the template, one column of it is
-filled, and what is not ours stays as it was.
+The exported file is the template: one column is filled in, everything else is copied.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ COLUMN = re.compile(r"(?P<title>.*) \((?P<number>\d+)\)")
 
 @dataclass(frozen=True)
 class Grade:
-    """A finished grade: the student's name in our gradebook, points, and how many there are."""
+    """A final grade: the student's name in our gradebook, the points, and the maximum."""
 
     student: str
     points: float
@@ -47,7 +45,7 @@ class Grade:
 
 @dataclass(frozen=True)
 class Filled:
-    """The file for Canvas, and sentences about what could not be filled in."""
+    """The text of the file for Canvas, and sentences about what could not be filled in."""
 
     text: str
     column: str
@@ -60,11 +58,11 @@ def fill(template: Path, assignment: str, grades: Sequence[Grade], column: str =
 
     Args:
         template: the file from Canvas.
-        assignment: "ps1"; finds the column, unless ``column`` names it.
-        grades: what to fill in. Students are found by SIS Login ID, ID or SIS User ID; nobody is
-            guessed.
+        assignment: for example "ps1". The column whose title begins with it is filled.
+        grades: the grades to fill in. A student must match a SIS Login ID, ID or SIS User ID exactly.
+        column: the column's full name, if the assignment's name does not identify it.
     Raises:
-        CourseError: the file is none of Canvas's, or the column is not to be found.
+        CourseError: the file is not a Canvas export, or the column cannot be found.
     """
     rows, separator = _read(template)
     header = rows[0]
@@ -84,26 +82,26 @@ def fill(template: Path, assignment: str, grades: Sequence[Grade], column: str =
         written.append(grade.student)
     if excused:
         sentences.append(f"Left as excused (EX) in Canvas: {', '.join(excused)}.")
-    sentences += _other_maximum(rows, place, grades)
+    sentences += _different_maximum(rows, place, grades)
     text = io.StringIO()
     out = csv.writer(text, delimiter=separator, lineterminator="\r\n")
     for row in rows:
-        out.writerow([*_harmless_names(header, row[: last + 1]), row[place]])
+        out.writerow([*_escape_names(header, row[: last + 1]), row[place]])
     return Filled(MARK + text.getvalue(), header[place], tuple(written), tuple(sentences))
 
 
-def _harmless_names(header: list[str], cells: list[str]) -> list[str]:
-    """Names that are no formulas. The identities stay as they are: Canvas looks students up by them."""
+def _escape_names(header: list[str], cells: list[str]) -> list[str]:
+    """Escape formulas in names. IDs stay unchanged: Canvas uses them to look students up."""
     return [cell if "ID" in name else harmless(cell) for name, cell in zip(header, cells, strict=False)]
 
 
 def _read(path: Path) -> tuple[list[list[str]], str]:
-    """The rows of a file from Canvas, and what separates its columns: a comma or a semicolon."""
+    """The rows of a Canvas file, and its column separator: a comma or a semicolon."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise CourseError(
-            f"{path.name} should be a CSV file in UTF-8, as Canvas exports it, but is none. "
+            f"{path.name} should be a CSV file in UTF-8, as Canvas exports it, but is not. "
             f"Export it again, and do not save it from a spreadsheet."
         ) from None
     except OSError as error:
@@ -119,7 +117,7 @@ def _read(path: Path) -> tuple[list[list[str]], str]:
 
 
 def _last_identity(header: list[str], path: Path) -> int:
-    """Where the columns that say who it is end."""
+    """The index of the last column that identifies the student."""
     if header[0] not in NAMES or "ID" not in header or LAST_IDENTITY not in header:
         raise CourseError(
             f"{path.name} should begin with the columns Student, ID, SIS Login ID and Section, as "
@@ -129,56 +127,56 @@ def _last_identity(header: list[str], path: Path) -> int:
 
 
 def _find_column(header: list[str], last: int, assignment: str, column: str, path: Path) -> int:
-    """Where the assignment's column is: the one that is named, or the only one with its title."""
+    """The index of the assignment's column: the named one, or the only one with its title."""
     if column:
         if column not in header[last + 1 :]:
             raise CourseError(
-                f"{path.name} should have a column {column!r}, but has {_shown(header[last + 1 :])}."
+                f"{path.name} should have a column {column!r}, but has {_quoted(header[last + 1 :])}."
             )
         return header.index(column, last + 1)
-    begins = re.compile(rf"{re.escape(assignment)}(?!\w)", re.IGNORECASE)
-    fitting = [
+    title_pattern = re.compile(rf"{re.escape(assignment)}(?!\w)", re.IGNORECASE)
+    matches = [
         index
         for index, name in enumerate(header)
-        if index > last and COLUMN.fullmatch(name) and begins.match(name)
+        if index > last and COLUMN.fullmatch(name) and title_pattern.match(name)
     ]
-    if len(fitting) != 1:
-        many = _shown([header[index] for index in fitting]) if fitting else "none"
+    if len(matches) != 1:
+        many = _quoted([header[index] for index in matches]) if matches else "none"
         raise CourseError(
             f"{path.name} should have one column whose title begins with {assignment}, such as "
             f"'{assignment} (12345)', but has {many}. Create the assignment in Canvas and export "
             f"again, or name the column: --canvas-column '{assignment} (12345)'. "
-            f"The columns are {_shown(header[last + 1 :])}."
+            f"The columns are {_quoted(header[last + 1 :])}."
         )
-    return fitting[0]
+    return matches[0]
 
 
-def _shown(columns: list[str]) -> str:
+def _quoted(columns: list[str]) -> str:
     return ", ".join(repr(column) for column in columns) or "none"
 
 
 def _match(
     identities: list[str], rows: list[list[str]], grades: Sequence[Grade]
 ) -> tuple[list[tuple[Grade, list[str]]], list[str]]:
-    """The row of each student, and sentences about those who have none, or more than one."""
+    """Pair each grade with the student's row; sentences report students with no row or several."""
     places = [identities.index(name) for name in IDENTITIES if name in identities]
     rows_of: dict[str, list[int]] = {}
     for index, row in enumerate(rows):
-        for identity in {_plain(row[place]) for place in places} - {""}:
+        for identity in {_normalized(row[place]) for place in places} - {""}:
             rows_of.setdefault(identity, []).append(index)
     found, unknown, unclear = [], [], []
     claimed: dict[int, list[str]] = {}
     for grade in grades:
-        for index in rows_of.get(_plain(grade.student), ()):
+        for index in rows_of.get(_normalized(grade.student), ()):
             claimed.setdefault(index, []).append(grade.student)
     for grade in grades:
-        fitting = rows_of.get(_plain(grade.student), [])
-        if not fitting:
+        matches = rows_of.get(_normalized(grade.student), [])
+        if not matches:
             unknown.append(grade.student)
-        elif len(fitting) > 1 or len(claimed[fitting[0]]) > 1:
+        elif len(matches) > 1 or len(claimed[matches[0]]) > 1:
             unclear.append(grade.student)
         else:
-            found.append((grade, rows[fitting[0]]))
+            found.append((grade, rows[matches[0]]))
     sentences = []
     if unknown:
         sentences.append(
@@ -190,13 +188,13 @@ def _match(
     return found, sentences
 
 
-def _plain(identity: str) -> str:
-    """An identity without spaces around it, its accents composed in one way."""
+def _normalized(identity: str) -> str:
+    """An ID in Unicode NFC, without surrounding spaces."""
     return unicodedata.normalize("NFC", identity.strip())
 
 
-def _other_maximum(rows: list[list[str]], place: int, grades: Sequence[Grade]) -> list[str]:
-    """A sentence if Canvas counts other points than we do; nothing is scaled."""
+def _different_maximum(rows: list[list[str]], place: int, grades: Sequence[Grade]) -> list[str]:
+    """A sentence if Canvas has a different maximum; nothing is scaled."""
     here = {number(grade.maximum) for grade in grades}
     for row in rows[1:]:
         there = row[place].strip()

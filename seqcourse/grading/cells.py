@@ -1,7 +1,7 @@
-"""A cell as a student sent it, in a form that can be relied on: its text, its marks, its names.
+"""The cells of a submission in a clean form: source, nbgrader metadata, defined names.
 
-Students' code is looked at with line patterns, never parsed: Python's own parser can be brought down
-by its input, and half-finished code or a cell magic has names all the same.
+Submitted code is searched with regular expressions, never parsed. Hostile input can crash Python's
+parser, and names must also be found in unfinished code and cell magics.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from seqcourse.grading.notebook import mark
 
-# Characters of one cell that are read. Pictures pasted as text into a cell are longer.
+# The most characters read from one cell. Only pictures pasted as text exceed this.
 MOST_SOURCE = 1_000_000
 CELL_TYPES = ("code", "markdown", "raw")
 
@@ -32,10 +32,10 @@ _WORD = re.compile(r"\w+")
 class Piece:
     """One cell of a submission.
 
-    position: which cell of the file it was.
+    position: its index in the file.
     kind: code, markdown or raw.
-    grade_id, identifier: what it says it is; believed only as far as the text bears it out.
-    outputs: the student's own, as ``own_outputs`` left them.
+    grade_id, identifier: nbgrader's name and the cell id. Untrusted: the text must agree.
+    outputs: the student's outputs, sanitised by ``own_outputs``.
     """
 
     position: int
@@ -48,22 +48,22 @@ class Piece:
 
     @cached_property
     def squeezed(self) -> str:
-        """The source without any white space: what makes two cells the same text."""
+        """The source without white space, for comparing cells."""
         return squeeze(self.source)
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """What the source defines when it runs as code."""
+        """The names that the source defines at top level."""
         return defined(self.source)
 
     def same_as(self, other: Piece) -> bool:
-        """Whether two cells hold the same answer; white space at the ends of lines aside."""
+        """Whether two cells hold the same answer, ignoring trailing white space."""
         ours, theirs = self.source.strip().split("\n"), other.source.strip().split("\n")
         return [line.rstrip() for line in ours] == [line.rstrip() for line in theirs]
 
 
 def pieces(notebook: dict) -> list[Piece]:
-    """The cells of a submission; what is no cell in its list is left out."""
+    """The cells of a submission. List entries that are not cells are skipped."""
     cells = notebook.get("cells")
     found = []
     for position, cell in enumerate(cells if isinstance(cells, list) else ()):
@@ -92,19 +92,19 @@ def text(cell: dict) -> str:
 
 
 def joined(value: object) -> str:
-    """Text in a notebook: a string, a list of strings, or nothing that could be one."""
+    """Text from a notebook, stored as a string or a list of strings; "" for anything else."""
     if isinstance(value, list):
         return "".join(part for part in value if isinstance(part, str))
     return value if isinstance(value, str) else ""
 
 
 def clean(source: str) -> str:
-    """Unix line ends, no NUL, no half of a character pair."""
+    """The source with Unix line ends, without NUL characters and lone surrogates."""
     return whole(source.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def whole(value: Any) -> Any:
-    """A value of JSON without halves of character pairs, which no file in UTF-8 can hold."""
+    """A JSON value without lone surrogates, which UTF-8 cannot encode."""
     if isinstance(value, dict):
         return {whole(key): whole(part) for key, part in value.items()}
     if isinstance(value, list):
@@ -115,12 +115,12 @@ def whole(value: Any) -> Any:
 
 
 def squeeze(source: str) -> str:
-    """A source without its white space."""
+    """The source without white space."""
     return "".join(source.split())
 
 
 def defined(source: str) -> frozenset[str]:
-    """The names that code defines at its outermost level: functions, classes, variables, imports."""
+    """The names that code defines at top level: functions, classes, variables, imports."""
     names = set(_DEFINED.findall(source))
     for targets in _ASSIGNED.findall(source):
         names.update(_WORD.findall(targets))
@@ -140,18 +140,18 @@ def imported(source: str) -> set[str]:
 
 
 def may_define(source: str, names: Iterable[str]) -> bool:
-    """Whether code could define one of the names in whatever way, also inside an ``if``."""
+    """Whether code may define one of the names in any way, for example inside an ``if``."""
     joined = "|".join(re.escape(name) for name in names)
     if not joined:
         return False
-    looks = (
+    pattern = (
         rf"\b(?:def|class|for|as|global)[ \t]+(?:{joined})\b"
         rf"|\b(?:{joined})[ \t]*(?:[,:][^\n=()]{{0,200}})?=(?!=)"
         rf"|['\"](?:{joined})['\"]"
     )
-    return re.search(looks, source) is not None or bool(imported(source) & set(names))
+    return re.search(pattern, source) is not None or bool(imported(source) & set(names))
 
 
 def words(source: str) -> set[str]:
-    """Every word of a source."""
+    """All words of a source."""
     return set(_WORD.findall(source))

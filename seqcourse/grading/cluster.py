@@ -1,7 +1,7 @@
-"""Worker processes: as many as there are cores, or those of a cluster that is there already.
+"""Worker processes: one per core on this machine, or the workers of an existing Dask cluster.
 
-Dask distributed starts, watches and replaces them. As many jobs are out as there are workers, so
-that when a worker dies it is known which job it died of: that one is tried once more, elsewhere.
+Dask distributed starts, monitors and replaces workers. Each worker gets one job at a time, so a worker's
+death identifies the job that caused it. That job is retried once on another worker.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from seqcourse.errors import CourseError
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster, WorkerPlugin
 
-# What a fork server imports once, so that every worker has it. Only Linux forks safely after that.
+# Modules that the fork server imports once for all workers. Forking after these imports is safe on Linux
+# only.
 PRELOAD = ("distributed", "seqcourse.grading.worker", "seqcourse.check.verdict")
 SETTINGS = {
     "distributed.worker.multiprocessing-method": "forkserver" if sys.platform == "linux" else "spawn",
@@ -37,38 +38,38 @@ SETTINGS = {
     "distributed.admin.large-graph-warning-threshold": "1GB",
     "distributed.logging": {"distributed": "critical", "tornado": "critical", "asyncio": "critical"},
 }
-# One thread per worker, and no file of the current folder stands in for a module.
+# One thread per worker. PYTHONSAFEPATH: no module is imported from the current folder.
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"}
-# With the run's name, the topic under which a worker says what it begins.
+# A worker announces each job it starts under the Dask topic "STARTED run".
 STARTED = "seqcourse-started"
-# Seconds to wait for a scheduler that was named, and for workers to join it.
+# Seconds to wait for a given scheduler, and for workers to join it.
 PATIENCE = 30
 
 
 @dataclass(frozen=True)
 class Died:
-    """Instead of a result: what a job's workers died of, or what was raised on the way to it."""
+    """Takes the place of a result: why the job's workers died, or the error that was raised."""
 
     why: str
 
 
 class Cluster:
-    """Hands out jobs to workers and yields their results as they come.
+    """Sends jobs to workers and yields results as they arrive.
 
     Args:
         client: Dask's connection to the workers.
-        run: the name of the state that stands at every worker.
-        seats: how many jobs are out at a time.
-        begun: called when a job begins, with its key, from another thread.
+        run: the name of the per-worker state.
+        slots: the number of jobs in progress at a time.
+        begun: called with a job's key when the job starts, from another thread.
     """
 
-    def __init__(self, client: Client, run: str, seats: int, begun: Callable[[str], None]) -> None:
+    def __init__(self, client: Client, run: str, slots: int, begun: Callable[[str], None]) -> None:
         self.client = client
-        self.seats = seats
-        self._out: queue.SimpleQueue[tuple[str, Any, Any]] = queue.SimpleQueue()
+        self.slots = slots
+        self._results: queue.SimpleQueue[tuple[str, Any, Any]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._waiting: Iterator[str] = iter(())
-        # A future that nobody holds is forgotten by Dask, and its job with it.
+        # Dask cancels a job when its last future is garbage-collected.
         self._futures: dict[str, Future] = {}
         client.subscribe_topic(f"{STARTED} {run}", lambda event: begun(event[1]))
 
@@ -79,15 +80,15 @@ class Cluster:
 
         Args:
             work: called on a worker with a key and its job.
-            load: makes the job of a key when its turn has come, in another thread.
+            load: returns the job for a key; called just before the job is sent, in another thread.
         Yields:
-            The key, its job, and its result or ``Died``, in the order in which they end.
+            (key, job, result or ``Died``), in the order in which the jobs end.
         Raises:
-            CourseError: there is no worker any more.
+            CourseError: no worker is left.
         """
         self._waiting = iter(keys)
-        for _ in range(min(self.seats, len(keys))):
-            self._hand_out(work, load)
+        for _ in range(min(self.slots, len(keys))):
+            self._send_next(work, load)
         for _ in keys:
             key, job, result = self._next()
             if isinstance(result, BaseException):
@@ -97,13 +98,13 @@ class Cluster:
     def _next(self) -> tuple[str, Any, Any]:
         while True:
             try:
-                return self._out.get(timeout=PATIENCE)
+                return self._results.get(timeout=PATIENCE)
             except queue.Empty:
                 if not self.client.nthreads():
-                    raise _gone() from None
+                    raise _no_workers() from None
 
-    def _hand_out(self, work: Callable[[str, Any], Any], load: Callable[[str], Any]) -> None:
-        """Send the next job out; called again when it has ended."""
+    def _send_next(self, work: Callable[[str, Any], Any], load: Callable[[str], Any]) -> None:
+        """Send the next waiting job; called again whenever a job ends."""
         while True:
             with self._lock:
                 key = next(self._waiting, None)
@@ -113,10 +114,10 @@ class Cluster:
                 self._send(work, load, key)
                 return
             except Exception as error:
-                self._out.put((key, None, Died(in_words(error))))
+                self._results.put((key, None, Died(in_words(error))))
 
     def _send(self, work: Callable[[str, Any], Any], load: Callable[[str], Any], key: str) -> None:
-        """Send one job out."""
+        """Send one job, and retry it once if its worker dies."""
         job = load(key)
 
         def submit(tries: int) -> None:
@@ -126,44 +127,45 @@ class Cluster:
 
         def ended(future: Future, tries: int) -> None:
             if future.status == "cancelled":
-                self._out.put((key, job, _gone()))
+                self._results.put((key, job, _no_workers()))
                 return
             try:
                 result = future.result()
             except Exception as error:
                 if tries > 1 and type(error).__name__ == "KilledWorker":
-                    self._wait_for_the_next()
+                    self._wait_for_replacement()
                     submit(tries - 1)
                     return
                 result = Died(in_words(error))
             self._futures.pop(key, None)
-            # The next one first: whoever takes the result may need a while.
-            self._hand_out(work, load)
-            self._out.put((key, job, result))
+            # Send the next job first: the consumer may take a while with this result.
+            self._send_next(work, load)
+            self._results.put((key, job, result))
 
         submit(tries=2)
 
-    def _wait_for_the_next(self) -> None:
-        """Wait until a worker has taken the dead one's place.
+    def _wait_for_replacement(self) -> None:
+        """Wait until a new worker has replaced the dead one.
 
-        Before, a job would queue behind the one of another worker, and be blamed for its death.
+        Otherwise the retried job would queue behind another worker's job and be blamed for that
+        worker's death.
         """
-        with suppress(Exception):  # too late: then it has to queue
-            self.client.wait_for_workers(self.seats, timeout=PATIENCE)
+        with suppress(Exception):  # on timeout the job queues
+            self.client.wait_for_workers(self.slots, timeout=PATIENCE)
 
 
 def in_words(error: Exception) -> str:
-    """An error on one line, as the end of a sentence."""
+    """An error on one line, to end a sentence with."""
     if type(error).__name__ == "KilledWorker":
         return "the process that examined it died, twice"
-    said = " ".join(str(error).split())[:300]
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    message = " ".join(str(error).split())[:300]
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
-def _gone() -> CourseError:
+def _no_workers() -> CourseError:
     return CourseError(
-        "Workers should go on with the submissions, but the scheduler or all its workers are gone. "
-        "Start them and grade again: what is saved is not graded twice."
+        "Workers should grade the submissions, but the scheduler or all its workers are gone. "
+        "Start them and grade again: submissions that are saved are not graded twice."
     )
 
 
@@ -176,18 +178,18 @@ def start(
     scheduler: str | None = None,
     begun: Callable[[str], None] = lambda key: None,
 ) -> Iterator[Cluster]:
-    """Workers, each with its state, until the block ends; then all that was started here is gone.
+    """Context manager: workers with their state. Everything started here ends with the block.
 
     Args:
-        state: what every worker sets up before its first job, with a method ``refusal`` that says
-            why a worker cannot do its part ("" where it can), ...
-        run: ... and the name by which jobs find it.
-        workers: how many processes to start, as many as cores without it; of a running cluster,
-            how many jobs at a time at most.
-        scheduler: the address of a running cluster; without it, processes are started here.
-        begun: called with a job's key when it begins, from another thread.
+        state: a plugin that every worker sets up before its first job. Its method ``refusal`` says why a
+            worker cannot grade ("" if it can).
+        run: the name by which jobs find the state.
+        workers: the number of processes to start (default: one per core). With ``scheduler``: the
+            largest number of jobs at a time.
+        scheduler: the address of a running cluster; None starts processes on this machine.
+        begun: called with a job's key when the job starts, from another thread.
     Raises:
-        CourseError: the scheduler does not answer, has no workers, or they have no seqcourse.
+        CourseError: the scheduler does not answer or has no workers, or the workers lack seqcourse.
     """
     import dask
 
@@ -201,15 +203,15 @@ def start(
             with _remote(scheduler) as client:
                 _set_up_workers(client, state, run, scheduler)
                 try:
-                    seats = sum(client.nthreads().values())
-                    yield Cluster(client, run, min(workers or seats, seats), begun)
+                    slots = sum(client.nthreads().values())
+                    yield Cluster(client, run, min(workers or slots, slots), begun)
                 finally:
                     with suppress(Exception):
                         client.unregister_worker_plugin(run)
 
 
 def get_ready() -> None:
-    """Have the fork server import what workers need, beside whatever is done before they start."""
+    """Start the fork server early, so that it imports the workers' modules in the background."""
     import multiprocessing.forkserver
 
     import dask
@@ -224,7 +226,7 @@ def get_ready() -> None:
 
 @contextmanager
 def _local(workers: int) -> Iterator[Client]:
-    """Worker processes of our own."""
+    """Worker processes on this machine."""
     import logging
     import tempfile
 
@@ -237,10 +239,10 @@ def _local(workers: int) -> Iterator[Client]:
             n_workers=workers,
             threads_per_worker=1,
             host="127.0.0.1",
-            # Others on this machine can reach the port, but not talk without our certificate.
+            # Other users of this machine can reach the port, but have no certificate.
             security=Security.temporary(),
             dashboard_address=None,
-            # Its web server cannot be switched off, but has no pages.
+            # The scheduler's web server cannot be disabled; these settings leave it without pages.
             scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
             memory_limit=0,
             local_directory=folder,
@@ -250,15 +252,15 @@ def _local(workers: int) -> Iterator[Client]:
         try:
             yield client
         except BaseException:
-            _end(cluster)
+            _kill_workers(cluster)
             raise
         finally:
             client.close()
             cluster.close()
 
 
-def _end(cluster: LocalCluster) -> None:
-    """End the workers at once, whatever they are doing."""
+def _kill_workers(cluster: LocalCluster) -> None:
+    """Kill the workers."""
     for nanny in cluster.workers.values():
         process = getattr(nanny, "process", None)
         if process is not None and process.pid is not None:
@@ -268,7 +270,7 @@ def _end(cluster: LocalCluster) -> None:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """One thread per worker: more would fight for the cores, and a grade should not depend on it."""
+    """Set ENVIRONMENT: more threads would compete for the cores and could change results."""
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     os.environ.update({name: value for name, value in ENVIRONMENT.items() if before[name] is None})
     try:
@@ -281,7 +283,7 @@ def _one_thread() -> Iterator[None]:
 
 @contextmanager
 def _remote(address: str) -> Iterator[Client]:
-    """A connection to a scheduler that is there already."""
+    """A connection to a running scheduler."""
     import logging
 
     from distributed import Client
@@ -291,7 +293,7 @@ def _remote(address: str) -> Iterator[Client]:
         client = Client(address, timeout=PATIENCE)
     except (OSError, ValueError, TypeError) as error:
         raise CourseError(
-            f"--scheduler should name a scheduler that runs, such as tcp://host:8786, but {address} "
+            f"--scheduler should name a running scheduler, such as tcp://host:8786, but {address} "
             f"does not answer ({type(error).__name__}). Start one: dask scheduler"
         ) from None
     try:
@@ -301,7 +303,7 @@ def _remote(address: str) -> Iterator[Client]:
 
 
 def _set_up_workers(client: Client, state: WorkerPlugin, run: str, address: str) -> None:
-    """Wait for workers, give each its state, and ask whether it can grade."""
+    """Wait for workers, send each its state, and check that each can grade."""
     from concurrent.futures import TimeoutError as Late
 
     try:
@@ -313,7 +315,7 @@ def _set_up_workers(client: Client, state: WorkerPlugin, run: str, address: str)
         ) from None
     try:
         client.register_plugin(state, name=run)
-        refusals = client.run(_ask, run)
+        refusals = client.run(_refusal_of_worker, run)
     except Exception as error:
         raise CourseError(
             f"The workers at {address} should have seqcourse installed, the same version as here, "
@@ -324,6 +326,6 @@ def _set_up_workers(client: Client, state: WorkerPlugin, run: str, address: str)
             raise CourseError(f"The worker at {worker} cannot grade. {why}")
 
 
-def _ask(run: str, dask_worker: Any) -> str:
-    """On a worker: why it cannot do its part; "" where it can."""
+def _refusal_of_worker(run: str, dask_worker: Any) -> str:
+    """Runs on a worker: why it cannot grade, or "" if it can."""
     return dask_worker.plugins[run].refusal()

@@ -1,4 +1,4 @@
-"""Where the parts of a course lie, and nbgrader's settings for them."""
+"""The folders of a course, and nbgrader's settings for them."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ ASSIGNMENT_NAME = re.compile(r"ps\d+")
 
 
 def close(folder: Path) -> None:
-    """Make a folder that no other account may enter, or close one that is there."""
+    """Create a folder with mode 700, or remove other accounts' access to an existing one."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.stat().st_mode & 0o077:
-        with contextlib.suppress(PermissionError):  # another account's, and theirs to close
+        with contextlib.suppress(PermissionError):  # another account owns the folder
             folder.chmod(0o700)
 
 
 @dataclass(frozen=True)
 class Course:
-    """A course folder and, inside it, the folder in which one class is graded.
+    """A course folder and the folder in it where one class is graded.
 
-    ``root`` holds solutions/ and assignments/. ``grading`` (relative to it) holds the class:
-    submitted/, autograded/, feedback/, records/ and the gradebook. The sample class has a
-    grading folder of its own, so it never meets the real one. ``db_url`` is the gradebook's address
-    where another one was asked for; it may hold a password, so it is never shown.
+    root: holds solutions/ and assignments/.
+    grading: the class's folder, relative to ``root``: submitted/, autograded/, feedback/, records/ and
+        the gradebook. The sample class has its own folder, separate from the real class.
+    db_url: the gradebook's address, or "" for the configured one. It may contain a password, so it is
+        not part of the repr.
     """
 
     root: Path
@@ -59,7 +60,7 @@ class Course:
         return self.root / self.grading
 
     def make_folder(self) -> None:
-        """Make the class's folder. Other accounts see nothing of it: neither work nor grades."""
+        """Create the class's folder, closed to other accounts."""
         close(self.root / Path(self.grading).parts[0])
         self.folder.mkdir(parents=True, exist_ok=True)
 
@@ -81,19 +82,15 @@ class Course:
 
     @property
     def gradebook_url(self) -> str:
-        """Where the grades are: a file beside the class, or another database.
-
-        The class itself (not a sample) takes the address from the environment variable
-        SEQCOURSE_DB_URL, or from nbgrader_config.py.
-        """
+        """The gradebook's address, see ``find_url``. The sample class ignores the configured address."""
         config = self.root / CONFIG_FILE if self.grading == CLASS else None
         return find_url(self.db_url, self.folder / "gradebook.db", config)
 
     def secret(self) -> bytes:
-        """What the inputs of this class's hidden checks are drawn from; made when first asked for.
+        """The 32-byte seed of the hidden checks' inputs, created on first use.
 
-        It lies beside the gradebook, readable by its owner alone, and no student's code sees the
-        folder. Everybody in a class is checked with the same inputs, today and in a year.
+        The file has mode 600 and is not visible in the sandbox. The seed never changes, so every
+        submission of a class is checked with the same inputs.
         """
         path = self.folder / "secret"
         if not path.exists():
@@ -102,7 +99,7 @@ class Course:
             with os.fdopen(handle, "wb") as file:
                 file.write(secrets.token_bytes(32))
             with contextlib.suppress(FileExistsError):
-                os.link(beside, path)  # whoever comes first decides
+                os.link(beside, path)  # atomic: the first process wins
             os.unlink(beside)
         found = path.read_bytes()
         if len(found) != 32:
@@ -124,7 +121,7 @@ class Course:
         return sorted(found, key=lambda name: int(name[2:]))
 
     def require(self, name: str) -> str:
-        """``name`` itself if there is such an assignment; otherwise CourseError."""
+        """Return ``name`` if there is such an assignment, otherwise raise CourseError."""
         names = self.names()
         if name not in names:
             raise CourseError(
@@ -139,26 +136,26 @@ class Course:
         return self.solutions / name / f"{name}.ipynb"
 
     def released(self, name: str) -> Path | None:
-        """The notebook that students were given; None where it was never released."""
+        """The notebook given to students, or None if it was never released."""
         folders = (self.folder / "released", self.assignments)
         paths = [folder / name / f"{name}.ipynb" for folder in folders]
         return next((path for path in paths if path.is_file()), None)
 
     def students(self, name: str) -> list[str]:
-        """Who has a folder for this assignment in submitted/."""
+        """The students with a folder for this assignment in submitted/."""
         if not self.submitted.is_dir():
             return []
         return sorted(path.parent.name for path in self.submitted.glob(f"*/{name}") if path.is_dir())
 
     def without(self, name: str) -> list[str]:
-        """Who has a folder in submitted/, but none for this assignment in it."""
+        """The students with a folder in submitted/ but none for this assignment."""
         if not self.submitted.is_dir():
             return []
         everybody = {path.name for path in self.submitted.iterdir() if path.is_dir()}
         return sorted(everybody - set(self.students(name)))
 
     def config(self, **options: object) -> Config:
-        """nbgrader's settings: those of the course's file, with this class's folders.
+        """nbgrader's settings: nbgrader_config.py, with this class's folders and these options.
 
         Options name traits with two underscores: ``Execute__timeout=20``.
         """
@@ -167,14 +164,14 @@ class Course:
         settings = Config()
         if (self.root / CONFIG_FILE).exists():
             settings = PyFileConfigLoader(CONFIG_FILE, str(self.root)).load_config()
-        place = settings.CourseDirectory
-        place.root = str(self.root)
-        place.source_directory = "solutions"
-        place.release_directory = "assignments"
+        folders = settings.CourseDirectory
+        folders.root = str(self.root)
+        folders.source_directory = "solutions"
+        folders.release_directory = "assignments"
         for stage in ("submitted", "autograded", "feedback", "solution", "source_with_tests"):
-            place[f"{stage}_directory"] = f"{self.grading}/{stage}"
-        place.db_url = self.gradebook_url
-        # The exchange is the folder through which a shared server hands files on; unused here.
+            folders[f"{stage}_directory"] = f"{self.grading}/{stage}"
+        folders.db_url = self.gradebook_url
+        # nbgrader requires an exchange folder; only shared servers use it.
         settings.Exchange.root = str(self.folder / "exchange")
         for option, value in options.items():
             section, trait = option.split("__")
@@ -182,7 +179,7 @@ class Course:
         return settings
 
     def api(self, **options: object) -> NbGraderAPI:
-        """nbgrader's programming interface with these settings, silent on the terminal."""
+        """nbgrader's Python API with these settings, without terminal output."""
         from nbgrader.apps.api import NbGraderAPI
         from traitlets.log import get_logger
 
@@ -191,6 +188,6 @@ class Course:
         for handler in list(logger.handlers):
             logger.removeHandler(handler)
         logger.addHandler(logging.NullHandler())
-        logger.disabled = False  # by a program in this process that keeps to its own log
-        logger.setLevel(logging.INFO)  # what went wrong is read there, see release.last_line
+        logger.disabled = False  # other code in this process may have disabled it
+        logger.setLevel(logging.INFO)  # release.last_line reads errors from this log
         return NbGraderAPI(config=self.config(**options))

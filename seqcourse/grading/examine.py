@@ -108,7 +108,8 @@ class Examiner:
 
     def judges(self, name: str, student: str = "", attempt: int = 1) -> dict[str, Judge]:
         """The checks of an assignment with the inputs of one student's attempt, by grade cell."""
-        from seqcourse.check.verdict import Judge, load_checks
+        from seqcourse.check.load import load_checks
+        from seqcourse.check.verdict import Judge
 
         if name not in self._checks:
             self._checks[name] = list(getattr(load_checks(self.course.root, name), "CHECKS", ()))

@@ -1,4 +1,4 @@
-"""nbgrader's exchange, for a class in which not everything came through it."""
+"""Release feedback through nbgrader's exchange, skipping submissions that did not come through it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from pathlib import Path
 
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 
-# What `nbgrader submit` leaves beside the work; by it a student's page is found again.
+# Files that `nbgrader submit` adds to a submission; fetching feedback needs them.
 NEEDED = ("timestamp.txt", "submission_secret.txt")
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
-    """Releases the pages that students can fetch, and says which they cannot."""
+    """Releases the pages that students can fetch, and logs a warning for the others."""
 
     def copy_files(self) -> None:
         for folder in map(Path, sorted(glob.glob(self.src_path))):
             missing = [name for name in NEEDED if not (folder / name).is_file()]
             if missing:
                 self.log.warning(
-                    "%s should have %s beside the work to fetch feedback, but it did not come with it. "
-                    "Nothing was released: hand %s/*.html back the way the work came.",
+                    "%s should have %s beside the work to fetch feedback, but the submission lacks it. "
+                    "Nothing was released: return %s/*.html the way the work was handed in.",
                     folder.parent.name,
                     " and ".join(missing),
                     folder,

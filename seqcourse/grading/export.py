@@ -1,4 +1,4 @@
-"""The grades of an assignment as files: a table for any spreadsheet, and the form Canvas imports.
+"""Export the grades of an assignment: as a CSV table, or in the form that Canvas imports.
 
 `seqcourse export` calls this, and so does nbgrader's own command:
 
@@ -40,8 +40,8 @@ GRADED = "graded"
 class Line:
     """One student's grade.
 
-    ``cells``: points per graded cell, None where somebody has to grade it by hand first; ``changed``
-    are those of them that were, before the answer changed.
+    cells: points per graded cell, None if the cell still needs manual grading.
+    changed: cells that were graded by hand before the answer changed.
     """
 
     student: str
@@ -62,19 +62,19 @@ class Line:
 
     @property
     def waits(self) -> bool:
-        """Whether a part of it has to be graded by hand first."""
+        """Whether a cell still needs manual grading."""
         return any(points is None for points in self.cells.values())
 
     @property
     def waits_for(self) -> str:
-        """What it waits for, in words; "" where it is final."""
+        """What the grade waits for, in words; "" if it is final."""
         changed = f"{', '.join(self.changed)} {CHANGED}" if self.changed else ""
         new = sum(points is None for points in self.cells.values()) > len(self.changed)
         return ", ".join(part for part in (WAITS if new else "", changed) if part)
 
     @property
     def points(self) -> float:
-        """Before what being late costs."""
+        """The points before the late penalty."""
         return sum(points or 0.0 for points in self.cells.values())
 
     @property
@@ -85,12 +85,14 @@ class Line:
 def read_lines(
     gradebook: Gradebook, assignment: str, records: Mapping[str, Record] | None = None
 ) -> list[Line]:
-    """A line for everybody in the gradebook, sorted by name; also for who handed nothing in.
+    """One line per student in the gradebook or the records, sorted by name.
+
+    Students who handed nothing in are included.
 
     Args:
-        records: what became of the submissions that `seqcourse grade` graded, by student.
+        records: the records of `seqcourse grade`, by student.
     Raises:
-        CourseError: the gradebook knows no such assignment.
+        CourseError: the assignment is not in the gradebook.
     """
     from nbgrader.api import MissingEntry
 
@@ -99,7 +101,7 @@ def read_lines(
     except MissingEntry:
         known = ", ".join(sorted(known.name for known in gradebook.assignments)) or "none"
         raise CourseError(
-            f"{assignment!r} should be an assignment in the gradebook, but it knows {known}. "
+            f"{assignment!r} should be an assignment in the gradebook, but it has {known}. "
             f"Grade first: seqcourse grade {assignment}"
         ) from None
     records = records or {}
@@ -119,7 +121,7 @@ def read_lines(
                 email=(person and person.email) or "",
                 status=record.status if record else GRADED if submission else NOTHING,
                 sentence=record.sentence if record else "",
-                handed_in=_when(submission),
+                handed_in=_timestamp(submission),
                 cells={
                     grade.name: None if pending(grade) else counted(grade)
                     for grade in _grades(submission)
@@ -132,7 +134,7 @@ def read_lines(
     return sorted(lines, key=lambda line: (line.last_name.casefold(), line.first_name, line.student))
 
 
-def _when(submission: SubmittedAssignment | None) -> str:
+def _timestamp(submission: SubmittedAssignment | None) -> str:
     return f"{submission.timestamp:%Y-%m-%d %H:%M:%S}" if submission and submission.timestamp else ""
 
 
@@ -147,7 +149,7 @@ def _penalty(submission: SubmittedAssignment | None) -> float:
 
 
 def as_table(lines: Sequence[Line], assignment: str) -> str:
-    """The lines as CSV (RFC 4180): quoted where needed, UTF-8, one column per graded cell."""
+    """The lines as CSV (RFC 4180), one column per graded cell."""
     names = list(dict.fromkeys(name for line in lines for name in line.cells))
     file = io.StringIO()
     out = csv.writer(file, lineterminator="\r\n")
@@ -169,12 +171,12 @@ def as_table(lines: Sequence[Line], assignment: str) -> str:
 
 
 def write_table(lines: Sequence[Line], assignment: str, path: Path) -> None:
-    """Write the table; a mark at its beginning tells spreadsheets that it is UTF-8."""
+    """Write the table with a byte order mark, so that spreadsheets read it as UTF-8."""
     notebooks.write_text(path, MARK + as_table(lines, assignment))
 
 
 def read_course(course: Course, assignment: str) -> list[Line]:
-    """The lines of an assignment, with penalties as of now and what the records say."""
+    """The lines of an assignment, with current penalties and records."""
     from nbgrader.api import Gradebook
 
     from seqcourse.grading.records import read_record
@@ -196,19 +198,19 @@ def read_course(course: Course, assignment: str) -> list[Line]:
 
 
 class TableExport(ExportPlugin):
-    """nbgrader's exporter for the table: `--to FILE`, grades.csv without it."""
+    """nbgrader exporter for the table: `--to FILE`, ps1.csv for ps1 by default."""
 
     def export(self, gradebook: Gradebook) -> None:
         for name in _assignments(self, gradebook):
             renew_penalties(gradebook, name, self.config)
-            lines = _chosen(read_lines(gradebook, name), self.student)
+            lines = _select(read_lines(gradebook, name), self.student)
             path = Path(self.to or f"{name}.csv")
             write_table(lines, name, path)
             self.log.info("Wrote %s", path)
 
 
 class CanvasExport(ExportPlugin):
-    """nbgrader's exporter for Canvas: one assignment, matched to a file that Canvas exported."""
+    """nbgrader exporter for Canvas: fills one assignment into a file that Canvas exported."""
 
     template = Unicode("", help="The CSV file that Canvas exported.").tag(config=True)
     column = Unicode("", help='The column to fill, such as "ps1 (12345)".').tag(config=True)
@@ -221,7 +223,7 @@ class CanvasExport(ExportPlugin):
                 "Add --CanvasExport.template=FILE"
             )
         renew_penalties(gradebook, name, self.config)
-        lines = _chosen(read_lines(gradebook, name), self.student)
+        lines = _select(read_lines(gradebook, name), self.student)
         filled = canvas.fill(Path(self.template), name, grades_for_canvas(lines), self.column)
         path = Path(self.to or f"canvas-{name}.csv")
         notebooks.write_text(path, filled.text)
@@ -231,7 +233,7 @@ class CanvasExport(ExportPlugin):
 
 
 def _assignments(plugin: ExportPlugin, gradebook: Gradebook) -> list[str]:
-    """The one assignment that is exported, in a list."""
+    """A list with the one assignment to export."""
     names = [str(name) for name in plugin.assignment] or [known.name for known in gradebook.assignments]
     if len(names) != 1:
         raise CourseError(
@@ -241,13 +243,13 @@ def _assignments(plugin: ExportPlugin, gradebook: Gradebook) -> list[str]:
     return names
 
 
-def _chosen(lines: Iterable[Line], students: Sequence[object]) -> list[Line]:
+def _select(lines: Iterable[Line], students: Sequence[object]) -> list[Line]:
     wanted = {str(student) for student in students}
     return [line for line in lines if not wanted or line.student in wanted]
 
 
 def grades_for_canvas(lines: Iterable[Line]) -> list[canvas.Grade]:
-    """The finished grades."""
+    """The final grades."""
     return [
         canvas.Grade(line.student, line.total, line.maximum)
         for line in lines
@@ -256,7 +258,7 @@ def grades_for_canvas(lines: Iterable[Line]) -> list[canvas.Grade]:
 
 
 def left_out(lines: Iterable[Line]) -> list[str]:
-    """A sentence about those whose grade is not finished."""
+    """Sentences that name the students whose grade is not final."""
     lines = list(lines)
     waiting = [line.student for line in lines if line.waits and not line.changed]
     changed = [line.student for line in lines if line.changed]

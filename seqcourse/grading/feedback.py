@@ -1,4 +1,4 @@
-"""Feedback pages: what failed, on what kind of input and why; never the hidden check."""
+"""Feedback pages: what failed, on which kind of input, and why. They never show a hidden check."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ INSTEAD = "# Hidden checks ran here; what they found stands below."
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 NBGRADERS_TEMPLATES = str(Path(nbgrader.__file__).parent / "server_extensions/formgrader/templates")
 
-# The form in which a verdict comes (seqcourse.grading.outcome): sentences, each with its kinds of
-# input, and at last where the book explains it.
+# The format of a verdict (seqcourse.grading.outcome): sentences, each with its kinds of input, and at
+# the end a reference to the book.
 REASON = re.compile(r"(?P<words>.+?)\s*(?:\(Input: (?P<inputs>.+?)\.\)(?=\s|$)|$)", re.S)
 SEE = re.compile(r"\s*Read again: chapter (?P<chapter>\d+), “(?P<section>[^”]+)”\.\s*$")
 PARTLY = re.compile(r"^[\d.]+ of [\d.]+ points\.\n")
 HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*$", re.M)
-# What became of a graded cell; the page's colours.
+# The state of a graded cell; it decides the colour.
 FULL, PART, NONE, WAITS = "full", "part", "none", "waits"
 
 
 class HideChecks(NbGraderPreprocessor):
-    """Take the hidden checks out of a graded notebook before it becomes a page.
+    """Removes hidden checks from a graded notebook before it becomes a page.
 
-    Their source is replaced by one line. A traceback would quote it, so errors below such a cell
-    keep their name and sentence only.
+    One line replaces their source. Tracebacks quote source code, so errors of such a cell keep only
+    their name and message.
     """
 
     def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> tuple[Any, Any]:
@@ -67,7 +67,7 @@ class HideChecks(NbGraderPreprocessor):
 
 
 class ShowPoints(NbGraderPreprocessor):
-    """Gathers what the page says about points: the table on top, and a verdict at each graded cell."""
+    """Collects the page's table of points and the verdict of each graded cell."""
 
     book = Unicode("", help="Address of the rendered book; verdicts then link to its sections.").tag(
         config=True
@@ -76,12 +76,12 @@ class ShowPoints(NbGraderPreprocessor):
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         from nbgrader.api import Gradebook
 
-        told = resources["nbgrader"]
+        info = resources["nbgrader"]
         titles = dict(_titles(nb))
-        with Gradebook(told["db_url"]) as gradebook:
-            submission = gradebook.find_submission(told["assignment"], told["student"])
+        with Gradebook(info["db_url"]) as gradebook:
+            submission = gradebook.find_submission(info["assignment"], info["student"])
             notebook = gradebook.find_submission_notebook(
-                told["notebook"], told["assignment"], told["student"]
+                info["notebook"], info["assignment"], info["student"]
             )
             grades = {grade.name: _grade(grade, titles) for grade in notebook.grades}
             late = float(submission.total_seconds_late or 0.0)
@@ -94,24 +94,24 @@ class ShowPoints(NbGraderPreprocessor):
         order = [*titles, *(name for name in grades if name not in titles)]
         seqcourse = nb.metadata.get("seqcourse", {})
         points = sum(grade["points"] for grade in grades.values())
-        total = points - told["late_penalty"]
+        total = points - info["late_penalty"]
         resources["feedback"] = {
             "rows": [grades[name] for name in order if name in grades],
             "points": number(points),
             "waits": any(grade["state"] == WAITS for grade in grades.values()),
             "total": number(total),
-            "maximum": number(told["max_score"]),
-            "share": round(100 * total / told["max_score"]) if told["max_score"] else 0,
-            "penalty": number(told["late_penalty"]) if told["late_penalty"] else "",
+            "maximum": number(info["max_score"]),
+            "share": round(100 * total / info["max_score"]) if info["max_score"] else 0,
+            "penalty": number(info["late_penalty"]) if info["late_penalty"] else "",
             "late": _duration(late) if late else "",
-            "name": f"{first or ''} {last or ''}".strip() or told["student"],
+            "name": f"{first or ''} {last or ''}".strip() or info["student"],
             "remarks": [str(remark) for remark in seqcourse.get("remarks", ())],
             "sentence": str(seqcourse.get("sentence", "")),
         }
         return nb, resources
 
     def _verdict(self, cell: Any) -> dict[str, Any]:
-        """What the check said, taken out of the cell's outputs: sentences, and where to read again."""
+        """Move the check's verdict from the cell's outputs into a dict: reasons, and a book section."""
         if cell.cell_type != "code":
             return {}
         for output in cell.outputs:
@@ -119,7 +119,7 @@ class ShowPoints(NbGraderPreprocessor):
             if output.get("ename") == "Mistake" or partly:
                 words = PARTLY.sub("", output.text) if partly else str(output.evalue)
                 cell.outputs = []
-                return self._told(" ".join(words.split()))
+                return self._parse_verdict(" ".join(words.split()))
         if any(output.get("ename") == "NotImplementedError" for output in cell.outputs):
             cell.outputs = []
             return {"reasons": [{"words": "Not answered yet.", "inputs": []}]}
@@ -127,7 +127,7 @@ class ShowPoints(NbGraderPreprocessor):
             cell.outputs = []
         return {}
 
-    def _told(self, words: str) -> dict[str, Any]:
+    def _parse_verdict(self, words: str) -> dict[str, Any]:
         see = SEE.search(words)
         words = SEE.sub("", words)
         reasons = [
@@ -135,13 +135,13 @@ class ShowPoints(NbGraderPreprocessor):
             for found in REASON.finditer(words)
             if found["words"].strip()
         ]
-        told: dict[str, Any] = {"reasons": reasons}
+        verdict: dict[str, Any] = {"reasons": reasons}
         if see:
-            told["see"] = dict(see.groupdict(), link=self._link(int(see["chapter"]), see["section"]))
-        return told
+            verdict["see"] = dict(see.groupdict(), link=self._link(int(see["chapter"]), see["section"]))
+        return verdict
 
     def _link(self, chapter: int, section: str) -> str:
-        """The address of a section of the book, or "" where nobody said where the book is."""
+        """The address of a section of the book, or "" if ``book`` is not set."""
         if not self.book:
             return ""
         from docutils.nodes import make_id
@@ -157,7 +157,7 @@ class ShowPoints(NbGraderPreprocessor):
 
 
 def _titles(nb: Any) -> Iterator[tuple[str, str]]:
-    """Each named cell of a notebook with the last heading before it."""
+    """Yield (name, last heading before it) for each cell with a grade_id."""
     title = ""
     for cell in nb.cells:
         mark = cell.metadata.get("nbgrader", {})
@@ -169,7 +169,7 @@ def _titles(nb: Any) -> Iterator[tuple[str, str]]:
 
 
 def _grade(grade: Any, titles: dict[str, str]) -> dict[str, Any]:
-    """A grade of the gradebook, in the words of the page."""
+    """A grade from the gradebook, as the page's template needs it."""
     points, maximum = counted(grade), float(grade.max_score)
     state = FULL if points >= maximum else PART if points > 0 else NONE
     remark = ""
@@ -190,18 +190,18 @@ def _grade(grade: Any, titles: dict[str, str]) -> dict[str, Any]:
 
 
 def _duration(seconds: float) -> str:
-    """A time in the two largest units: "1 day 3 hours", "25 minutes"."""
+    """A duration in its two largest units: "1 day 3 hours", "25 minutes"."""
     minutes = max(1, round(seconds / 60))
     parts = (minutes // 1440, "day"), (minutes // 60 % 24, "hour"), (minutes % 60, "minute")
-    told = [f"{count} {unit}{'' if count == 1 else 's'}" for count, unit in parts if count]
-    return " ".join(told[:2])
+    words = [f"{count} {unit}{'' if count == 1 else 's'}" for count, unit in parts if count]
+    return " ".join(words[:2])
 
 
 class FeedbackExporter(HTMLExporter):
-    """nbconvert's exporter with the page of this course: one file, no script, nothing from elsewhere."""
+    """nbconvert's exporter with this course's template: one file, no scripts, no external resources."""
 
     def __init__(self, config: Config | None = None, **options: Any) -> None:
-        # nbgrader names its own template for every HTMLExporter; these are for this class alone.
+        # nbgrader sets its own template on HTMLExporter; these settings override it for this class.
         own = Config()
         own.FeedbackExporter.template_name = "seqcourse_feedback"
         own.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES)]
@@ -223,7 +223,7 @@ def make_feedback(course: Course, name: str, student: str) -> Path:
             f"{student} should have a graded {name} in {course.grading}/autograded, but has none. "
             f"Grade first: seqcourse grade {name}"
         )
-    # Nothing that lies beside the notebook is copied: the page needs none of it.
+    # Copy no other files of the submission: the page does not need them.
     api = course.api(CourseDirectory__ignore=["*"])
     outcome = api.generate_feedback(name, student, force=True)
     if not outcome["success"]:

@@ -1,11 +1,11 @@
-"""Formulas of a notebook as MathML, which browsers draw by themselves, without a script or a font."""
+"""Convert TeX formulas to MathML, which browsers render without scripts or fonts."""
 
 from __future__ import annotations
 
 import re
 from html import escape
 
-# What docutils does not read, in words that it does.
+# TeX that docutils does not support, and supported replacements.
 REWRITTEN = (
     (re.compile(r"\\texttt\b"), r"\\text"),
     (re.compile(r"\\dots\b"), r"\\ldots"),
@@ -13,7 +13,8 @@ REWRITTEN = (
     (re.compile(r"\\[td]frac\b"), r"\\frac"),
     (re.compile(r"\\frac\s*(\d)\s*(\d)"), r"\\frac{\1}{\2}"),
     (re.compile(r"\\(begin|end)\{align\*?\}"), r"\\\1{aligned}"),
-    # An accent takes the index that follows for what stands below it; here an empty group takes it.
+    # docutils attaches an index after an accent below the accent; an empty group takes the index
+    # instead.
     (
         re.compile(r"(\\(?:hat|tilde|bar|vec|overrightarrow|overleftarrow))\s*(\{[^{}]*\}|[a-zA-Z])"),
         r"\1{\2}{}",
@@ -33,15 +34,15 @@ LONGEST = 4000
 
 
 def mathml(tex: str, block: bool = False) -> str:
-    """A formula as MathML; its TeX as code where it cannot be read.
+    """A formula as MathML, or as a ``<code>`` element with its TeX if it cannot be converted.
 
-    What comes back holds elements of MathML only, with text that is escaped: the formula may be
-    anybody's.
+    The formula is untrusted. The result contains only allowed MathML elements and attributes and
+    escaped text.
     """
-    return _converted(tex, block) or f"<code>{escape(tex)}</code>"
+    return _convert(tex, block) or f"<code>{escape(tex)}</code>"
 
 
-def _converted(tex: str, block: bool) -> str:
+def _convert(tex: str, block: bool) -> str:
     from docutils.utils.math.latex2mathml import tex2mathml
 
     if len(tex) > LONGEST:
@@ -50,7 +51,7 @@ def _converted(tex: str, block: bool) -> str:
         tex = pattern.sub(instead, tex)
     try:
         made = tex2mathml(tex.strip(), as_block=block)
-    except Exception:  # docutils raises many kinds for a formula that it does not know
+    except Exception:  # docutils raises many kinds of errors for formulas that it does not support
         return ""
     if made.count("<") != len(TAG.findall(made)):
         return ""

@@ -1,7 +1,7 @@
-"""Grade the submissions of an assignment: many are examined at a time, one process saves.
+"""Grade the submissions of an assignment: workers examine in parallel, this process saves.
 
-Workers examine (they run students' code, confined, and judge it); what they find comes here and goes
-into the gradebook while they work on. A submission that breaks its worker breaks nothing else.
+Workers run students' code in a sandbox and judge it. This process writes their results to the gradebook
+while they continue. A submission that kills its worker does not affect any other.
 """
 
 from __future__ import annotations
@@ -51,25 +51,24 @@ def grade(
     unsafe: bool = False,
     everything: bool = False,
 ) -> list[Record]:
-    """Autograde the submissions of ``students`` (of everybody without names).
+    """Autograde the submissions of ``students`` (default: all students).
 
     Args:
-        course: the class; what lies in its submitted/STUDENT/psN is graded.
-        name: the assignment, "ps1" for example. It must have been released before, so that the
-            gradebook knows its cells.
-        workers: how many submissions at a time; the number of cores without it.
-        timeout: seconds that one cell may take; the course's setting without it.
-        tell: called with each record as soon as it is there.
-        begun: called with a student's name when work on the submission begins, from another thread.
-        scheduler: the address of a Dask cluster to use in place of processes on this machine.
-        again: grade also what was graded before and has not changed since.
-        unsafe: run students' code without a sandbox, with all the rights of whoever grades.
-        everything: run also the cells that only show something.
+        course: the class; its submitted/STUDENT/psN folders are graded.
+        name: the assignment, for example "ps1". It must have been released, so that the gradebook
+            knows its cells.
+        workers: the number of submissions examined at a time (default: one per core).
+        timeout: seconds that one cell may take (default: the course's setting).
+        tell: called with each record as soon as it is available.
+        begun: called with a student's name when work on the submission starts, from another thread.
+        scheduler: the address of a Dask cluster to use instead of processes on this machine.
+        again: also grade submissions that have not changed since they were graded.
+        unsafe: run students' code without a sandbox, with the grading user's rights.
+        everything: also run cells that only display something.
     Returns:
         One record per student, in the students' order.
     Raises:
-        CourseError: no such assignment, nobody handed anything in, there is no sandbox, or another
-            run is at work.
+        CourseError: there is no such assignment, no submission or no sandbox, or another run is active.
     """
     wanted = to_grade(course, name, students)
     if scheduler is None and not unsafe:
@@ -77,7 +76,7 @@ def grade(
 
         if refusal():
             raise CourseError(refusal())
-    # The address may come from the environment, which workers do not get to see.
+    # Resolve the address here: workers do not see this process's environment.
     course = replace(course, db_url=course.gradebook_url)
     options = {"confined": not unsafe, "timeout": timeout, "everything": everything}
     with alone(course):
@@ -90,7 +89,12 @@ def grade(
 
 
 def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[str]:
-    """Whose submissions ``grade`` will grade, each once, or CourseError where there is none."""
+    """The students whose submissions ``grade`` will grade, each once.
+
+    Raises:
+        CourseError: there is no such assignment, or a named student or the whole class has no
+            submission.
+    """
     course.require(name)
     handed_in = course.students(name)
     wanted = list(dict.fromkeys(students)) or handed_in
@@ -109,7 +113,7 @@ def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[st
 
 
 class _Run:
-    """One call of ``grade``: what stays the same in it, and the records so far."""
+    """One call of ``grade``: its fixed inputs, and the records so far."""
 
     def __init__(
         self, course: Course, name: str, options: dict[str, object], tell: Callable[[Record], None]
@@ -125,11 +129,14 @@ class _Run:
         self._digest = self.snapshot.digest()
 
     def fingerprint(self, submission: Snapshot) -> str:
-        """What the grade of a submission depends on, all of it."""
+        """A digest of everything that the submission's grade depends on."""
         return fingerprint(self._digest, submission.digest(), self._common)
 
     def is_done(self, student: str, again: bool) -> bool:
-        """Tell the record of what is graded already, or can never be; False for the rest."""
+        """Whether the submission needs no grading: it has a valid record, or its name is unusable.
+
+        Keeps the record in that case.
+        """
         why = unfit_name(student)
         if why:
             record = Record(self.name, student, FAILED, why)
@@ -139,7 +146,7 @@ class _Run:
         record = None if again else read_record(self.course, self.name, student)
         try:
             done = record is not None and record.stands_for(self.fingerprint(self._load(student)))
-        except Exception:  # it goes wrong again where that is put on record
+        except Exception:  # the error recurs during grading and is recorded there
             done = False
         if done:
             self._keep(replace(record, before=True))
@@ -152,38 +159,37 @@ class _Run:
         scheduler: str | None,
         begun: Callable[[str], None],
     ) -> None:
-        """Have workers examine, and save what they find."""
+        """Let workers examine the submissions, and save the results."""
         from seqcourse.grading import cluster
         from seqcourse.grading.examine import Examiner
         from seqcourse.grading.save import Saver
         from seqcourse.grading.worker import WorkerState, examine_on_worker
 
-        Examiner(self.course).release(self.name)  # better one sentence now than one per student
-        # The same class gives its workers' state the same name: what a killed run left is replaced.
-        place = hashlib.sha256(os.fsencode(self.course.folder.resolve())).hexdigest()[:16]
-        label = f"seqcourse-{self.name}-{place}"
+        Examiner(self.course).release(self.name)  # fail now rather than once per student
+        # The label depends only on the class, so this run replaces the state that a killed run left.
+        folder_digest = hashlib.sha256(os.fsencode(self.course.folder.resolve())).hexdigest()[:16]
+        label = f"seqcourse-{self.name}-{folder_digest}"
         secret = {"secret": self.course.secret()}
         code = code_digest() if scheduler else b""
         state = WorkerState(label, self.name, self.snapshot, self.options | secret, code)
         saver = Saver(self.course, self.name)
-        some = min(workers or os.cpu_count() or 1, len(students)) if scheduler is None else workers
+        count = min(workers or os.cpu_count() or 1, len(students)) if scheduler is None else workers
         with (
-            cluster.start(state, label, workers=some, scheduler=scheduler, begun=begun) as there,
-            _Held() as held,
+            cluster.start(state, label, workers=count, scheduler=scheduler, begun=begun) as pool,
+            _DeferredInterrupt() as interrupt,
         ):
-            for student, snapshot, found in there.results(
+            for student, snapshot, found in pool.results(
                 partial(examine_on_worker, label), students, self._load
             ):
-                with held.back():
+                with interrupt.deferred():
                     self._keep(self._save(saver, student, snapshot, found))
 
     def _save(
         self, saver: Saver, student: str, snapshot: Snapshot | None, found: Examination | Died
     ) -> Record:
-        """Save what was found and return its record.
+        """Save a result and return its record.
 
-        Whatever goes wrong with one submission, from its folder to the gradebook, becomes its record
-        here and stops nobody else.
+        Any error becomes a FAILED record, so that it does not stop the other submissions.
         """
         from seqcourse.grading.cluster import Died, in_words
 
@@ -206,7 +212,7 @@ class _Run:
 
 
 def _due(course: Course, name: str) -> str:
-    """When the assignment is due; lateness may cost points."""
+    """The due date, or "". The fingerprint includes it because a late submission may lose points."""
     from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(course.gradebook_url) as gradebook:
@@ -216,77 +222,80 @@ def _due(course: Course, name: str) -> str:
             return ""
 
 
-class _Held:
-    """Ctrl-C while a grade is written waits until it is written.
+class _DeferredInterrupt:
+    """Defers Ctrl-C while a grade is written.
 
-    nbgrader would catch it, take the graded notebook away and report a failure.
+    nbgrader would catch the interrupt, delete the graded notebook and report a failure.
     """
 
-    def __enter__(self) -> _Held:
-        self._writing = self._asked = False
-        self._before = None
+    def __enter__(self) -> _DeferredInterrupt:
+        self._writing = self._interrupted = False
+        self._previous = None
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._interrupt)
+            self._previous = signal.signal(signal.SIGINT, self._interrupt)
         return self
 
     def __exit__(self, *problem: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
 
     def _interrupt(self, number: int, frame: object) -> None:
-        self._asked = True
+        self._interrupted = True
         if not self._writing:
             raise KeyboardInterrupt
 
     @contextmanager
-    def back(self) -> Iterator[None]:
-        """Within the block, an interruption waits for the block's end."""
+    def deferred(self) -> Iterator[None]:
+        """An interrupt inside the block takes effect at the block's end."""
         self._writing = True
         try:
             yield
         finally:
             self._writing = False
-        if self._asked:
+        if self._interrupted:
             raise KeyboardInterrupt
 
 
-# The classes that this process has locked: releasing and grading are one run.
+# Class folders locked by this process. Releasing and then grading is one run with one lock.
 _locked: set[Path] = set()
 
 
 @contextmanager
 def alone(course: Course) -> Iterator[None]:
-    """Keep a second run out of the same class: the two would mix up each other's files.
+    """Lock the class: two runs would overwrite each other's files.
 
-    The lock belongs to the process and goes with it, however it ends. What a killed run left half
-    written is taken away first. Within the block another one of the same class changes nothing.
+    The operating system releases the lock when the process ends. Entering the block first removes
+    incomplete files of a killed run. The lock is reentrant within a process.
+
+    Raises:
+        CourseError: another process holds the lock.
     """
     from seqcourse.grading.save import clean_up
 
-    place = course.folder.resolve()
-    if place in _locked:
+    folder = course.folder.resolve()
+    if folder in _locked:
         yield
         return
     course.make_folder()
-    with (place / ".lock").open("w") as file:
+    with (folder / ".lock").open("w") as file:
         _lock(file, course)
-        _locked.add(place)
+        _locked.add(folder)
         try:
             clean_up(course)
             yield
         finally:
-            _locked.discard(place)
+            _locked.discard(folder)
 
 
 def _lock(file: IO[str], course: Course) -> None:
     try:
         import fcntl
-    except ImportError:  # Windows has no such lock
+    except ImportError:  # not available on Windows
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise CourseError(
             f"One run at a time should grade the class in {course.grading}, but another one is "
-            f"still at work. Wait until it ends, then grade again."
+            f"still running. Wait until it ends, then grade again."
         ) from None

@@ -1,4 +1,4 @@
-"""Makes the database of grades: an SQLite file beside the class, or tables in another database."""
+"""Create the gradebook: an SQLite file in the class's folder, or tables in another database."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from seqcourse.grading.course import Course
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
-# Seconds after which a command says so before it begins.
+# Seconds to wait for a locked SQLite file before a command reports it.
 SOON = 5
-# How the folder begins in which a gradebook is made; a killed run leaves one behind.
+# Prefix of the temporary folder in which a gradebook is created; a killed run leaves it behind.
 NEW = "gradebook-"
 
 
 def open_gradebook(course: Course) -> None:
-    """Create the gradebook if it is not there.
+    """Create the gradebook if it does not exist.
 
-    Done once before anything is graded. A new SQLite file gets its place when it is complete, so
-    that a process killed on the way leaves none, or a whole one.
+    A new SQLite file is moved into place when it is complete, so a killed process never leaves half a
+    gradebook.
 
     Raises:
-        CourseError: there is something else in its place, or the database cannot be reached.
+        CourseError: the file is not a gradebook, or the database cannot be reached.
     """
     from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
     course.make_folder()
-    _find_our_programs()
+    _extend_path()
     url = course.gradebook_url
     file = sqlite_file(url)
     try:
@@ -47,42 +47,46 @@ def open_gradebook(course: Course) -> None:
             _wait_for(file)
             _open(course, url)
         else:
-            with _beside(file) as new:
+            with _temporary_path(file) as new:
                 _open(course, f"{SQLITE}{new}")
                 os.replace(new, file)
     except (DatabaseError, sqlite3.DatabaseError) as error:
         what = f"{course.grading}/gradebook.db" if file else shown(url)
-        said = " ".join(str(getattr(error, "orig", error)).split())
-        if file and "locked" in said:
+        message = " ".join(str(getattr(error, "orig", error)).split())
+        if file and "locked" in message:
             raise CourseError(
-                f"{what} should be free to be written to, but another program uses it. Wait until that "
-                f"is done, or close it; then run this again. Leave the file where it is."
+                f"{what} should be writable, but another program is using it. Wait until it is done, or "
+                f"close it, then run this again. Leave the file where it is."
             ) from error
         advice = "Put a copy of it back, or move it away: grading then begins a new one, without the "
         advice += "points that were given by hand."
         if file is None:
             advice = "Start the server, and make the database and the user: createdb seqcourse"
         raise CourseError(
-            f"{what} should be a gradebook of nbgrader, but cannot be used: {said}. {advice}"
+            f"{what} should be a gradebook of nbgrader, but cannot be used: {message}. {advice}"
         ) from error
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
-        said = f": {error}" if isinstance(error, ModuleNotFoundError) else ""
+        message = f": {error}" if isinstance(error, ModuleNotFoundError) else ""
         raise CourseError(
             f"The gradebook's address should be like postgresql://user@host/database, but {shown(url)} "
-            f"cannot be used{said}. PostgreSQL needs its driver: pip install 'seqcourse[postgres]'"
+            f"cannot be used{message}. PostgreSQL needs its driver: pip install 'seqcourse[postgres]'"
         ) from None
 
 
 def _wait_for(file: Path) -> None:
-    """Wait some seconds until nobody else uses an SQLite file; sqlite3.OperationalError after that."""
+    """Wait until no other process is using an SQLite file.
+
+    Raises:
+        sqlite3.OperationalError: it is still locked after SOON seconds.
+    """
     with closing(sqlite3.connect(file, timeout=SOON)) as database:
         database.execute("BEGIN EXCLUSIVE")
         database.rollback()
 
 
 @contextmanager
-def _beside(file: Path) -> Iterator[Path]:
-    """A place for a new file on the same disk."""
+def _temporary_path(file: Path) -> Iterator[Path]:
+    """A temporary path for a new file, on the same disk as ``file``."""
     folder = Path(tempfile.mkdtemp(dir=file.parent, prefix=NEW))
     try:
         yield folder / file.name
@@ -91,38 +95,38 @@ def _beside(file: Path) -> Iterator[Path]:
 
 
 def _open(course: Course, url: str) -> None:
-    """Have nbgrader make its tables and the course's rows.
+    """Let nbgrader create its tables and the course's rows.
 
-    Some of nbgrader's parts ask for the course by its id and some by the default one.
+    Parts of nbgrader look the course up by its configured id, others by the default id.
     """
     from nbgrader.api import Gradebook
 
     course_id = course.config().CourseDirectory.get("course_id", "")
     for identifier in dict.fromkeys(("default_course", course_id or "")):
         with Gradebook(url, identifier) as gradebook:
-            _complete(gradebook)
+            _write_missing_version(gradebook)
 
 
-def _complete(gradebook: Gradebook) -> None:
-    """Write the version of the tables where a process was killed between making them and that."""
+def _write_missing_version(gradebook: Gradebook) -> None:
+    """Write the schema version if a process was killed after creating the tables but before this."""
     from nbgrader.api import get_alembic_version
     from sqlalchemy import inspect, text
 
     if "alembic_version" not in inspect(gradebook.engine).get_table_names():
         gradebook.db.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
-    told = gradebook.db.execute(text("SELECT version_num FROM alembic_version")).first()
-    # With an assignment in it, it may be one from before nbgrader counted versions.
-    if told is None and not gradebook.assignments:
+    version_row = gradebook.db.execute(text("SELECT version_num FROM alembic_version")).first()
+    # A gradebook with assignments but no version may be older than nbgrader's schema versions.
+    if version_row is None and not gradebook.assignments:
         version = get_alembic_version()
         gradebook.db.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": version})
     gradebook.db.commit()
 
 
-def _find_our_programs() -> None:
-    """Put this environment's programs on the search path.
+def _extend_path() -> None:
+    """Add this environment's bin folder to PATH.
 
-    nbgrader calls the program ``alembic`` when it makes a gradebook, and finds it only where the
-    environment is activated; `.venv/bin/seqcourse` works without that.
+    nbgrader runs the program ``alembic`` to create a gradebook. PATH lacks it unless the environment is
+    activated, and `.venv/bin/seqcourse` must work without activation.
     """
     programs = str(Path(sys.executable).parent)
     path = os.environ.get("PATH", "")

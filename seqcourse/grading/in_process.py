@@ -1,7 +1,7 @@
-"""Probe and judge our own answers in this process, without a notebook, a kernel or a sandbox.
+"""Probe and judge our own answers in this process, without a notebook, kernel or sandbox.
 
-For the operator mutants, of which there are hundreds: the same probe in a process of its own, the
-same verdict. Never for anything that a student wrote.
+Used for the hundreds of operator mutants: it is faster, with the same probe and verdict. Never use it
+for students' code.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Space = dict[str, Any]
 
 
 def solved_space(course: Course, name: str) -> Space:
-    """The names that the instructor's notebook defines, its exercises solved."""
+    """The namespace of the instructor's notebook after running it, with all exercises solved."""
     space: Space = {"__name__": "__main__"}
     for cell in notebooks.read(course.solution(name))["cells"]:
         tags = set(cell["metadata"].get("tags", ()))
@@ -46,7 +46,7 @@ def try_in_process(
     judges: Mapping[str, Judge],
     tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Outcome]:
-    """Points and messages of each answer, given alone beside the reference answers.
+    """Points and messages of each answer, combined with the reference answers to the other exercises.
 
     Args:
         judges: by grade cell, see ``Examiner.judges``.
@@ -64,15 +64,15 @@ def try_in_process(
                 )
             changed = dict(space)
             changed.pop(answer.exercise, None)
-            with contextlib.suppress(Exception):  # then there is no answer
+            with contextlib.suppress(Exception):  # an answer that fails to run counts as missing
                 exec(compile(answer.source, answer.exercise, "exec"), changed)
-            lost, said = 0.0, []
+            lost, messages = 0.0, []
             for cell in tests:
                 share, message = _judged(judges[cell], changed, Path(folder))
                 lost += worth[cell] * (1 - share)
-                said.append(message)
+                messages.append(message)
             total = sum(worth[cell] for cell in tests)
-            outcomes.append(Outcome(answer, round(lost, 6), total, " ".join(filter(None, said))))
+            outcomes.append(Outcome(answer, round(lost, 6), total, " ".join(filter(None, messages))))
             tell(number + 1, len(answers))
     return outcomes
 
@@ -85,7 +85,7 @@ def _worth(course: Course, name: str) -> dict[str, float]:
 
 
 def _judged(judge: Judge, space: Space, folder: Path) -> tuple[float, str]:
-    """The share of the points and what is said, for one check."""
+    """The share of the points and the message of one check."""
     from seqcourse.check.probe import run
 
     request = judge.request | {"seconds": min(SECONDS, judge.request["seconds"])}

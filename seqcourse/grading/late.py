@@ -1,4 +1,4 @@
-"""What a late submission costs, by a policy that stands in nbgrader_config.py.
+"""Penalties for late submissions, by a policy set in nbgrader_config.py.
 
     from seqcourse.grading.late import LatePolicy
 
@@ -7,8 +7,8 @@
     c.LatePolicy.share_per_day = 0.1    # a tenth of the points for each day that has begun
     c.LatePolicy.floor = 0.5            # half of the points always stays
 
-nbgrader computes a penalty when it grades automatically. Points given by hand come later, so
-``renew_penalties`` computes it again wherever points are shown: in tables, exports and feedback.
+nbgrader computes a penalty only when it autogrades. Manual points come later, so ``renew_penalties``
+recomputes penalties wherever points are shown: in tables, exports and feedback.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DAY = 24 * 60 * MINUTE
 
 
 class LatePolicy(LateSubmissionPlugin):
-    """Takes a share of a student's points for each day that has begun after the grace period."""
+    """Takes a share of a student's points for each day begun after the grace period."""
 
     grace_minutes = Float(15, help="Minutes after the due date that cost nothing.").tag(config=True)
     share_per_day = Float(
@@ -59,27 +59,27 @@ class LatePolicy(LateSubmissionPlugin):
         return proposal["value"]
 
     def days(self, seconds_late: float) -> int:
-        """How many days have begun after the grace period."""
+        """The number of days begun after the grace period."""
         return max(0, math.ceil((seconds_late - self.grace_minutes * MINUTE) / DAY))
 
     def late_submission_penalty(
         self, student_id: str, score: float, total_seconds_late: float
     ) -> float | None:
-        """The points that nbgrader takes off, or None where it takes none.
+        """The points that nbgrader deducts, or None for no penalty.
 
         Args:
             score: the student's points in the notebook.
-            total_seconds_late: since the due date; an extension that was granted is counted in.
+            total_seconds_late: seconds since the due date, after any extension.
         """
         lost = min(1 - self.floor, self.share_per_day * self.days(total_seconds_late))
         return round(score * lost, 2) if score > 0 and lost > 0 else None
 
 
 def renew_penalties(gradebook: Gradebook, assignment: str, config: Config) -> None:
-    """Compute the penalties of an assignment again from the points that the gradebook holds now.
+    """Recompute the penalties of an assignment from the gradebook's current points.
 
     Args:
-        config: the course's settings; they name the policy.
+        config: the course's settings, which name the policy.
     """
     assigner = AssignLatePenalties(config=config)
     assigner.init_plugin()
@@ -102,14 +102,14 @@ def _renew(submission: SubmittedAssignment, policy: LateSubmissionPlugin) -> Non
 
 
 class RenewPenalty(AssignLatePenalties):
-    """nbgrader's step, for the points that count: those held back cost nothing."""
+    """nbgrader's step, based on the points that count: pending points cause no penalty."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         from nbgrader.api import Gradebook
 
-        told = resources["nbgrader"]
+        info = resources["nbgrader"]
         self.init_plugin()
-        with Gradebook(told["db_url"]) as gradebook:
-            _renew(gradebook.find_submission(told["assignment"], told["student"]), self.plugin_inst)
+        with Gradebook(info["db_url"]) as gradebook:
+            _renew(gradebook.find_submission(info["assignment"], info["student"]), self.plugin_inst)
             gradebook.db.commit()
         return nb, resources

@@ -1,4 +1,4 @@
-"""Which submitted cell is which cell of the released notebook, and which of several counts."""
+"""Match submitted cells with the cells of the released notebook, and choose among duplicates."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ ANSWER, WRITTEN, LOCKED, OPEN = "answer", "written", "locked", "open"
 
 @dataclass
 class Slot:
-    """One cell of the released notebook, and what the submission holds for it.
+    """One cell of the released notebook with its matching submitted cells.
 
-    role: an answer in code or in writing, a locked cell, or one that students may change.
-    group: the submitted cells that are this one. given: the one of them that counts.
-    source: what stands here in the end.
+    role: ANSWER (code), WRITTEN (text answer), LOCKED, or OPEN (students may edit it).
+    group: the submitted cells that match this one.
+    given: the cell of the group that counts.
+    source: the source in the mended notebook.
     """
 
     index: int
@@ -42,7 +43,7 @@ class Slot:
 
     @property
     def keeps_outputs(self) -> bool:
-        """Whether the cell is not run again, so that what it showed the student is all there is."""
+        """Whether to keep the student's outputs, because grading does not run the cell."""
         tags = self.cell["metadata"].get("tags", ())
         return self.is_code and bool(NOT_RUN & set(tags)) and not mark(self.cell).get("grade")
 
@@ -55,11 +56,11 @@ class Slot:
         return self.is_answer and self.given is not None and not self.untouched(self.given)
 
     def untouched(self, piece: Piece) -> bool:
-        """Whether a submitted cell is as it was released, or blank."""
+        """Whether a submitted cell is blank or the same as released."""
         return piece.squeezed in ("", self.squeezed)
 
     def fit(self, piece: Piece) -> int:
-        """How well a submitted cell's marks say that it is this one."""
+        """How well a submitted cell's metadata match this cell: 0 to 3."""
         same_mark = piece.grade_id != "" and piece.grade_id == mark(self.cell).get("grade_id")
         same_id = piece.identifier != "" and piece.identifier == self.cell["id"]
         return 2 * same_mark + same_id
@@ -69,8 +70,10 @@ class Slot:
 class Likeness:
     """How much of an assignment a notebook holds.
 
-    known: answer cells that are there, solved or not, out of ``of``. foreign: marked cells that the
-    assignment has not. answers: the answers that are given.
+    known: the number of the assignment's answer cells in the notebook, solved or not.
+    of: the number of answer cells in the assignment.
+    foreign: the number of cells whose grade_id is not in the assignment.
+    answers: the sources of the answers given.
     """
 
     known: int
@@ -80,17 +83,17 @@ class Likeness:
 
     @property
     def is_it(self) -> bool:
-        """Enough to take a file of another name for this assignment."""
+        """Whether a file with another name may be graded as this assignment."""
         return self.known > self.foreign and 3 * self.known > self.of
 
     @property
     def is_another(self) -> bool:
-        """Enough to say that a file holds another assignment, whatever its name."""
+        """Whether the file holds another assignment, whatever its name."""
         return self.foreign > self.known
 
 
 def likeness(submitted: dict, release: dict) -> Likeness:
-    """How much of the released notebook a submitted one holds."""
+    """Measure how much of the released notebook a submitted one holds."""
     matching = Matching(submitted, release)
     known = {slot.name for slot in matching.slots}
     foreign = {piece.grade_id for piece in matching.pieces if piece.grade_id} - known
@@ -113,14 +116,15 @@ class Matching:
     """Matches the cells of a submission with those of the released notebook.
 
     Args:
-        submitted: a notebook as a student sent it.
+        submitted: the student's notebook.
         release: the released notebook.
 
     Attributes:
-        slots: one per released cell. pieces: one per submitted cell.
-        where: the slot of a submitted cell, by its position; the student's own cells have none.
-        dropped: positions of cells that hold nothing: blank ones, copies of given ones.
-        remarks: what to tell the student.
+        slots: one per released cell.
+        pieces: one per submitted cell.
+        where: position of a submitted cell -> its slot. Cells that the student added have none.
+        dropped: positions of cells to drop: blank cells and copies of released ones.
+        remarks: sentences for the student.
     """
 
     def __init__(self, submitted: dict, release: dict) -> None:
@@ -141,7 +145,10 @@ class Matching:
                 self._choose(slot)
 
     def _identify(self) -> None:
-        """By the text, where it is that of a released cell; by nbgrader's name; by the cell's id."""
+        """Match cells by text, then by nbgrader's name, then by cell id.
+
+        A name or id counts only if the cell's text is not that of another released cell.
+        """
         by_mark = {mark(slot.cell).get("grade_id"): slot for slot in self.slots}
         by_mark.pop(None, None)
         by_id = {slot.cell["id"]: slot for slot in self.slots}
@@ -149,16 +156,16 @@ class Matching:
         for slot in self.slots:
             by_text.setdefault(slot.squeezed, []).append(slot)
         by_text.pop("", None)
-        by_their_text = []
+        matched_by_text = []
         for piece in self.pieces:
             slot = by_mark.get(piece.grade_id) or by_id.get(piece.identifier)
             same = by_text.get(piece.squeezed, [])
             if slot is not None and (not same or slot in same):
                 self._put(piece, slot)
             elif same:
-                by_their_text.append((piece, same))
-        for piece, same in by_their_text:
-            # Several released cells may have the same text: the first that is still missing.
+                matched_by_text.append((piece, same))
+        for piece, same in matched_by_text:
+            # Several released cells may have the same text: take the first one still unmatched.
             self._put(piece, next((slot for slot in same if not slot.group), same[0]))
 
     def _put(self, piece: Piece, slot: Slot) -> None:
@@ -166,7 +173,7 @@ class Matching:
         slot.group.append(piece)
 
     def _find_by_name(self, slot: Slot) -> None:
-        """An answer without marks that stands in its place: it defines what the stub does."""
+        """Find an answer without metadata: a cell at the right position that defines the names."""
         names = "|".join(map(re.escape, slot.names))
         begins = re.compile(rf"\s*(?:def|class)\s+(?:{names})\b")
         before = -1
@@ -186,7 +193,7 @@ class Matching:
             self._put(candidates[-1], slot)
 
     def _choose(self, slot: Slot) -> None:
-        """Which cell of the group counts; the others are dropped, or the student's own."""
+        """Choose the cell of the group that counts. The others are dropped or become added cells."""
         group = slot.group = sorted(slot.group, key=lambda piece: piece.position)
         changed: list[Piece] = []
         for piece in group:
@@ -196,16 +203,16 @@ class Matching:
                 changed.append(piece)
         if slot.is_answer and changed:
             solving = [piece for piece in changed if slot.names & piece.names]
-            # Of two halves of a cell, the one that defines the answer; of two answers, the last.
+            # A split cell: the half that defines the answer counts. Two answers: the last one counts.
             slot.given = solving[-1] if solving else changed[0]
-            self._tell(slot, changed, solving)
+            self._add_remarks(slot, changed, solving)
         else:
-            # A given cell that is there as it was is that cell; a changed copy is the student's own.
+            # Prefer an unchanged cell; changed copies count as cells that the student added.
             intact = [piece for piece in group if piece.squeezed == slot.squeezed]
             slot.given = max(intact or group, key=slot.fit)
         self.dropped.discard(slot.given.position)
 
-    def _tell(self, slot: Slot, changed: list[Piece], solving: list[Piece]) -> None:
+    def _add_remarks(self, slot: Slot, changed: list[Piece], solving: list[Piece]) -> None:
         assert slot.given is not None
         if slot.role == WRITTEN and len(changed) > 1:
             self.remarks.append(

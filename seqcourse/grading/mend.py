@@ -1,8 +1,8 @@
-"""A clean notebook out of whatever was handed in, without losing an answer.
+"""Rebuild a clean notebook from a submission without losing an answer.
 
-Nothing of a submission's structure is believed. The released notebook is the frame: its order, its
-metadata, its tags and its locked sources stand. From the submission come the sources of the answers
-and the student's own cells, each behind the given cell that it followed.
+A submission's structure is untrusted. The released notebook provides order, metadata, tags and locked
+sources. The submission provides the answers and the cells that the student added; each added cell stays
+behind the released cell that it followed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _IDENTIFIER = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 @dataclass(frozen=True)
 class Mended:
-    """What came out.
+    """A mended notebook.
 
-    notebook: in nbformat 4.5, every cell with an id of its own. Cells that are not run again have
-        the student's own outputs, the others none.
-    remarks: what was mended, in sentences for the student.
-    lost: the answers that the submission does not hold, by name.
+    notebook: in nbformat 4.5 with unique cell ids. Cells that grading does not run keep the student's
+        outputs, the others have none.
+    remarks: sentences for the student about what was mended.
+    lost: names of the answers missing from the submission.
     """
 
     notebook: dict
@@ -35,7 +35,7 @@ class Mended:
 
 @dataclass
 class Own:
-    """A cell of the student's own, and the index of the released cell that it follows."""
+    """A cell that the student added, and the index of the released cell that it follows."""
 
     piece: Piece
     after: int
@@ -46,17 +46,17 @@ class Own:
 
 
 def mend(submitted: dict, release: dict) -> Mended:
-    """Put what a student handed in into the frame of the released notebook.
+    """Insert a student's answers and added cells into the released notebook.
 
     Args:
-        submitted: anything that ``stage.read_submission`` returns.
+        submitted: the result of ``stage.read_submission``.
         release: the released notebook, psN.ipynb in assignments/.
     """
-    return _Mending(Matching(submitted, release), release).result()
+    return _Mender(Matching(submitted, release), release).result()
 
 
-class _Mending:
-    """The steps behind ``mend``: gather the student's own cells, fill the answers, write."""
+class _Mender:
+    """The steps of ``mend``: gather the added cells, fill in the answers, build the notebook."""
 
     def __init__(self, matching: Matching, release: dict) -> None:
         self.matching = matching
@@ -76,13 +76,13 @@ class _Mending:
         for slot in self.slots:
             if slot.role == ANSWER:
                 self._fill_answer(slot)
-        self._tell()
+        self._add_remarks()
         return Mended(self._notebook(), tuple(self.remarks), tuple(self.lost))
 
-    # The student's own cells
+    # Cells that the student added
 
     def _gather(self) -> None:
-        """Put every cell of the student's own behind the given cell that it followed."""
+        """Collect the cells that the student added, each with the released cell that it followed."""
         after = -1
         for piece in self.matching.pieces:
             slot = self.matching.where.get(piece.position)
@@ -92,12 +92,12 @@ class _Mending:
             if piece.squeezed and piece.position not in self.matching.dropped:
                 self.own.append(Own(piece, after))
             if slot is not None:
-                # A copy moves the place only forwards: at the notebook's end it is out of its order.
+                # A copy at the notebook's end must not move later cells back to the original's position.
                 after = max(after, slot.index)
 
     def _keep_changes(self) -> None:
-        """Keep what a student added to a given cell, as far as it can matter."""
-        used = self._words()
+        """Keep a student's changes to released cells where they can matter."""
+        used = self._words_in_code()
         for slot in self.slots:
             piece = slot.given
             if piece is None or slot.is_answer or slot.untouched(piece):
@@ -105,14 +105,14 @@ class _Mending:
             if slot.role == OPEN and (slot.is_code or piece.kind != "code"):
                 slot.source = piece.source
             elif not slot.is_code:
-                # Text that became code is the student's code; added lines of locked text are a note.
+                # A text cell turned into code becomes an added cell; lines added to locked text, a note.
                 note = "\n".join(_added(piece.source, slot.original))
                 self._add(slot, piece.source if piece.kind == "code" else note)
             else:
                 self._keep_changed_code(slot, piece, used)
 
     def _keep_changed_code(self, slot: Slot, piece: Piece, used: set[str]) -> None:
-        """The original of a locked cell is used; a name that was added there, and is needed, stays."""
+        """Use the original of a locked cell. Keep added code if it defines a name used elsewhere."""
         new = (piece.names - defined(slot.original)) & used
         if not new:
             return
@@ -120,7 +120,7 @@ class _Mending:
         imports = "\n".join(lines)
         self._add(slot, imports if new <= imported(imports) else piece.source, "code")
         self.remarks.append(
-            f"The given cell {slot.name} was changed: the original is used, and what you added runs "
+            f"The given cell {slot.name} was changed: the original is used, and your additions run "
             f"after it."
         )
 
@@ -129,8 +129,8 @@ class _Mending:
             changed = replace(slot.given, source=source, identifier="")
             self.own.append(Own(replace(changed, kind=kind or changed.kind), slot.index))
 
-    def _words(self) -> set[str]:
-        """The words of the student's code, and the names of the answers that are not given."""
+    def _words_in_code(self) -> set[str]:
+        """All words in the student's code, and the names that missing answers should define."""
         code = [own.piece for own in self.own if own.is_code]
         found = set().union(*(words(piece.source) for piece in [*code, *self._answers()]))
         for slot in self.slots:
@@ -139,12 +139,12 @@ class _Mending:
         return found
 
     def _answers(self) -> list[Piece]:
-        """The answers in code that are given."""
+        """The code answers that were given."""
         slots = [slot for slot in self.slots if slot.role == ANSWER and slot.answered]
         return [slot.given for slot in slots if slot.given is not None]
 
     def _keep_running_order(self) -> None:
-        """Where a cell of the student's own answers again, keep it on its side of the answer."""
+        """Keep an added cell that redefines an answer before or after that answer, as submitted."""
         for own in self.own:
             for slot in self.slots:
                 if not (own.is_code and slot.names & own.piece.names and slot.answered and slot.given):
@@ -156,10 +156,10 @@ class _Mending:
                     own.after = slot.index
         self.own.sort(key=lambda own: (own.after, own.piece.position))
 
-    # What stands in the answer cells
+    # Answer cells
 
     def _fill_written(self, slot: Slot) -> None:
-        """A written answer, also one that stands beside its cell."""
+        """Fill in a written answer, including one written in a neighbouring cell."""
         if slot.answered:
             given = [
                 piece
@@ -170,26 +170,26 @@ class _Mending:
             slot.source = "\n\n".join(piece.source for piece in given)
             self.own = [own for own in self.own if own.piece not in given]
         else:
-            found = self._beside(slot)
+            found = self._neighbouring_text(slot)
             if found:
                 slot.source = "\n\n".join(found)
-                self.remarks.append(f"The answer to {slot.name} stood beside its cell: it counts.")
+                self.remarks.append(f"The answer to {slot.name} was next to its cell: it counts.")
             elif not slot.group:
                 self.lost.append(slot.name)
         if "](attachment:" in slot.source:
             self.remarks.append(
-                f"A picture pasted into {slot.name} is only in the file that you handed in: who "
-                f"grades by hand looks there."
+                f"A picture pasted into {slot.name} is only in the file that you handed in: the "
+                f"person who grades it by hand will look there."
             )
 
     def _answers_another(self, piece: Piece) -> bool:
-        """Whether a cell is the code of an answer that is missing, under the mark of a written one."""
+        """Whether a cell with a written answer's metadata holds the code of a missing code answer."""
         return piece.kind == "code" and any(
             slot.role == ANSWER and not slot.answered and slot.names & piece.names for slot in self.slots
         )
 
-    def _beside(self, slot: Slot) -> list[str]:
-        """Text next to the place of a written answer, taken from where it stands."""
+    def _neighbouring_text(self, slot: Slot) -> list[str]:
+        """Remove and return text written next to a written answer's cell."""
         found = []
         question = self.slots[slot.index - 1] if slot.index else None
         if question is not None and question.role == OPEN and not question.is_code:
@@ -197,38 +197,38 @@ class _Mending:
             if written.strip():
                 found.append(written)
                 question.source = question.original
-        beside = [own for own in self.own if not own.is_code and self._is_beside(own, slot)]
+        beside = [own for own in self.own if not own.is_code and self._is_neighbour(own, slot)]
         self.own = [own for own in self.own if own not in beside]
         return [*found, *(own.piece.source for own in beside)]
 
-    def _is_beside(self, own: Own, slot: Slot) -> bool:
-        """Whether nothing that was given stands between a cell and a place."""
+    def _is_neighbour(self, own: Own, slot: Slot) -> bool:
+        """Whether no submitted released cell lies between an added cell and a slot."""
         between = self.slots[own.after + 1 : slot.index]
         return own.after <= slot.index and not any(each.given for each in between)
 
     def _fill_answer(self, slot: Slot) -> None:
-        """An answer; the untouched stub only where it cannot stand in another answer's way."""
+        """Fill in a code answer. Drop the untouched stub if it could override an answer elsewhere."""
         if slot.answered and slot.given is not None:
             slot.source = slot.given.source
             return
         elsewhere = [*(own.piece for own in self.own if own.is_code), *self._answers()]
         if any(slot.names & piece.names for piece in elsewhere):
             slot.source = ""
-            self.remarks.append(f"The answer to {slot.name} stood in another cell: it counts.")
+            self.remarks.append(f"The answer to {slot.name} was in another cell: it counts.")
             return
         if any(may_define(piece.source, slot.names) for piece in elsewhere):
             slot.source = ""
         if not slot.group:
             self.lost.append(slot.name)
 
-    def _tell(self) -> None:
-        """Remarks on the whole."""
+    def _add_remarks(self) -> None:
+        """Add remarks about the whole notebook."""
         self.lost.sort(key=[slot.name for slot in self.slots].index)
         if self.lost:
             one = len(self.lost) == 1
             self.remarks.append(
-                f"The cell{'' if one else 's'} of {', '.join(self.lost)} {'is' if one else 'are'} gone: "
-                f"{'it counts' if one else 'they count'} as not answered."
+                f"The cell{'' if one else 's'} of {', '.join(self.lost)} {'is' if one else 'are'} "
+                f"missing: {'it counts' if one else 'they count'} as not answered."
             )
         for piece in self.matching.pieces:
             if piece.too_long:
@@ -237,7 +237,9 @@ class _Mending:
                 )
         slots = [slot.given.position for slot in self.slots if slot.given and slot.is_code]
         if slots != sorted(slots):
-            self.remarks.append("Cells stood in another order: they were run in the assignment's.")
+            self.remarks.append(
+                "The cells were in another order: they were run in the order of the assignment."
+            )
 
     # The notebook
 
@@ -247,10 +249,10 @@ class _Mending:
         following: dict[int, list[dict]] = {}
         for own, identifier in zip(self.own, identifiers, strict=True):
             cell = {"cell_type": own.piece.kind, "id": identifier, "metadata": {}}
-            following.setdefault(own.after, []).append(_filled(cell, own.piece.source))
+            following.setdefault(own.after, []).append(_with_source(cell, own.piece.source))
         cells = following.get(-1, [])
         for slot in self.slots:
-            cell = _filled(copy.deepcopy(slot.cell), slot.source)
+            cell = _with_source(copy.deepcopy(slot.cell), slot.source)
             if slot.keeps_outputs and slot.given is not None:
                 cell["outputs"] = list(slot.given.outputs)
             cells.append(cell)
@@ -259,8 +261,8 @@ class _Mending:
         return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
-def _filled(cell: dict, source: str) -> dict:
-    """The cell with this source, without outputs of any run."""
+def _with_source(cell: dict, source: str) -> dict:
+    """The cell with this source and without outputs."""
     cell["source"] = source
     if cell["cell_type"] == "code":
         cell |= {"execution_count": None, "outputs": []}
@@ -268,7 +270,7 @@ def _filled(cell: dict, source: str) -> dict:
 
 
 def _identifiers(wanted: Sequence[str], taken: set[str]) -> list[str]:
-    """An id for each cell: the one it had where that is one and free, otherwise a new one."""
+    """An id for each cell: its own if it is valid and unused, otherwise a new one."""
     reserved = taken | set(wanted)
     taken = set(taken)
     made = []
@@ -284,6 +286,6 @@ def _identifiers(wanted: Sequence[str], taken: set[str]) -> list[str]:
 
 
 def _added(source: str, original: str) -> list[str]:
-    """The lines that a changed source has and its original has not."""
+    """The lines of a changed source that its original does not have."""
     known = {line.strip() for line in original.split("\n")}
     return [line for line in source.split("\n") if line.strip() not in known]

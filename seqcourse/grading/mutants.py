@@ -1,7 +1,7 @@
-"""Test the hidden checks themselves: wrong answers must lose points, right ones must not.
+"""Test the hidden checks: wrong answers must lose points, right answers must not.
 
-Every answer goes through the pipeline that grades students. To be quick, one submission carries a
-wrong answer to every exercise at once; exercises that use each other's functions never meet.
+Every answer goes through the pipeline that grades students. To save time, one submission combines
+answers to several exercises; exercises that use each other's functions are never combined.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from seqcourse.grading.examine import Examination
 
 WRONG, RIGHT, OPERATOR = "wrong", "right", "operator"
-SECONDS = 10  # for one probe: some mutants never end
+SECONDS = 10  # limit for one probe: some mutants never end
 Examine = Callable[[str, str, Path], "Examination"]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer to one exercise, and what must become of it.
+    """One answer to one exercise, and its expected outcome.
 
-    kind: WRONG must lose points, RIGHT must lose none, OPERATOR must lose some or be explained.
-    says: words that the message must hold; empty for a poll.
-    why: for an operator mutant that may survive, the reason.
+    kind: WRONG must lose points, RIGHT must lose none, OPERATOR must lose points or be explained.
+    says: text that the message must contain; empty for a poll.
+    why: the reason why an operator mutant may survive, or "".
     """
 
     exercise: str
@@ -49,7 +49,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of an answer: points lost of so many, and what was said."""
+    """The outcome of an answer: points lost, points possible, and the message."""
 
     answer: Answer
     lost: float
@@ -63,7 +63,7 @@ class Outcome:
 
     @property
     def fault(self) -> str:
-        """What is wrong with the check, or an empty string."""
+        """The check's fault, or "" if the outcome is as expected."""
         kind = self.answer.kind
         if kind == RIGHT:
             return "false alarm" if self.lost else ""
@@ -88,7 +88,7 @@ def operator_mutants(course: Course, name: str) -> list[Answer]:
     """The operator mutants of every reference solution, with the explanations in SURVIVORS.
 
     Raises:
-        CourseError: an explanation belongs to no mutant any more.
+        CourseError: an explanation in SURVIVORS matches no mutant.
     """
     checks = load_checks(course, name)
     solutions = right_answers(notebooks.read(course.solution(name)))
@@ -116,10 +116,10 @@ def operator_mutants(course: Course, name: str) -> list[Answer]:
 def columns(
     answers: Iterable[Answer], exercises: Iterable[str], depends: Mapping[str, Sequence[str]]
 ) -> list[dict[str, Answer]]:
-    """Answers that can be handed in together: one per exercise, none that uses another's function.
+    """Group answers that can be handed in together: one per exercise, no dependencies between them.
 
     Args:
-        depends: exercises whose checks call the answers to others.
+        depends: exercise -> the exercises whose answers its check calls.
     """
     names = set(exercises)
     found: list[tuple[dict[str, Answer], set[str]]] = []
@@ -141,7 +141,7 @@ def columns(
 
 
 def _names_in(source: str) -> set[str]:
-    """Names that a source reads or binds outside attributes."""
+    """The names that a source reads or binds, without attributes."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -157,14 +157,14 @@ def try_answers(
     examine: Examine,
     tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Outcome]:
-    """Hand the answers in, examine them, and say what became of each, in the order given.
+    """Submit and examine the answers; return their outcomes in the same order.
 
     Args:
         examine: examines (assignment, student, folder), see ``Examiner.examine``.
-        tell: called with how many submissions are done, of how many.
+        tell: called with the number of submissions done and the total.
 
     Raises:
-        CourseError: an answer that was not changed lost points: the columns spoil each other.
+        CourseError: a reference answer lost points, because another answer in its submission affects it.
     """
     solution = notebooks.read(course.solution(name))
     released = notebooks.read(course.assignments / name / f"{name}.ipynb")
@@ -200,7 +200,7 @@ def try_answers(
 
 
 def as_table(name: str, outcomes: Sequence[Outcome]) -> Table:
-    """The outcomes as a table: exercise, answer, points lost, whether the message names the mistake."""
+    """The outcomes as a table: exercise, kind, answer, points lost, whether the mistake is named."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -213,7 +213,7 @@ def as_table(name: str, outcomes: Sequence[Outcome]) -> Table:
         if answer.why and not outcome.fault:
             mark = f"survives: {escape(answer.why)}"
         elif answer.kind == OPERATOR and not outcome.fault:
-            continue  # hundreds that were killed
+            continue  # omit the hundreds of killed mutants
         lost = f"{outcome.lost:g} of {outcome.worth:g}"
         shown = answer.exercise if answer.exercise != before else ""
         table.add_row(shown, answer.kind, escape(answer.name), lost, named, mark)
@@ -222,7 +222,7 @@ def as_table(name: str, outcomes: Sequence[Outcome]) -> Table:
 
 
 def summary(outcomes: Sequence[Outcome]) -> list[str]:
-    """In a few lines: how many of each kind, the kill rate, what is wrong."""
+    """Summary lines: the number of answers of each kind, and how many the checks judged right."""
     lines = []
     wrong, right, mutants = (
         [outcome for outcome in outcomes if outcome.answer.kind == kind]
@@ -249,7 +249,7 @@ def summary(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def told(outcome: Outcome) -> str:
-    """What is wrong with a check, in a sentence."""
+    """The check's fault in a sentence."""
     answer = outcome.answer
     known = f"{answer.exercise}, {answer.kind} answer {answer.name!r}"
     if outcome.fault == "false alarm":
@@ -257,12 +257,12 @@ def told(outcome: Outcome) -> str:
             f"false alarm: {known} should get every point, but lost {outcome.lost:g}: {outcome.message}"
         )
     if outcome.fault == "not named":
-        return f"not named: {known} should hear {answer.says!r}, but heard: {outcome.message}"
+        return f"not named: {known} should say {answer.says!r}, but says: {outcome.message}"
     if outcome.fault == "survivor":
         return f"survivor: {known} should lose points, but got every one"
     return f"{outcome.fault}: {known}. Take it out of SURVIVORS."
 
 
 def faults(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The survivors, false alarms and mistakes that were not named."""
+    """The outcomes with a fault: survivors, false alarms, mistakes not named."""
     return [outcome for outcome in outcomes if outcome.fault]

@@ -1,4 +1,4 @@
-"""What nbgrader's metadata say about a notebook: its exercises, their points, their cells."""
+"""Read and write notebooks, and list their exercises and points from nbgrader's metadata."""
 
 from __future__ import annotations
 
@@ -49,27 +49,31 @@ def text(cell: dict) -> str:
 
 
 def mark(cell: dict) -> dict:
-    """nbgrader's metadata of a cell; empty where it has none."""
+    """nbgrader's metadata of a cell, or {}."""
     found = cell.get("metadata", {}).get("nbgrader", {})
     return found if isinstance(found, dict) else {}
 
 
 def read(path: Path) -> dict:
-    """Read a notebook, or raise CourseError with a sentence that says why it cannot be read."""
+    """Read a notebook.
+
+    Raises:
+        CourseError: the file is missing, or is not a notebook; the sentence says why.
+    """
     try:
         content = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise CourseError(f"The notebook {path.name} should be in {path.parent}, but is not.") from None
     except UnicodeDecodeError as error:
         raise CourseError(
-            f"{path.name} should be a notebook in UTF-8, but byte {error.start} is none of it. "
+            f"{path.name} should be a notebook in UTF-8, but byte {error.start} is not valid UTF-8. "
             f"Save it again from JupyterLab."
         ) from None
     try:
         notebook = json.loads(content)
     except json.JSONDecodeError as error:
         ends = error.pos >= len(content.rstrip()) - 1 or error.msg.startswith("Unterminated")
-        why = "it breaks off" if ends else f"it is no JSON ({error.msg})"
+        why = "it breaks off" if ends else f"it is not valid JSON ({error.msg})"
         raise CourseError(
             f"{path.name} should be a notebook, but {why} at line {error.lineno}, column "
             f"{error.colno}. Ask for the file again."
@@ -84,14 +88,14 @@ def read(path: Path) -> dict:
 
 
 def write(notebook: dict, path: Path) -> None:
-    """Write a notebook beside its place, then move it there."""
+    """Write a notebook atomically."""
     write_text(path, json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write a text file beside its place, then move it there: never half a file.
+    """Write a text file atomically: to a temporary file, which is then moved into place.
 
-    A byte of a name that is not UTF-8 is written as JSON, too, writes it: \\udcf6.
+    Surrogates from file names that are not UTF-8 are written as escapes, as JSON does: \\udcf6.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -106,7 +110,11 @@ def write_text(path: Path, content: str) -> None:
 
 
 def exercises(notebook: dict) -> list[Exercise]:
-    """The exercises of a notebook, in its order."""
+    """The exercises of a notebook, in order.
+
+    Raises:
+        CourseError: a test cell comes before the first answer cell.
+    """
     drafts: list[_Draft] = []
     for cell in notebook["cells"]:
         grader = mark(cell)
@@ -120,7 +128,7 @@ def exercises(notebook: dict) -> list[Exercise]:
             if not drafts:
                 raise CourseError(
                     f"The test cell {grader['grade_id']!r} should follow the answer cell that it "
-                    f"grades, but no answer cell stands before it."
+                    f"grades, but there is no answer cell before it."
                 )
             drafts[-1].tests.append(grader["grade_id"])
             drafts[-1].automatic += float(grader.get("points", 0))
@@ -136,7 +144,7 @@ def without_markers(source: str) -> str:
 
 
 def regions(source: str, kind: str) -> list[str]:
-    """The lines that stand between ``BEGIN kind`` and ``END kind`` (kind: SOLUTION, HIDDEN TESTS)."""
+    """The lines between ``BEGIN kind`` and ``END kind`` (kind: SOLUTION, HIDDEN TESTS)."""
     found: list[str] = []
     inside = False
     for line in source.split("\n"):

@@ -1,9 +1,8 @@
-"""Systematic small changes of a reference solution: what a hidden check should notice.
+"""Mutation operators: small changes to a reference solution that a hidden check should notice.
 
-Most operators are cosmic-ray's (arithmetic, comparisons, numbers, booleans, break and continue,
-empty loops). Added are those that mistakes with tensors are made of: an operand, a call, a keyword or
-a statement left out, a neighbour's function in place of the right one, a pair swapped, a slice off by
-one.
+Most operators are cosmic-ray's (arithmetic, comparisons, numbers, booleans, break and continue, empty
+loops). The others here imitate typical mistakes with tensors: drop an operand, call, argument or
+statement; call a similar function; swap a pair; shift a slice by one.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from seqcourse.errors import CourseError
 class Mutant:
     """A solution with one thing changed.
 
-    operator: what was done, such as "ReplaceBinaryOperator_Add_Sub".
-    line: of the first changed line of the answer.
-    text: that line afterwards, without its comment.
+    operator: the operator's name, such as "ReplaceBinaryOperator_Add_Sub".
+    line: number of the first changed line.
+    text: that line after the change, without its comment.
     """
 
     operator: str
@@ -32,20 +31,20 @@ class Mutant:
 
     @property
     def key(self) -> tuple[str, int, str]:
-        """What SURVIVORS in solutions/checks/psN.py knows it by."""
+        """The mutant's key in SURVIVORS of solutions/checks/psN.py."""
         return self.operator, self.line, self.text
 
 
 def mutants_of(solution: str) -> list[Mutant]:
-    """All mutants of a solution cell: each compiles, differs from it and from every other.
+    """All distinct mutants of a solution cell that compile.
 
-    Docstrings, comments and annotations are left alone.
+    Docstrings, comments and annotations are not changed.
     """
-    seen = {_meaning(ast.parse(solution))}
+    seen = {_normalized(ast.parse(solution))}
     found = []
-    for change, source in [*_cosmic(solution), *_own(solution)]:
+    for change, source in [*_cosmic_ray_mutants(solution), *_own_mutants(solution)]:
         try:
-            meaning = _meaning(ast.parse(source))
+            meaning = _normalized(ast.parse(source))
             compile(source, "mutant", "exec")
         except (SyntaxError, ValueError):
             continue
@@ -63,8 +62,8 @@ def _mutant(change: str, solution: str, source: str) -> Mutant:
     return Mutant(change, line, text, source)
 
 
-class _Plain(ast.NodeTransformer):
-    """Brings what means the same into one form: ~1 is -2, and a docstring is nothing."""
+class _Normalizer(ast.NodeTransformer):
+    """Normalises equivalent code: folds signs into integers (~1 to -2) and drops docstrings."""
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         self.generic_visit(node)
@@ -81,8 +80,8 @@ class _Plain(ast.NodeTransformer):
         return ast.Pass() if isinstance(node.value, ast.Constant) else node
 
 
-def _meaning(tree: ast.Module) -> str:
-    return ast.dump(_Plain().visit(tree))
+def _normalized(tree: ast.Module) -> str:
+    return ast.dump(_Normalizer().visit(tree))
 
 
 # --- cosmic-ray -------------------------------------------------------------------------------------
@@ -91,8 +90,8 @@ _ARITHMETIC = ("Add", "Sub", "Mul", "Div", "FloorDiv", "Pow", "Mod")
 _BITS = ("BitOr", "BitAnd", "BitXor")
 
 
-def _wanted(name: str) -> bool:
-    """Leave out what is random, and what stops with an error on any input (a shift of a tensor)."""
+def _is_useful(name: str) -> bool:
+    """Exclude random operators, and operators whose mutants always raise (such as shifting a tensor)."""
     kind, *parts = name.split("_")
     if kind == "ReplaceBinaryOperator":
         old, new = parts
@@ -102,7 +101,7 @@ def _wanted(name: str) -> bool:
     return kind not in ("VariableReplacer", "VariableInserter", "ExceptionReplacer", "RemoveDecorator")
 
 
-def _cosmic(solution: str) -> Iterator[tuple[str, str]]:
+def _cosmic_ray_mutants(solution: str) -> Iterator[tuple[str, str]]:
     try:
         from cosmic_ray.mutating import mutate_code
         from cosmic_ray.operators.provider import OperatorProvider
@@ -112,7 +111,7 @@ def _cosmic(solution: str) -> Iterator[tuple[str, str]]:
             "Install it: pip install 'seqcourse[dev]'"
         ) from error
     provider = OperatorProvider()
-    for name in filter(_wanted, provider):
+    for name in filter(_is_useful, provider):
         occurrence = 0
         while source := mutate_code(solution, provider[name](), occurrence):
             yield name, source
@@ -121,7 +120,7 @@ def _cosmic(solution: str) -> Iterator[tuple[str, str]]:
 
 # --- our own ----------------------------------------------------------------------------------------
 
-# Functions and methods that are taken for each other.
+# Functions and methods that are easily confused.
 _NEIGHBOURS = {
     "tanh": ("sigmoid",),
     "sigmoid": ("tanh",),
@@ -145,19 +144,19 @@ _NEIGHBOURS = {
 }
 
 
-def _own(solution: str) -> Iterator[tuple[str, str]]:
+def _own_mutants(solution: str) -> Iterator[tuple[str, str]]:
     tree = ast.parse(solution)
-    skipped = {id(node) for node in _left_alone(tree)}
+    skipped = {id(node) for node in _unchanged_nodes(tree)}
     for node in ast.walk(tree):
         if id(node) in skipped:
             continue
         for name, change in CHANGES.items():
             for new in change(node):
-                yield name, _with(solution, node, new)
+                yield name, _replace_node(solution, node, new)
 
 
-def _left_alone(tree: ast.Module) -> Iterator[ast.AST]:
-    """Docstrings and annotations, with all that is in them."""
+def _unchanged_nodes(tree: ast.Module) -> Iterator[ast.AST]:
+    """All nodes of docstrings and annotations."""
     for node in ast.walk(tree):
         parts = [getattr(node, name, None) for name in ("annotation", "returns")]
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -166,7 +165,7 @@ def _left_alone(tree: ast.Module) -> Iterator[ast.AST]:
             yield from ast.walk(part)
 
 
-def _with(solution: str, node: ast.AST, new: str) -> str:
+def _replace_node(solution: str, node: ast.AST, new: str) -> str:
     """The source with a node's text replaced."""
     lines = solution.splitlines(keepends=True)
     start = len("".join(lines[: node.lineno - 1]).encode()) + node.col_offset
@@ -237,7 +236,7 @@ def _swap_pair(node: ast.AST) -> Iterator[str]:
 
 
 def _slice_bound(node: ast.AST) -> Iterator[str]:
-    """x[a:b] -> x[a + 1:b], x[a:b - 1], ...; a number is cosmic-ray's NumberReplacer's."""
+    """x[a:b] -> x[a + 1:b], x[a:b - 1], ... (cosmic-ray's NumberReplacer changes numbers)."""
     if isinstance(node, ast.Slice):
         lower, upper = (None if part is None else ast.unparse(part) for part in (node.lower, node.upper))
         for sign in ("+", "-"):

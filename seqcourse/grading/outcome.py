@@ -1,4 +1,4 @@
-"""From verdicts to what nbgrader reads and a student sees: points, outputs, a status, a sentence."""
+"""Turn verdicts into points, cell outputs for nbgrader, a status and a sentence for the student."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from seqcourse.grading.run import GONE_ERROR, TIMEOUT_ERROR, Ran
 if TYPE_CHECKING:
     from seqcourse.check.verdict import Judge, Verdict
 
-# What an unsolved or a wrong answer raises in a notebook; anything else is worth a sentence.
+# Errors that unsolved or wrong answers raise in a notebook. Any other error is reported.
 EXPECTED_ERRORS = {"AssertionError", "Mistake", "NotImplementedError", "KeyboardInterrupt"}
 WIDTH = 88
 PASSED = "✓ The hidden checks passed.\n"
 
 
 def grade_cells(book: nbformat.NotebookNode) -> dict[str, int]:
-    """The cells with automatic points: name -> place in the notebook."""
+    """The autograded cells: name -> index in the notebook."""
     found = {}
-    for place, cell in enumerate(book.cells):
+    for index, cell in enumerate(book.cells):
         mark = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "code" and mark.get("grade") and not mark.get("solution"):
-            found[mark["grade_id"]] = place
+            found[mark["grade_id"]] = index
     return found
 
 
 def points_for(share: float, worth: float) -> float:
-    """Points for a share, in hundredths; all of them only for all of it."""
+    """Points for a share, rounded to hundredths. Only a share of 1 rounds to full points."""
     return worth if share >= 1 else min(round(share * worth, 2), worth)
 
 
 def told(verdict: Verdict, judge: Judge) -> str:
-    """What the student reads: why, and where the book explains it."""
+    """The verdict's sentence, and a reference to the book if the answer was wrong."""
     chapter, section = judge.check.see
     if not verdict.solved or not section:
         return verdict.sentence
@@ -45,7 +45,7 @@ def told(verdict: Verdict, judge: Judge) -> str:
 
 
 def outputs(points: float, worth: float, message: str) -> list[nbformat.NotebookNode]:
-    """A grade cell's outputs in the form from which nbgrader reads the points."""
+    """A grade cell's outputs, in the form from which nbgrader reads the points."""
     if points >= worth:
         return [new_output("stream", name="stdout", text=PASSED)]
     lines = textwrap.wrap(message, WIDTH, break_long_words=False) or ["✗"]
@@ -59,7 +59,7 @@ def outputs(points: float, worth: float, message: str) -> list[nbformat.Notebook
 
 
 def status_of(book: nbformat.NotebookNode, ran: Ran) -> tuple[str, str]:
-    """One word and one sentence about how the notebook ran."""
+    """How the notebook ran: a status and a sentence."""
     stopped, crashed = [], []
     unanswered = False
     for number, cell in enumerate(book.cells):
@@ -75,7 +75,7 @@ def status_of(book: nbformat.NotebookNode, ran: Ran) -> tuple[str, str]:
             elif error == "NotImplementedError":
                 unanswered = True
             elif error == "NameError" and unanswered:
-                pass  # something looks for what was not answered
+                pass  # caused by the unanswered exercise
             elif error and error not in EXPECTED_ERRORS:
                 crashed.append(f"{label} ({error[:40]})")
     if stopped:
@@ -84,9 +84,9 @@ def status_of(book: nbformat.NotebookNode, ran: Ran) -> tuple[str, str]:
         late = [cell for cell, answer in ran.answers.items() if answer.ending == "timeout"]
         return TIMED_OUT, f"Stopped because the answer ran too long: {some(late)}."
     if crashed:
-        return CRASHED, f"An error that is no failed test: {some(crashed)}."
+        return CRASHED, f"An error that is not a failed test: {some(crashed)}."
     if ran.unfinished and any(answer.ending == "not reached" for answer in ran.answers.values()):
-        return CRASHED, f"Not all could be run: the notebook {ran.unfinished}."
+        return CRASHED, f"Some cells could not run: the notebook {ran.unfinished}."
     return GRADED, ""
 
 

@@ -1,8 +1,8 @@
-"""A student's own outputs, of the cells that are not run again when work is graded.
+"""The student's outputs of cells that grading does not run.
 
-Whoever grades a written answer by hand looks at the figures it speaks of. They are data that anybody
-could have typed: so text and pictures are kept, as much of them as of a cell that is run, and a line
-before them says whose they are.
+A person who grades a written answer needs the figures that it discusses. These outputs are untrusted:
+only text and images are kept, up to the size limit of a cell that is run, and a line above them says
+that they are the student's.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 from seqcourse.grading.cells import clean, joined
 
-# Cells that only show something are not run again when work is graded, nor are self-checks.
+# Tags of cells that grading does not run: cells that only display something, and self-checks.
 NOT_RUN = {"show", "check"}
-# Kinds of output that can be looked at without running anything of the student's in a browser.
+# MIME types that a browser displays without running code.
 SAFE = ("text/plain", "image/png", "image/jpeg")
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
-# Characters of output that one cell keeps; each output counts some more for its frame.
+# The most characters of output that one cell keeps. Each output counts FRAME more.
 MOST_KEPT, FRAME = 1_000_000, 50
 LEFT_OUT = "\n[the rest of this output was left out]\n"
 OWN = "[As the student handed it in: this cell was not run again.]\n"
@@ -40,7 +40,7 @@ def own_outputs(sent: object) -> list[dict[str, Any]]:
 
 
 def _cleaned(output: dict) -> dict[str, Any]:
-    """An output as text or pictures. An error becomes text: what failed elsewhere is no error here."""
+    """An output reduced to text or images. An error becomes text: it did not happen in this run."""
     kind, data = output.get("output_type"), output.get("data")
     if kind == "stream":
         return _stream(joined(output.get("text")))

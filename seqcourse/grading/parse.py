@@ -1,6 +1,6 @@
-"""Read a notebook that anything may have written.
+"""Read an untrusted notebook file.
 
-A file that would take much time or memory is refused before it takes any, with a sentence.
+Files that would take too much time or memory are refused before they do, with a sentence.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ MISSING, UNREADABLE = "missing", "unreadable"
 
 MOST_BYTES = 100_000_000
 MOST_CELLS = 2_000
-# Characters of all sources together.
+# The most characters of all sources together.
 MOST_TEXT = 10_000_000
-# Values of a file's JSON: each costs memory, most of all when it is short.
+# The most JSON values in a file: each takes memory, however short its text.
 MOST_VALUES = 3_000_000
 
 SMALLER = (
@@ -35,9 +35,9 @@ _CONFLICT = re.compile(r"^(?:<{7} |>{7} )", re.M)
 
 
 class NotGradable(CourseError):
-    """There is no notebook that could be graded.
+    """There is no notebook that can be graded.
 
-    status: ``missing`` or ``unreadable``, as in a record.
+    status: MISSING or UNREADABLE, as in a record.
     """
 
     def __init__(self, status: str, sentence: str) -> None:
@@ -46,13 +46,13 @@ class NotGradable(CourseError):
 
 
 def read_submission(path: Path) -> dict:
-    """Read a notebook that anything may have written: its cells in format 4.
+    """Read an untrusted notebook and return its cells in notebook format 4.
 
-    Outputs are kept as far as ``own_outputs`` lets them, and of nbgrader's marks only the cells'
-    names. Sources and ids are as they were sent, whatever they are: ``mend`` makes them clean.
+    Outputs are sanitised by ``own_outputs``. Of nbgrader's metadata, only grade_id is kept. Sources and
+    ids are not validated here; ``mend`` does that.
 
     Raises:
-        NotGradable: it is no notebook, or would take too much time or memory.
+        NotGradable: the file is not a notebook, or would take too much time or memory.
     """
     content = _decoded(_bytes(path), shown(path.name))
     notebook = _parsed(content, shown(path.name))
@@ -84,16 +84,16 @@ def read_submission(path: Path) -> dict:
 
 
 def shown(name: str) -> str:
-    """A file's name as it can stand in a sentence: one line, nothing invisible, not too long."""
+    """A file's name for use in a sentence: printable characters only, at most 60."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in name)
     return plain if len(plain) <= 60 else f"{plain[:57]}..."
 
 
 def _bytes(path: Path) -> bytes:
-    """The content of an ordinary file of bounded size."""
+    """The content of a regular file of bounded size."""
     name = shown(path.name)
     try:
-        # Not through a link, and without waiting for somebody to write into a pipe.
+        # Do not follow links, and do not block on a pipe.
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
     except OSError as error:
@@ -103,25 +103,25 @@ def _bytes(path: Path) -> bytes:
             f"({(error.strerror or 'unknown reason').lower()}). Hand in the notebook itself.",
         ) from None
     with os.fdopen(handle, "rb") as file:
-        told = os.fstat(handle)
-        if not stat.S_ISREG(told.st_mode):
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
             raise NotGradable(
                 UNREADABLE,
-                f"{name} should be an ordinary file, but is none. Hand in the notebook itself.",
+                f"{name} should be an ordinary file, but is not. Hand in the notebook itself.",
             )
-        if told.st_size <= MOST_BYTES:
+        if status.st_size <= MOST_BYTES:
             content = file.read(MOST_BYTES + 1)
             if len(content) <= MOST_BYTES:
                 return content
     raise NotGradable(
         UNREADABLE,
         f"{name} should be at most {MOST_BYTES // 1_000_000} MB large, but has "
-        f"{told.st_size // 1_000_000:,} MB. {SMALLER}",
+        f"{status.st_size // 1_000_000:,} MB. {SMALLER}",
     )
 
 
 def _decoded(content: bytes, name: str) -> str:
-    """The text of a file, in UTF-8, UTF-16, UTF-32 or, where that is certain, Latin-1."""
+    """Decode UTF-8, UTF-16, UTF-32, or Latin-1 if it is unambiguous."""
     if not content.strip(b" \t\r\n\0"):
         raise NotGradable(
             UNREADABLE, f"{name} should be a notebook, but is empty. Hand the file in again."
@@ -130,11 +130,12 @@ def _decoded(content: bytes, name: str) -> str:
     try:
         decoded = content.decode(encoding)
     except UnicodeDecodeError as error:
-        # In Windows' own code these bytes are letters and quotes, elsewhere something else.
+        # Bytes 0x80 to 0x9f mean different characters in Latin-1 and in Windows-1252.
         if encoding != "utf-8" or re.search(rb"[\x80-\x9f]", content):
             raise NotGradable(
                 UNREADABLE,
-                f"{name} should be a notebook in UTF-8, but byte {error.start} is none of it. {AGAIN}",
+                f"{name} should be a notebook in UTF-8, but byte {error.start} is not valid UTF-8. "
+                f"{AGAIN}",
             ) from None
         decoded = content.decode("latin-1")
     if sys.getsizeof(decoded) > 2 * MOST_BYTES:
@@ -143,7 +144,7 @@ def _decoded(content: bytes, name: str) -> str:
 
 
 def _parsed(content: str, name: str) -> object:
-    """The JSON of a file, after a look at how much memory it would take."""
+    """Parse JSON after estimating how much memory it would take."""
     if sum(map(content.count, ",[{")) > MOST_VALUES and _values(content) > MOST_VALUES:
         raise NotGradable(
             UNREADABLE,
@@ -164,21 +165,21 @@ def _parsed(content: str, name: str) -> object:
                 f"that begin with <<<<<<< and >>>>>>>). Choose one version, and hand it in again.",
             ) from None
         ends = error.pos >= len(content.rstrip()) - 1 or error.msg.startswith("Unterminated")
-        why = "it breaks off" if ends else f"it is no JSON ({error.msg})"
+        why = "it breaks off" if ends else f"it is not valid JSON ({error.msg})"
         raise NotGradable(
             UNREADABLE,
             f"{name} should be a notebook, but {why} at line {error.lineno}, column {error.colno}. "
             f"Hand the file in again.",
         ) from None
     except ValueError:
-        # A number of thousands of digits, for example.
+        # For example a number with thousands of digits.
         raise NotGradable(
-            UNREADABLE, f"{name} should be a notebook, but holds a value that none has. {AGAIN}"
+            UNREADABLE, f"{name} should be a notebook, but holds an invalid value. {AGAIN}"
         ) from None
 
 
 def _values(content: str) -> int:
-    """At least how many values a JSON text has, counted up to a bit above the limit."""
+    """A lower bound of the number of values in a JSON text, counted up to MOST_VALUES + 1."""
     values = strings = 0
     for match in _STRING_OR_MARK.finditer(content):
         if content[match.start()] == '"':
@@ -191,7 +192,7 @@ def _values(content: str) -> int:
 
 
 def _slim(cell: dict) -> dict:
-    """What is needed of a cell; attachments and most of large outputs go here."""
+    """The parts of a cell that grading needs. Attachments and excess output are dropped."""
     metadata = cell.get("metadata")
     grader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = grader.get("grade_id") if isinstance(grader, dict) else None
@@ -209,7 +210,7 @@ def _slim(cell: dict) -> dict:
 
 
 def _from_format_3(notebook: dict) -> dict:
-    """A notebook of format 3 in format 4: sheets are put together, headings become text."""
+    """Convert notebook format 3 to 4: join the worksheets, turn headings into Markdown."""
     cells = []
     for sheet in notebook["worksheets"]:
         listed = sheet.get("cells") if isinstance(sheet, dict) else None

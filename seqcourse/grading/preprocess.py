@@ -1,11 +1,13 @@
-"""nbgrader's own steps, made trustworthy: what `nbgrader autograde` runs through nbgrader_config.py.
+"""Replacements for nbgrader's steps that are safe with untrusted submissions.
+
+`nbgrader autograde` uses them through nbgrader_config.py:
 
     c.Autograde.exporter_class = Reader
     c.Autograde.sanitize_preprocessors = SANITIZE
     c.Autograde.autograde_preprocessors = AUTOGRADE
 
-`seqcourse grade` examines many submissions at once and lets nbgrader save them with SAVE_SANITIZE
-and SAVE: the same steps without the run.
+`seqcourse grade` examines submissions in parallel, then lets nbgrader save them with SAVE_SANITIZE and
+SAVE: the same steps without running the notebook.
 """
 
 from __future__ import annotations
@@ -44,43 +46,43 @@ _find_all_files = converter.find_all_files
 
 
 def _regular_files(path: str, exclude: list[str] | None = None) -> list[str]:
-    """The files that nbgrader copies before it looks at a submission: no links, no devices.
+    """The files of a submission that nbgrader may copy: regular files only.
 
-    It would copy what a link leads to, be it somebody else's work or a file without end.
+    nbgrader would follow links, for example to another student's work or to an endless device.
     """
     if os.path.islink(path):
         return []
     return [file for file in _find_all_files(path, exclude) if stat.S_ISREG(os.lstat(file).st_mode)]
 
 
-# nbgrader has no setting for it.
+# nbgrader has no setting for this.
 converter.find_all_files = _regular_files
 
 
 class Reader(NotebookExporter):
-    """Reads a submission as what it may be: renamed, damaged, linked to somebody else's file.
+    """Reads an untrusted submission, which may be renamed, damaged or a link.
 
-    The second time, when the file is nbgrader's own, it reads as nbgrader does.
+    nbgrader's second pass reads its own file, in nbgrader's way.
     """
 
     def from_filename(self, filename: str, resources: dict | None = None, **kw: Any) -> Any:
         if not getattr(self.parent, "_sanitizing", False):
             return super().from_filename(filename, resources=resources, **kw)
-        told = resources["nbgrader"]
+        info = resources["nbgrader"]
         folder = Path(filename).parent
-        release = _release(self.parent.coursedir, told["assignment"], told["notebook"])
-        found = find_submission(folder, told["notebook"], release)
+        release = _release(self.parent.coursedir, info["assignment"], info["notebook"])
+        found = find_submission(folder, info["notebook"], release)
         book = nbformat.from_dict(read_submission(found.path))
         book.metadata[REMARKS] = {"remarks": list(found.remarks)}
         return self.from_notebook_node(book, resources=resources, **kw)
 
 
 class Mend(NbGraderPreprocessor):
-    """Puts a student's answers into the notebook that was released; nothing else of theirs counts."""
+    """Puts a student's answers into the released notebook."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        told = resources["nbgrader"]
-        release = _release(self.parent.parent.coursedir, told["assignment"], told["notebook"])
+        info = resources["nbgrader"]
+        release = _release(self.parent.parent.coursedir, info["assignment"], info["notebook"])
         before = nb.metadata.get(REMARKS, {}).get("remarks", [])
         mended = mend(nb, release)
         book = nbformat.from_dict(mended.notebook)
@@ -89,7 +91,7 @@ class Mend(NbGraderPreprocessor):
 
 
 class Examine(NbGraderPreprocessor):
-    """Runs and judges a notebook in place of nbgrader's Execute: confined, and judged outside."""
+    """Replaces nbgrader's Execute: runs a notebook in the sandbox and judges it outside."""
 
     root = Unicode("", help="The course's folder.").tag(config=True)
     grading = Unicode("grading", help="The class's folder in it.").tag(config=True)
@@ -100,7 +102,7 @@ class Examine(NbGraderPreprocessor):
     ).tag(config=True)
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        told = resources["nbgrader"]
+        info = resources["nbgrader"]
         examiner = _examiner(
             self.root or self.parent.parent.coursedir.root,
             self.grading,
@@ -108,13 +110,13 @@ class Examine(NbGraderPreprocessor):
             timeout=self.timeout,
             everything=self.everything,
         )
-        done = examiner.examine_notebook(told["notebook"], told["student"], nb)
+        done = examiner.examine_notebook(info["notebook"], info["student"], nb)
         nb.metadata.setdefault(REMARKS, {}).update(status=done["status"], sentence=done["sentence"])
         return nb, resources
 
 
 SANITIZE = [Mend, HoldBack, DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
-# For a notebook that was mended, run and judged before.
+# For a notebook that has already been mended, run and judged.
 SAVE_SANITIZE = [HoldBack, OverwriteCells]
 SAVE = [LimitOutput, SaveGrades, RenewPenalty, CheckCellMetadata]
 AUTOGRADE = [Examine, *SAVE]
@@ -123,7 +125,7 @@ _examiners: dict[tuple, Examiner] = {}
 
 
 def _examiner(root: str, grading: str, **options: Any) -> Examiner:
-    """The examiner of this process for a course; it goes with the process."""
+    """This process's examiner for a course, closed at exit."""
     key = (root, grading, *sorted(options.items()))
     if key not in _examiners:
         _examiners[key] = Examiner(Course(Path(root), grading), **options).__enter__()

@@ -1,8 +1,8 @@
-"""Per-student records: what became of a submission, and of which bytes.
+"""Per-student records: the outcome of grading a submission, and a fingerprint of its inputs.
 
-grading/records/psN/STUDENT.json is written once the grade is in the gradebook, and taken away before
-anything there changes. So a record that is there speaks the truth however a run ended, and a
-submission whose record has the same fingerprint need not be graded again.
+grading/records/psN/STUDENT.json is written after the grade is in the gradebook, and removed before the
+gradebook changes. So an existing record is always true, even after a killed run. A submission with a
+record of the same fingerprint need not be graded again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from seqcourse.grading.course import Course
 from seqcourse.grading.parse import shown
 from seqcourse.grading.snapshot import digest
 
-# What became of a submission. The first three have a grade.
+# The status of a submission. The first three have a grade.
 GRADED = "graded"
 CRASHED = "crashed"
 TIMED_OUT = "timed out"
@@ -27,23 +27,25 @@ MISSING = "missing"
 FAILED = "failed"
 WITH_GRADE = (GRADED, CRASHED, TIMED_OUT)
 
-# With these in a student's name nbgrader would look for other students, too.
+# nbgrader treats these characters in a student's name as a glob pattern.
 PATTERN = "*?[]"
-# Bytes of a student's name: those of a file's, with room for what is put around it.
+# The most bytes in a student's name: the file system's limit, minus room for a prefix and suffix.
 LONGEST_NAME = 240
 
 PACKAGE = Path(__file__).resolve().parents[1]
-# The parts of the package that decide about points: what a notebook imports and what judges it.
+# Folders of the package that can affect points: what notebooks import, and what judges them.
 DECIDES = ("check", "grading", "functional", "nn", "models", "data", "decode", "metrics", "train", "zoo")
 
 
 @dataclass(frozen=True)
 class Record:
-    """What became of one submission, in one word and one sentence.
+    """The outcome of grading one submission.
 
-    ``messages`` say per grade cell what its check found (empty: all right), ``remarks`` what was
-    mended before. ``fingerprint`` stands for everything the grade depends on, see ``fingerprint``.
-    ``before`` is true of a record that an earlier run wrote and this one only read.
+    status, sentence: the outcome in a word and in a sentence.
+    fingerprint: a digest of everything the grade depends on, see ``fingerprint``.
+    remarks: what was mended in the notebook.
+    messages: what each grade cell's check found; "" if nothing was wrong.
+    before: whether an earlier run wrote this record.
     """
 
     assignment: str
@@ -61,17 +63,17 @@ class Record:
         return self.status in WITH_GRADE
 
     def stands_for(self, fingerprint: str) -> bool:
-        """Whether grading again could find nothing else. What failed may work the next time."""
+        """Whether the record is still valid for this fingerprint. A FAILED one never is: retry it."""
         return self.status != FAILED and bool(fingerprint) and self.fingerprint == fingerprint
 
 
 def record_path(course: Course, name: str, student: str) -> Path:
-    """Where the record of a submission lies, under the student's name as far as it can."""
+    """The path of a submission's record. A long student name is truncated."""
     return course.records / name / f"{os.fsdecode(os.fsencode(student)[:LONGEST_NAME])}.json"
 
 
 def write_record(course: Course, record: Record) -> None:
-    """Write a record beside its place and move it there."""
+    """Write a record atomically."""
     content = asdict(record)
     del content["before"]
     path = record_path(course, record.assignment, record.student)
@@ -79,7 +81,7 @@ def write_record(course: Course, record: Record) -> None:
 
 
 def read_record(course: Course, name: str, student: str) -> Record | None:
-    """The record of a submission, or None if it was never graded or the file is none of ours."""
+    """The record of a submission, or None if there is none or the file is not a record."""
     try:
         content = json.loads(record_path(course, name, student).read_text(encoding="utf-8"))
         known = {entry.name for entry in fields(Record)}
@@ -91,27 +93,27 @@ def read_record(course: Course, name: str, student: str) -> Record | None:
 
 
 def remove_record(course: Course, name: str, student: str) -> None:
-    """Take a record away: what it says is about to change."""
+    """Remove a record before its submission's grade changes."""
     record_path(course, name, student).unlink(missing_ok=True)
 
 
 def fingerprint(course: bytes, submission: bytes, options: dict[str, object]) -> str:
-    """Equal fingerprints get equal grades.
+    """A digest of everything that a grade depends on: equal fingerprints, equal grades.
 
     Args:
-        course: digest of the files that say how the assignment is graded, see ``snapshot``.
-        submission: digest of what was handed in.
-        options: what was asked for and can change a grade, such as the time limit.
+        course: digest of the assignment's files, see ``course_snapshot``.
+        submission: digest of the submission's files.
+        options: options that can change a grade, such as the time limit.
     Returns:
-        A digest of these and of this package's code.
+        A hex digest of these and of this package's code.
     """
-    said = json.dumps(options, sort_keys=True, default=str)
-    return digest([code_digest(), course, submission, said.encode()]).hex()
+    encoded_options = json.dumps(options, sort_keys=True, default=str)
+    return digest([code_digest(), course, submission, encoded_options.encode()]).hex()
 
 
 @cache
 def code_digest() -> bytes:
-    """A digest of the package's code as far as it decides about points."""
+    """A digest of the package's code that can affect points."""
     paths = [path for part in DECIDES for path in (PACKAGE / part).rglob("*.py")]
     paths = sorted([*paths, *PACKAGE.glob("*.py")])
     parts = [
@@ -121,10 +123,10 @@ def code_digest() -> bytes:
 
 
 def unfit_name(student: str) -> str:
-    """Why nbgrader cannot grade a folder of this name; "" where it can."""
+    """Why nbgrader cannot grade a folder of this name, or "" if it can."""
     if set(student) & set(PATTERN):
         return (
-            f"The folder's name should hold none of {' '.join(PATTERN)}, which nbgrader takes for a "
+            f"The folder's name should hold none of {' '.join(PATTERN)}, which nbgrader reads as a "
             f"pattern, but is {shown(student)}. Rename the folder."
         )
     try:

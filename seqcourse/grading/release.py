@@ -1,6 +1,6 @@
-"""solutions/ -> assignments/: what students get, byte-identical when generated again.
+"""Generate assignments/ from solutions/, reproducible byte for byte.
 
-nbgrader generates into a folder beside the final one; only a complete result takes its place.
+nbgrader writes to a temporary folder. Only a complete result replaces the released folder.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import open_gradebook
 
-# The last line of a traceback, wherever it stands: "package.SomeError: a sentence".
+# The last line of a traceback: "package.SomeError: a sentence".
 CAUSE = re.compile(r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: .*)?)$", re.M)
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 
 
 @dataclass(frozen=True)
 class Released:
-    """One generated assignment and the files of it that are new, changed or gone."""
+    """A generated assignment, and its files that were added, changed or removed."""
 
     name: str
     folder: Path
@@ -37,11 +37,11 @@ def release(
     target: Path | None = None,
     tell: Callable[[Released], None] = lambda released: None,
 ) -> list[Released]:
-    """Generate the assignments ``names`` (all of them without names) into ``target``.
+    """Generate the assignments ``names`` (default: all) into ``target``.
 
     Args:
-        course: where the solutions lie and which gradebook learns the cells and their points.
-        target: the folder to write to; the course's assignments/ without it.
+        course: holds the solutions; its gradebook stores the cells and their points.
+        target: the folder to write to (default: the course's assignments/).
         tell: called after each assignment.
     Raises:
         CourseError: an assignment is unknown, or nbgrader could not generate it.
@@ -63,7 +63,7 @@ def release(
 
 
 def _generate(course: Course, name: str, final: Path) -> Released:
-    """Generate one assignment beside its folder, compare, and exchange the two."""
+    """Generate one assignment in a temporary folder; replace the old one if it differs."""
     with tempfile.TemporaryDirectory(dir=course.folder, prefix="release-") as staging:
         api = course.api(CourseDirectory__release_directory=staging)
         outcome = api.generate_assignment(name, force=True, create=True)
@@ -73,29 +73,29 @@ def _generate(course: Course, name: str, final: Path) -> Released:
                 f"Look at solutions/{name}/."
             )
         made = Path(staging) / name
-        for rubbish in LEFT_OUT:
-            for folder in list(made.rglob(rubbish)):
+        for pattern in LEFT_OUT:
+            for folder in list(made.rglob(pattern)):
                 shutil.rmtree(folder)
         changed = _differences(made, final)
         if changed:
-            _exchange(made, final)
+            _replace(made, final)
     return Released(name, final, tuple(changed))
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder with its content."""
+    """Map the relative path of every file below a folder to its content."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def _differences(made: Path, final: Path) -> list[str]:
-    """Names of the files that are new, different or gone."""
+    """The relative paths of files that were added, changed or removed."""
     new, old = _files(made), _files(final) if final.is_dir() else {}
     return sorted(name for name in new.keys() | old.keys() if new.get(name) != old.get(name))
 
 
-def _exchange(made: Path, final: Path) -> None:
-    """Put ``made`` in the place of ``final``."""
+def _replace(made: Path, final: Path) -> None:
+    """Replace ``final`` with a copy of ``made``."""
     final.parent.mkdir(parents=True, exist_ok=True)
     beside = final.parent / f".{final.name}.new"
     old = final.parent / f".{final.name}.old"
@@ -111,10 +111,10 @@ def _exchange(made: Path, final: Path) -> None:
 
 
 def last_line(outcome: dict) -> str:
-    """The sentence in which nbgrader's log or traceback ends.
+    """The message of the exception that made nbgrader fail.
 
-    nbgrader logs the traceback of what went wrong, and then raises an exception of its own that
-    says only that something did; the last exception in the log is the cause.
+    nbgrader logs the original traceback, then raises an uninformative exception of its own. So the last
+    exception in the log is the cause.
     """
     log, traceback = outcome.get("log", ""), outcome.get("error", "")
     causes = CAUSE.findall(log) or CAUSE.findall(traceback)

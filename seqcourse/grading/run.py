@@ -1,8 +1,8 @@
-"""Run a student's notebook in confined kernels, then ask each hidden check's probe there.
+"""Run a student's notebook in sandboxed kernels, then run each hidden check's probe there.
 
-Everything a kernel says is taken for what a student's code may have made of it: outputs are counted
-and filtered, a kernel that is gone, hangs or talks nonsense is replaced, and what ended it is left
-out the second time, so that one bad cell does not take the points of the others.
+Kernel messages are untrusted: outputs are counted and filtered, and a kernel that dies, hangs or sends
+invalid messages is replaced. The new kernel skips the cell that ended the old one, so one bad cell does
+not cost the points of the others.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from seqcourse.exchange import ENDING, REQUEST, RESULT
 from seqcourse.grading.cells import whole
 from seqcourse.grading.own import FRAME, LEFT_OUT, MOST_KEPT, NOT_RUN, SAFE
 
-# Characters of output at which a cell's kernel is stopped.
+# Characters of output from one cell after which its kernel is stopped.
 MOST_SENT = 50_000_000
-# How many kernels one notebook may use up.
+# The most kernels started for one notebook, and the most attempts to start each.
 MOST_KERNELS = 4
-# How often a start is tried.
 MOST_STARTS = 3
 TIMEOUT_ERROR = "CellTimeoutError"
 GONE_ERROR = "KernelGone"
 PROBE = "__import__('seqcourse.check.probe', fromlist=['run']).run({!r}, get_ipython().user_ns)"
-# IPython's own ``exit()`` ends the kernel some time after its cell, and another cell would be blamed.
+# IPython's ``exit()`` ends the kernel after a delay, when another cell may be running. sys.exit does
+# not.
 EXIT = "get_ipython().user_ns.update(dict.fromkeys(('exit', 'quit'), __import__('sys').exit))"
 
 
 class KernelGone(Exception):
-    """A kernel ended, hangs, or no longer speaks the protocol; says why in part of a sentence."""
+    """A kernel ended, hangs or violates the protocol. The message is the end of a sentence."""
 
 
 @dataclass
 class Answer:
-    """What one probe handed over: the bytes of its arrays, or how it ended without."""
+    """The result of one probe: its packed arrays, or how it ended without a result."""
 
     data: bytes | None
     ending: str = ""
@@ -55,16 +55,22 @@ class Answer:
 
 @dataclass
 class Ran:
-    """What became of a notebook."""
+    """The result of running a notebook.
 
-    stopped: list[int] = field(default_factory=list)  # cells that ran too long
-    gone: dict[int, str] = field(default_factory=dict)  # cells that ended their kernel, and how
-    answers: dict[str, Answer] = field(default_factory=dict)  # by grade cell
-    unfinished: str = ""  # why the rest could not be run
+    stopped: indices of cells that ran too long.
+    gone: index -> reason, for cells that ended their kernel.
+    answers: grade cell -> result of its probe.
+    unfinished: why the remaining cells could not run, or "".
+    """
+
+    stopped: list[int] = field(default_factory=list)
+    gone: dict[int, str] = field(default_factory=dict)
+    answers: dict[str, Answer] = field(default_factory=dict)
+    unfinished: str = ""
 
 
 class _Client(NotebookClient):
-    """nbclient, with a limit on what a cell may send and an eye on what it sends."""
+    """nbclient with a limit on a cell's output, and filtered output types."""
 
     def __init__(self, notebook: NotebookNode, **options: Any) -> None:
         super().__init__(
@@ -90,7 +96,7 @@ class _Client(NotebookClient):
         if kind in ("stream", "error", "display_data", "execute_result", "update_display_data"):
             self.sent += _length(msg["content"])
             if self.sent > MOST_SENT:
-                raise KernelGone("sent more output than a notebook may")
+                raise KernelGone("sent too much output")
             if self.sent > MOST_KEPT:
                 return None
             msg["content"] = whole(msg["content"])
@@ -112,16 +118,16 @@ class _Client(NotebookClient):
 
 
 def _length(content: Mapping[str, Any]) -> int:
-    """Characters that a message would add to the notebook."""
+    """The number of characters that a message would add to the notebook."""
     data = content.get("data") or {}
     parts = [content.get("text", ""), content.get("evalue", ""), *content.get("traceback", ())]
     return sum(len(str(part)) for part in (*parts, *data.values())) + FRAME
 
 
 def merged(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
-    """Outputs with the text between two others in one piece per stream, stdout first.
+    """Merge consecutive stream outputs into one output per stream, stdout first.
 
-    The two streams come in no certain order, and in as many pieces as the kernel sent.
+    A kernel sends stream text in arbitrary pieces, and the order of the two streams is not fixed.
     """
     made = []
     for is_text, some in groupby(outputs, lambda output: output.output_type == "stream"):
@@ -139,20 +145,20 @@ def merged(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
 
 
 def _as_seen(text: str) -> str:
-    """Text without what carriage returns have overwritten, such as the earlier states of a bar."""
+    """Drop text overwritten by carriage returns, such as earlier states of a progress bar."""
     lines = text.split("\n")
     return "\n".join(line[line.rstrip("\r").rfind("\r") + 1 :] for line in lines)
 
 
 class Runner:
-    """Runs one notebook, in place.
+    """Runs one notebook in place.
 
     Args:
-        notebook: the mended notebook; its code cells get the outputs of the run.
-        new_kernel: makes the manager of a fresh kernel (a ConfinedKernelManager).
+        notebook: the mended notebook; the run writes outputs into its code cells.
+        new_kernel: returns the manager of a new kernel, such as a ConfinedKernelManager.
         timeout: seconds that one cell may take.
-        wall: seconds for all of it.
-        everything: run the cells too that only show something.
+        wall: seconds that the whole notebook may take.
+        everything: also run cells that only display something.
     """
 
     def __init__(
@@ -180,12 +186,12 @@ class Runner:
         """Run the cells, then the probes.
 
         Args:
-            requests: what each grade cell's probe is asked.
+            requests: grade cell -> request for its probe.
         """
-        # In a thread of its own: whoever calls may be inside an event loop, as in a notebook.
+        # Use a new thread: the caller may already run an event loop, for example in a notebook.
         with ThreadPoolExecutor(1) as pool:
             ran = pool.submit(asyncio.run, self._run(requests)).result()
-        # Not before the end: an output that a later cell changes is found by its place.
+        # Merge at the end: a later cell may update an earlier output by its index.
         for index in self.cells:
             self.notebook.cells[index].outputs = merged(self.notebook.cells[index].outputs)
         return ran
@@ -196,12 +202,12 @@ class Runner:
             try:
                 async with self._kernel() as client:
                     await self._run_cells(client, ran, last=left == 0)
-                    await self._ask(client, requests, ran)
+                    await self._run_probes(client, requests, ran)
                     return ran
             except KernelGone as gone:
                 ran.unfinished = str(gone)
             if time.monotonic() > self.until:
-                ran.unfinished = "took longer than all of a notebook may"
+                ran.unfinished = "exceeded the time limit for a whole notebook"
                 break
         for cell in requests:
             ran.answers.setdefault(cell, Answer(None, "not reached"))
@@ -209,23 +215,23 @@ class Runner:
 
     @asynccontextmanager
     async def _kernel(self) -> AsyncIterator[_Client]:
-        """A fresh kernel and nbclient's side of it."""
-        client = await self._started()
+        """A client of a new kernel, which ends with the block."""
+        client = await self._start()
         try:
             yield client
         finally:
             await self._end(client)
 
-    async def _started(self) -> _Client:
-        """A kernel that answers. None of the student's code has run yet, so a start may be repeated."""
+    async def _start(self) -> _Client:
+        """Start a kernel and return its client. A start can be retried: no student code has run yet."""
         for left in reversed(range(MOST_STARTS)):
             manager = self.new_kernel()
             client = _Client(self.notebook, km=manager, timeout=self.timeout, startup_timeout=60)
             try:
                 await client.async_start_new_kernel()
                 await client.async_start_new_kernel_client()
-                question = client.kc.execute(EXIT, silent=True, store_history=False)
-                await self._reply(client, question, 60.0)
+                request_id = client.kc.execute(EXIT, silent=True, store_history=False)
+                await self._reply(client, request_id, 60.0)
                 return client
             except (RuntimeError, CourseError) as error:
                 await self._end(client)
@@ -233,21 +239,22 @@ class Runner:
                     raise
                 if not left:
                     raise KernelGone(f"did not start ({error})") from error
-                await asyncio.sleep(1.0)  # the machine may be out of something for a moment
+                await asyncio.sleep(1.0)  # the machine may be short of resources for a moment
         raise AssertionError("unreachable")
 
     @staticmethod
     async def _end(client: _Client) -> None:
-        """Let go of a kernel, however far it came."""
+        """Shut down a kernel, even one that is only partly started."""
         with suppress(Exception):
             client.kc.stop_channels()
         with suppress(Exception):
             await client.km.shutdown_kernel(now=True)
 
     async def _run_cells(self, client: _Client, ran: Ran, last: bool) -> None:
-        """Run the cells one after the other; raise KernelGone where one takes the kernel with it.
+        """Run the cells in order; raise KernelGone if one ends the kernel.
 
-        With `last`, the cells behind the last bad one are left out: no kernel is left to lose.
+        ``last``: no further kernel is available, so skip the cells after the last one that ended a
+        kernel.
         """
         end = max(ran.gone, default=len(self.notebook.cells)) if last else len(self.notebook.cells)
         for index in self.cells:
@@ -272,27 +279,27 @@ class Runner:
                 ]
                 raise KernelGone(why) from error
 
-    async def _ask(self, client: _Client, requests: Mapping[str, Mapping], ran: Ran) -> None:
-        """Ask the probes that have no answer yet."""
+    async def _run_probes(self, client: _Client, requests: Mapping[str, Mapping], ran: Ran) -> None:
+        """Run the probes that have no answer yet."""
         for cell, request in requests.items():
             if cell in ran.answers:
                 continue
             ran.answers[cell] = Answer(None, "not reached")
             try:
-                ran.answers[cell] = await self._ask_one(client, request)
+                ran.answers[cell] = await self._run_probe(client, request)
             except Exception as error:
                 ran.answers[cell] = Answer(None, "gone")
                 raise KernelGone(await self._why(client, error)) from error
 
-    async def _ask_one(self, client: _Client, request: Mapping[str, Any]) -> Answer:
+    async def _run_probe(self, client: _Client, request: Mapping[str, Any]) -> Answer:
         manager = client.km
-        # A probe stands for its grade cell: it has no more time than any cell.
+        # A probe has at most the time of a cell.
         request = {**request, "seconds": min(request["seconds"], self.timeout)}
         manager.put(REQUEST, pickle.dumps(request))
         code = PROBE.format(str(manager.exchange))
-        question = client.kc.execute(code, silent=True, store_history=False)
+        request_id = client.kc.execute(code, silent=True, store_history=False)
         patience = min(request["seconds"] + 10, max(1.0, self.until - time.monotonic()))
-        if not await self._reply(client, question, patience):
+        if not await self._reply(client, request_id, patience):
             raise KernelGone("took too long")
         ending = manager.take(ENDING, most=100)
         if ending:
@@ -300,12 +307,12 @@ class Runner:
         return Answer(manager.take(RESULT, most=1 << 26))
 
     async def _responds(self, client: _Client) -> bool:
-        """Whether the kernel answers again after an interrupted cell."""
+        """Whether the kernel still answers after a cell was interrupted."""
         return await self._reply(client, client.kc.execute("", silent=True), 5.0)
 
     @staticmethod
-    async def _reply(client: _Client, question: str, patience: float) -> bool:
-        """Wait for the reply to one message; False when none came in time."""
+    async def _reply(client: _Client, request_id: str, patience: float) -> bool:
+        """Wait for the reply to a message; False after a timeout."""
         until = time.monotonic() + patience
         while time.monotonic() < until:
             try:
@@ -314,12 +321,12 @@ class Runner:
                 if not await client.km.is_alive():
                     raise DeadKernelError("Kernel died") from None
                 continue
-            if message["parent_header"].get("msg_id") == question:
+            if message["parent_header"].get("msg_id") == request_id:
                 return True
         return False
 
     async def _why(self, client: _Client, error: Exception) -> str:
-        """Why a kernel is gone, as the end of a sentence that begins with what it ran."""
+        """Why a kernel is gone, as the end of a sentence such as "This cell ..."."""
         if isinstance(error, KernelGone):
             return str(error)
         if isinstance(error, CellTimeoutError):
@@ -331,4 +338,4 @@ class Runner:
                 await asyncio.sleep(0.05)
         if isinstance(error, DeadKernelError):
             return "ended the kernel"
-        return "sent messages that no kernel sends"
+        return "sent invalid messages"

@@ -1,9 +1,8 @@
-"""Students' work as a page that runs nothing of theirs and asks nobody for anything.
+"""Render students' notebooks as pages that run no student code and load nothing.
 
-Both pages on which people read what students wrote, the formgrader's and the feedback, are made by
-nbconvert. nbgrader_config.py gives it ``MakeSafe``, which leaves only text and pictures of a
-notebook, and ``markdown``, which leaves only the harmless of its HTML and draws formulas without a
-script.
+nbconvert makes both pages that show students' work: formgrader's and the feedback. nbgrader_config.py
+adds ``MakeSafe``, which reduces a notebook to text and images, and ``markdown``, which sanitises HTML
+and renders formulas without scripts.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ TAGS = {
 }  # fmt: skip
 PICTURE = re.compile(r"data:image/(png|jpeg);base64,[A-Za-z0-9+/=\s]*")
 ADDRESS = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
-# pygments' names for the parts of a program; no name that a page's own script looks for.
+# pygments' CSS classes. Other classes could trigger formgrader's scripts.
 COLOURS = re.compile(r"highlight|[a-z]{1,2}\d?")
 ALIGNED = re.compile(r"text-align:\s*(left|right|center);?")
-# A grade_id stands in attributes of nbgrader's templates as it is.
+# nbgrader's templates insert a grade_id into attributes without escaping.
 NAME = re.compile(r"[\w.\-]+")
 PICTURES = ("image/png", "image/jpeg")
 KINDS = {"markdown", "code"}
@@ -43,35 +42,35 @@ MARKS = (
     "checksum", "score", "comment",
 )  # fmt: skip
 PYTHON = {"name": "python", "pygments_lexer": "ipython3"}
-# What of the resources the formgrader's template writes into its page as it is.
+# Resources that formgrader's template inserts without escaping.
 TOLD = ("student", "first_name", "last_name", "notebook_path")
 
 
 class _Renderer(IPythonRenderer):
-    """nbconvert's, with formulas drawn and no error for a picture that is not there."""
+    """nbconvert's renderer, with formulas as MathML and no error for a missing image."""
 
     def __init__(self, formulas: dict[str, str], **options: Any) -> None:
         super().__init__(escape=False, exclude_anchor_links=True, **options)
         self.formulas = formulas
 
-    def _keep(self, drawn: str) -> str:
-        """A word that stands for a formula while the page is cleaned."""
+    def _placeholder(self, drawn: str) -> str:
+        """Store rendered MathML; return a placeholder word that survives sanitising."""
         word = f"formula{secrets.token_hex(16)}"
         self.formulas[word] = drawn
         return word
 
     def block_math(self, body: str) -> str:
-        return f"<div>{self._keep(mathml(body, block=True))}</div>"
+        return f"<div>{self._placeholder(mathml(body, block=True))}</div>"
 
     def inline_math(self, body: str) -> str:
-        return self._keep(mathml(body))
+        return self._placeholder(mathml(body))
 
     def multiline_math(self, text: str) -> str:
-        return f"<div>{self._keep(mathml(text.strip().strip('$'), block=True))}</div>"
+        return f"<div>{self._placeholder(mathml(text.strip().strip('$'), block=True))}</div>"
 
     def latex_environment(self, name: str, body: str) -> str:
         tex = rf"\begin{{{name}}}{body}\end{{{name}}}"
-        return f"<div>{self._keep(mathml(tex, block=True))}</div>"
+        return f"<div>{self._placeholder(mathml(tex, block=True))}</div>"
 
     def block_mermaidjs(self, code: str) -> str:
         return f"<pre>{escape(code)}</pre>"
@@ -86,21 +85,20 @@ class _Renderer(IPythonRenderer):
 
 @pass_context
 def markdown(context: Any, source: str) -> str:
-    """What stands in place of nbconvert's filter markdown2html."""
+    """Replaces nbconvert's filter markdown2html."""
     attachments = context.get("cell", {}).get("attachments", {})
     return render(source, dict(attachments))
 
 
 def render(source: str, attachments: dict | None = None) -> str:
-    """Markdown as HTML that runs nothing and loads nothing.
+    """Convert Markdown to HTML that runs and loads nothing.
 
-    HTML that is not harmless is shown as it was typed, or left out. A link stays one: it leads
-    somewhere only when somebody clicks on it.
+    Unsafe HTML is escaped or removed. Links stay, because they load nothing until someone clicks.
     """
     formulas: dict[str, str] = {}
     renderer = _Renderer(formulas, attachments=attachments or {})
     made = _cleaner().clean(MarkdownWithMath(renderer=renderer).render(source))
-    # An attribute with such a word was dropped, so here each stands in text, where an element may be.
+    # Attributes with placeholders were dropped, so the remaining placeholders are in text.
     return re.sub(r"formula[0-9a-f]{32}", lambda found: formulas.get(found.group(), ""), made)
 
 
@@ -111,15 +109,15 @@ def _cleaner() -> Cleaner:
 
     return Cleaner(
         tags=TAGS,
-        attributes=_may_stay,
+        attributes=_is_allowed,
         protocols={"http", "https", "mailto", "data"},
         css_sanitizer=CSSSanitizer(allowed_css_properties=["text-align"]),
         strip_comments=True,
     )
 
 
-def _may_stay(tag: str, name: str, value: str) -> bool:
-    """Whether an attribute may stay on the page."""
+def _is_allowed(tag: str, name: str, value: str) -> bool:
+    """Whether an attribute is allowed."""
     if re.search(r"formula[0-9a-f]{32}", value):
         return False
     if tag == "img":
@@ -134,14 +132,14 @@ def _may_stay(tag: str, name: str, value: str) -> bool:
 
 
 class MakeSafe(Preprocessor):
-    """Leaves of a notebook what a page needs, and of its outputs text and pictures."""
+    """Reduces a notebook to what a page needs, and its outputs to text and images."""
 
     enabled = True
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        told = nb.metadata.get("seqcourse", {})
+        ours = nb.metadata.get("seqcourse", {})
         nb.metadata.clear()
-        nb.metadata.update(language_info=dict(PYTHON), seqcourse=told)
+        nb.metadata.update(language_info=dict(PYTHON), seqcourse=ours)
         nb.cells = [_safe_cell(cell) for cell in nb.cells if cell.cell_type in KINDS]
         for name in TOLD:
             if isinstance(resources.get(name), str):
@@ -162,7 +160,7 @@ def _safe_cell(cell: Any) -> Any:
 
 
 def _safe_output(output: Any) -> Any:
-    """An output that is text or a picture; None for any other."""
+    """An output reduced to text and images, or None if nothing is left."""
     from nbformat.v4 import new_output
 
     if output.output_type == "stream":

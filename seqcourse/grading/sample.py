@@ -1,22 +1,21 @@
-"""A class of made-up students: each hands in something that real students hand in.
+"""A class of made-up students, whose submissions imitate real ones.
 
 =========  ======================================================================
 perfect    every exercise solved
 half       the first half of the exercises solved, the rest untouched
 empty      the assignment as it was released
 wrong      every second exercise answered with a typical mistake (solutions/checks)
-crashing   one answer imports a missing module, one raises, one is no Python
+crashing   one answer imports a missing module, one raises, one has a syntax error
 slow       one answer never ends
 broken     a file that breaks off in the middle
 =========  ======================================================================
 
-Because the project makes them, it knows what each must get: ``expected`` says it, per exercise.
+The expected status and points of each are known, see ``Expected``.
 """
 
 from __future__ import annotations
 
 import copy
-import importlib.util
 import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,20 +30,21 @@ from seqcourse.grading.notebook import Exercise, mark, text
 from seqcourse.grading.records import CRASHED, GRADED, TIMED_OUT, UNREADABLE
 
 SAMPLE = "grading/sample"
-# The slow one comes early: others are graded while it waits for its time-out.
+# "slow" comes early, so that others are graded while it waits for its timeout.
 STUDENTS = ("perfect", "slow", "half", "empty", "wrong", "crashing", "broken")
 
 MISSING_MODULE = "import a_module_that_nobody_has_installed\n"
 RAISES = "raise RuntimeError('the student left this line in')\n"
-NO_PYTHON = "def answer(:\n"
+SYNTAX_ERROR = "def answer(:\n"
 ENDLESS = "import time\nwhile True:\n    time.sleep(0.1)\n"
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a made-up student must get: one of these statuses, (lowest, highest) points per exercise.
+    """The expected grade of a made-up student.
 
-    ``points`` is None where there can be no grade. Hand-graded points are left out.
+    status: the allowed statuses.
+    points: exercise -> (lowest, highest) points, without manual points; None if there is no grade.
     """
 
     status: tuple[str, ...]
@@ -52,31 +52,19 @@ class Expected:
 
 
 def sample_course(root: Path) -> Course:
-    """The class of the made-up students, with a gradebook of its own."""
+    """The class of the made-up students, with its own gradebook."""
     return Course(root, SAMPLE)
 
 
 def load_checks(course: Course, name: str) -> ModuleType:
-    """Import solutions/checks/psN.py.
+    """The hidden checks of an assignment and the answers that test them, see ``check.load``."""
+    from seqcourse.check import load
 
-    Raises:
-        CourseError: there is no such file.
-    """
-    path = course.solutions / "checks" / f"{name}.py"
-    if not path.exists():
-        raise CourseError(
-            f"solutions/checks/{name}.py should hold wrong answers to the exercises of {name}, but "
-            f"there is no such file. solutions/checks/README.md says what goes in."
-        )
-    spec = importlib.util.spec_from_file_location(f"checks_{name}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load.load_checks(course.root, name)
 
 
 def wrong_answers(course: Course, name: str) -> dict[str, list[tuple[str, str]]]:
-    """Per exercise, the (name of the mistake, source) of typical wrong answers."""
+    """Exercise -> typical wrong answers as (name of the mistake, source)."""
     table = load_checks(course, name).WRONG
     return {exercise: [(entry[0], entry[1]) for entry in table[exercise]] for exercise in table}
 
@@ -84,7 +72,7 @@ def wrong_answers(course: Course, name: str) -> dict[str, list[tuple[str, str]]]
 def who_hands_in(course: Course, name: str) -> tuple[str, ...]:
     """The made-up students of one assignment.
 
-    The slow one takes part in the first only: to wait for one more time-out shows nothing new.
+    "slow" takes part only in the first assignment, to wait for its timeout once.
     """
     return tuple(who for who in STUDENTS if who != "slow" or name == course.names()[0])
 
@@ -92,7 +80,7 @@ def who_hands_in(course: Course, name: str) -> tuple[str, ...]:
 def make_submissions(
     course: Course, name: str, students: Iterable[str] = STUDENTS
 ) -> dict[str, Expected]:
-    """Write the made-up submissions of one assignment and return what each must get.
+    """Write the made-up submissions of one assignment and return what to expect of each.
 
     Args:
         course: the class to write into, see ``sample_course``. The assignment must have been
@@ -121,7 +109,7 @@ def make_submissions(
 
 
 def right_answers(solution: dict) -> dict[str, str]:
-    """Per exercise, the solution as a student would hand it in."""
+    """Exercise -> the solution as a student would hand it in."""
     return {
         mark(cell)["grade_id"]: notebooks.without_markers(text(cell))
         for cell in solution["cells"]
@@ -130,7 +118,7 @@ def right_answers(solution: dict) -> dict[str, str]:
 
 
 def answered(released: dict, answers: Mapping[str, str]) -> dict:
-    """A copy of the released notebook with these answer cells filled in."""
+    """A copy of the released notebook with these answers filled in."""
     filled = copy.deepcopy(released)
     for cell in filled["cells"]:
         answer = answers.get(mark(cell).get("grade_id", ""))
@@ -142,7 +130,7 @@ def answered(released: dict, answers: Mapping[str, str]) -> dict:
 def _plan(
     course: Course, name: str, student: str, tasks: Sequence[Exercise], right: Mapping[str, str]
 ) -> tuple[dict[str, str], Expected]:
-    """The answers of one student, and what they must get."""
+    """The answers of one student, and what to expect."""
     graded = [task for task in tasks if task.automatic]
     full = {task.name: (task.automatic, task.automatic) for task in graded}
     none = {task.name: (0.0, 0.0) for task in graded}
@@ -158,23 +146,23 @@ def _plan(
     if student == "wrong":
         mistakes = wrong_answers(course, name)
         bad = {task.name: mistakes[task.name][0][1] for task in graded[::2] if mistakes.get(task.name)}
-        # A wrong answer may stop cells that use it, or only give wrong numbers.
-        return _spoilt(course, name, right, full, bad, (GRADED, CRASHED), nothing=False)
+        # A wrong answer may crash cells that use it, or only give wrong numbers.
+        return _with_bad_answers(course, name, right, full, bad, (GRADED, CRASHED), nothing=False)
     if student == "crashing":
         code = [task.name for task in graded if task.code]
         first, middle, last = code[0], code[len(code) // 2], code[-1]
-        bad = {last: NO_PYTHON + right[last]}
+        bad = {last: SYNTAX_ERROR + right[last]}
         bad[middle] = RAISES + right[middle]
         bad[first] = MISSING_MODULE + right[first]
-        return _spoilt(course, name, right, full, bad, (CRASHED,), nothing=True)
+        return _with_bad_answers(course, name, right, full, bad, (CRASHED,), nothing=True)
     if student == "slow":
         first = next(task.name for task in graded if task.code)
         bad = {first: ENDLESS + right[first]}
-        return _spoilt(course, name, right, full, bad, (TIMED_OUT,), nothing=True)
+        return _with_bad_answers(course, name, right, full, bad, (TIMED_OUT,), nothing=True)
     raise CourseError(f"A made-up student should be one of {', '.join(STUDENTS)}, but is {student!r}.")
 
 
-def _spoilt(
+def _with_bad_answers(
     course: Course,
     name: str,
     right: Mapping[str, str],
@@ -184,9 +172,10 @@ def _spoilt(
     *,
     nothing: bool,
 ) -> tuple[dict[str, str], Expected]:
-    """Right answers except ``bad`` ones, which get nothing or less than everything.
+    """Right answers with ``bad`` ones among them, and what to expect.
 
-    Exercises whose tests use a bad answer (DEPENDS in solutions/checks) may get anything.
+    Bad answers get no points if ``nothing``, otherwise less than full points. Exercises whose checks
+    use a bad answer (DEPENDS in solutions/checks) may get any points.
     """
     depends = getattr(load_checks(course, name), "DEPENDS", {})
     points = dict(full)
@@ -200,13 +189,13 @@ def _spoilt(
 
 
 def differences(expected: Expected, status: str, points: Mapping[str, float] | None) -> list[str]:
-    """What is not as expected, as sentences; an empty list when all is well."""
+    """Sentences about what differs from the expectation; empty if nothing does."""
     found = []
     if status not in expected.status:
         found.append(f"the status should be {' or '.join(expected.status)}, but is {status}")
     if expected.points is None or points is None:
         if (expected.points is None) != (points is None):
-            found.append("there is a grade where none can be, or none where one must be")
+            found.append("there is a grade, but none is expected, or the other way round")
         return found
     for task, (low, high) in expected.points.items():
         if not low <= points[task] <= high:

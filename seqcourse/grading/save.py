@@ -1,4 +1,4 @@
-"""The one writer: what was examined goes into the gradebook through nbgrader itself."""
+"""Save examinations to the gradebook through nbgrader. Only one process does this."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ from seqcourse.grading.records import FAILED, WITH_GRADE, Record, remove_record,
 from seqcourse.grading.release import last_line
 from seqcourse.grading.snapshot import Snapshot
 
-# In the class's folder: what nbgrader finds instead of the submissions, one at a time.
+# The folder in the class's folder that nbgrader reads instead of submitted/, one submission at a time.
 STAGE = ".saving"
 TIMESTAMP = "timestamp.txt"
 LONGEST_TIME = 100
-# What students see of a run, in the graded notebook's metadata.
+# The key of our information for students in the graded notebook's metadata.
 REMARKS = "seqcourse"
 
 
 class Saver:
     """Saves examinations of one assignment, one after the other.
 
-    nbgrader's converter runs as `nbgrader autograde` does, on a folder that holds the executed
-    notebook in place of the submitted one; so gradebook, autograded/, late penalties and the flags
-    of what is graded by hand are nbgrader's own.
+    Runs nbgrader's autograde on a folder with the executed notebook in place of the submitted one. So
+    nbgrader itself writes the gradebook, autograded/, late penalties and flags for manual grading.
     """
 
     def __init__(self, course: Course, name: str) -> None:
@@ -50,8 +49,8 @@ class Saver:
     def save(self, done: Examination, submission: Snapshot, fingerprint: str) -> Record:
         """Write a submission's grade, then its record.
 
-        The old record goes first. So wherever this is interrupted, either there is a record and it
-        is true, or there is none and the submission is graded again.
+        The old record is removed first. So an interrupted run leaves either a true record or none, and
+        without a record the submission is graded again.
         """
         remove_record(self.course, self.name, done.student)
         status, sentence = done.status, done.sentence
@@ -74,17 +73,17 @@ class Saver:
         return record
 
     def _autograde(self, done: Examination, submission: Snapshot) -> str:
-        """Let nbgrader save it; returns why it could not, or ""."""
+        """Let nbgrader save the grade; return the reason if it fails, otherwise ""."""
         folder = self.stage / done.student / self.name
         try:
-            self._lay_out(done, submission, folder)
+            self._write_stage(done, submission, folder)
             outcome = self.api.autograde(self.name, done.student, force=True, create=True)
         finally:
             shutil.rmtree(self.stage, ignore_errors=True)
         return "" if outcome["success"] else last_line(outcome)
 
-    def _lay_out(self, done: Examination, submission: Snapshot, folder: Path) -> None:
-        """The executed notebook, and the regular files that were handed in beside it."""
+    def _write_stage(self, done: Examination, submission: Snapshot, folder: Path) -> None:
+        """Write the executed notebook and the submission's other regular files to the folder."""
         shutil.rmtree(self.stage, ignore_errors=True)
         beside = {
             path: content
@@ -93,26 +92,26 @@ class Saver:
         }
         Snapshot(beside, {}).unpack(folder)
         book = json.loads(done.notebook or "")
-        told = {"remarks": list(done.remarks), "status": done.status, "sentence": done.sentence}
-        book.setdefault("metadata", {})[REMARKS] = told
+        shown = {"remarks": list(done.remarks), "status": done.status, "sentence": done.sentence}
+        book.setdefault("metadata", {})[REMARKS] = shown
         notebooks.write(book, folder / f"{self.name}.ipynb")
 
 
 def _is_time(content: bytes) -> bool:
-    """Whether nbgrader can read a time stamp; it would refuse the whole submission otherwise."""
+    """Whether nbgrader can parse a timestamp; otherwise it would reject the whole submission."""
     from nbgrader.utils import parse_utc
 
     if len(content) > LONGEST_TIME:
         return False
     try:
         parse_utc(content.decode().strip())
-    except Exception:  # it may look for a time zone anywhere on the disk
+    except Exception:  # the parser may try to open any path as a time zone file
         return False
     return True
 
 
 def clean_up(course: Course) -> None:
-    """Take away what a run left that was killed while it wrote."""
+    """Remove temporary files of a run that was killed while writing."""
     from seqcourse.grading.gradebook import NEW
 
     for pattern in (STAGE, "release-*", f"{NEW}*"):

@@ -1,4 +1,4 @@
-"""The gradebook as a table: scores per exercise and student, on the terminal and as CSV."""
+"""Scores per exercise and student, as a table for the terminal and as CSV."""
 
 from __future__ import annotations
 
@@ -24,22 +24,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Row:
-    """One student's line: points per exercise, or None where there is no grade."""
+    """One student's row.
+
+    points: exercise -> points, or None if there is no grade.
+    waiting: exercises that need manual grading.
+    changed: exercises graded by hand before their answer changed.
+    penalty: points deducted for lateness.
+    """
 
     student: str
     status: str
     sentence: str
     points: dict[str, float] | None
-    waiting: tuple[str, ...] = ()  # exercises that somebody has to grade by hand
-    changed: tuple[str, ...] = ()  # exercises that were, before the answer changed
-    penalty: float = 0.0  # what being late costs
+    waiting: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    penalty: float = 0.0
 
     @property
     def total(self) -> float | None:
         return None if self.points is None else max(0.0, sum(self.points.values()) - self.penalty)
 
     def cell(self, exercise: str) -> str:
-        """The points of an exercise in few letters; … and ↻ wait for a person."""
+        """The points of an exercise; "–": no grade, "…": needs manual grading, "↻": changed since."""
         if self.points is None:
             return "–"
         if exercise in self.changed:
@@ -57,12 +63,12 @@ class Scores:
 
     @property
     def automatic(self) -> float:
-        """The points that are given automatically."""
+        """The maximum of autograded points."""
         return sum(exercise.automatic for exercise in self.exercises)
 
     @property
     def points(self) -> float:
-        """All points, those given by hand included."""
+        """The maximum of all points, including manual ones."""
         return sum(exercise.points for exercise in self.exercises)
 
     def row(self, student: str) -> Row:
@@ -70,7 +76,7 @@ class Scores:
 
 
 def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
-    """Look the scores of these records up in the gradebook, with what being late costs now."""
+    """Read the scores of these records from the gradebook, with current late penalties."""
     from nbgrader.api import Gradebook
 
     exercises = tuple(notebooks.exercises(notebooks.read(course.solution(name))))
@@ -99,7 +105,7 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
 
 
 def as_table(scores: Scores) -> Table:
-    """A table for the terminal; exercises are numbered, and named in the caption."""
+    """A table for the terminal. Columns number the exercises; the caption names them."""
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
     from rich.table import Table
@@ -135,7 +141,7 @@ def as_table(scores: Scores) -> Table:
 
 
 def as_csv(scores: Scores) -> str:
-    """The same as comma-separated text: a line per student, a column per exercise."""
+    """The same as CSV: one line per student, one column per exercise."""
     file = io.StringIO()
     out = csv.writer(file, lineterminator="\n")
     names = [exercise.name for exercise in scores.exercises]
@@ -163,12 +169,12 @@ def as_csv(scores: Scores) -> str:
 
 
 def write_csv(scores: Scores, path: Path) -> None:
-    """Write the CSV file beside its place and move it there."""
+    """Write the CSV file atomically."""
     notebooks.write_text(path, as_csv(scores))
 
 
 def check_csv(path: Path) -> None:
-    """Raise CourseError where ``write_csv`` could not write: better before an hour of grading."""
+    """Raise CourseError if ``write_csv`` could not write ``path``. Call it before a long grading run."""
     if path.is_dir():
         raise CourseError(
             f"--csv should name a file, but {path} is a folder. Add a name: {path / 'grades.csv'}"
@@ -181,6 +187,6 @@ def check_csv(path: Path) -> None:
         )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise CourseError(
-            f"--csv should name a file in a folder where you may write, but {folder} is none. "
+            f"--csv should name a file in a folder where you may write, but {folder} is not one. "
             f"Name another."
         )

@@ -1,11 +1,11 @@
-"""Which submissions are alike: copydetect on the answers of every pair of students.
+"""Find similar submissions: copydetect on the answers of every pair of students.
 
-copydetect reads code as a row of tokens, in which names do not count, and finds the stretches that two
-programs share; a renamed copy is still one. Written answers are compared letter by letter. What anybody
-may have is left out first: the released notebook, the reference solution, the known right and wrong
-answers of solutions/checks, and whatever more than ``COMMON`` students wrote.
+copydetect compares code as a sequence of tokens, ignoring names, and finds the passages that two
+programs share, so renaming does not hide a copy. Written answers are compared character by character.
+Common text is excluded first: the released notebook, the reference solution, the known right and wrong
+answers of solutions/checks, and passages that more than ``COMMON`` students wrote.
 
-A pair that is alike is a reason to look, not a verdict: short exercises have few solutions.
+A similar pair is a reason to look, not a verdict: short exercises have few solutions.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from copydetect import CodeFingerprint
     from rich.table import Table
 
-# The shortest stretch that counts, in tokens of code (letters of a written answer).
+# The shortest passage that counts, in tokens of code (characters of a written answer).
 STRETCH = 25
-# What more students than this have in common is common knowledge.
+# A passage that more students than this share is common knowledge and does not count.
 COMMON = 10
-# Fewer tokens than this in common, over all exercises, say nothing.
+# Pairs that share fewer tokens than this over all exercises are not reported.
 LEAST = 100
 
 # exercise -> the answer's source
@@ -42,7 +42,7 @@ Answers = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Shared:
-    """One exercise of a pair: its two answers and where they are alike, as (begin, end) in each."""
+    """One exercise of a pair: the two answers, and the shared passages of each as (begin, end)."""
 
     exercise: str
     sources: tuple[str, str]
@@ -51,7 +51,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two students, which share of each one's own work is in the other's too, and where."""
+    """Two students, the share of each one's work that also appears in the other's, and where."""
 
     students: tuple[str, str]
     shares: tuple[float, float]
@@ -60,7 +60,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Similar:
-    """What the comparison of a class found: the pairs above the threshold, the most alike first."""
+    """The result for a class: the pairs above the threshold, the most similar first."""
 
     assignment: str
     threshold: float
@@ -70,10 +70,10 @@ class Similar:
 
 
 def compare_class(course: Course, name: str, threshold: float = 0.5) -> Similar:
-    """Compare everything that was handed in for an assignment.
+    """Compare all submissions of an assignment.
 
     Args:
-        threshold: pairs are listed in which this share of one student's own work is in the other's.
+        threshold: list a pair if at least this share of one student's work appears in the other's.
     Raises:
         CourseError: no such assignment, nobody handed anything in, or copydetect is missing.
     """
@@ -92,7 +92,7 @@ def compare_class(course: Course, name: str, threshold: float = 0.5) -> Similar:
     for folder in students:
         student = clean(folder)
         try:
-            # What the grader would grade, however it came.
+            # Compare what the grader would grade.
             found = find_submission(course.submitted / folder / name, name, release)
             handed_in = mend(read_submission(found.path), release).notebook
             answers[student] = answers_in(handed_in, code)
@@ -104,7 +104,7 @@ def compare_class(course: Course, name: str, threshold: float = 0.5) -> Similar:
 
 
 def answers_in(notebook: dict, exercises: Iterable[str]) -> dict[str, str]:
-    """The answers of a notebook, without the marks of a solution."""
+    """The answers of a notebook, without solution markers."""
     found: dict[str, str] = {}
     for cell in notebook["cells"]:
         name = mark(cell).get("grade_id")
@@ -115,7 +115,7 @@ def answers_in(notebook: dict, exercises: Iterable[str]) -> dict[str, str]:
 
 
 def _known_answers(course: Course, name: str) -> list[dict[str, str]]:
-    """The right and wrong answers of solutions/checks, which anybody may have thought of."""
+    """The right and wrong answers of solutions/checks."""
     from seqcourse.grading.sample import load_checks
 
     checks = load_checks(course, name)
@@ -132,18 +132,18 @@ def compare(
     known: Sequence[Answers],
     threshold: float,
 ) -> list[Pair]:
-    """The pairs of students above the threshold, the most alike first.
+    """The pairs of students above the threshold, the most similar first.
 
     Args:
-        answers: the answers by student.
-        code: which exercises are code; the others are written answers.
-        known: answers that anybody may have.
+        answers: student -> answers.
+        code: exercise -> whether its answer is code rather than text.
+        known: answers to exclude from the comparison.
     """
     prints = {
         student: {task: _fingerprint(source, code[task]) for task, source in given.items()}
         for student, given in answers.items()
     }
-    _take_away(prints, code, known)
+    _remove_common(prints, code, known)
     found = []
     for first, second in itertools.combinations(sorted(prints), 2):
         pair = _pair(first, second, prints[first], prints[second])
@@ -161,22 +161,22 @@ def _fingerprint(source: str, is_code: bool) -> CodeFingerprint:
             "Comparing submissions needs copydetect, but it is not installed. "
             "Install it: pip install 'seqcourse[grading]'"
         ) from None
-    # Every stretch is kept (a window of 1), so that the result is the same in every run.
+    # A window of 1 keeps every passage, so that the result is deterministic.
     made = CodeFingerprint(
         "answer.py", STRETCH, 1, filter=is_code, language="python", fp=io.StringIO(source)
     )
     if len(made.offsets):
-        # copydetect counts wrongly at the name of a class; places never go backwards.
+        # copydetect miscounts offsets at a class's name; offsets must never decrease.
         made.offsets[:, 1] = numpy.maximum.accumulate(made.offsets[:, 1])
     return made
 
 
-def _take_away(
+def _remove_common(
     prints: Mapping[str, Mapping[str, CodeFingerprint]],
     code: Mapping[str, bool],
     known: Sequence[Answers],
 ) -> None:
-    """Take out of every fingerprint what is known, and what many students have."""
+    """Remove known passages, and those shared by many students, from every fingerprint."""
     from copydetect.utils import get_token_coverage
 
     for task, is_code in code.items():
@@ -202,7 +202,7 @@ def _take_away(
 def _pair(
     first: str, second: str, left: Mapping[str, CodeFingerprint], right: Mapping[str, CodeFingerprint]
 ) -> Pair | None:
-    """Compare the answers of two students, exercise by exercise; None where nothing is alike."""
+    """Compare the answers of two students; None if they share too little."""
     from copydetect import compare_files
 
     shared, common = [], [0.0, 0.0]

@@ -1,6 +1,6 @@
-"""The page that shows where two submissions are alike: one file, no script, nothing from elsewhere.
+"""The page that shows similar submissions: one file, no scripts, no external resources.
 
-copydetect has a report of its own; it prints names as they are, and a name may be HTML.
+copydetect's own report does not escape names, so a name could inject HTML.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ h2 { margin-top: 2.5rem; border-bottom: 1px solid #d0d7de; }
   mark { background: #6e4a00; }
 }
 """
-# Nothing but this file's own style may be used, whatever stands in an answer.
+# Content security policy: allow only the inline style, in case an answer injects HTML.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -83,7 +83,7 @@ def _exercise(part: Shared, first: str, second: str) -> str:
 
 
 def _marked(source: str, places: tuple[tuple[int, int], ...]) -> str:
-    """The source with the stretches that are alike marked."""
+    """The escaped source with the shared passages marked."""
     done, at = [], 0
     for begin, end in sorted(places):
         begin, end = max(begin, at), min(end, len(source))

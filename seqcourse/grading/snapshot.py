@@ -1,7 +1,8 @@
-"""Folders by value: what a worker needs travels to it, wherever it runs.
+"""Snapshots of folders, to be sent to workers on any machine.
 
-A snapshot holds a folder's regular files and its links (as links, nobody follows them). Pipes, devices
-and what cannot be read or is far too large stay behind, and the snapshot says so.
+A snapshot holds a folder's regular files and its links, which are never followed. It lists what it
+leaves
+out: pipes, devices, and files that are unreadable or too large.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from pathlib import Path
 from seqcourse.grading.course import ASSIGNMENT_NAME, CONFIG_FILE, Course
 from seqcourse.grading.parse import shown
 
-# Bytes of one file, bytes of all, files that travel, and folders in folders around them; no honest
-# submission comes near. Few enough folders for paths that every system takes.
+# Limits far above any honest submission: bytes of a file, bytes in total, number of files, and depth of
+# folders (which also keeps paths short enough for every system).
 LARGEST = 256 << 20
 MOST = 512 << 20
 COUNT = 10_000
@@ -27,14 +28,19 @@ LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The content of a folder: path -> bytes, and path -> target for links."""
+    """The content of a folder.
+
+    files: path -> bytes.
+    links: path -> target.
+    left_out: what is missing, each with a reason.
+    """
 
     files: dict[str, bytes]
     links: dict[str, str]
     left_out: tuple[str, ...] = ()
 
     def digest(self) -> bytes:
-        """Equal for equal content, whatever the folder's place."""
+        """A digest of the content, independent of the folder's location."""
         parts: list[bytes] = []
         for path in sorted(self.files):
             parts += [b"file", os.fsencode(path), self.files[path]]
@@ -44,28 +50,28 @@ class Snapshot:
         return digest(parts)
 
     def unpack(self, folder: Path) -> None:
-        """Write everything below ``folder``, which is made if it is not there."""
+        """Write everything below ``folder``, creating it if necessary."""
         folder.mkdir(parents=True, exist_ok=True)
         for path, content in self.files.items():
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-        # Links last: nothing is written through one.
-        for path, goal in self.links.items():
+        # Create links last, so that no file is written through one.
+        for path, destination in self.links.items():
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.symlink_to(goal)
+            target.symlink_to(destination)
 
     def sentence(self) -> str:
-        """What stayed behind, in words; "" where nothing did."""
+        """What was left out, in a sentence; "" if nothing was."""
         if not self.left_out:
             return ""
         more = f" and {len(self.left_out) - 3} more" if len(self.left_out) > 3 else ""
-        return f"Not looked at: {', '.join(self.left_out[:3])}{more}."
+        return f"Ignored: {', '.join(self.left_out[:3])}{more}."
 
 
 def folder_snapshot(folder: Path) -> Snapshot:
-    """Read a submission's folder. One that is a link leads to somebody else's work, or anywhere."""
+    """Take a snapshot of a submission's folder. A folder that is a link is left out entirely."""
     if folder.is_symlink() or folder.parent.is_symlink():
         return Snapshot({}, {}, (f"{folder.name} (a link to another place)",))
     files: dict[str, bytes] = {}
@@ -75,41 +81,41 @@ def folder_snapshot(folder: Path) -> Snapshot:
     for path in _below(folder):
         name = path.relative_to(folder).as_posix()
         if len(files) + len(links) >= COUNT:
-            left_out.append(f"whatever comes after {COUNT} files")
+            left_out.append(f"everything after the first {COUNT} files")
             break
         try:
-            told = path.lstat()
-            if stat.S_ISLNK(told.st_mode):
+            status = path.lstat()
+            if stat.S_ISLNK(status.st_mode):
                 links[name] = os.readlink(path)
-            elif stat.S_ISDIR(told.st_mode):
+            elif stat.S_ISDIR(status.st_mode):
                 left_out.append(f"{shown(name)} (in more than {DEEPEST} folders)")
-            elif not stat.S_ISREG(told.st_mode):
-                left_out.append(f"{shown(name)} (no file)")
-            elif told.st_size > LARGEST or size + told.st_size > MOST:
-                left_out.append(f"{shown(name)} ({told.st_size >> 20} MiB)")
+            elif not stat.S_ISREG(status.st_mode):
+                left_out.append(f"{shown(name)} (not a regular file)")
+            elif status.st_size > LARGEST or size + status.st_size > MOST:
+                left_out.append(f"{shown(name)} ({status.st_size >> 20} MiB)")
             else:
                 files[name] = path.read_bytes()
-                size += told.st_size
+                size += status.st_size
         except OSError as error:
             left_out.append(f"{shown(name)} ({error.strerror})")
     return Snapshot(files, links, tuple(left_out))
 
 
 def course_snapshot(course: Course, name: str) -> Snapshot:
-    """What a worker needs to know about an assignment, with paths from the course's root.
+    """The files that a worker needs for an assignment, with paths relative to the course's root.
 
-    That is the instructor's folder, its hidden checks, what was released, and nbgrader's settings.
+    These are the solution, the hidden checks, the released notebook and nbgrader's settings.
     """
     folders = [course.solutions / name, course.assignments / name, course.folder / "released" / name]
     paths = [file for folder in folders for file in folder.rglob("*")]
     checks = course.solutions / "checks"
-    # Other files beside the checks may be what they import.
+    # Checks may import other files in their folder.
     paths += [
         path
         for path in checks.glob("*.py")
         if path.stem == name or not ASSIGNMENT_NAME.fullmatch(path.stem)
     ]
-    paths.append(course.root / CONFIG_FILE)
+    paths += [checks / name / "checks.txt", course.root / CONFIG_FILE]
     files = {
         path.relative_to(course.root).as_posix(): path.read_bytes()
         for path in sorted(paths)
@@ -119,18 +125,18 @@ def course_snapshot(course: Course, name: str) -> Snapshot:
 
 
 def digest(parts: Iterable[bytes]) -> bytes:
-    """SHA-256 of byte strings; where one ends and the next begins counts."""
-    whole = hashlib.sha256()
+    """SHA-256 of a sequence of byte strings. Lengths are hashed too, so boundaries matter."""
+    hasher = hashlib.sha256()
     for part in parts:
-        whole.update(len(part).to_bytes(8, "big"))
-        whole.update(part)
-    return whole.digest()
+        hasher.update(len(part).to_bytes(8, "big"))
+        hasher.update(part)
+    return hasher.digest()
 
 
 def _below(folder: Path) -> Iterable[Path]:
-    """Everything below a folder that is no folder itself, in order; links are not followed.
+    """Yield everything below a folder except folders, in a fixed order, without following links.
 
-    Folders that lie too deep are not opened, but stand for what they hold.
+    A folder that is too deep is yielded itself instead of its content.
     """
     for place, folders, names in os.walk(folder):
         folders.sort()

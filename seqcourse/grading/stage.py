@@ -1,4 +1,4 @@
-"""Find the notebook in what a student handed in. Nothing is followed, unpacked or run."""
+"""Find the notebook in a submitted folder. Follows no links, unpacks no archives, runs no code."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from seqcourse.grading.parse import MISSING, UNREADABLE, NotGradable, read_submi
 
 __all__ = ["Found", "NotGradable", "find_submission", "links", "read_submission"]
 
-# Files and folders that are looked at, folders below folders, and notebooks that are opened.
+# Limits: directory entries visited, depth of folders, notebooks opened.
 MOST_ENTRIES, DEEPEST, MOST_OPENED = 1_000, 3, 10
 
-# Names that a browser or an editor makes of psN.ipynb; the second kind where there is none of the first.
+# File endings of notebooks. Browsers and editors produce the second group; it is used if the first has
+# none.
 SUFFIXES = ((".ipynb",), (".ipynb.txt", ".ipynb.json", ".json", ".txt"))
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar")
 INSTEAD = dict.fromkeys(ARCHIVES, "Unpack it and hand in the notebook itself.") | {
@@ -29,7 +30,7 @@ INSTEAD = dict.fromkeys(ARCHIVES, "Unpack it and hand in the notebook itself.") 
 
 @dataclass(frozen=True)
 class Found:
-    """The notebook that is graded, and what the student should know about the choice."""
+    """The notebook to grade, and remarks for the student about the choice."""
 
     path: Path
     remarks: tuple[str, ...] = ()
@@ -46,17 +47,17 @@ class _Candidate:
 
 
 def find_submission(folder: Path, name: str, release: dict) -> Found:
-    """The notebook of an assignment in the folder that a student handed in.
+    """Find the notebook of an assignment in a student's folder.
 
-    It is psN.ipynb, in whatever case. Where that is not there, cannot be read or holds no answer, it
-    is the notebook that holds most of the assignment.
+    This is psN.ipynb in any case. If it is missing, unreadable or without answers, it is the notebook
+    that holds most of the assignment.
 
     Args:
         folder: submitted/STUDENT/psN.
-        name: "ps2", for example.
+        name: the assignment, for example "ps2".
         release: the released notebook.
     Raises:
-        NotGradable: there is none, or several could be it, or it cannot be read.
+        NotGradable: there is no notebook, the choice is ambiguous, or it cannot be read.
     """
     for place in (folder.parent, folder):
         if place.is_symlink():
@@ -70,7 +71,7 @@ def find_submission(folder: Path, name: str, release: dict) -> Found:
     if named is None:
         best, rivals = _best_of(files, release, SUFFIXES)
         if best is None:
-            raise NotGradable(MISSING, _nothing(folder, name, files))
+            raise NotGradable(MISSING, _missing_sentence(folder, name, files))
         if rivals:
             listed = _list(folder, [best.path, *(rival.path for rival in rivals)])
             raise NotGradable(
@@ -79,21 +80,21 @@ def find_submission(folder: Path, name: str, release: dict) -> Found:
                 f"it: {listed}. Name the one that counts {name}.ipynb.",
             )
         remark = f"{name}.ipynb was not there: {_below(folder, best.path)} was graded in its place."
-        return Found(best.path, (remark, *_about_scripts(folder, files)))
+        return Found(best.path, (remark, *_script_remarks(folder, files)))
     problem = _problem(named, name, release)
     if problem is not None:
         best, rivals = _best_of([path for path in files if path != named], release, SUFFIXES[:1])
         if best is not None and best.likeness.answers and not rivals:
             why = problem.reason
             remark = f"{shown(named.name)} {why}: {_below(folder, best.path)} was graded in its place."
-            return Found(best.path, (remark, *_about_scripts(folder, files)))
+            return Found(best.path, (remark, *_script_remarks(folder, files)))
         if problem.error is not None:
             raise problem.error
-    return Found(named, _about_others(folder, name, named, files))
+    return Found(named, _remarks(folder, name, named, files))
 
 
 def links(folder: Path) -> list[Path]:
-    """Every link below a folder, to files and to folders; none is followed."""
+    """All links to files and folders below a folder; none is followed."""
     found = []
     for place, folders, files in os.walk(folder):
         found += [Path(place) / name for name in sorted([*folders, *files])]
@@ -102,7 +103,7 @@ def links(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class _Problem:
-    """Why psN.ipynb may not be what the student wants graded; the error where it cannot be graded."""
+    """Why psN.ipynb may be the wrong file; ``error`` is set if it cannot be graded at all."""
 
     reason: str
     error: NotGradable | None = None
@@ -124,7 +125,7 @@ def _problem(named: Path, name: str, release: dict) -> _Problem | None:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The ordinary files below a folder, nearest first; links, pipes and hidden ones are left out."""
+    """The regular files below a folder, breadth first, without links, pipes and hidden files."""
     level = [folder]
     seen = 0
     for _ in range(DEEPEST + 1):
@@ -149,16 +150,16 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _named(folder: Path, name: str, files: Sequence[Path]) -> Path | None:
-    """psN.ipynb in the folder itself, in whatever case.
+    """Find psN.ipynb in the folder itself, in any case.
 
     Raises:
-        NotGradable: it is a link, a folder, a pipe.
+        NotGradable: it is a link, a folder or another special file.
     """
     exact = folder / f"{name}.ipynb"
     if os.path.lexists(exact):
         if stat.S_ISREG(exact.lstat().st_mode):
             return exact
-        what = "a link" if exact.is_symlink() else "a folder" if exact.is_dir() else "no file"
+        what = "a link" if exact.is_symlink() else "a folder" if exact.is_dir() else "a special file"
         raise NotGradable(
             UNREADABLE,
             f"{name}.ipynb should be an ordinary file, but is {what}. Hand in the notebook itself.",
@@ -170,7 +171,7 @@ def _named(folder: Path, name: str, files: Sequence[Path]) -> Path | None:
 def _best_of(
     files: Sequence[Path], release: dict, kinds: Sequence[tuple[str, ...]]
 ) -> tuple[_Candidate | None, list[_Candidate]]:
-    """The notebook that holds most of the assignment, and those that hold as much but differ."""
+    """The notebook that holds most of the assignment, and different notebooks that hold as much."""
     for suffixes in kinds:
         found = []
         for path in [path for path in files if path.name.lower().endswith(suffixes)][:MOST_OPENED]:
@@ -188,8 +189,8 @@ def _best_of(
     return None, []
 
 
-def _nothing(folder: Path, name: str, files: Sequence[Path]) -> str:
-    """Why there is nothing to grade, and what to do about it."""
+def _missing_sentence(folder: Path, name: str, files: Sequence[Path]) -> str:
+    """A sentence that says why there is nothing to grade and what to do."""
     if not files:
         return f"{name}.ipynb should be in the folder, but there is nothing."
     there = f"{name}.ipynb should be in the folder, but there is {_list(folder, files)}."
@@ -201,18 +202,18 @@ def _nothing(folder: Path, name: str, files: Sequence[Path]) -> str:
     return f"{there} Hand in the notebook."
 
 
-def _about_others(folder: Path, name: str, chosen: Path, files: Sequence[Path]) -> tuple[str, ...]:
-    """What to say about a name in another case, and about files that are not looked at."""
+def _remarks(folder: Path, name: str, chosen: Path, files: Sequence[Path]) -> tuple[str, ...]:
+    """Remarks about a name in another case, and about ignored files."""
     remarks = []
     if chosen.name != f"{name}.ipynb":
         remarks.append(f"The notebook should be called {name}.ipynb, but is {shown(chosen.name)}.")
     others = [path for path in files if path != chosen and path.suffix.lower() == ".ipynb"]
     if others:
         remarks.append(f"Only {shown(chosen.name)} is graded, not {_list(folder, others)}.")
-    return (*remarks, *_about_scripts(folder, files))
+    return (*remarks, *_script_remarks(folder, files))
 
 
-def _about_scripts(folder: Path, files: Sequence[Path]) -> tuple[str, ...]:
+def _script_remarks(folder: Path, files: Sequence[Path]) -> tuple[str, ...]:
     scripts = [path for path in files if path.suffix.lower() == ".py"]
     if not scripts:
         return ()
@@ -222,7 +223,7 @@ def _about_scripts(folder: Path, files: Sequence[Path]) -> tuple[str, ...]:
 
 
 def _list(folder: Path, paths: Sequence[Path]) -> str:
-    """The first few files by name, and how many more there are."""
+    """The names of the first few files, and the number of further ones."""
     more = f" and {len(paths) - 4} more" if len(paths) > 4 else ""
     return ", ".join(_below(folder, path) for path in paths[:4]) + more
 

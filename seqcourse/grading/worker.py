@@ -1,7 +1,7 @@
 """Per-worker state: the unpacked course and cached examiners.
 
-It travels to every worker as a plugin of Dask. There it unpacks the course's files into a folder and
-keeps one examiner per thread (a warm process and the loaded checks). It never writes grades.
+Dask sends it to every worker as a plugin. There it unpacks the course's files into a folder and keeps
+one examiner per thread (a warm process and the loaded checks). It never writes grades.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from seqcourse.grading.examine import Examination, Examiner
 from seqcourse.grading.records import FAILED, code_digest
 from seqcourse.grading.snapshot import Snapshot
 
-# Seconds for one submission, beyond which something is wrong with the grader itself.
+# Seconds for one submission. A longer examination means that the grader itself hangs.
 WHOLE = 1200
 
 
 class WorkerState(WorkerPlugin):
-    """What each worker of one run keeps.
+    """The state of each worker during one run.
 
     Args:
         run: the name by which jobs find this state.
         name: the assignment.
         snapshot: the course's files, see ``course_snapshot``.
-        options: handed to every ``Examiner``.
-        code: a digest of this package, where workers may have another version of it.
+        options: passed to every ``Examiner``.
+        code: the package's digest if workers may have another version, otherwise b"".
     """
 
     def __init__(
@@ -62,26 +62,26 @@ class WorkerState(WorkerPlugin):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def refusal(self) -> str:
-        """Why this worker cannot grade; "" where it can."""
+        """Why this worker cannot grade, or "" if it can."""
         if self.code not in (b"", code_digest()):
             return "It has another version of seqcourse than the run that asks; install the same one."
         return refusal() if self.options["confined"] else ""
 
-    def examine(self, student: str, submission: Snapshot) -> Examination:
-        """Unpack a submission in a folder of its own and examine it."""
+    def unpack_and_examine(self, student: str, submission: Snapshot) -> Examination:
+        """Unpack a submission into a temporary folder and examine it."""
         with self.lock:
             examiner = self.examiners.get(threading.get_ident())
             if examiner is None:
                 examiner = Examiner(self.course, **self.options).__enter__()
                 self.examiners[threading.get_ident()] = examiner
-        with tempfile.TemporaryDirectory(dir=self.folder, prefix="submission-") as place:
-            folder = Path(place) / student / self.name
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix="submission-") as temporary:
+            folder = Path(temporary) / student / self.name
             submission.unpack(folder)
             return examiner.examine(self.name, student, folder)
 
 
 def examine_on_worker(run: str, student: str, submission: Snapshot) -> Examination:
-    """The task that workers are given. ``run`` names the state."""
+    """The job that a worker runs for one submission. ``run`` names the worker's state."""
     worker = get_worker()
     state = worker.plugins[run]
     worker.log_event(f"{STARTED} {run}", student)
@@ -89,11 +89,11 @@ def examine_on_worker(run: str, student: str, submission: Snapshot) -> Examinati
     if why:
         sentence = f"The worker at {worker.address} cannot grade. {why}"
         return Examination(state.name, student, FAILED, sentence)
-    # Only from outside can a hanging grader be ended: this process goes, and another takes over.
+    # A hanging examination cannot be interrupted: end the process, and Dask replaces it.
     alarm = threading.Timer(WHOLE, os._exit, (1,))
     alarm.daemon = True
     alarm.start()
     try:
-        return state.examine(student, submission)
+        return state.unpack_and_examine(student, submission)
     finally:
         alarm.cancel()

@@ -23,7 +23,8 @@ from seqcourse.check.hidden import HiddenCheck, Poll
 from seqcourse.check.plain import pack
 from seqcourse.check.probe import probe
 from seqcourse.check.using import covers
-from seqcourse.check.verdict import Judge, Verdict, load_checks
+from seqcourse.check.load import load_checks
+from seqcourse.check.verdict import Judge, Verdict
 from seqcourse.grading import forbidden
 
 ROOT = Path(__file__).resolve().parents[2]

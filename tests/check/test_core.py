@@ -59,7 +59,7 @@ def test_a_right_function_passes_and_says_so(capsys):
         (lambda x, y: 2 * x.view(-1).view(x.shape) + y, "reshape instead of view"),
         (lambda x, y: 2 * x + y if x.shape[0] < 4 else x / [], "wrong for other sizes"),
         (lambda x, y: x.add_(x).add_(y), "changes its input x"),
-        (lambda x, y: 2 * x.requires_grad_() + y, "requires_grad on"),
+        (lambda x, y: 2 * x.requires_grad_() + y, "turns on requires_grad"),
         (7, "should be a function, but is 7"),
     ],
 )

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import seqcourse
-from seqcourse.check.verdict import Judge, load_checks
+from seqcourse.check.load import load_checks
+from seqcourse.check.verdict import Judge
 
 ROOT = Path(__file__).resolve().parents[2]
 # In a process of its own, where no assignment's exercises can be imported.

@@ -330,7 +330,7 @@ os.mkdir("/exchange/folder")
     async def use(km):
         await run(km, code)
         km.put("link", b"inside")
-        with pytest.raises(CourseError, match="no way"):
+        with pytest.raises(CourseError, match="prevents that"):
             km.put("folder", b"x")
         return km.take("link", most=100)
 
@@ -383,7 +383,7 @@ socket, session = app.kernel.iopub_socket, app.session
 def test_a_forged_message_ends_the_kernel_and_not_the_grader(warm, parts):
     code = f"{FORGE}\ndeep = b'[' * 100_000\nsocket.send_multipart({parts})"
     said, why_dead = in_sandbox(warm, code, "import time\ntime.sleep(1)\nprint('went on')")
-    assert why_dead == "sent a message that is none of Jupyter's" and "went on" not in said
+    assert why_dead == "sent an invalid message" and "went on" not in said
 
 
 def test_nobody_waits_for_a_kernel_that_has_gone_to_take_a_message(warm):

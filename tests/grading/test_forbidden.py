@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 from functools import cache
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from seqcourse.check.load import load_checks
 from seqcourse.grading.forbidden import ALWAYS, Use, covers, sentence, uses
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -404,9 +405,7 @@ def test_hostile_source_ends_without_an_error(cell):
 
 @cache
 def assignment(name: str):
-    spec = importlib.util.spec_from_file_location(f"of_{name}", ROOT / f"solutions/checks/{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_checks(ROOT, name)
     book = nbformat.read(ROOT / f"solutions/{name}/{name}.ipynb", as_version=4)
     cells = {}
     for cell in book.cells:

@@ -141,7 +141,7 @@ def scheduler(tmp_path_factory):
 def test_a_cluster_that_is_there_already(scheduler):
     for note in ("first run", "second run"):  # the second state takes the place of the first
         with cluster.start(jobs.WorkerState(note), "test", scheduler=scheduler) as there:
-            assert there.seats == 2
+            assert there.slots == 2
             work = partial(jobs.note_on, "test")
             found = list(there.results(work, ["a", "b", "c"], str))
             assert [note for _, _, note in found] == [note] * 3
@@ -159,7 +159,7 @@ def test_a_cluster_that_is_not_there_is_a_sentence(monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 2)
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
         with (
-            pytest.raises(CourseError, match=r"--scheduler should name a scheduler that runs"),
+            pytest.raises(CourseError, match=r"--scheduler should name a running scheduler"),
             cluster.start(jobs.WorkerState(""), "test", scheduler=address),
         ):
             pass

@@ -100,7 +100,7 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
         return either
 
     monkeypatch.setattr("seqcourse.grading.grade.folder_snapshot", fail("/no pack/", folder_snapshot))
-    monkeypatch.setattr(Saver, "_lay_out", fail("/no save/", Saver._lay_out))
+    monkeypatch.setattr(Saver, "_write_stage", fail("/no save/", Saver._write_stage))
     sentences = {
         "J\udcf6rg": "in UTF-8, but J?rg is not",
         "N" * 255: "at most 240 bytes",
@@ -113,7 +113,7 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
     assert statuses == {"halves": "crashed", "pipe": "graded", "perfect": "graded"}
     for student, sentence in sentences.items():
         assert records[student].status == "failed" and sentence in records[student].sentence
-    assert records["pipe"].sentence == "Not looked at: p?pe (no file)."
+    assert records["pipe"].sentence == "Ignored: p?pe (not a regular file)."
     # The next run, too: what failed here is tried again, the rest stays.
     assert not _Run(handed_in, "ps1", {}, tell=print).is_done("no pack", again=False)
     students = [student for student in students if student not in ("no pack", "no save")]
@@ -145,7 +145,7 @@ def test_folders_in_folders_without_end_stay_behind(tmp_path):
     finally:
         for folder in reversed(deep):
             folder.rmdir()
-    assert snapshot.sentence() == f"Not looked at: {'d/' * DEEPEST}d (in more than {DEEPEST} folders)."
+    assert snapshot.sentence() == f"Ignored: {'d/' * DEEPEST}d (in more than {DEEPEST} folders)."
     assert list(snapshot.files) == ["ps1.ipynb"]
 
 

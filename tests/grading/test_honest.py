@@ -235,13 +235,13 @@ CASES = {
     ),
     "duplicated": Case(duplicated, says=("the answered one counts",)),
     "two answers": Case(two_answers, lost=("rnn_step",), says=("the last one counts",)),
-    "deleted": Case(deleted, lost=("draw",), says=("draw, why are gone",)),
+    "deleted": Case(deleted, lost=("draw",), says=("draw, why are missing",)),
     "retyped": Case(retyped, says=("The cell of draw had become a markdown cell",)),
     "reordered": Case(lambda notebook: notebook["cells"].reverse(), says=("another order",)),
     "metadata": Case(remarked, quiet=True),
-    "no ids": Case(bare, says=("The answer to why stood beside its cell",)),
-    "in own cells": Case(elsewhere, says=("The answer to lstm_step stood in another cell",)),
-    "in one cell": Case(merged, says=("The answer to draw stood in another cell",)),
+    "no ids": Case(bare, says=("The answer to why was next to its cell",)),
+    "in own cells": Case(elsewhere, says=("The answer to lstm_step was in another cell",)),
+    "in one cell": Case(merged, says=("The answer to draw was in another cell",)),
     "kernel": Case(
         lambda notebook: {**notebook, "metadata": {"kernelspec": {"name": "ir"}}}, quiet=True
     ),
@@ -339,7 +339,7 @@ def test_everybody_gets_what_was_earned(honest, name):
     else:
         points = {exercise: row.points[exercise] for exercise in FULL}
         assert points == {**FULL, **dict.fromkeys(case.lost, 0)}, (told, record.messages)
-        hand = row.waiting if "why" not in told.split(" are gone")[0] else ("why",)
+        hand = row.waiting if "why" not in told.split(" are missing")[0] else ("why",)
         assert hand == ("why",), "the written answer waits for somebody"
     for part in case.says:
         assert part in told

@@ -116,7 +116,7 @@ def test_only_the_answers_are_left(name):
 def test_nothing_is_left():
     mended, remarks, lost = check({"cells": []})
     assert named(mended) == named(RELEASE["ps1"])
-    assert lost == tuple(RIGHT["ps1"]) and "are gone" in remarks
+    assert lost == tuple(RIGHT["ps1"]) and "are missing" in remarks
 
 
 def test_a_deleted_answer_is_lost_and_others_are_not():
@@ -124,7 +124,7 @@ def test_a_deleted_answer_is_lost_and_others_are_not():
     del submitted["cells"][at(submitted, "draw")]
     del submitted["cells"][at(submitted, "draw-grade")]
     mended, remarks, lost = check(submitted)
-    assert lost == ("draw",) and "The cell of draw is gone" in remarks
+    assert lost == ("draw",) and "The cell of draw is missing" in remarks
     assert named(mended) == {**named(full()), "draw": named(RELEASE["ps1"])["draw"]}
 
 
@@ -182,7 +182,7 @@ def test_two_answers_in_one_cell():
             del submitted["cells"][at(submitted, "lstm_step")]
         mended, remarks, lost = check(submitted)
         assert named(mended)["rnn_step"] == both and named(mended)["lstm_step"] == ""
-        assert "The answer to lstm_step stood in another cell: it counts." in remarks and not lost
+        assert "The answer to lstm_step was in another cell: it counts." in remarks and not lost
 
 
 @pytest.mark.parametrize("place", [2, 4, 51], ids=["before", "behind", "at the end"])
@@ -192,7 +192,7 @@ def test_an_answer_in_a_cell_of_ones_own(place):
     mended, remarks, lost = check(submitted)
     assert named(mended)["rnn_step"] == "" and not lost
     assert [each["source"] for each in own(mended)] == [RIGHT["ps1"]["rnn_step"]]
-    assert "The answer to rnn_step stood in another cell" in remarks
+    assert "The answer to rnn_step was in another cell" in remarks
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_reordered_cells():
     submitted["cells"].reverse()
     mended, remarks, lost = check(submitted)
     assert named(mended) == named(full()) and not lost
-    assert "Cells stood in another order" in remarks
+    assert "The cells were in another order" in remarks
 
 
 def test_own_cells_keep_their_places():
@@ -335,7 +335,7 @@ def test_a_written_answer_beside_its_cell(where):
         del submitted["cells"][place]
     mended, remarks, lost = check(submitted)
     assert named(mended)["why"].strip() == "The product." and not own(mended) and not lost
-    assert "The answer to why stood beside its cell" in remarks
+    assert "The answer to why was next to its cell" in remarks
 
 
 def test_two_written_answers_are_both_kept():
@@ -399,7 +399,7 @@ def test_no_list_of_cells(cells):
 def test_a_poll_under_the_mark_of_the_written_answer_still_counts():
     plan = [("copy", 0, 0), ("mark", 95, 2433)]
     mended, remarks, lost = check(damaged(full(), plan))
-    assert not lost and "The answer to poll_1 stood in another cell: it counts." in remarks
+    assert not lost and "The answer to poll_1 was in another cell: it counts." in remarks
     (written,) = [cell for cell in mended["cells"] if mark(cell).get("grade_id") == "why"]
     assert "poll_1" not in notebooks.text(written)
 

@@ -268,7 +268,7 @@ def test_deleted_cells_count_nothing_and_wait_for_nobody(graded):
     assert row.points == {"double": 3, "half": 3, "quadruple": 3, "poll": 1, "why": 0}
     assert row.waiting == ()
     page = make_feedback(course, "ps1", "deleted").read_text(encoding="utf-8")
-    assert "The cell of why is gone: it counts as not answered." in page
+    assert "The cell of why is missing: it counts as not answered." in page
 
 
 def test_feedback_names_each_test_and_its_points(graded):
@@ -432,7 +432,7 @@ def test_two_runs_at_once_are_refused(toy):
     (toy.submitted / "ada" / "ps1").mkdir(parents=True)
     with (toy.folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(CourseError, match="another one is still at work"):
+        with pytest.raises(CourseError, match="another one is still running"):
             grade(toy, "ps1")
     assert [record.status for record in grade(toy, "ps1")] == ["missing"]
 
@@ -465,7 +465,7 @@ def test_a_gradebook_in_use_is_waited_for_and_never_moved(toy, monkeypatch):
     monkeypatch.setattr(gradebook, "SOON", 0.1)
     with contextlib.closing(sqlite3.connect(toy.folder / "gradebook.db")) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(CourseError, match="another program uses it. Wait") as told:
+        with pytest.raises(CourseError, match="another program is using it. Wait") as told:
             open_gradebook(toy)
         assert "move" not in str(told.value)
     open_gradebook(toy)

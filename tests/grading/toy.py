@@ -14,12 +14,13 @@ from seqcourse.grading.course import Course
 ROOT = Path(__file__).resolve().parents[2]
 
 TOY_CHECKS = """
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import HiddenCheck, Poll
 from seqcourse.check.inputs import literal
 
 
 def check(name, cases, reference):
-    return HiddenCheck(f"{name}-test", name, literal, cases, reference)
+    return HiddenCheck(f"{name}-test", Exercise(name, literal, reference), cases)
 
 
 CHECKS = [
@@ -28,13 +29,12 @@ CHECKS = [
     check("quadruple", {"a number": {"x": 5}}, lambda x: 4 * x),
     Poll("poll-test", "poll", "yes"),
 ]
-WRONG = {
-    "double": [("adds two instead", "def double(x):\\n    return x + 2\\n")],
-    "half": [("rounds down", "def half(x):\\n    return x // 2\\n")],
-    "poll": [("the other option", "poll = 'no'\\n")],
-}
 DEPENDS = {"quadruple": ["double"]}
 """
+TOY_ANSWERS = {
+    "double": "=== wrong: adds two instead\ndef double(x):\n    return x + 2\n",
+    "half": "=== wrong: rounds down\ndef half(x):\n    return x // 2\n",
+}
 
 
 # A cell that is not run again when work is graded.
@@ -122,8 +122,10 @@ def toy_notebook() -> dict:
 def make_toy_course(root: Path) -> Course:
     """A course folder with the toy as ps1."""
     (root / "solutions" / "ps1").mkdir(parents=True)
-    (root / "solutions" / "checks").mkdir()
+    (root / "solutions" / "checks" / "ps1").mkdir(parents=True)
     (root / "solutions" / "checks" / "ps1.py").write_text(TOY_CHECKS)
+    for exercise, answers in TOY_ANSWERS.items():
+        (root / "solutions" / "checks" / "ps1" / f"{exercise}.txt").write_text(answers)
     (root / "solutions" / "ps1" / "ps1.ipynb").write_text(json.dumps(toy_notebook(), indent=1))
     shutil.copy(ROOT / "nbgrader_config.py", root)
     return Course(root)

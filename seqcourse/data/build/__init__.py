@@ -1,4 +1,4 @@
-"""Make the course's data files again from the packages they come from.
+"""Rebuild the course's data files from their source packages.
 
     python -m seqcourse.data.build tatoeba --source FOLDER   (eng-spa.tsv.gz, eng-fra.tsv.gz)
     python -m seqcourse.data.build cmudict --source FOLDER   (cmudict.dict, LICENSE)
@@ -10,7 +10,7 @@
     python -m seqcourse.data.build digits  --source FOLDER   (digits.npz)
     python -m seqcourse.data.build prompts --source FOLDER   (core-sounds-en.txt.gz, en_US_f_Allison/)
 
-The same source gives the same bytes. Files are written beside and moved into place.
+The same source gives the same bytes. Every file is written atomically.
 """
 
 from __future__ import annotations

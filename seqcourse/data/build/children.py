@@ -38,7 +38,7 @@ def tidy_story(lines: Iterable[str]) -> str:
 
 
 def build(source: Path, target: Path = FILES) -> None:
-    """Write ``children`` under ``target``: three books more for language models."""
+    """Write ``children`` under ``target``: three more books for language models."""
     paths = {name: source / file for name, (file, _) in BOOKS.items()}
     texts = {name: read_book(paths[name], tidy_story, begin) for name, (_, begin) in BOOKS.items()}
     files = {f"{name}.txt.gz": pack(text.splitlines()) for name, text in texts.items()}

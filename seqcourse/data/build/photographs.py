@@ -1,7 +1,7 @@
-"""Make the photographs with ImageNet classes again, out of the stamps of Tux Paint.
+"""Rebuild the photographs with ImageNet classes from the stamps of Tux Paint.
 
-They show what a network trained on ImageNet knows, larger than the cut-outs for the scenes. There is one
-for a class, and none was left out for what a network said of it.
+They show objects of ImageNet's classes, larger than the cut-outs for the scenes. There is one photograph
+per class, and the selection does not depend on any network's predictions.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from seqcourse.data.build.stamps import read_stamp, write_stamps
 from seqcourse.data.readers import FILES
 
 SIZE = 224  # pixels; what EfficientNet-lite0 was trained with
-SHARE = 0.9  # of the side that the thing takes
+SHARE = 0.9  # of the square's side, taken up by the object's longer side
 QUALITY = 85  # of the JPEG file
-# stamp | name | classes of ImageNet's 1000 that are right, and the first one's name
+# stamp | name | indices of the right ImageNet classes | name of the first one
 TABLE = """\
 animals/birds/duck | duck | 97 | drake
 animals/birds/hen | hen | 8 | hen

@@ -1,7 +1,7 @@
-"""Make the cut of captioned photographs again, out of the stamps of Tux Paint.
+"""Rebuild the cut of captioned photographs from the stamps of Tux Paint.
 
-The table below says what is taken. Every row is checked against the stamp's own captions: an English
-name, a Spanish name or a colour that they do not hold is refused.
+The table below lists the selection. Every row is checked against the stamp's own captions, which must
+contain its English name, Spanish name and colour.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the builders of pictures and photographs share: the stamps of Tux Paint."""
+"""Read and write stamps of Tux Paint, for the builders of pictures and photographs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def read_stamp(path: Path) -> Image.Image:
 
 
 def tight(image: Image.Image) -> Image.Image:
-    """Without the rows and columns at the edges that are nearly or wholly transparent."""
+    """Crop the edges that are nearly or fully transparent."""
     return image.crop(image.getchannel("A").point(lambda a: 255 * (a > 24)).getbbox())
 
 

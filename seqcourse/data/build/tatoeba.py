@@ -41,9 +41,9 @@ def cut_tatoeba(
 ) -> dict[str, list[Row]]:
     """Choose the rows of every split.
 
-    Short sentences only. Rows with rare words go, until every word on either side stands at
-    least ``min_count`` times in train. If more than ``max_train`` train rows are left, English
-    sentences go by their hash, and again the rows whose words have become rare.
+    Keep short sentences only. Drop rows with rare words until every word on either side occurs at
+    least ``min_count`` times in train. If more than ``max_train`` train rows are left, drop English
+    sentences by their hash, then again the rows whose words have become rare.
     """
     rows = list(rows)
     short = _drop_rare([row for row in rows if row.words <= MAX_WORDS], min_count)
@@ -62,9 +62,9 @@ def cut_tatoeba(
 
 
 def cut_beyond(rows: Iterable[Row], cut: dict[str, list[Row]]) -> dict[str, list[Row]]:
-    """What the cut leaves out, for models that read subwords: "rest" for training, "any" held out.
+    """What the cut leaves out, for models with subwords: "rest" for training, "any" held out.
 
-    No English sentence that is held out anywhere comes into "rest".
+    "rest" contains no English sentence that is held out anywhere.
     """
     held_out = {row.english_tokens for split in ("valid", "test", "long") for row in cut[split]}
     kept = set(cut["train"])

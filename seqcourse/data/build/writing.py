@@ -1,4 +1,4 @@
-"""What all builders share: a data set's folder with the note that says where its files come from."""
+"""Write a data set's folder with a note about the source of its files; shared by all builders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from seqcourse.data.readers import write_beside
 
 
 def sha256(*paths: Path) -> str:
-    """The checksum of files, one after the other."""
+    """The SHA-256 hex digest of the files' concatenated contents."""
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
@@ -24,7 +24,7 @@ def write_set(name: str, folder: Path, files: dict[str, bytes | str], note: dict
         name: of the builder.
         folder: of the data set.
         files: name -> content.
-        note: "package", "file", "sha256", "licence", "filter", "counts" and what else is to be known.
+        note: "package", "file", "sha256", "licence", "filter", "counts" and any further entries.
     """
     for file, content in files.items():
         write_beside(folder / file, content.encode() if isinstance(content, str) else content)

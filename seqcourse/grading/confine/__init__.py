@@ -1,27 +1,27 @@
-"""A student's notebook runs here: in a kernel that sees nothing, reaches nobody and is limited.
+"""Run students' notebooks in sandboxed kernels with resource limits.
 
-``limits``    how much of the machine one submission may use
-``sandbox``   what a kernel sees: bubblewrap's arguments, in one readable place
-``holder``    a sandbox that is there, and how it ends
-``available`` whether this machine offers one
-``warm``      the client of a process that has imported PyTorch & co. and is forked for every submission
-``server``    that process
-``child``     what its forks do, in order; how they
-``enter``     a sandbox for good, without a privilege, and which
-``calls``     of Linux are refused to them; and why
-``unprivileged``     a student's code is not root's even when root grades
-``kernel``    all of it as a kernel manager of jupyter_client, so that nbclient runs notebooks in it;
-``client``    its side of the messages, which may be lies;
-``exchange``  files in and out
-``watch``     looks after a sandbox from outside and ends it when it uses too much
-``cgroup``    limits that Linux keeps for a group of processes, where we may set them
-``plain``     the same manager without confinement, for machines that have no sandbox
+``limits``       resource limits of one submission
+``sandbox``      bubblewrap's arguments: what a kernel sees
+``holder``       starts and ends one sandbox
+``available``    whether this machine can run a sandbox
+``warm``         client of the warm process, which has imported PyTorch and forks a kernel per request
+``server``       the warm process
+``child``        what a forked child does
+``enter``        how the child enters a sandbox and drops its privileges
+``calls``        the system calls refused by seccomp
+``unprivileged`` drops root's rights when root grades
+``kernel``       a jupyter_client kernel manager for sandboxed kernels, for use with nbclient
+``client``       the matching client, which treats the kernel's messages as untrusted
+``exchange``     copies files into and out of a sandbox
+``watch``        monitors a sandbox from outside and kills it when it exceeds a limit
+``cgroup``       limits enforced by control groups, where they can be created
+``plain``        the same kernel manager without a sandbox, for machines that cannot run one
 
-A sandbox is a set of Linux namespaces that bubblewrap makes around a *holder*, a process that does
-nothing. For every submission the warm process forks; the child enters the namespaces of a holder of
-its own, gives up every privilege and becomes a Jupyter kernel. The grader talks to it through socket
-files in a folder of the sandbox. When the holder dies, everything in its sandbox dies; the holder
-dies with the warm process, and that one with the grader.
+A sandbox is a set of Linux namespaces that bubblewrap creates around a *holder*, an idle process. For
+each submission the warm process forks a child. The child enters the namespaces of its own holder, drops
+all privileges and becomes a Jupyter kernel. The grader talks to it through socket files in a folder of
+the sandbox. When the holder dies, everything in its sandbox dies. The holder dies with the warm process,
+and the warm process with the grader.
 """
 
 from seqcourse.grading.confine.available import refusal

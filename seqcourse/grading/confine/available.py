@@ -1,4 +1,4 @@
-"""Whether this machine offers a sandbox."""
+"""Whether this machine can run a sandbox."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ OLDEST_BUBBLEWRAP = (0, 8)
 
 
 def bubblewrap_version() -> tuple[int, ...] | None:
-    """The version of bubblewrap here, or None if there is none."""
+    """The version of the installed bubblewrap, or None if it is not installed."""
     if shutil.which("bwrap") is None:
         return None
-    told = subprocess.run([bubblewrap(), "--version"], capture_output=True, text=True, check=False)
-    return tuple(int(part) for part in re.findall(r"\d+", told.stdout)[:3]) or None
+    reported = subprocess.run([bubblewrap(), "--version"], capture_output=True, text=True, check=False)
+    return tuple(int(part) for part in re.findall(r"\d+", reported.stdout)[:3]) or None
 
 
 @functools.cache
 def refusal() -> str:
-    """Why no sandbox can be had on this machine, in a sentence; "" where one can.
+    """A sentence that says why this machine cannot run a sandbox, or "" if it can.
 
-    Starts a real one, once per process: nothing else shows whether the system allows it.
+    Starts a real sandbox, because only that shows whether the system allows it. Cached per process.
     """
     if not sys.platform.startswith("linux"):
         return (

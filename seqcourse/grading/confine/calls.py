@@ -1,7 +1,7 @@
-"""System calls that a notebook has no use for are refused, where libseccomp is installed.
+"""Refuse system calls that a notebook does not need, if libseccomp is installed.
 
-The namespaces and limits hold without this. It closes what they leave open: memory that belongs to
-no process, sockets that belong to no network namespace, and parts of Linux that had many holes.
+This is a second line of defence. It covers what namespaces and limits leave open: memory that belongs to
+no process, sockets outside the network namespace, and parts of Linux with a record of vulnerabilities.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import functools
 LIBRARY = "libseccomp.so.2"
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
 EQUAL, GREATER = 4, 6
-# Files, IPv4, IPv6, what asks for network devices. The last three belong to the sandbox's own network,
-# which has nothing; others, as that of virtual machines, would reach outside.
+# AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. The last three are confined to the sandbox's empty network
+# namespace. Other domains, such as AF_VSOCK, reach outside.
 SOCKET_DOMAINS = {1, 2, 10, 16}
 
 REFUSED = (
-    # Memory that no process's size shows.
+    # Memory that does not count towards a process's size.
     "memfd_create memfd_secret shmget shmat shmctl msgget msgsnd semget mq_open",
-    # Other processes: the holder is one with the same user.
+    # Access to other processes: the holder runs as the same user.
     "ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd",
     # Namespaces and mounts.
     "unshare setns mount umount umount2 pivot_root move_mount open_tree fsopen fsconfig fsmount fspick "
@@ -44,7 +44,7 @@ class _Comparison(ctypes.Structure):
 
 @functools.cache
 def library() -> ctypes.CDLL | None:
-    """libseccomp, or None. Loaded before the fork: inside there may be no way to it."""
+    """libseccomp, or None. Call this before the fork: the sandbox may not contain the library."""
     try:
         found = ctypes.CDLL(LIBRARY)
     except OSError:
@@ -63,10 +63,10 @@ def library() -> ctypes.CDLL | None:
 
 
 def refuse_calls() -> bool:
-    """Refuse them from now on, for this process and its children; False without libseccomp.
+    """Install the filter for this process and its children. Returns False without libseccomp.
 
     Raises:
-        OSError: it is there, but the filter could not be set.
+        OSError: the filter could not be installed.
     """
     found = library()
     if found is None:
@@ -89,7 +89,7 @@ def refuse_calls() -> bool:
 def _refuse(found: ctypes.CDLL, rules: int, name: str, *only: _Comparison) -> None:
     number = found.seccomp_syscall_resolve_name(name.encode())
     if number < 0:
-        return  # not on this processor, or newer than the library
+        return  # the processor does not have this call, or the library does not know it
     failed = found.seccomp_rule_add_array(
         rules, REFUSE, number, len(only), (_Comparison * len(only))(*only)
     )

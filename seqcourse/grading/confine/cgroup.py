@@ -1,7 +1,7 @@
-"""Control groups: limits that the Linux kernel keeps for a group of processes, where we may set them.
+"""Control groups (v1 and v2): limits that Linux enforces for a group of processes.
 
-Root may, on most machines; an ordinary user may where systemd has delegated a part of the tree.
-Where it cannot be done the watch has to do. Both generations of control groups are known.
+Root can create them on most machines, other users only where systemd has delegated a subtree. Where they
+cannot be created, ``watch`` alone enforces the limits.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ PREFIX = "seqcourse-"
 _count = itertools.count()
 
 
-def _own() -> dict[str, str]:
-    """The groups of this process: controller -> path; the second generation is ""."""
+def _own_groups() -> dict[str, str]:
+    """The control groups of this process: controller -> path. The key of cgroup v2 is ""."""
     groups = {}
     with suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
@@ -31,31 +31,31 @@ def _own() -> dict[str, str]:
 
 
 def _parents() -> dict[str, Path]:
-    """Where a group with these controllers can be made: controller -> folder."""
-    own = _own()
+    """Where a group can be created: controller -> parent folder."""
+    own = _own_groups()
     found: dict[str, Path] = {}
     for name in ("memory", "pids"):
-        first = ROOT / name / own.get(name, "")
-        if name in own and (first / "cgroup.procs").exists() and os.access(first, os.W_OK):
-            found[name] = first
+        v1 = ROOT / name / own.get(name, "")
+        if name in own and (v1 / "cgroup.procs").exists() and os.access(v1, os.W_OK):
+            found[name] = v1
     for root in (ROOT, ROOT / "unified"):
-        # A group that holds processes passes no controllers on, so ours lies beside, not below.
-        beside = (root / own.get("", "")).parent if own.get("") else root
-        if not os.access(beside, os.W_OK) or not os.access(beside / "cgroup.procs", os.W_OK):
+        # A v2 group with processes cannot have children with controllers, so create a sibling.
+        parent = (root / own.get("", "")).parent if own.get("") else root
+        if not os.access(parent, os.W_OK) or not os.access(parent / "cgroup.procs", os.W_OK):
             continue
         with suppress(OSError):
-            for name in (beside / "cgroup.subtree_control").read_text().split():
+            for name in (parent / "cgroup.subtree_control").read_text().split():
                 if name in ("memory", "pids"):
-                    found.setdefault(name, beside)
+                    found.setdefault(name, parent)
     return found
 
 
 class Group:
-    """Control groups for one sandbox; without effect where none can be made.
+    """Control groups for one sandbox. Has no effect where none can be created.
 
     Attributes:
-        folders: which its processes join.
-        controls: what they limit: "memory", "pids".
+        folders: the groups' folders, which the sandbox's processes join.
+        controls: the controllers in use: "memory", "pids".
     """
 
     def __init__(self, limits: Limits):
@@ -78,23 +78,23 @@ class Group:
             self.controls.append(controller)
 
     def _limit(self, controller: str, folder: Path, limits: Limits) -> None:
-        second = (folder / "cgroup.controllers").exists()
+        is_v2 = (folder / "cgroup.controllers").exists()
         if controller == "pids":
             (folder / "pids.max").write_text(str(limits.processes + ROOM))
             return
-        # What lies in the folders of the sandbox is memory, too.
+        # The sandbox's tmpfs folders count as memory.
         most = limits.memory + 2 * limits.scratch + limits.exchange
-        names = ("memory.max",) if second else ("memory.limit_in_bytes",)
+        names = ("memory.max",) if is_v2 else ("memory.limit_in_bytes",)
         for name in names:
             (folder / name).write_text(str(most))
-        swap = folder / ("memory.swap.max" if second else "memory.memsw.limit_in_bytes")
+        swap = folder / ("memory.swap.max" if is_v2 else "memory.memsw.limit_in_bytes")
         if swap.exists():
             with suppress(OSError):
-                swap.write_text("0" if second else str(most))
-        self._memory = folder / ("memory.events" if second else "memory.oom_control")
+                swap.write_text("0" if is_v2 else str(most))
+        self._memory = folder / ("memory.events" if is_v2 else "memory.oom_control")
 
     def ran_out_of_memory(self) -> bool:
-        """Whether the Linux kernel killed one of its processes for memory."""
+        """Whether Linux killed one of the group's processes for exceeding the memory limit."""
         with suppress(OSError, AttributeError):
             for line in self._memory.read_text().splitlines():
                 if line.startswith("oom_kill "):
@@ -102,7 +102,7 @@ class Group:
         return False
 
     def close(self) -> None:
-        """Remove the groups; their processes have ended, though the system may not be done."""
+        """Remove the groups. Retries, because Linux may need a moment after their processes end."""
         for folder in self.folders:
             for _ in range(50):
                 try:
@@ -116,7 +116,7 @@ class Group:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove groups of graders that were killed; one with processes cannot be removed."""
+    """Remove groups left by killed graders. Linux refuses to remove a group that has processes."""
     for folder in parent.glob(f"{PREFIX}*"):
         owner = folder.name.removeprefix(PREFIX).partition("-")[0]
         if owner.isdigit() and not Path("/proc", owner).exists():
@@ -125,7 +125,7 @@ def _sweep(parent: Path) -> None:
 
 
 def controllers() -> list[str]:
-    """Which limits control groups can keep here: a real group is made and removed."""
+    """The controllers available here, found by creating and removing a group."""
     group = Group(Limits())
     group.close()
     return sorted(group.controls)

@@ -1,7 +1,7 @@
-"""What a forked child does: it enters a sandbox, forks once more, and the second becomes a kernel.
+"""What a forked child does: it enters a sandbox and forks again; the second process becomes the kernel.
 
-A process cannot change its own process namespace, only that of its children, so there are two: the
-*guard*, which runs none of the student's code, waits and reports how it ended; and the kernel.
+A process can change the PID namespace only of its children, so two processes are needed: the *guard*,
+which runs no student code, waits and reports how the kernel ended; and the kernel.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from seqcourse.grading.confine.limits import Limits
 from seqcourse.grading.confine.sandbox import SOCKETS
 
 CONNECTION_FILE = f"{SOCKETS}/kernel.json"
-# Chosen first when the machine runs out of memory.
+# Makes Linux kill this process first when memory runs out.
 FIRST_TO_GO = b"1000"
 INLINE = "module://matplotlib_inline.backend_inline"
 
 
 def tell(report: socket.socket, **what: object) -> None:
-    """Send a message to whoever asked; nobody may be there any more."""
+    """Send a message to the grader; ignored if it is gone."""
     with suppress(OSError):
         report.send(json.dumps(what).encode())
 
@@ -36,14 +36,14 @@ def tell(report: socket.socket, **what: object) -> None:
 def become_kernel(
     holder: int, limits: Limits, asked: dict, report: socket.socket, parent: int
 ) -> NoReturn:
-    """Go into the sandbox of this holder for good. Never returns, whatever happens.
+    """Enter the holder's sandbox permanently and become a kernel. Never returns.
 
     Args:
         holder: process id of the sandbox's first process.
-        limits: what the kernel may use.
-        asked: the request: control groups to join, where the kernel's sockets will be.
-        report: where to say how it goes.
-        parent: a file descriptor of the warm process.
+        limits: the kernel's limits.
+        asked: the request, with "groups" (control groups to join) and "connection" (the sockets).
+        report: socket for progress messages.
+        parent: pidfd of the warm process.
     """
     try:
         signal.set_wakeup_fd(-1)
@@ -78,14 +78,14 @@ def become_kernel(
 
 
 def guard(pid: int, others: set[int], held: int) -> None:
-    """Return when the kernel has ended; kill its sandbox when nobody needs it any more.
+    """Return when the kernel has ended; kill its sandbox if the grader or the warm process ends first.
 
-    Code in the sandbox could switch off that it dies with its parent; this process it cannot reach.
+    Student code could disable the kernel's parent-death signal, but it cannot reach this process.
 
     Args:
-        pid: of the kernel.
-        others: become readable when the grader has let go, or the warm process is gone.
-        held: the sandbox's first process, with which all others die.
+        pid: process id of the kernel.
+        others: descriptors that become readable when the grader or the warm process is gone.
+        held: pidfd of the sandbox's first process, with which all others die.
     """
     kernel = os.pidfd_open(pid)
     poll = select.poll()
@@ -100,10 +100,10 @@ def guard(pid: int, others: set[int], held: int) -> None:
 
 
 def _go_first(processes: int) -> None:
-    """When the machine runs out of memory, this process is to be chosen, not the guard.
+    """Let the OOM killer choose this process rather than the guard.
 
     Args:
-        processes: the /proc of outside; inside nobody may write to it.
+        processes: descriptor of the host's /proc, because the sandbox's is read-only.
     """
     with suppress(OSError):
         file = os.open("self/oom_score_adj", os.O_WRONLY, dir_fd=processes)
@@ -112,15 +112,15 @@ def _go_first(processes: int) -> None:
 
 
 def write_connection_file(connection: dict) -> None:
-    """Where the kernel's sockets are and with which key messages are signed."""
+    """Write Jupyter's connection file: the kernel's sockets and the key that signs messages."""
     Path(CONNECTION_FILE).write_text(json.dumps(connection))
 
 
 def run_kernel(report: socket.socket) -> None:
-    """Be a Jupyter kernel until it is told to end."""
+    """Run a Jupyter kernel until it is shut down."""
     from ipykernel.kernelapp import IPKernelApp
 
-    _fresh_chance()
+    _reseed()
     app = IPKernelApp.instance()
     options = ["-f", CONNECTION_FILE, "--quiet", "--HistoryManager.enabled=False"]
     app.initialize(options)
@@ -131,8 +131,8 @@ def run_kernel(report: socket.socket) -> None:
     app.start()
 
 
-def _fresh_chance() -> None:
-    """Seed what a fork copies, as a fresh process would. Python's own generator sees to it itself."""
+def _reseed() -> None:
+    """Reseed NumPy and PyTorch, whose state a fork copies. Python reseeds ``random`` itself."""
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()
     if "torch" in sys.modules:
@@ -140,7 +140,7 @@ def _fresh_chance() -> None:
 
 
 def _show_figures(shell: object) -> None:
-    """What the inline backend does when it is imported in a kernel; here it was before."""
+    """Configure the inline backend. Its import would do this if the kernel were already running."""
     from IPython.core.pylabtools import activate_matplotlib
     from matplotlib_inline.backend_inline import configure_inline_support
 

@@ -1,4 +1,4 @@
-"""A client that expects the worst of a kernel: huge messages, forged ones, endless ones."""
+"""A kernel client for untrusted kernels: huge, malformed and endless messages are handled."""
 
 from __future__ import annotations
 
@@ -13,22 +13,26 @@ from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.channels import AsyncZMQSocketChannel
 from nbclient.exceptions import DeadKernelError
 
-# Messages that wait in memory before the kernel has to wait.
+# Messages buffered before the kernel has to wait.
 WAITING = 100
-# Milliseconds that a message may wait for somebody who could take it: only where nobody is left.
+# Timeout for sending in milliseconds; reached only when the kernel is gone.
 SENDING = 2_000
-# What a message that is none can raise when it is read.
+# Errors that reading a malformed message can raise.
 MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, AssertionError)
 
 
 class ConfinedChannel(AsyncZMQSocketChannel):
-    """Counts what comes, takes no message that cannot be read, and notices when nothing can come."""
+    """Counts received bytes, rejects malformed messages and detects a closed connection."""
 
     manager: Any = None
     lost = False
 
     async def get_msg(self, timeout: float | None = None) -> dict[str, Any]:
-        """The next message; Empty after so many seconds, or when the kernel has hung up."""
+        """Return the next message.
+
+        Raises:
+            Empty: after ``timeout`` seconds, or when the kernel has closed the connection.
+        """
         assert self.socket is not None
         poller = zmq.asyncio.Poller()
         poller.register(self.socket, zmq.POLLIN)
@@ -42,13 +46,15 @@ class ConfinedChannel(AsyncZMQSocketChannel):
             self.lost = True
             await self.manager.lost()
             if timeout is None:
-                await asyncio.Event().wait()  # for good: who waits so also asks whether it lives
+                await asyncio.Event().wait()  # the caller also polls is_alive and cancels this
         raise Empty
 
     def send(self, msg: dict[str, Any]) -> None:
-        """Hand a message over; DeadKernelError when the kernel has hung up.
+        """Send a message.
 
-        A socket that never connects again has nobody left to send to then, and would wait for ever.
+        Raises:
+            DeadKernelError: the kernel has closed the connection. The socket never reconnects, so
+                without a timeout it would wait for ever.
         """
         try:
             super().send(msg)
@@ -56,7 +62,7 @@ class ConfinedChannel(AsyncZMQSocketChannel):
             raise DeadKernelError("The kernel has hung up.") from error
 
     def close(self) -> None:
-        """Close the socket and the one that watches it."""
+        """Close the socket and its monitor."""
         if self.socket is not None:
             self.socket.disable_monitor()
         super().close()
@@ -74,13 +80,13 @@ class ConfinedChannel(AsyncZMQSocketChannel):
             read["header"]["msg_type"], read["parent_header"].get("msg_id"), read["content"].get  # noqa: B018
         except MALFORMED as error:
             if self.manager is not None:
-                self.manager.end("sent a message that is none of Jupyter's")
+                self.manager.end("sent an invalid message")
             raise Empty from error
         return read
 
 
 class ShellChannel(ConfinedChannel):
-    """Tells the manager that a reply came."""
+    """Notifies the manager of each reply."""
 
     async def _recv(self, **options: Any) -> dict[str, Any]:
         read = await super()._recv(**options)
@@ -90,7 +96,7 @@ class ShellChannel(ConfinedChannel):
 
 
 class ConfinedKernelClient(AsyncKernelClient):
-    """Talks to a kernel in a sandbox. No heartbeat and no input: the manager knows if it lives."""
+    """Client of a sandboxed kernel. Has no stdin, and no heartbeat: the manager knows if it is alive."""
 
     shell_channel_class = ShellChannel
     iopub_channel_class = ConfinedChannel
@@ -104,20 +110,20 @@ class ConfinedKernelClient(AsyncKernelClient):
         hb: bool = False,
         control: bool = True,
     ) -> None:
-        """Connect, without the channels that a notebook under test has no use for."""
+        """Connect only the channels that grading needs: shell and iopub."""
         super().start_channels(shell=shell, iopub=iopub, stdin=False, hb=False, control=False)
         for channel in (self.shell_channel, self.iopub_channel):
             channel.manager = self.parent
 
     def stop_channels(self) -> None:
-        """Close the channels that are open; jupyter_client would open the others to close them."""
+        """Close the open channels. jupyter_client's version would first open the others."""
         for channel in (self._shell_channel, self._iopub_channel, self._control_channel):
             if channel is not None:
                 channel.stop()
 
     def _create_connected_socket(self, channel: str, identity: bytes | None = None) -> Any:
-        # As the parent's, with the options set before it connects. It never connects again: a
-        # student's code could have put a link to a socket of ours in the place of its own.
+        # Like the parent's method, but sets options before connecting. Reconnecting is disabled: student
+        # code could replace the socket file with a link to one of ours.
         from jupyter_client.connect import channel_socket_types
 
         made = self.context.socket(channel_socket_types[channel])
@@ -133,9 +139,12 @@ class ConfinedKernelClient(AsyncKernelClient):
         return made
 
     async def wait_for_ready(self, timeout: float | None = None) -> None:
-        """Wait until the kernel answers on both channels, and not longer.
+        """Wait until the kernel answers on both channels.
 
-        jupyter_client waits another 0.2 s for messages that may follow; the reply and "idle" tell.
+        Faster than jupyter_client's version, which always waits another 0.2 s for further messages.
+
+        Raises:
+            RuntimeError: the kernel died, or did not answer in time.
         """
         until = time.monotonic() + (timeout or 60)
         while True:

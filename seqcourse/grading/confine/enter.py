@@ -1,7 +1,7 @@
-"""How a process enters a sandbox for good.
+"""How a process enters a sandbox permanently.
 
-Called in a child that was forked for it and will run a student's code. Whatever fails raises, and
-the caller ends the process: there is no half-confined state in which code goes on.
+Called in a forked child that will run student code. Any failure raises and the caller ends the process,
+so student code never runs in a partly confined process.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import signal
 from seqcourse.grading.confine.limits import Limits, apply_limits
 from seqcourse.grading.confine.sandbox import ENVIRONMENT, SCRATCH, USER
 
-NAMESPACES = ("ipc", "uts", "net", "cgroup", "pid", "mnt")  # mnt last: /proc is another one then
+NAMESPACES = ("ipc", "uts", "net", "cgroup", "pid", "mnt")  # mnt last, because it replaces /proc
 NS_GET_USERNS = 0xB701
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
 PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 38, 47
@@ -26,7 +26,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def _call(name: str, *arguments: object) -> int:
-    """Call a function of the C library that returns -1 on failure, which raises OSError here."""
+    """Call a C library function; raise OSError if it returns -1."""
     result = getattr(_libc, name)(*arguments)
     if result == -1:
         number = ctypes.get_errno()
@@ -35,15 +35,15 @@ def _call(name: str, *arguments: object) -> int:
 
 
 def die_with_parent() -> None:
-    """Have this process killed when the one that forked it ends."""
+    """Make Linux kill this process when its parent ends."""
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def enter_namespaces(holder: int) -> None:
-    """Become part of the sandbox of a holder, but for the process namespace: that is for children.
+    """Enter the namespaces of a holder's sandbox. The PID namespace applies to children only.
 
-    The namespaces belong to a user namespace in which we may enter them; within it bubblewrap made a
-    second one, without the right to make more, which the student's code gets.
+    The namespaces belong to an outer user namespace, in which we have the right to enter them. Student
+    code runs in bubblewrap's inner user namespace, which cannot create further ones.
     """
     import fcntl
 
@@ -58,13 +58,13 @@ def enter_namespaces(holder: int) -> None:
         _call("setns", opened["user"], 0)
     for descriptor in (owner, *opened.values()):
         os.close(descriptor)
-    # The sandbox's only user: outside it is the one who grades, or nobody when that is root.
+    # The sandbox's only user. On the host this is the grading user, or ``unprivileged.NOBODY`` for root.
     os.setresgid(USER, USER, USER)
     os.setresuid(USER, USER, USER)
 
 
 def drop_privileges() -> None:
-    """Give up every capability and every way to get one back."""
+    """Drop all capabilities irrevocably."""
     _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     _call("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     with open("/proc/sys/kernel/cap_last_cap") as file:
@@ -73,22 +73,22 @@ def drop_privileges() -> None:
         _call("prctl", PR_CAPBSET_DROP, capability, 0, 0, 0)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     _call("capset", header, (ctypes.c_uint32 * 6)())
-    # A key ring of its own, instead of the one of whoever grades; some systems have none at all.
+    # Replace the grading user's session keyring; some systems have none.
     number = KEYCTL.get(os.uname().machine)
     if number is not None:
         _libc.syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
 
 
 def be_readable() -> None:
-    """Have the watch, which runs as the same user, see how much memory this process uses.
+    """Let the watch, which runs as the same user, read this process's memory usage.
 
-    Changing privileges switches that off. Nothing in this process's memory is worth hiding.
+    Changing privileges disabled this. The process's memory holds no secrets.
     """
     _call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)
 
 
 def keep_only(descriptors: set[int]) -> None:
-    """Close every file descriptor but 0, 1, 2, which lead nowhere, and these."""
+    """Close all file descriptors except these, and redirect 0, 1 and 2 to /dev/null."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
@@ -101,7 +101,7 @@ def keep_only(descriptors: set[int]) -> None:
 
 
 def settle(limits: Limits) -> None:
-    """The limits, a session, an environment and a folder of its own."""
+    """Apply the limits and set umask, environment, working directory and signal handlers."""
     apply_limits(limits)
     os.umask(0o077)
     os.environ.clear()
@@ -112,7 +112,7 @@ def settle(limits: Limits) -> None:
             try:
                 signal.signal(number, signal.SIG_DFL)
             except (OSError, ValueError):
-                continue  # the C library keeps two to itself
+                continue  # the C library reserves two signals
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file that is too large is an OSError

@@ -1,4 +1,4 @@
-"""Files in and out of a folder that a student's code can write to."""
+"""Read and write files in a folder that student code can write to."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from seqcourse.grading.confine import unprivileged
 
 
 def plain(name: str) -> str:
-    """The name itself if it is one of a file right here; otherwise CourseError."""
+    """Return ``name`` if it is a plain file name, otherwise raise CourseError."""
     if name in ("", ".", "..") or "/" in name or "\0" in name:
         raise CourseError(f"A file to exchange should have a plain name, but it is {name!r}.")
     return name
 
 
 def put(folder: int, name: str, data: bytes) -> None:
-    """Write a file; one of that name goes.
+    """Write a file, replacing one of the same name.
 
     Args:
         folder: a file descriptor of the folder.
 
     Raises:
-        CourseError: the folder is full, or something stands in the way that cannot be removed.
+        CourseError: the folder is full, or an existing entry cannot be removed.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     owner = os.fstat(folder)
@@ -37,19 +37,19 @@ def put(folder: int, name: str, data: bytes) -> None:
             file.write(data)
     except OSError as error:
         raise CourseError(
-            f"{name} should be written to the folder through which a notebook is asked, but the "
-            f"notebook's code has left no way to: {error.strerror}."
+            f"{name} should be written to the notebook's exchange folder, but its code prevents that: "
+            f"{error.strerror}."
         ) from error
 
 
 def take(folder: int, name: str, most: int) -> bytes | None:
     """The bytes of a regular file, or None if there is none.
 
-    Nothing is followed or waited for: no link, no pipe, no device.
+    Does not follow links and does not block on pipes or devices.
 
     Args:
         folder: a file descriptor of the folder.
-        most: a file with more bytes than this counts as none.
+        most: the largest size in bytes; a larger file counts as missing.
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     try:
@@ -61,7 +61,7 @@ def take(folder: int, name: str, most: int) -> bytes | None:
         if not stat.S_ISREG(found.st_mode) or found.st_size > most:
             return None
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            data = file.read(most + 1)  # it may be growing while we read
+            data = file.read(most + 1)  # the file may grow while we read it
     except OSError:
         return None
     finally:

@@ -19,16 +19,16 @@ from seqcourse.grading.confine.sandbox import ACCOUNTS, LONGEST_START, command, 
 
 
 class Holder:
-    """Starts a sandbox; ends it, with everything in it, when it is closed.
+    """Starts a sandbox. Closing it ends the sandbox and everything in it.
 
-    It also ends with the *thread* that started it (Linux ties a process to a thread), so only the
-    warm process, which has one thread, keeps holders for long.
+    The sandbox also ends with the *thread* that started it, because Linux ties --die-with-parent to a
+    thread. So only the warm process, which has one thread, keeps holders for long.
 
     Attributes:
-        pid: of the process outside the sandbox that all of it depends on: process 1 inside.
+        pid: host process id of the sandbox's process 1, on which everything in it depends.
 
     Raises:
-        CourseError: the system did not allow it; the sentence quotes bubblewrap.
+        CourseError: the system does not allow it; the sentence quotes bubblewrap.
     """
 
     def __init__(self, limits: Limits, more: Iterable[Path] = ()):
@@ -41,8 +41,8 @@ class Holder:
                     f"root even if root grades, but is not. Allow it: chmod -R o+rX {place}"
                 )
         with ExitStack() as opened:
-            info, told = os.pipe()
-            opened.callback(os.close, told)
+            info, info_writer = os.pipe()
+            opened.callback(os.close, info_writer)
             accounts = {}
             for name, text in ACCOUNTS.items():
                 accounts[name] = _readable(text)
@@ -53,7 +53,7 @@ class Holder:
                 options = {"preexec_fn": lambda: unprivileged.step_down(places)}
                 sources = [unprivileged.staged(index) for index in range(len(places))]
             bubblewrap = command(
-                limits, places=zip(sources, places, strict=True), info=told, accounts=accounts
+                limits, places=zip(sources, places, strict=True), info=info_writer, accounts=accounts
             )
             try:
                 self.process = subprocess.Popen(
@@ -61,7 +61,7 @@ class Holder:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
-                    pass_fds=[told, *accounts.values()],
+                    pass_fds=[info_writer, *accounts.values()],
                     env={},
                     cwd="/",
                     **options,
@@ -70,10 +70,10 @@ class Holder:
                 os.close(info)
                 raise CourseError(f"bubblewrap could not be started: {error}.") from error
         with os.fdopen(info, "rb") as file:
-            said = self._first_words()
-            if said != b"ready\n":
+            output = self._first_output()
+            if output != b"ready\n":
                 self.close()
-                words = said.decode(errors="replace").strip() or "nothing"
+                words = output.decode(errors="replace").strip() or "nothing"
                 raise CourseError(
                     f"bubblewrap should make a sandbox, but said: {words}. If user namespaces are "
                     f"switched off for ordinary users on this machine, have its administrator allow "
@@ -81,22 +81,22 @@ class Holder:
                 )
             self.pid = json.loads(file.read())["child-pid"]
 
-    def _first_words(self) -> bytes:
-        """What comes out first: "ready", or why not."""
-        said, until = b"", time.monotonic() + LONGEST_START
+    def _first_output(self) -> bytes:
+        """The process's first output: "ready", or an error message."""
+        output, until = b"", time.monotonic() + LONGEST_START
         stdout = self.process.stdout
         assert stdout is not None
-        while not said.startswith(b"ready\n"):
+        while not output.startswith(b"ready\n"):
             if not select.select([stdout], [], [], max(0.0, until - time.monotonic()))[0]:
-                return said + b"(too slow)"
+                return output + b"(too slow)"
             more = os.read(stdout.fileno(), 4096)
             if not more:
                 break
-            said += more
-        return said
+            output += more
+        return output
 
     def close(self) -> None:
-        """End the sandbox with every process in it. Nothing happens the second time."""
+        """End the sandbox with every process in it. Safe to call twice."""
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 with suppress(OSError):
@@ -113,7 +113,7 @@ class Holder:
 
 
 def _readable(text: str) -> int:
-    """A file descriptor from which this short text can be read."""
+    """A file descriptor from which a short text can be read."""
     read, write = os.pipe()
     os.write(write, text.encode())
     os.close(write)

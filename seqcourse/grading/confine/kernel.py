@@ -1,4 +1,4 @@
-"""A kernel manager whose kernels are confined: nbclient runs whole notebooks in it.
+"""A Jupyter kernel manager whose kernels run in a sandbox, for use with nbclient.
 
 with Warm() as warm:
     km = ConfinedKernelManager(limits=Limits(), warm=warm)
@@ -39,12 +39,12 @@ LARGEST_REPORT = 1 << 16
 
 
 class ConfinedKernelManager(AsyncKernelManager):
-    """Starts one kernel in one sandbox and looks after it.
+    """Starts one kernel in one sandbox and monitors it.
 
     Args:
-        limits: what it may use.
-        warm: the process that forks it; without one, a bare one is started for this kernel.
-        more: folders that it can read besides those of ``sandbox.visible``.
+        limits: the kernel's limits.
+        warm: the process that forks the kernel; None starts one without preloaded modules.
+        more: further folders to make readable, see ``sandbox.visible``.
     """
 
     exchange = sandbox.EXCHANGE
@@ -64,12 +64,12 @@ class ConfinedKernelManager(AsyncKernelManager):
         self.warm = warm or Warm(preload=())
         self.client_factory = ConfinedKernelClient
         self._kernel_spec = KernelSpec(argv=[], language="python", interrupt_mode="signal")
-        self._clear()
-        self._reason = ""  # why we ended it
-        self._ended: int | None = None  # how it ended, by itself or not
+        self._reset()
+        self._reason = ""  # why we killed the kernel
+        self._ended: int | None = None  # exit code, or minus the signal
         self._received = 0
 
-    def _clear(self) -> None:
+    def _reset(self) -> None:
         self._report: socket.socket | None = None
         self._group: Group | None = None
         self._watch: Watch | None = None
@@ -85,15 +85,15 @@ class ConfinedKernelManager(AsyncKernelManager):
         return self._report is not None
 
     async def start_kernel(self, **options: Any) -> None:
-        """Start the kernel; returns when it listens. Where and how it runs is not for options to say.
+        """Start the kernel and wait until it listens. ``options`` are ignored.
 
         Raises:
-            CourseError: no sandbox could be made, or the kernel did not come up in it.
+            CourseError: no sandbox could be created, or the kernel did not start in it.
         """
         if self.has_kernel:
             raise CourseError("This kernel manager should start one kernel, but has one already.")
         self._reason, self._ended, self._received = "", None, 0
-        if self.context.closed:  # by an earlier kernel's end
+        if self.context.closed:  # an earlier kernel's cleanup closed it
             self.context = self._context_default()
         why_not = refusal()
         if why_not:
@@ -112,23 +112,23 @@ class ConfinedKernelManager(AsyncKernelManager):
                 self.warm.request, self.limits, connection, self._group.folders, self.more
             )
             self._report.setblocking(False)
-            holder = (await self._told("holder"))["holder"]
+            holder = (await self._expect("holder"))["holder"]
             self._open(holder)
-            kernel = (await self._told("pid"))["pid"]
+            kernel = (await self._expect("pid"))["pid"]
             self._descriptors["kernel"] = os.pidfd_open(kernel)
-            await self._told("listening")
+            await self._expect("listening")
         except BaseException:
             await self.cleanup_resources()
             raise
-        # Through our own file descriptor: no name that somebody else could take in the meantime.
+        # Address the sockets through our own descriptor, so that nobody can replace the path.
         self.transport, self.ip = "ipc", f"/proc/self/fd/{self._descriptors['sockets']}/kernel"
         for name, port in PORTS.items():
             setattr(self, name, port)
         self._watch = Watch(Meter(self._take_proc()), self.limits, self.end, self._overdue)
         self._watch.start()
 
-    async def _told(self, what: str) -> dict:
-        """The next message about the start, which should say this."""
+    async def _expect(self, what: str) -> dict:
+        """Receive the next startup message, which must contain the key ``what``."""
         assert self._report is not None
         loop = asyncio.get_running_loop()
         try:
@@ -146,7 +146,7 @@ class ConfinedKernelManager(AsyncKernelManager):
         return message
 
     def _open(self, holder: int) -> None:
-        """Hold on to the sandbox's folders before any of the student's code runs."""
+        """Open descriptors of the sandbox's folders before any student code runs."""
         self._descriptors["holder"] = os.pidfd_open(holder)
         for name, place in (
             ("exchange", sandbox.EXCHANGE),
@@ -160,7 +160,7 @@ class ConfinedKernelManager(AsyncKernelManager):
         return self._descriptors.pop("proc")
 
     def client(self, **options: Any) -> ConfinedKernelClient:
-        """A client for this kernel; it is closed with it."""
+        """A client for this kernel, closed together with it."""
         client = super().client(**{"context": self.context, **options})
         self._clients.append(client)
         return client
@@ -168,24 +168,24 @@ class ConfinedKernelManager(AsyncKernelManager):
     # -- life --------------------------------------------------------------------------------------
 
     def received(self, size: int) -> None:
-        """The client got a message of this many bytes."""
+        """Count the bytes of a received message, and kill the kernel above the limit."""
         self._received += size
         if self._received > self.limits.output:
             self.end(f"sent more than {size_in_words(self.limits.output)} of output")
 
     def replied(self) -> None:
-        """The client got a reply: what was interrupted has ended."""
+        """A reply arrived, so an interrupted cell has ended."""
         self._interrupted = None
 
     def _overdue(self) -> str:
         since = self._interrupted
         late = since is not None and time.monotonic() - since > self.limits.grace
-        return "went on after it was interrupted" if late else ""
+        return "kept running after it was interrupted" if late else ""
 
     async def lost(self) -> None:
-        """The client noticed that a channel was closed: the kernel ended, or is not to be talked to.
+        """A channel was closed. Kill the kernel unless it has ended.
 
-        Its end is reported a moment after its channels were closed.
+        The report of a kernel's end arrives a moment after its channels close, so wait for it first.
         """
         for _ in range(40):
             if not await self.is_alive():
@@ -194,7 +194,7 @@ class ConfinedKernelManager(AsyncKernelManager):
         self.end(f"hung up, or sent a message of more than {size_in_words(self.limits.message)}")
 
     def end(self, reason: str) -> None:
-        """Kill the kernel and everything in its sandbox. Any thread may call it."""
+        """Kill the kernel and everything in its sandbox. Thread-safe."""
         self._reason = self._reason or reason
         with self._closing:
             holder = self._descriptors.get("holder")
@@ -203,12 +203,12 @@ class ConfinedKernelManager(AsyncKernelManager):
                     signal.pidfd_send_signal(holder, signal.SIGKILL)
 
     async def is_alive(self) -> bool:
-        """Whether the kernel's own process runs."""
-        self._listen()
+        """Whether the kernel's process is running."""
+        self._read_report()
         return self._report is not None and self._ended is None and not self._reason
 
-    def _listen(self) -> None:
-        """Hear whether it has ended."""
+    def _read_report(self) -> None:
+        """Read, without blocking, whether the kernel has ended."""
         while self._report is not None and self._ended is None:
             try:
                 said = self._report.recv(LARGEST_REPORT)
@@ -219,11 +219,11 @@ class ConfinedKernelManager(AsyncKernelManager):
             self._ended = json.loads(said).get("ended", -signal.SIGKILL) if said else -signal.SIGKILL
 
     def why_dead(self) -> str:
-        """Why the kernel is dead, as the part of a sentence after "The notebook"; "" if it is not.
+        """Why the kernel is dead, as the end of a sentence that begins with "The notebook".
 
-        "" also after an ordinary shutdown.
+        "" if it is alive, or was shut down normally.
         """
-        self._listen()
+        self._read_report()
         if self._reason or self._ended is None:
             return self._reason
         if self._group is not None and self._group.ran_out_of_memory():
@@ -235,23 +235,23 @@ class ConfinedKernelManager(AsyncKernelManager):
         return f"was ended by a signal ({signal.Signals(-self._ended).name})"
 
     async def interrupt_kernel(self) -> None:
-        """Interrupt the running cell; if it goes on all the same, the kernel is killed."""
+        """Interrupt the running cell. If it keeps running, the watch kills the kernel."""
         await self.signal_kernel(signal.SIGINT)
         self._interrupted = self._interrupted or time.monotonic()
 
     async def signal_kernel(self, signum: int) -> None:
-        """Send a signal to the kernel's own process."""
+        """Send a signal to the kernel's process."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._descriptors["kernel"], signum)
 
     # -- end ---------------------------------------------------------------------------------------
 
     async def shutdown_kernel(self, now: bool = False, restart: bool = False) -> None:
-        """End the kernel at once: it has nothing to save, and might not do as it is told."""
+        """Kill the kernel: it has nothing to save, and could ignore a request to shut down."""
         await self.cleanup_resources(restart=restart)
 
     async def cleanup_resources(self, restart: bool = False) -> None:
-        """End what still runs and give everything back. Nothing happens the second time."""
+        """Kill what is still running and release all resources. Safe to call twice."""
         reason = self.why_dead()
         if self._watch is not None:
             self._watch.stop()
@@ -261,7 +261,7 @@ class ConfinedKernelManager(AsyncKernelManager):
             client.stop_channels()
         if self._report is not None:
             self.end(reason)
-            await self._gone()
+            await self._wait_until_ended()
             self._report.close()
         with self._closing:
             for descriptor in self._descriptors.values():
@@ -274,11 +274,11 @@ class ConfinedKernelManager(AsyncKernelManager):
         if self._created_context:
             self._created_context = False
             self.context.destroy(linger=0)
-        self._clear()
+        self._reset()
         self._reason, self._ended = reason, None
 
-    async def _gone(self) -> None:
-        """Wait until the kernel is gone; the guard outside the sandbox tells."""
+    async def _wait_until_ended(self) -> None:
+        """Wait until the guard reports that the kernel has ended."""
         loop = asyncio.get_running_loop()
         while self._ended is None:
             try:
@@ -292,11 +292,11 @@ class ConfinedKernelManager(AsyncKernelManager):
     # -- exchange ----------------------------------------------------------------------------------
 
     def put(self, name: str, data: bytes) -> None:
-        """Write a file into the sandbox's exchange folder, in place of one of that name."""
+        """Write a file into the sandbox's exchange folder, replacing one of the same name."""
         exchange.put(self._folder(), name, data)
 
     def take(self, name: str, most: int) -> bytes | None:
-        """The file of this name in the exchange folder, or None; see ``exchange.take``."""
+        """Read a file from the exchange folder, or return None; see ``exchange.take``."""
         return exchange.take(self._folder(), name, most)
 
     def _folder(self) -> int:
@@ -312,7 +312,7 @@ def kernel_manager(
     warm: Warm | None = None,
     more: Iterable[Path] = (),
 ):
-    """A confined kernel manager, or with ``confined=False`` one with the same interface that is not."""
+    """A sandboxed kernel manager, or with ``confined=False`` a plain one with the same interface."""
     if confined:
         return ConfinedKernelManager(limits=limits, warm=warm, more=more)
     from seqcourse.grading.confine.plain import PlainKernelManager

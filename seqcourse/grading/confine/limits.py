@@ -1,4 +1,4 @@
-"""How much of the machine one submission may use."""
+"""Resource limits of one submission."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from dataclasses import dataclass
 
 MIB = 1 << 20
 GIB = 1 << 30
-# Open files of one process: enough for a kernel and its sockets.
+# Open files of one process; enough for a kernel and its sockets.
 OPEN_FILES = 512
-# Since Linux 5.14 the limit on processes counts those of the sandbox's own user namespace only.
-# Before, it counts all that the user has, so that a busy desktop would stop the first kernel.
+# Since Linux 5.14, RLIMIT_NPROC counts only processes in the sandbox's user namespace. Before that it
+# counts all processes of the user, so a busy desktop could exceed it at once.
 COUNTS_PER_NAMESPACE = (5, 14)
-# The system refuses more processes than this above the limit: by then the watch has seen too many.
+# Linux refuses new processes at limit + ROOM. This leaves the watch time to report the excess first.
 ROOM = 16
-# After SIGXCPU, which a process may catch, it is killed this many seconds later.
+# Seconds between SIGXCPU, which a process may catch, and SIGKILL.
 CPU_GRACE = 2
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may use; sizes in bytes, times in seconds.
+    """Limits of a submission; sizes in bytes, times in seconds.
 
-    The defaults leave room for a notebook that trains a small model with one thread.
+    The defaults suffice for a notebook that trains a small model with one thread.
 
     Args:
-        memory: of all its processes together; one process alone gets a MemoryError there.
-        cpu: processor time of all its processes together.
-        processes: how many it may have at once, threads included.
-        file_size: of any one file that it writes.
-        scratch: of all files in its scratch folder together.
-        exchange: of all files in the folder through which the grader talks to it.
-        output: of all messages that it sends: what it prints, figures, widgets.
-        message: of a single message.
-        wall: time on the clock from its start to its end, whatever it does.
-        grace: how long it may go on after it was interrupted, before it is killed.
+        memory: memory of all processes together. A single process gets a MemoryError at this limit.
+        cpu: processor time of all processes together.
+        processes: number of simultaneous processes and threads.
+        file_size: size of a single file.
+        scratch: size of all files in the scratch folder.
+        exchange: size of all files in the exchange folder.
+        output: size of all messages sent: text, figures, widgets.
+        message: size of a single message.
+        wall: wall-clock time from start to end.
+        grace: time that an interrupted cell may keep running before its kernel is killed.
     """
 
     memory: int = 3 * GIB
@@ -58,20 +58,19 @@ def size_in_words(size: float) -> str:
 
 
 def kernel_version() -> tuple[int, ...]:
-    """The version of this Linux, as far as it is numbers: (6, 1)."""
+    """The Linux version as (major, minor), for example (6, 1)."""
     return tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
 
 
 def apply_limits(limits: Limits) -> None:
-    """Set the limits that a process can set for itself and that its children inherit.
+    """Set this process's resource limits, which its children inherit.
 
-    They hold for each process alone; ``watch`` and ``cgroup`` add up.
+    They apply to each process separately; ``watch`` and ``cgroup`` limit the total.
     """
     import resource
 
     wanted = {
-        # Private memory that can be written: unlike the address space it leaves out the gigabytes
-        # that libraries only reserve.
+        # Writable private memory. RLIMIT_AS would also count gigabytes that libraries merely reserve.
         resource.RLIMIT_DATA: (limits.memory, limits.memory),
         resource.RLIMIT_CPU: (int(limits.cpu) + 1, int(limits.cpu) + 1 + CPU_GRACE),
         resource.RLIMIT_FSIZE: (limits.file_size, limits.file_size),

@@ -1,7 +1,6 @@
-"""The same manager without confinement, for machines that offer no sandbox.
+"""A kernel manager without a sandbox, for machines that cannot run one.
 
-The student's code then does whatever the person who grades could do. `--unsafe-no-sandbox` asks
-for it.
+Student code then has all rights of the grading user. Selected by `--unsafe-no-sandbox`.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from seqcourse.grading.confine.limits import Limits
 from seqcourse.grading.confine.sandbox import ENVIRONMENT
 from seqcourse.sockets import private_sockets
 
-# What programs cannot do without on Windows and macOS.
+# Environment variables that programs need on Windows and macOS.
 KEPT = ("SYSTEMROOT", "SYSTEMDRIVE", "COMSPEC", "PATHEXT", "PATH", "WINDIR", "LANG")
 
 
 class PlainKernelManager(AsyncKernelManager):
-    """An ordinary kernel in a temporary folder, with little of our environment."""
+    """Runs an ordinary kernel in a temporary folder, with a minimal environment."""
 
     def __init__(self, *, limits: Limits | None = None, **options: Any):
         super().__init__(**{**private_sockets(), **options})
@@ -38,11 +37,11 @@ class PlainKernelManager(AsyncKernelManager):
 
     @property
     def exchange(self) -> str:
-        """The folder through which files are exchanged, as the kernel sees it."""
+        """The path of the exchange folder."""
         return os.path.join(self._folder or "", "exchange")
 
     async def start_kernel(self, **options: Any) -> None:
-        """Start the kernel in a temporary folder, which goes with it."""
+        """Start the kernel in a temporary folder, which is removed with it."""
         self._exit = None
         self._folder = tempfile.mkdtemp(prefix="notebook-")
         for name in ("exchange", "home"):
@@ -71,7 +70,7 @@ class PlainKernelManager(AsyncKernelManager):
         return self._exit is None
 
     def why_dead(self) -> str:
-        """Why the kernel is dead, as far as its exit code tells; "" if it is not."""
+        """Why the kernel is dead, from its exit code; "" if it is alive."""
         process = getattr(self.provisioner, "process", None)
         code = process.poll() if process is not None else self._exit
         return "" if code is None else f"ended itself (exit code {code})"
@@ -81,7 +80,7 @@ class PlainKernelManager(AsyncKernelManager):
         Path(self.exchange, exchange.plain(name)).write_bytes(data)
 
     def take(self, name: str, most: int) -> bytes | None:
-        """The regular file of this name in the exchange folder, or None."""
+        """Read a regular file from the exchange folder, or return None."""
         path = Path(self.exchange, exchange.plain(name))
         if path.is_symlink() or not path.is_file() or path.stat().st_size > most:
             return None

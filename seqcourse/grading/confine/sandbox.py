@@ -1,7 +1,7 @@
-"""What a kernel sees: the arguments of bubblewrap, in one readable place.
+"""The arguments of bubblewrap: what a sandboxed kernel sees.
 
-Everything is listed that is there; what is not listed does not exist inside. There is no network,
-the loopback interface neither, and no process but the sandbox's own.
+Only files and folders listed here exist inside. There is no network, not even a loopback interface, and
+only the sandbox's own processes are visible.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pathlib import Path
 import seqcourse
 from seqcourse.grading.confine.limits import Limits
 
-# Folders inside. The first two are the only ones that can be written, with SHARED_MEMORY.
+# Folders inside the sandbox, each a tmpfs with a size limit.
 SCRATCH = "/tmp"
 EXCHANGE = "/exchange"
 SOCKETS = "/run"
 SHARED_MEMORY = "/dev/shm"
-# Who the student's code is inside; outside it is whoever grades, without any privilege.
+# The user id of student code inside; on the host this is the grading user without privileges.
 USER = 1000
 
-# Programs and libraries of the system. Not /usr/local/etc or /usr/local/share, where Jupyter looks
-# for settings, which can hold the address of a gradebook.
+# System programs and libraries. /usr/local/etc and /usr/local/share are excluded: Jupyter settings there
+# may contain a gradebook's address.
 SYSTEM = (
     "/usr/bin",
     "/usr/lib",
@@ -34,11 +34,11 @@ SYSTEM = (
     "/usr/share",
     "/usr/local/lib",
 )
-# At the root of the file system these are links on most systems, and folders on some.
+# These are links on most systems, and folders on some.
 LINKS = tuple(Path(name) for name in ("/bin", "/lib", "/lib32", "/lib64"))
-# Where libraries are, which of several versions is used, and which fonts there are.
+# Settings for the dynamic linker, Debian's alternatives and fonts.
 SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
-# Of Python's folders; not etc/, for the same reason as above.
+# The visible parts of Python's prefix; etc/ is excluded for the same reason as above.
 PARTS_OF_PYTHON = ("bin", "lib", "lib64", "pyvenv.cfg")
 ACCOUNTS = {
     "/etc/passwd": f"student:x:{USER}:{USER}:student:{SCRATCH}:/bin/sh\n",
@@ -59,22 +59,22 @@ ENVIRONMENT = {
     "IPYTHONDIR": f"{SCRATCH}/.ipython",
     "SEQCOURSE_DEVICE": "cpu",
 }
-# The holder says that all is in place, then waits until the other end of its input is closed.
+# The holder reports that it is ready, then waits until its stdin is closed.
 HOLDER = ("/bin/sh", "-c", "echo ready; exec cat >/dev/null")
 SOCKETS_SIZE = 1 << 20
 LONGEST_START = 20
 
 
 def visible(more: Iterable[Path] = ()) -> list[Path]:
-    """The files and folders that can be read inside, at the same place as outside.
+    """The files and folders that are readable inside, at the same paths as outside.
 
     Args:
-        more: further ones, say a folder with data.
+        more: further folders, for example with data.
     """
     found = [Path(place) for place in (*SYSTEM, *SETTINGS)]
     found += [link for link in LINKS if not link.is_symlink()]
     for prefix in (sys.base_prefix, sys.prefix):
-        # A virtual environment's Python is a link into its base, perhaps by way of other links.
+        # A virtual environment's Python links to its base installation, possibly through other links.
         found += [Path(prefix) / part for part in PARTS_OF_PYTHON]
         found += [Path(prefix).resolve() / part for part in PARTS_OF_PYTHON]
     found.append(Path(seqcourse.__file__).resolve().parent)
@@ -88,7 +88,7 @@ def visible(more: Iterable[Path] = ()) -> list[Path]:
 
 
 def hidden() -> list[Path]:
-    """Folders that are empty inside: the exercises with the right answers in them.
+    """Folders that appear empty inside, because they hold right answers.
 
     What a probe needs of an assignment is in ``seqcourse.check.inside``.
     """
@@ -96,7 +96,7 @@ def hidden() -> list[Path]:
 
 
 def _installed_elsewhere() -> list[Path]:
-    """Folders of installed packages outside Python's own: those of the user, of a Linux distribution."""
+    """Package folders outside Python's prefix: the user's and the Linux distribution's."""
     names = ("site-packages", "dist-packages")
     folders = [Path(entry) for entry in sys.path if Path(entry).name in names]
     return [*folders, Path(site.getusersitepackages())]
@@ -109,46 +109,44 @@ def command(
     info: int,
     accounts: dict[str, int],
 ) -> list[str]:
-    """The command line that makes a sandbox around a holder.
+    """The bubblewrap command line that starts a holder in a sandbox.
 
     Args:
-        places: what is visible: where it is now, and where it will be inside.
+        places: pairs (path outside, path inside) of what is visible.
         info: the file descriptor to which bubblewrap writes the holder's process id.
-        accounts: file descriptors from which the files of ``ACCOUNTS`` are read.
+        accounts: file name -> descriptor to read it from, for the files of ``ACCOUNTS``.
     """
-    told = [bubblewrap()]
-    # Namespaces: its own users, messages, processes, network, host name and control groups; no
-    # further user namespaces, in which it would be somebody with privileges.
-    told += ["--unshare-user", "--disable-userns", "--unshare-ipc", "--unshare-pid", "--unshare-net"]
-    told += ["--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"]
-    told += ["--uid", str(USER), "--gid", str(USER)]
-    # No way to the terminal, no life after its parent, nothing from the environment.
-    told += ["--new-session", "--die-with-parent", "--clearenv"]
-    told += ["--proc", "/proc", "--dev", "/dev"]
-    # First the folders that can be written: a course may lie in /tmp, and is seen through them.
+    argv = [bubblewrap()]
+    # Own namespaces. No nested user namespaces, because they would grant capabilities.
+    argv += ["--unshare-user", "--disable-userns", "--unshare-ipc", "--unshare-pid", "--unshare-net"]
+    argv += ["--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"]
+    argv += ["--uid", str(USER), "--gid", str(USER)]
+    # No access to the terminal, no inherited environment; die with the parent.
+    argv += ["--new-session", "--die-with-parent", "--clearenv"]
+    argv += ["--proc", "/proc", "--dev", "/dev"]
+    # Writable folders first: they would hide a course that is in /tmp if they were mounted after it.
     for place, size in (
         (SCRATCH, limits.scratch),
         (EXCHANGE, limits.exchange),
         (SOCKETS, SOCKETS_SIZE),
         (SHARED_MEMORY, limits.scratch),
     ):
-        told += ["--size", str(size), "--tmpfs", place]
-    # After the folders that can be written: a course can lie in one of that name, say in /tmp.
+        argv += ["--size", str(size), "--tmpfs", place]
     for source, place in places:
-        told += ["--ro-bind", source, str(place)]
+        argv += ["--ro-bind", source, str(place)]
     for link in LINKS:
         if link.is_symlink():
-            told += ["--symlink", str(link.readlink()), str(link)]
+            argv += ["--symlink", str(link.readlink()), str(link)]
     for name, descriptor in accounts.items():
-        told += ["--ro-bind-data", str(descriptor), name]
+        argv += ["--ro-bind-data", str(descriptor), name]
     for folder in hidden():
-        told += ["--size", "4096", "--tmpfs", str(folder)]
-    # /proc, too: settings of the whole system are files there, which root's user id may write.
+        argv += ["--size", "4096", "--tmpfs", str(folder)]
+    # /proc, too: root's user id could write system settings there.
     for place in (*map(str, hidden()), "/proc", "/dev", "/"):
-        told += ["--remount-ro", place]
-    return [*told, "--chdir", SCRATCH, "--info-fd", str(info), "--", *HOLDER]
+        argv += ["--remount-ro", place]
+    return [*argv, "--chdir", SCRATCH, "--info-fd", str(info), "--", *HOLDER]
 
 
 def bubblewrap() -> str:
-    """The program."""
+    """The path of the bubblewrap program."""
     return shutil.which("bwrap") or "bwrap"

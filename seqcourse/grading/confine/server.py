@@ -1,8 +1,8 @@
-"""The warm process: imports, then forks a kernel for every request. ``warm`` starts it.
+"""The warm process: imports modules, then forks a kernel for every request. ``warm`` starts it.
 
     python -m seqcourse.grading.confine.server      (its standard input is a socket)
 
-It has one thread, or a fork would copy locks that nobody opens again.
+It must have one thread: a fork would copy the locks of other threads, and nobody would release them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from seqcourse.grading.confine.holder import Holder
 from seqcourse.grading.confine.limits import Limits
 from seqcourse.grading.confine.warm import LARGEST_REQUEST
 
-# What a kernel imports, and what it would import only when it starts or runs its first cell.
+# Modules that a kernel imports, also those imported only when it starts or runs its first cell.
 KERNEL_MODULES = (
     "ipykernel.kernelapp",
     "ipykernel.ipkernel",
@@ -40,11 +40,11 @@ KERNEL_MODULES = (
 
 
 def preload(modules: list[str], matplotlib_folder: str | None) -> None:
-    """Import these and have PyTorch do once what it prepares at the first use."""
+    """Import the modules, and trigger PyTorch's lazy initialisation."""
     if matplotlib_folder is not None:
         inside, os.environ["MPLCONFIGDIR"] = os.environ["MPLCONFIGDIR"], matplotlib_folder
     for name in KERNEL_MODULES:
-        with suppress(ImportError):  # another version of Jupyter may have moved it
+        with suppress(ImportError):  # other Jupyter versions may lack this module
             importlib.import_module(name)
     for name in modules:
         importlib.import_module(name)
@@ -55,15 +55,15 @@ def preload(modules: list[str], matplotlib_folder: str | None) -> None:
     if "torch" in modules:
         _warm_torch()
     calls.library()
-    # The collector would write to every object it looks at, and so copy its page in every child.
+    # Exclude all objects from garbage collection: it writes to objects, which would copy shared pages.
     gc.collect()
     gc.freeze()
 
 
 def _warm_torch() -> None:
-    """One step of an optimiser: the first one imports more than a second's worth of modules."""
+    """Take one optimiser step: the first one imports modules for more than a second."""
     torch = sys.modules["torch"]
-    torch.set_num_threads(1)  # the threads of a second one would not live through the fork
+    torch.set_num_threads(1)  # further threads would not survive the fork
     layer = torch.nn.Linear(2, 2)
     optimiser = torch.optim.Adam(layer.parameters())
     layer(torch.ones(1, 2)).sum().backward()
@@ -71,14 +71,14 @@ def _warm_torch() -> None:
 
 
 def threads() -> int:
-    """How many threads this process has."""
+    """The number of threads of this process."""
     return len(os.listdir("/proc/self/task"))
 
 
 class Server:
-    """Serves requests from the socket until its other end is closed, or the grader is gone.
+    """Serves requests from the socket until its other end is closed or the grader has ended.
 
-    Both are looked for: a process that the grader forked may keep its end of the socket open.
+    Checks both, because a process forked by the grader may keep its end of the socket open.
     """
 
     def __init__(self, requests: socket.socket, grader: int):
@@ -108,7 +108,7 @@ class Server:
                         return
 
     def reap(self) -> None:
-        """Take note of children that ended, so that nothing is left of them."""
+        """Reap ended child processes and close their holders."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -122,7 +122,7 @@ class Server:
                 holder.close()
 
     def answer(self) -> bool:
-        """Serve one request; False if there will be no more."""
+        """Serve one request; return False if no more can arrive."""
         try:
             asked, descriptors, _, _ = socket.recv_fds(self.requests, LARGEST_REQUEST, 1)
         except ConnectionResetError:
@@ -137,7 +137,7 @@ class Server:
         return True
 
     def start(self, asked: dict, report: socket.socket) -> None:
-        """Make a sandbox and fork a kernel into it."""
+        """Create a sandbox and fork a kernel into it."""
         limits = Limits(**asked["limits"])
         holder = Holder(limits, [Path(folder) for folder in asked["more"]])
         self.holders[holder.process.pid] = holder
@@ -159,18 +159,18 @@ class Server:
 
 
 def main() -> None:
-    """Import what the first message names, say so, and serve."""
+    """Import the modules named in the first message, report "ready", and serve requests."""
     requests = socket.socket(fileno=os.dup(0))
-    told = json.loads(requests.recv(LARGEST_REQUEST))
-    preload(told["preload"], told["matplotlib"])
+    settings = json.loads(requests.recv(LARGEST_REQUEST))
+    preload(settings["preload"], settings["matplotlib"])
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     try:
-        server = Server(requests, told["grader"])
+        server = Server(requests, settings["grader"])
         requests.send(b"ready")
     except OSError:
         return  # the grader is gone
-    os.dup2(nowhere, 2)  # what is said from now on, nobody reads
+    os.dup2(nowhere, 2)  # nobody reads stderr from now on
     os.close(nowhere)
     server.serve()
 

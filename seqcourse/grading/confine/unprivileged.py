@@ -1,10 +1,9 @@
-"""When root grades, the student's code still is not root outside of its sandbox.
+"""When root grades, student code must not have root's user id on the host.
 
-Linux gives some rights to root's user id alone, capabilities or not: a limit on processes does not
-hold for it, and files of the system under /proc belong to it. So bubblewrap is started by a user id
-that nobody has. That one may not be able to walk to the folders that are to be visible (Python can
-lie in /root), so root first mounts them one level below a folder that everybody can open, in a mount
-namespace that is seen by bubblewrap only.
+Even without capabilities, user id 0 has rights on Linux: RLIMIT_NPROC does not apply to it, and it owns
+system files under /proc. So bubblewrap runs under an unused user id. That user may lack access to the
+folders that must be visible (Python may be in /root). So root first bind-mounts them below a
+world-readable folder, in a mount namespace that only bubblewrap sees.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pathlib import Path
 
 import seqcourse
 
-NOBODY = 65533  # 65534 stands for every user that a namespace does not know
+NOBODY = 65533  # 65534 is taken: it represents all users that are unmapped in a namespace
 STAGE = "/tmp"
 CLONE_NEWNS = 0x20000
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
@@ -33,7 +32,7 @@ def _libc() -> ctypes.CDLL:
 
 @functools.cache
 def can_step_down() -> bool:
-    """Whether we are a root that may do this, and everybody may read what is to be seen."""
+    """Whether we are root with the needed capabilities, and Python and the package are readable."""
     if os.geteuid() != 0:
         return False
     status = Path("/proc/self/status").read_text()
@@ -46,20 +45,20 @@ def can_step_down() -> bool:
 
 
 def all_can_read(place: Path) -> bool:
-    """Whether a file or a folder can be read by everybody who finds it."""
+    """Whether a file or folder is world-readable."""
     return bool(place.stat().st_mode & stat.S_IROTH)
 
 
 def staged(index: int) -> str:
-    """Where the place with this number is for bubblewrap."""
+    """The path at which bubblewrap finds the place with this index."""
     return f"{STAGE}/{index}"
 
 
 def step_down(places: list[Path]) -> None:
-    """Mount these places for bubblewrap and become nobody. Called between fork and exec."""
+    """Mount these places for bubblewrap and switch to user NOBODY. Called between fork and exec."""
     _check(_libc().unshare(CLONE_NEWNS))
     _mount(None, "/", None, MS_REC | MS_PRIVATE)
-    # Opened before: some may lie below the folder that is covered now.
+    # Open the places first: some may be below STAGE, which the tmpfs hides.
     opened = [os.open(place, os.O_PATH) for place in places]
     _mount("tmpfs", STAGE, "tmpfs", 0, "mode=755")
     for index, descriptor in enumerate(opened):
@@ -86,7 +85,7 @@ def _check(result: int) -> None:
 
 @contextmanager
 def files_belong_to(user: int, group: int):
-    """Within, files that this thread makes belong to them: a sandbox knows no other user."""
+    """Inside the block, files created by this thread belong to this user and group."""
     changes = os.geteuid() == 0 and user != 0
     if changes:
         _libc().setfsgid(group)

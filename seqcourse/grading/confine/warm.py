@@ -1,10 +1,10 @@
-"""A process that has imported PyTorch & co., and the client that asks it for kernels.
+"""Client of the warm process, which has imported PyTorch and other modules and forks kernels.
 
-Importing them takes seconds; a fork takes milliseconds. The process holds no secrets: it is started
-with an environment of our own making, reads no file of the course but the package, and never runs a
-student's code; a forked child that does is a copy of nothing else. One request starts one kernel in
-one sandbox. The process and its sandboxes end when the client's end of the socket is closed, also
-when the client was killed.
+Importing takes seconds, a fork takes milliseconds. The process holds no secrets that a forked kernel
+could
+read: it starts with a fixed environment, reads no course files except the package, and never runs
+    student code itself. Each request starts one kernel in one sandbox. The process and its sandboxes end
+    when the client closes its end of the socket or is killed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading.confine.limits import Limits
 from seqcourse.grading.confine.sandbox import ENVIRONMENT
 
-# What the set-up cells of the notebooks import.
+# Modules that the notebooks' set-up cells import.
 PRELOAD = (
     "torch",
     "matplotlib.pyplot",
@@ -44,12 +44,12 @@ LARGEST_REQUEST = 1 << 16
 
 
 class Warm:
-    """A warm process, for one thread at a time. A context manager.
+    """A warm process, as a context manager. Use it from one thread at a time.
 
-    It is started again when it is gone. Kernels that it started end with it.
+    If the process has died, the next request restarts it. Its kernels end with it.
 
     Args:
-        preload: modules that it imports besides Jupyter's kernel.
+        preload: modules to import besides Jupyter's kernel.
     """
 
     def __init__(self, preload: Iterable[str] = PRELOAD):
@@ -60,15 +60,15 @@ class Warm:
 
     @property
     def pid(self) -> int | None:
-        """The process's id, or None if there is none now."""
+        """The process id, or None if the process is not running."""
         alive = self._process is not None and self._process.poll() is None
         return self._process.pid if self._process is not None and alive else None
 
     def start(self) -> None:
-        """Start the process if there is none; returns when it has imported everything.
+        """Start the process if it is not running, and wait until it has imported everything.
 
         Raises:
-            CourseError: it ended, or took too long; what it said last is quoted.
+            CourseError: it ended or took too long; the sentence quotes its last output.
         """
         with self._lock:
             if self.pid is None:
@@ -77,53 +77,56 @@ class Warm:
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        told = {
+        settings = {
             "preload": self.preload,
             "matplotlib": _matplotlib_folder(),
             "grader": os.getpid(),
         }
-        # A file, as nobody reads it while the process imports: a pipe could be full.
-        with theirs, tempfile.TemporaryFile() as said:
+        # stderr goes to a file, because nobody reads a pipe during the imports and it could fill up.
+        with theirs, tempfile.TemporaryFile() as stderr:
             self._process = subprocess.Popen(
-                # -P: the folder in which we happen to be, perhaps a submission, is not searched.
+                # -P: do not import modules from the current folder, which may be a submission.
                 [sys.executable, "-E", "-P", "-m", "seqcourse.grading.confine.server"],
                 stdin=theirs,
                 stdout=subprocess.DEVNULL,
-                stderr=said,
+                stderr=stderr,
                 env=dict(ENVIRONMENT),
                 cwd="/",
                 start_new_session=True,
             )
-            theirs.close()  # or we would wait for what nobody can send any more, when it has ended
+            theirs.close()  # so that recv fails if the process ends
             self._socket = ours
             try:
                 ours.settimeout(LONGEST_IMPORT)
-                ours.send(json.dumps(told).encode())
+                ours.send(json.dumps(settings).encode())
                 ready = ours.recv(LARGEST_REQUEST) == b"ready"
             except OSError:
                 ready = False
             if not ready:
                 self._stop()
-                said.seek(0)
-                last = said.read().decode(errors="replace").strip().split("\n")[-1]
+                stderr.seek(0)
+                last = stderr.read().decode(errors="replace").strip().split("\n")[-1]
                 raise CourseError(
                     f"The process that imports {', '.join(self.preload) or 'Jupyter'} for the kernels "
-                    f"should be ready, but ended: {last or 'it said nothing'}."
+                    f"should be ready, but ended: {last or 'without output'}."
                 )
 
     def request(self, limits: Limits, connection: dict, groups: Iterable[Path], more: Iterable[Path]):
-        """Ask for a kernel in a sandbox of its own.
+        """Request a kernel in its own sandbox.
 
         Args:
-            limits: of that sandbox.
-            connection: what a connection file of Jupyter holds.
+            limits: limits of the sandbox.
+            connection: content of a Jupyter connection file.
             groups: control groups that its processes join.
-            more: folders that it can read besides.
+            more: further folders to make readable.
 
         Returns:
-            A socket on which messages come, each a JSON object: ``holder`` and ``pid`` (process ids),
-            ``listening``, ``failed`` (a sentence), ``ended`` (exit code, or minus a signal). Closing
-            it ends the sandbox.
+            A socket that receives JSON objects with one of the keys ``holder`` and ``pid`` (process
+            ids), ``listening``, ``failed`` (a sentence), ``ended`` (exit code, or minus the signal).
+            Closing the socket ends the sandbox.
+
+        Raises:
+            CourseError: the process cannot be reached, even after a restart.
         """
         asked = {
             "limits": asdict(limits),
@@ -159,7 +162,7 @@ class Warm:
             self._process = None
 
     def close(self) -> None:
-        """End the process, and with it every kernel that it started."""
+        """End the process and all its kernels."""
         with self._lock:
             self._stop()
 
@@ -176,7 +179,7 @@ class Warm:
 
 
 def _matplotlib_folder() -> str | None:
-    """Where this user's list of fonts is, which takes seconds to make; inside there is no home."""
+    """The folder of this user's font cache, which takes seconds to rebuild; the sandbox has no home."""
     try:
         import matplotlib
     except ImportError:

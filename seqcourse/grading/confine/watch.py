@@ -1,7 +1,7 @@
-"""Looks after a sandbox from outside: adds up what its processes use, and ends it in time.
+"""Monitor a sandbox from outside: add up the usage of its processes, and kill it above a limit.
 
-Limits of single processes do not stop many of them together, and control groups can often not be
-set up. The sandbox's own /proc lists exactly its processes, so it is read there.
+Per-process limits do not limit the total, and control groups are often unavailable. The sandbox's own
+/proc lists exactly its processes, so usage is read there.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ from dataclasses import dataclass
 from seqcourse.grading.confine.limits import Limits, size_in_words
 
 INTERVAL = 0.1
-OURS = 2  # processes of the holder
-# Fields of /proc/PID/stat after the program's name: processor time, its own and that of children
-# that ended, in user mode and in the system's; threads; when it started.
+OURS = 2  # the holder's processes
+# Indices of fields in /proc/PID/stat after the program's name: user and system time of the process,
+# the same of its ended children, number of threads, start time.
 UTIME, STIME, CUTIME, CSTIME, THREADS, STARTED = 11, 12, 13, 14, 17, 19
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What the processes of a sandbox use at one moment; memory is at most this."""
+    """The current usage of a sandbox's processes.
+
+    processes: processes and threads. memory: bytes, an upper bound. cpu: seconds.
+    """
 
     processes: int
     memory: int
@@ -32,41 +35,44 @@ class Usage:
 
 
 class Meter:
-    """Reads what a sandbox uses.
+    """Reads the usage of a sandbox.
 
     Args:
-        proc: a file descriptor of the sandbox's /proc; it is closed by ``close``.
+        proc: a file descriptor of the sandbox's /proc, closed by ``close``.
     """
 
     def __init__(self, proc: int):
         self.proc = proc
         self.tick = os.sysconf("SC_CLK_TCK")
-        self.seen: dict[tuple[str, str], int] = {}  # process and its start -> processor time
-        self.gone = 0  # processor time of those that ended
+        self.seen: dict[tuple[str, str], int] = {}  # (pid, start time) -> processor time in ticks
+        self.gone = 0  # ticks of processes that have ended
 
     def read(self) -> Usage:
-        """Add up what there is now."""
+        """Add up the current usage of all processes."""
         processes = memory = inherited = 0
         now = {}
         for pid in self._pids():
             try:
                 stat = self._file(pid, "stat").rpartition(")")[2].split()
-                # Without what is mapped from files; too much, as pages shared by a fork count twice.
+                # Without file mappings. An overestimate: pages shared after a fork count twice.
                 memory += _kilobytes(self._file(pid, "status"), "RssAnon:", "RssShmem:") * 1024
             except OSError:
-                continue  # it ended meanwhile
+                continue  # the process has ended
             processes += int(stat[THREADS])
             now[pid, stat[STARTED]] = int(stat[UTIME]) + int(stat[STIME])
             inherited += int(stat[CUTIME]) + int(stat[CSTIME])
-        # Two counts, each of which can only be too small: a process that ended counts with what it had
-        # used when it was last seen, or with what its parent inherited from it.
+        # Two lower bounds for ended processes: their time when last seen, and the time that their
+        # parents inherited. Use the larger one.
         self.gone += sum(used for who, used in self.seen.items() if who not in now)
         self.seen = now
         ticks = sum(now.values()) + max(self.gone, inherited)
         return Usage(processes, memory, ticks / self.tick)
 
     def exact_memory(self) -> int:
-        """Memory with shared pages counted once; slower. A process that hides counts in full."""
+        """Memory in bytes with shared pages counted once; slower than ``read``.
+
+        A process whose smaps are unreadable counts in full.
+        """
         memory = 0
         for pid in self._pids():
             with suppress(FileNotFoundError, ProcessLookupError):
@@ -90,18 +96,18 @@ class Meter:
 
 
 def _kilobytes(text: str, *names: str) -> int:
-    """The sum of the lines of these names, as in "RssAnon:  1024 kB"."""
+    """The sum of the lines that begin with these names, such as "RssAnon:  1024 kB"."""
     return sum(int(line.split()[1]) for line in text.split("\n") if line.startswith(names))
 
 
 class Watch(threading.Thread):
-    """Ends a sandbox that uses more than it may.
+    """A thread that kills a sandbox when it exceeds a limit.
 
     Args:
-        meter: of the sandbox; closed when the watch ends.
-        limits: what it may use.
-        end: called once with what it did, as the part of a sentence.
-        also: tells what else it does that ends it, or "".
+        meter: the sandbox's meter; closed when the watch ends.
+        limits: the sandbox's limits.
+        end: called once with the reason, as the end of a sentence.
+        also: returns another reason to end the sandbox, or "".
     """
 
     def __init__(
@@ -118,7 +124,7 @@ class Watch(threading.Thread):
                 try:
                     found = self.excess(time.monotonic() - started)
                 except OSError:
-                    return  # its /proc is gone, and so is everything in it
+                    return  # the sandbox has ended
                 if found:
                     self.end(found)
                     return
@@ -126,7 +132,7 @@ class Watch(threading.Thread):
             self.meter.close()
 
     def excess(self, seconds: float) -> str:
-        """What is exceeded now, or ""."""
+        """The exceeded limit as the end of a sentence, or ""."""
         limits, usage = self.limits, self.meter.read()
         if usage.processes - OURS > limits.processes:
             return f"started more than {limits.processes} processes"
@@ -139,7 +145,7 @@ class Watch(threading.Thread):
         return self.also()
 
     def stop(self) -> None:
-        """Stop looking, and wait until the last look is over."""
+        """Stop monitoring, and wait until the thread has ended."""
         self.over.set()
         if self is not threading.current_thread() and self.ident is not None:
             self.join()

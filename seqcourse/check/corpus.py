@@ -1,0 +1,162 @@
+"""Right and wrong answers as text: a wrong answer is a small change to a right one.
+
+``solutions/checks/psN/<exercise>.txt`` holds the answers that test the checks of one exercise::
+
+    === right: by hand
+    def causal_mask(size, past=0):
+        return torch.ones(size, past + size).tril(diagonal=past).bool()
+
+    === wrong: one ahead | the one behind it
+    diagonal=past  =>  diagonal=past + 1
+
+A wrong answer has a name and, after ``|``, the words that the checks must say. Below stands one of:
+
+- pieces to replace in the right answer above: ``old  =>  new``. The old piece must occur exactly once,
+  or as often as ``3x old  =>  new`` says. Without a new piece the old one is deleted.
+- lines to replace, as in a diff: ``- `` before an old line, ``+ `` before a new one, two spaces before
+  a line that stays and shows the place. A blank line separates two places.
+- a whole answer, where no small change makes it.
+
+``=== survives: DropCall, line 5 | why`` explains an operator mutant that may keep every point; below
+stands what line 5 of the solution then reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from seqcourse.check.hidden import Check, Poll
+from seqcourse.errors import CourseError
+
+HEADER = re.compile(r"=== (right|wrong|survives): (.+?)(?: \| (.+))?")
+PIECE = re.compile(r"(?:(\d+)x )?(\S.*?) +=>(?: +(\S.*))?")
+DIFF = re.compile(r"(?!.* =>)(?:[-+](?: |$)|  )", re.MULTILINE)
+CHANGE = re.compile(rf"{DIFF.pattern}|.* =>", re.MULTILINE)  # how a change begins, and nothing else
+LETTERS = "abcd"
+
+
+class Answers(NamedTuple):
+    """The answers to one exercise, each a tuple."""
+
+    wrong: list[tuple[str, ...]]  # (name, source, words that the checks must say)
+    right: list[tuple[str, str]]  # (style, source)
+    survives: list[tuple[str, int, str, str]]  # (operator, line, text of the line, why)
+
+
+def answers_to(checks: Sequence[Check], folder: Path) -> dict[str, Answers]:
+    """The answers that test these checks, by exercise, in the order of the checks.
+
+    Args:
+        folder: one text file for each exercise; wrong answers to a poll need no file.
+
+    Raises:
+        CourseError: a text cannot be read, or belongs to no check; the sentence says where.
+    """
+    texts = {path.stem: path for path in folder.glob("*.txt") if path.name != "checks.txt"}
+    found = {}
+    for name, check in {check.answer: check for check in checks}.items():
+        if name in texts:
+            found[name] = read(texts.pop(name))
+        elif isinstance(check, Poll):
+            found[name] = Answers(poll_answers(check), [], [])
+    for path in texts.values():
+        raise CourseError(
+            f"{_place(path)} should be named after an exercise, but no check has that name."
+        )
+    return found
+
+
+def poll_answers(poll: Poll) -> list[tuple[str, str]]:
+    """Every wrong letter, and what is not one letter."""
+    wrong = [(f"the letter {letter}", letter) for letter in LETTERS if letter != poll.right]
+    wrong += [("no answer", None), ("all letters at once", LETTERS), ("a list of letters", [*LETTERS])]
+    wrong += [("a letter that is no answer", "x"), ("a capital letter", poll.right.upper())]
+    return [(name, f"{poll.answer} = {value!r}\n") for name, value in wrong]
+
+
+def read(path: Path) -> Answers:
+    """The answers in one text.
+
+    Raises:
+        CourseError: something does not fit; the sentence says in which answer, and what.
+    """
+    answers = Answers([], [], [])
+    for header, body in _sections(path):
+        match = HEADER.fullmatch(header)
+        try:
+            if not match or not body.strip():
+                raise ValueError(
+                    "it should be '=== right: style' or '=== wrong: name | words', with lines below"
+                )
+            _add(answers, *match.groups(), body)
+        except ValueError as error:
+            raise CourseError(f"{_place(path)}, {header!r}: {error}.") from error
+    return answers
+
+
+def _place(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+def _sections(path: Path) -> Iterator[tuple[str, str]]:
+    """Every header and the text below it, without blank lines at the ends."""
+    start, *parts = re.split(r"^(?====)", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for part in [start] * bool(start.strip()) + parts:
+        header, _, body = part.partition("\n")
+        yield header, body.strip("\n") + "\n"
+
+
+def _add(answers: Answers, kind: str, name: str, says: str | None, source: str) -> None:
+    """Put one answer to the others; raises ValueError for what does not fit."""
+    if kind == "survives":
+        operator, _, line = name.partition(", line ")
+        if not (line.isdigit() and says):
+            raise ValueError("it should be '=== survives: operator, line 3 | why'")
+        answers.survives.append((operator, int(line), source.strip(), says))
+        return
+    if any(name == other for other, *_ in answers.right + answers.wrong):
+        raise ValueError("another answer has this name")
+    if kind == "wrong" and CHANGE.match(source):
+        if not answers.right:
+            raise ValueError("there is no right answer above to change")
+        source = changed(answers.right[-1][1], source)
+    if kind == "right":
+        answers.right.append((name, source))
+    else:
+        answers.wrong.append((name, source, *([says] if says else [])))
+
+
+def changed(source: str, change: str) -> str:
+    """A right answer after a change.
+
+    Raises:
+        ValueError: a line is no change, or what it replaces does not occur as often as it says.
+    """
+    for block in re.split(r"\n\n+", change):
+        lines = block.splitlines()
+        if all(DIFF.match(line) for line in lines):
+            old, new = (_side(lines, sign) for sign in "-+")
+            source = _replaced(source, old, new, start="^")
+            continue
+        for line in lines:
+            piece = PIECE.fullmatch(line)
+            if not piece:
+                raise ValueError(f"{line!r} is no change, which would be 'old  =>  new'")
+            times, old, new = piece.groups("")
+            source = _replaced(source, old, new, int(times or 1))
+    return source
+
+
+def _side(lines: Sequence[str], sign: str) -> str:
+    """The lines of a diff before (-) or after (+) the change."""
+    return "".join(f"{line[2:]}\n" for line in lines if line[0] in (sign, " "))
+
+
+def _replaced(source: str, old: str, new: str, times: int = 1, start: str = "") -> str:
+    source, found = re.subn(start + re.escape(old), lambda _: new, source, flags=re.MULTILINE)
+    if found != times:
+        raise ValueError(f"{old!r} occurs {found} times in the right answer above, not {times}")
+    return source

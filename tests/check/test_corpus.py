@@ -1,0 +1,108 @@
+"""The text of right and wrong answers: what it says, and the sentence for what does not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from seqcourse.check.corpus import answers_to, changed, poll_answers, read
+from seqcourse.check.hidden import Poll
+from seqcourse.errors import CourseError
+
+RIGHT = """=== right: two lines
+def scaled(x, by):
+    y = x * by
+    return y
+"""
+
+
+def text(folder: Path, *sections: str) -> Path:
+    (folder / "scaled.txt").write_text("\n".join(sections))
+    return folder / "scaled.txt"
+
+
+def test_right_whole_and_surviving_answers_are_read_as_they_stand(tmp_path):
+    whole = "=== wrong: zero | is 0: a | b\ndef scaled(x, by):\n\n    return 0\n"
+    survives = "=== survives: DropCall, line 3 | why not\n    return (y) | 0\n"
+    answers = read(text(tmp_path, RIGHT, whole, survives))
+    assert answers.right == [("two lines", "def scaled(x, by):\n    y = x * by\n    return y\n")]
+    assert answers.wrong == [("zero", "def scaled(x, by):\n\n    return 0\n", "is 0: a | b")]
+    assert answers.survives == [("DropCall", 3, "return (y) | 0", "why not")]
+
+
+def test_a_change_belongs_to_the_right_answer_above_it(tmp_path):
+    one_line = "=== right: one line\ndef scaled(x, by):\n    return x * by\n"
+    wrong = "=== wrong: {} | words\n*  =>  +\n"
+    answers = read(text(tmp_path, RIGHT, wrong.format("first"), one_line, wrong.format("second")))
+    assert [style for style, _ in answers.right] == ["two lines", "one line"]
+    assert answers.wrong == [
+        ("first", "def scaled(x, by):\n    y = x + by\n    return y\n", "words"),
+        ("second", "def scaled(x, by):\n    return x + by\n", "words"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "result"),
+    [
+        ("b + c  =>  b", "a = b\nif a:\n    a = b\n"),
+        ("+ c  =>", "a = b \nif a:\n    a = b\n"),
+        ("2x b  =>  x", "a = x + c\nif a:\n    a = x\n"),
+        ("+ c  =>  - c\nif a  =>  if not a", "a = b - c\nif not a:\n    a = b\n"),
+        ("- if a:\n-     a = b", "a = b + c\n"),
+        ("  if a:\n+\n+     b = a", "a = b + c\nif a:\n\n    b = a\n    a = b\n"),
+        ("- a = b + c\n+ a = c\n\n-     a = b\n+     a = 0", "a = c\nif a:\n    a = 0\n"),
+        ("+ c  =>  - c\n\n- if a:\n+ if b:", "a = b - c\nif b:\n    a = b\n"),
+    ],
+)
+def test_pieces_and_lines_are_replaced(change, result):
+    source = "a = b + c\nif a:\n    a = b\n"
+    assert changed(source, f"{change}\n") == result
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        ("=== maybe: this\nx = 1", "'=== maybe: this': it should be '=== right: style'"),
+        ("=== wrong: nothing below | words", "with lines below"),
+        ("=== right: two lines\nx = 1", "another answer has this name"),
+        ("=== wrong: two lines | words\n*  =>  +", "another answer has this name"),
+        ("=== wrong: absent | words\nz  =>  a", "'z' occurs 0 times .* not 1"),
+        ("=== wrong: often | words\ny  =>  a", "'y' occurs 4 times .* not 1"),
+        ("=== wrong: half | words\n3x return  =>  a", "'return' occurs 1 times .* not 3"),
+        ("=== wrong: no such line | words\n-   y = x * by", "occurs 0 times"),
+        ("=== wrong: no place | words\n+     y = x * by", "occurs"),
+        ("=== wrong: mixed | words\n*  =>  +\ny = 2", "'y = 2' is no change"),
+        ("=== survives: DropCall | why\nx", "operator, line 3"),
+        ("=== survives: DropCall, line 3\nx", "operator, line 3"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_its_place(tmp_path, section, words):
+    with pytest.raises(CourseError, match=words) as caught:
+        read(text(tmp_path, RIGHT, section + "\n"))
+    assert f"{tmp_path.name}/scaled.txt" in str(caught.value)
+
+
+def test_a_text_begins_with_a_header_and_a_change_needs_a_right_answer(tmp_path):
+    with pytest.raises(CourseError, match="it should be"):
+        read(text(tmp_path, "a note\n", RIGHT))
+    with pytest.raises(CourseError, match="no right answer above"):
+        read(text(tmp_path, "=== wrong: first | words\n*  =>  +\n", RIGHT))
+
+
+def test_every_text_belongs_to_a_check(tmp_path):
+    text(tmp_path, RIGHT)
+    with pytest.raises(CourseError, match="scaled.txt should be named after an exercise"):
+        answers_to([Poll("poll_1-grade", "poll_1", "b")], tmp_path)
+
+
+def test_wrong_answers_to_a_poll_are_made_from_its_right_letter(tmp_path):
+    poll = Poll("poll_1-grade", "poll_1", "b")
+    made = answers_to([poll], tmp_path / "missing")["poll_1"].wrong
+    assert made == poll_answers(poll)
+    values = []
+    for _, source in made:
+        space: dict = {}
+        exec(source, space)
+        values.append(space["poll_1"])
+    assert values == ["a", "c", "d", None, "abcd", ["a", "b", "c", "d"], "x", "B"]
