@@ -18,11 +18,11 @@ from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.outcome import grade_cells, outputs, points_for, some, status_of, told
-from seqcourse.grading.run import Ran, Runner
+from seqcourse.grading.run import Runner
 
 if TYPE_CHECKING:
     from seqcourse.check.hidden import Check
-    from seqcourse.check.verdict import Judge, Verdict
+    from seqcourse.check.verdict import Judge
 
 TIMEOUT = 120
 
@@ -189,7 +189,7 @@ class Examiner:
                     f"CHECKS in solutions/checks/{name}.py should have a check for the grade cell "
                     f"{cell}, but has none. Write one, or take the cell out of the notebook."
                 )
-            verdict = self._verdict(judges[cell], cell, ran, book)
+            verdict = judges[cell].verdict(ran.answers[cell].data, ran.answers[cell].ending)
             points[cell] = points_for(verdict.share, worth)
             messages[cell] = "" if verdict.share >= 1 else told(verdict, judges[cell])
             node.outputs = outputs(points[cell], worth, messages[cell])
@@ -201,19 +201,3 @@ class Examiner:
             "points": points,
             "messages": messages,
         }
-
-    def _verdict(self, judge: Judge, cell: str, ran: Ran, book: nbformat.NotebookNode) -> Verdict:
-        """The verdict on one grade cell, after a look for what its answer may not use."""
-        from seqcourse.check.verdict import Verdict
-        from seqcourse.grading.forbidden import sentence, uses
-
-        answer = ran.answers[cell]
-        sources = [
-            node.source
-            for node in book.cells
-            if node.cell_type == "code" and not node.metadata.get("nbgrader", {}).get("grade")
-        ]
-        found = uses(sources, judge.check.answer, judge.check.forbid)
-        if found:
-            return Verdict(0.0, (sentence(found[0], judge.check.answer),))
-        return judge.verdict(answer.data, answer.ending)

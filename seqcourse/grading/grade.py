@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from seqcourse.errors import CourseError
+from seqcourse.grading.attempts import attempt
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.records import (
@@ -204,7 +205,8 @@ class _Run:
         return record
 
     def _load(self, student: str) -> Snapshot:
-        return folder_snapshot(self.course.submitted / student / self.name)
+        found = folder_snapshot(self.course.submitted / student / self.name)
+        return replace(found, attempt=attempt(self.course, self.name, student, found.digest()))
 
     def _keep(self, record: Record) -> None:
         self.records[record.student] = record

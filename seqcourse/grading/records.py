@@ -57,6 +57,7 @@ class Record:
     remarks: tuple[str, ...] = ()
     messages: dict[str, str] = field(default_factory=dict)
     before: bool = field(default=False, compare=False)
+    attempt: int = 1
 
     @property
     def has_grade(self) -> bool:

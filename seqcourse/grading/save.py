@@ -68,6 +68,7 @@ class Saver:
             fingerprint,
             done.remarks,
             done.messages,
+            attempt=submission.attempt,
         )
         write_record(self.course, record)
         return record

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 import threading
+from collections.abc import Callable
+from functools import cache, partial
 
 import numpy
 import pytest
@@ -33,21 +35,22 @@ def graded(tmp_path_factory) -> classroom.Graded:
 
 
 @pytest.fixture(scope="module")
-def hidden(graded) -> numpy.ndarray:
-    return hidden_numbers(graded.course)
+def hidden(graded) -> Callable[[str], numpy.ndarray]:
+    """The hidden numbers of a student, by name."""
+    return cache(partial(hidden_numbers, graded.course))
 
 
-def hidden_numbers(course: Course) -> numpy.ndarray:
-    """Inputs and expected values of this class's hidden checks, sorted."""
+def hidden_numbers(course: Course, student: str) -> numpy.ndarray:
+    """Inputs and expected values of a student's hidden checks, sorted."""
     found = []
     with Examiner(course) as examiner:
-        for judge in examiner.judges(NAME).values():
-            if not hasattr(judge.check, "make"):
+        for judge in examiner.judges(NAME, student, attempt=1).values():
+            if not hasattr(judge.check, "exercise"):
                 continue
             for given in judge.given().values():
                 plain = [value for value in given.values() if not callable(value)]
-                if judge.check.reference:
-                    plain.append(judge.check.reference(*given.values()))
+                if judge.check.exercise.reference:
+                    plain.append(judge.check.exercise.reference(*given.values()))
                 for value in arrays(**{f"x{k}": item for k, item in enumerate(plain)}).values():
                     if value.dtype.kind == "f":
                         found.append(value.ravel())
@@ -78,8 +81,9 @@ def test_the_corpus_is_large_and_of_every_kind():
 
 
 def test_a_leak_would_be_seen(hidden):
-    told = f"the inputs are {hidden[7]:.8f} and 0.123456789123"
-    assert secret_numbers(told, hidden) == [f"{hidden[7]:.8f}"]
+    numbers = hidden("perfect")
+    told = f"the inputs are {numbers[7]:.8f} and 0.123456789123"
+    assert secret_numbers(told, numbers) == [f"{numbers[7]:.8f}"]
     assert classroom.loot(f"x {classroom.canary('check')} y")
 
 
@@ -117,7 +121,7 @@ def test_an_attack_ends_with_a_status_and_a_sentence(graded, attack):
 def test_an_attack_finds_nothing_hidden(graded, hidden, attack):
     for name, text in graded.texts(attack.name):
         assert not classroom.loot(text), name
-        assert not secret_numbers(text, hidden), name
+        assert not secret_numbers(text, hidden(attack.name)), name
 
 
 def test_no_work_stays_behind(graded):
@@ -132,7 +136,7 @@ def test_the_page_shows_nothing_hidden_and_runs_nothing(graded, hidden, name):
     page = make_feedback(graded.course, NAME, name).read_text(encoding="utf-8")
     text = html.unescape(re.sub(r"<[^>]+>", "", page))
     assert not classroom.loot(text)
-    assert not secret_numbers(text, hidden)
+    assert not secret_numbers(text, hidden(name))
     for program in ("'OW' + 'NED'", "'OW'+'NED'", '"OW"+"NED"', "javascript:"):
         assert not re.search(rf"<[^>]*{re.escape(program)}", page), "a program in a tag"
         assert not re.search(rf"<script[^>]*>[^<]*{re.escape(program)}", page), "a program"

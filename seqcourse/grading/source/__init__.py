@@ -1,1 +1,0 @@
-"""Reading a student's source without running it: names, aliases, constants."""
