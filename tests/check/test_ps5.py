@@ -25,19 +25,19 @@ WEIGHTS = (tensor(ZERO + ZERO + EYE), tensor([0] * 6), tensor([[1, 2], [0, 4]]),
 
 
 def test_causal_mask():
-    square, past = ps5.reference_causal_mask(3), ps5.reference_causal_mask(2, 2)
+    square, past = ps5.causal_mask.reference(3), ps5.causal_mask.reference(2, 2)
     assert f"`causal_mask(3)` is `{square.tolist()}`" in TEXT["ps5-causal_mask-md"]
     assert f"`causal_mask(2, 2)` is `{past.tolist()}`" in TEXT["ps5-causal_mask-md"]
 
 
 def test_padding_mask():
-    mask = ps5.reference_padding_mask(torch.tensor([3, 2]), 4)
+    mask = ps5.padding_mask.reference(torch.tensor([3, 2]), 4)
     assert f"is `{mask.tolist()}`" in TEXT["ps5-padding_mask-md"]
 
 
 def test_combine():
     padding = torch.tensor([[True, True, False]])
-    both = ps5.reference_combine(padding, ps5.reference_causal_mask(3))
+    both = ps5.combine.reference(padding, ps5.causal_mask.reference(3))
     assert f"`padding = {padding.tolist()}`" in TEXT["ps5-combine-md"]
     assert f"the result is `{both.tolist()}`" in TEXT["ps5-combine-md"]
 
@@ -45,31 +45,31 @@ def test_combine():
 def test_attention():
     q = tensor([[2 * math.log(3), 0, 0, 0]])
     k, v = tensor([[1, 0, 0, 0], [0, 0, 0, 0], [5, 0, 0, 0]]), tensor([[4], [0], [9]])
-    y, weights = ps5.reference_attention(q, k, v, torch.tensor([[True, True, False]]))
+    y, weights = ps5.attention.reference(q, k, v, torch.tensor([[True, True, False]]))
     assert torch.allclose(weights, tensor([[0.75, 0.25, 0]])) and y.item() == pytest.approx(3)
     assert r"0.75 \cdot 4 = 3$" in TEXT["ps5-attention-md"]
-    y, weights = ps5.reference_attention(q, k, v, torch.tensor([[False] * 3]))
+    y, weights = ps5.attention.reference(q, k, v, torch.tensor([[False] * 3]))
     assert y.item() == 0 and not weights.any()
 
 
 def test_split_and_merge_heads():
     x = tensor([[[1, 2, 3, 4], [5, 6, 7, 8]]])
-    pieces = ps5.reference_split_heads(x, 2)
+    pieces = ps5.split_heads.reference(x, 2)
     assert f"becomes `{pieces.int().tolist()}`" in TEXT["ps5-split_heads-md"]
     assert f"`{pieces.int().tolist()}` becomes `{x.int().tolist()}`" in TEXT["ps5-merge_heads-md"]
-    assert torch.equal(ps5.reference_merge_heads(pieces), x)
+    assert torch.equal(ps5.merge_heads.reference(pieces), x)
 
 
 def test_multi_head_and_cached_step():
     x = tensor([[[1, 0], [0, 1]]])
-    y, weights = ps5.reference_multi_head(x, None, *WEIGHTS, 2)
+    y, weights = ps5.multi_head.reference(x, None, *WEIGHTS, 2)
     assert y.tolist() == [[[1.5, 2], [1.5, 2]]] and (weights == 0.5).all()
     assert r"= (1.5, 2)$ at both places" in TEXT["ps5-multi_head-md"]
-    y, _ = ps5.reference_multi_head(x, None, *WEIGHTS, 2, ps5.reference_causal_mask(2))
+    y, _ = ps5.multi_head.reference(x, None, *WEIGHTS, 2, ps5.causal_mask.reference(2))
     assert y.tolist() == [[[1, 0], [1.5, 2]]]
     assert "`[[[1, 0], [1.5, 2]]]`" in TEXT["ps5-multi_head-md"]
     past = [tensor([[[[0]], [[0]]]]), tensor([[[[1]], [[0]]]])]
-    y, longer = ps5.reference_cached_step(x[:, 1:], past, *WEIGHTS, 2)
+    y, longer = ps5.cached_step.reference(x[:, 1:], past, *WEIGHTS, 2)
     assert y.tolist() == [[[1.5, 2]]] and longer[1].tolist() == [[[[1], [0]], [[0], [1]]]]
     assert "The outputs are `[[[1.5, 2]]]`" in TEXT["ps5-cached_step-md"]
     assert "`[1, 0]` for head 0 and `[0, 1]` for head 1" in TEXT["ps5-cached_step-md"]
@@ -82,7 +82,7 @@ def test_generate():
         widths.append(tokens.shape[1])
         return torch.nn.functional.one_hot(tokens + 1, 20).double(), "read"
 
-    text = ps5.reference_generate(count_on, torch.tensor([[3, 4]]), 3)
+    text = ps5.generate.reference(count_on, torch.tensor([[3, 4]]), 3)
     assert text.tolist() == [[3, 4, 5, 6, 7]] and widths == [2, 1, 1]
     assert "gives `[[3, 4, 5, 6, 7]]` in three calls with 2, 1 and 1 tokens" in TEXT["ps5-generate-md"]
 
@@ -90,7 +90,7 @@ def test_generate():
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("new", [1, 3])
 def test_the_references_are_the_package_and_a_step_is_a_part_of_the_whole(seed, new):
-    given = ps5.multi_head_arguments(2, 6, 3, 4, seed=seed)
+    given = ps5.multi_head.make(2, 6, 3, 4, seed=seed)
     x, weights = given["x"], [given[name] for name in ("w_in", "b_in", "w_out", "b_out")]
     layer = nn.MultiHeadAttention(12, 3).double()
     with torch.no_grad():
@@ -98,10 +98,10 @@ def test_the_references_are_the_package_and_a_step_is_a_part_of_the_whole(seed, 
         for parameter, value in zip(places, weights, strict=True):
             parameter.copy_(value)
     whole, maps = layer(x, causal=True, need_weights=True)
-    mine = ps5.reference_multi_head(x, None, *weights, 3, ps5.reference_causal_mask(6))
+    mine = ps5.multi_head.reference(x, None, *weights, 3, ps5.causal_mask.reference(6))
     assert torch.allclose(mine[0], whole) and torch.allclose(mine[1], maps)
     past = list(layer.keys_values(x[:, :-new]))
-    y, longer = ps5.reference_cached_step(x[:, -new:], past, *weights, 3)
+    y, longer = ps5.cached_step.reference(x[:, -new:], past, *weights, 3)
     assert torch.allclose(y, whole[:, -new:])
     assert all(torch.allclose(*pair) for pair in zip(longer, layer.keys_values(x), strict=True))
 
@@ -109,7 +109,7 @@ def test_the_references_are_the_package_and_a_step_is_a_part_of_the_whole(seed, 
 @pytest.mark.parametrize("seed", range(20))
 def test_masks_are_what_their_kind_says(seed):
     for queries, keys, kind in [(4, 5, "mask"), (3, 6, "hidden"), (5, 4, "nothing")]:
-        given = ps5.attention_arguments(2, 2, queries, keys, 3, 2, kind=kind, seed=seed)
+        given = ps5.attention.make(2, 2, queries, keys, 3, 2, kind=kind, seed=seed)
         mask = given["mask"].expand(2, 1, queries, keys)
         empty = torch.arange(queries) % 3 == 0 if kind == "nothing" else torch.zeros(queries).bool()
         assert (mask.sum(dim=-1)[..., ~empty] >= 2).all() and not mask[..., empty, :].any()
@@ -120,7 +120,7 @@ def test_masks_are_what_their_kind_says(seed):
 
 def test_nan_removed_from_the_outputs_only_spoils_the_values():
     """The gradient that exercise 3 asks about."""
-    given = ps5.attention_arguments(1, 1, 4, 3, 2, 2, kind="nothing")
+    given = ps5.attention.make(1, 1, 4, 3, 2, 2, kind="nothing")
     v = given["v"].requires_grad_()
     scores = (given["q"] @ given["k"].mT).masked_fill(~given["mask"], float("-inf"))
     (scores.softmax(-1) @ v).nan_to_num(0.0).sum().backward()
@@ -132,8 +132,8 @@ def test_nan_removed_from_the_outputs_only_spoils_the_values():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_what_the_small_decoder_writes_depends_on_all_before(seed):
-    given = ps5.generate_arguments(3, 4, 8, seed=seed)
-    text = ps5.reference_generate(**given)
+    given = ps5.generate.make(3, 4, 8, seed=seed)
+    text = ps5.generate.reference(**given)
     assert len(text[:, 4:].unique()) > 1
     anew = given["prompt"]
     for _ in range(8):
@@ -144,7 +144,7 @@ def test_what_the_small_decoder_writes_depends_on_all_before(seed):
 
 def test_three_parts_in_place_of_two_are_told_by_the_self_check():
     def apart(*arguments):
-        y, (k, v) = ps5.reference_cached_step(*arguments)
+        y, (k, v) = ps5.cached_step.reference(*arguments)
         return y, k, v
 
     with pytest.raises(Mistake, match="but it returned three"):

@@ -235,7 +235,7 @@ def judge_nothing(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], 
 
 
 def _look(student: Callable[..., Pair]) -> None:
-    """Raise Mistake when the result is right for rows with nothing to attend to, and a gradient is not."""
+    """Raise Mistake when rows with nothing to attend to come out right, but their gradient does not."""
     nothing = dict(batch=2, heads=2, queries=4, keys=5, d=3, d_v=3, kind="nothing", seed=5)
     given = attention_arguments(**nothing)
     got = outcome(student, tuple(given.values()))
@@ -296,6 +296,7 @@ attention = Exercise(
         "Block",
         "LlamaBlock",
     ),
+    variants={"nothing": {"judge": judge_nothing}},
     idea="A query shares out 1 over the keys it may look at, and nothing where it may look at none.",
     see=("08", "Do not look ahead"),
 )

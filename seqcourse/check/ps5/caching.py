@@ -10,15 +10,11 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.compare import outcome
-from seqcourse.check.core import Case, Likely, Mistake
+from seqcourse.check.compare import Likely, Mistake, outcome
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
-from seqcourse.check.ps5.projecting import FORBIDDEN as _FORBIDDEN
-from seqcourse.check.ps5.projecting import drawn_weights
-
-FORBIDDEN = {"cached_step": _FORBIDDEN["multi_head"]}
-Cache = list[Tensor]
+from seqcourse.check.ps5.projecting import LIBRARY, WEIGHTS, drawn_weights
 
 
 def cached_arguments(
@@ -32,9 +28,9 @@ def cached_arguments(
 ) -> dict[str, Any]:
     """Arguments of `cached_step`: `time` new vectors after `past` known ones; d is a head's width."""
     width = heads * d
-    known = core.normal({"k": (batch, heads, past, d), "v": (batch, heads, past, d)}, seed + 1, dtype)
+    known = normal({"k": (batch, heads, past, d), "v": (batch, heads, past, d)}, seed + 1, dtype)
     return {
-        **core.normal({"x": (batch, time, width)}, seed, dtype),
+        **normal({"x": (batch, time, width)}, seed, dtype),
         "past": list(known.values()),
         **drawn_weights(width, seed + 2, dtype),
         "heads": heads,
@@ -82,7 +78,7 @@ def _lengthened(old: Tensor, new: Tensor) -> Tensor:
     return torch.cat([new, old], dim=2)
 
 
-CACHED_STEP = [
+_CACHED_STEP = [
     Likely(
         "May the new vectors look ahead? Among themselves they need the causal mask, with the past in "
         "front: query i sees keys 0 to T + i.",
@@ -168,7 +164,7 @@ CACHED_STEP = [
 ]
 
 
-def _whole(student: Callable[..., Any]) -> None:
+def _look(student: Callable[..., Any]) -> None:
     """Raise Mistake when the result is no pair of outputs and a pair: later cells unpack it so."""
     got = outcome(student, tuple(cached_arguments(2, 1, 3, 4, 5).values()))
     right = isinstance(got, (tuple, list)) and len(got) == 3
@@ -179,28 +175,31 @@ def _whole(student: Callable[..., Any]) -> None:
         )
 
 
-def cached_step(student: Callable[..., Any]) -> None:
-    """Check exercise 6: the next vectors with a key-value cache."""
-    cases = core.standard_cases(
-        cached_arguments,
-        {"batch": 2, "time": 1, "heads": 3, "d": 4, "past": 5},
-        {"batch": 3, "time": 1, "heads": 2, "d": 2, "past": 2},
-    )
-    others = {
-        "an empty cache": dict(batch=2, time=1, heads=2, d=3, past=0),
-        "several vectors at once": dict(batch=2, time=3, heads=2, d=4, past=4),
-        "several vectors and an empty cache": dict(batch=2, time=4, heads=2, d=3, past=0),
-    }
-    for label, options in others.items():
-        cases.append(Case(label, lambda options=options: cached_arguments(**options, seed=7)))
-    if callable(student):
-        _whole(student)
-    core.check_function(
-        "cached_step",
-        student,
-        reference_cached_step,
-        cases,
-        CACHED_STEP,
-        gradient=("x", "w_in", "b_in", "w_out", "b_out"),
-        forbidden=FORBIDDEN["cached_step"],
-    )
+cached_step = Exercise(
+    "cached_step",
+    make=cached_arguments,
+    reference=reference_cached_step,
+    likely=_CACHED_STEP,
+    look=_look,
+    cases=[
+        *standard_cases(
+            cached_arguments,
+            dict(batch=2, time=1, heads=3, d=4, past=5),
+            dict(batch=3, time=1, heads=2, d=2, past=2),
+        ),
+        *cases_of(
+            cached_arguments,
+            {
+                "an empty cache": dict(batch=2, time=1, heads=2, d=3, past=0, seed=7),
+                "several vectors at once": dict(batch=2, time=3, heads=2, d=4, past=4, seed=7),
+                "several vectors and an empty cache": dict(
+                    batch=2, time=4, heads=2, d=3, past=0, seed=7
+                ),
+            },
+        ),
+    ],
+    gradient=("x", *WEIGHTS),
+    forbid=LIBRARY,
+    idea="Keys and values of earlier vectors do not change: a step computes those of the new ones only.",
+    see=("08", "The key-value cache"),
+)

@@ -8,14 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.compare import AnyError
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
 
-FORBIDDEN = {
-    "split_heads": ("MultiHeadAttention", "MultiheadAttention"),
-    "merge_heads": ("MultiHeadAttention", "MultiheadAttention"),
-}
+_LIBRARY = ("MultiHeadAttention", "MultiheadAttention")
+_FIRST = dict(batch=2, time=5, heads=3, d=4)
+_OTHER = dict(batch=3, time=2, heads=2, d=2)
+
 _RESHAPED = (
     "Did you reshape without a transpose? The shape is right, but the {what}: reshape never swaps "
     "axes. {how}"
@@ -27,7 +27,7 @@ def split_arguments(
     batch: int, time: int, heads: int, d: int, dtype: torch.dtype = torch.float64, seed: int = 0
 ) -> dict[str, Any]:
     """Arguments of `split_heads`; d is the width of one head."""
-    return {**core.normal({"x": (batch, time, heads * d)}, seed, dtype), "heads": heads}
+    return {**normal({"x": (batch, time, heads * d)}, seed, dtype), "heads": heads}
 
 
 def reference_split_heads(x: Tensor, heads: int) -> Tensor:
@@ -45,7 +45,7 @@ def _shaped(*axes: int) -> Callable[[Tensor, int], Tensor]:
     return lambda x, heads: x.reshape([_pieces(x, heads)[axis] for axis in axes])
 
 
-SPLIT_HEADS = [
+_SPLIT_HEADS = [
     Likely(
         _RESHAPED.format(
             what="pieces are mixed up, and each head gets all of a few words in place of a piece of "
@@ -91,31 +91,33 @@ def _raise_view() -> None:
     raise AnyError(r"view size is not compatible")
 
 
-def split_heads(student: Callable[..., Tensor]) -> None:
-    """Check exercise 4, first half: (B, N, D) to (B, H, N, D / H)."""
-    cases = core.standard_cases(
-        split_arguments,
-        {"batch": 2, "time": 5, "heads": 3, "d": 4},
-        {"batch": 3, "time": 2, "heads": 2, "d": 2},
-    )
-    cases.append(Case("one head", lambda: split_arguments(2, 3, 1, 4)))
-    cases.append(Case("one position", lambda: split_arguments(2, 1, 3, 2)))
-    core.check_function(
-        "split_heads",
-        student,
-        reference_split_heads,
-        cases,
-        SPLIT_HEADS,
-        gradient=("x",),
-        forbidden=FORBIDDEN["split_heads"],
-    )
+split_heads = Exercise(
+    "split_heads",
+    make=split_arguments,
+    reference=reference_split_heads,
+    likely=_SPLIT_HEADS,
+    cases=[
+        *standard_cases(split_arguments, _FIRST, _OTHER),
+        *cases_of(
+            split_arguments,
+            {
+                "one head": dict(batch=2, time=3, heads=1, d=4),
+                "one position": dict(batch=2, time=1, heads=3, d=2),
+            },
+        ),
+    ],
+    gradient=("x",),
+    forbid=_LIBRARY,
+    idea="Each head gets a piece of every vector, and no entry of another head.",
+    see=("09", "One projection, reshaped"),
+)
 
 
 def merge_arguments(
     batch: int, time: int, heads: int, d: int, dtype: torch.dtype = torch.float64, seed: int = 0
 ) -> dict[str, Tensor]:
     """Arguments of `merge_heads`; d is the width of one head."""
-    return core.normal({"y": (batch, heads, time, d)}, seed, dtype)
+    return normal({"y": (batch, heads, time, d)}, seed, dtype)
 
 
 def reference_merge_heads(y: Tensor) -> Tensor:
@@ -123,7 +125,7 @@ def reference_merge_heads(y: Tensor) -> Tensor:
     return y.transpose(1, 2).flatten(2)
 
 
-MERGE_HEADS = [
+_MERGE_HEADS = [
     Likely(
         _RESHAPED.format(
             what="words are mixed up",
@@ -164,21 +166,23 @@ MERGE_HEADS = [
 ]
 
 
-def merge_heads(student: Callable[..., Tensor]) -> None:
-    """Check exercise 4, second half: (B, H, N, D / H) to (B, N, D)."""
-    cases = core.standard_cases(
-        merge_arguments,
-        {"batch": 2, "time": 5, "heads": 3, "d": 4},
-        {"batch": 3, "time": 2, "heads": 2, "d": 2},
-    )
-    cases.append(Case("one head", lambda: merge_arguments(2, 3, 1, 4)))
-    cases.append(Case("as many positions as heads", lambda: merge_arguments(2, 3, 3, 2)))
-    core.check_function(
-        "merge_heads",
-        student,
-        reference_merge_heads,
-        cases,
-        MERGE_HEADS,
-        gradient=("y",),
-        forbidden=FORBIDDEN["merge_heads"],
-    )
+merge_heads = Exercise(
+    "merge_heads",
+    make=merge_arguments,
+    reference=reference_merge_heads,
+    likely=_MERGE_HEADS,
+    cases=[
+        *standard_cases(merge_arguments, _FIRST, _OTHER),
+        *cases_of(
+            merge_arguments,
+            {
+                "one head": dict(batch=2, time=3, heads=1, d=4),
+                "as many positions as heads": dict(batch=2, time=3, heads=3, d=2),
+            },
+        ),
+    ],
+    gradient=("y",),
+    forbid=_LIBRARY,
+    idea="The pieces of all heads stand side by side again, in the order in which they were cut.",
+    see=("09", "One projection, reshaped"),
+)

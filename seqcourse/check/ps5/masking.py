@@ -9,15 +9,10 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of
 
-FORBIDDEN = {
-    "causal_mask": ("causal_mask", "generate_square_subsequent_mask"),
-    "padding_mask": ("length_mask",),
-    "combine": (),
-}
-BOOLEAN = "A mask is boolean: a comparison gives one, or .bool()."
+_BOOLEAN = "A mask is boolean: a comparison gives one, or .bool()."
 _ROUND = "Is the mask the wrong way round? True means may attend."
 
 
@@ -46,7 +41,7 @@ def _beside(known: bool) -> Callable[..., Tensor]:
     )
 
 
-CAUSAL_MASK = [
+_CAUSAL_MASK = [
     Likely(
         "Is the mask the wrong way round? True means may attend: itself and what stands before it.",
         lambda size, past=0: ~functional.causal_mask(size, past),
@@ -103,25 +98,27 @@ CAUSAL_MASK = [
 ]
 
 
-def causal_mask(student: Callable[..., Tensor]) -> None:
-    """Check exercise 1: the causal mask, with and without a past."""
-    calls = {
-        "the first example": dict(size=3),
-        "another size": dict(size=6, past=0),
-        "one position": dict(size=1, past=0),
-        "a past": dict(size=3, past=2),
-        "one new position after a past": dict(size=1, past=5),
-        "a past longer than what is new": dict(size=2, past=7),
-    }
-    cases = [Case(label, lambda call=call: dict(call), BOOLEAN) for label, call in calls.items()]
-    core.check_function(
-        "causal_mask",
-        student,
-        reference_causal_mask,
-        cases,
-        CAUSAL_MASK,
-        forbidden=FORBIDDEN["causal_mask"],
-    )
+causal_mask = Exercise(
+    "causal_mask",
+    make=causal_arguments,
+    reference=reference_causal_mask,
+    likely=_CAUSAL_MASK,
+    cases=cases_of(
+        causal_arguments,
+        {
+            "the first example": dict(size=3),
+            "another size": dict(size=6, past=0),
+            "one position": dict(size=1, past=0),
+            "a past": dict(size=3, past=2),
+            "one new position after a past": dict(size=1, past=5),
+            "a past longer than what is new": dict(size=2, past=7),
+        },
+    ),
+    forbid=("causal_mask", "generate_square_subsequent_mask"),
+    hint=_BOOLEAN,
+    idea="A query may look at itself and at what stands before it.",
+    see=("08", "Do not look ahead"),
+)
 
 
 # --- exercise 2 -------------------------------------------------------------------------------------
@@ -138,7 +135,7 @@ def reference_padding_mask(lengths: Tensor, size: int) -> Tensor:
     return functional.length_mask(lengths, size)
 
 
-PADDING_MASK = [
+_PADDING_MASK = [
     Likely(
         "Is the mask the wrong way round? True means may attend: a real word.",
         lambda lengths, size: ~functional.length_mask(lengths, size),
@@ -178,26 +175,26 @@ PADDING_MASK = [
 ]
 
 
-def padding_mask(student: Callable[..., Tensor]) -> None:
-    """Check exercise 2, first half: which places of a padded batch are real."""
-    calls = {
-        "the first example": ([3, 2], 4),
-        "as many sentences as places": ([1, 4, 2, 3], 4),
-        "a batch of 1": ([2], 5),
-        "padding behind the longest sentence": ([2, 1, 3], 6),
-        "a sentence without words": ([2, 0, 3], 3),
-    }
-    cases = [
-        Case(label, lambda call=call: padding_arguments(*call), BOOLEAN) for label, call in calls.items()
-    ]
-    core.check_function(
-        "padding_mask",
-        student,
-        reference_padding_mask,
-        cases,
-        PADDING_MASK,
-        forbidden=FORBIDDEN["padding_mask"],
-    )
+padding_mask = Exercise(
+    "padding_mask",
+    make=padding_arguments,
+    reference=reference_padding_mask,
+    likely=_PADDING_MASK,
+    cases=cases_of(
+        padding_arguments,
+        {
+            "the first example": dict(lengths=[3, 2], size=4),
+            "as many sentences as places": dict(lengths=[1, 4, 2, 3], size=4),
+            "a batch of 1": dict(lengths=[2], size=5),
+            "padding behind the longest sentence": dict(lengths=[2, 1, 3], size=6),
+            "a sentence without words": dict(lengths=[2, 0, 3], size=3),
+        },
+    ),
+    forbid=("length_mask",),
+    hint=_BOOLEAN,
+    idea="Only the real words of a padded batch may be attended to.",
+    see=("08", "Padding, and both at once"),
+)
 
 
 def combine_arguments(
@@ -220,7 +217,7 @@ def reference_combine(padding: Tensor, causal: Tensor) -> Tensor:
     return padding[:, None, None, :] & causal
 
 
-COMBINE = [
+_COMBINE = [
     Likely(
         "Did you join the two with `or`? A look needs the leave of both: &.",
         lambda padding, causal: padding[:, None, None, :] | causal,
@@ -283,20 +280,23 @@ COMBINE = [
 ]
 
 
-def combine(student: Callable[..., Tensor]) -> None:
-    """Check exercise 2, second half: both masks at once."""
-    calls = {
-        "the first example": dict(lengths=[2, 3], size=4),
-        "other sizes": dict(lengths=[5, 1, 2, 4], size=5),
-        "a batch of 1": dict(lengths=[2], size=4),
-        "a past": dict(lengths=[6, 4, 5], size=2, past=4),
-        "as many sentences as places": dict(lengths=[1, 3, 2], size=3),
-        "padding in front": dict(lengths=[4, 2], size=4, left=True),
-    }
-    cases = [
-        Case(label, lambda call=call: combine_arguments(**call), BOOLEAN)
-        for label, call in calls.items()
-    ]
-    core.check_function(
-        "combine", student, reference_combine, cases, COMBINE, forbidden=FORBIDDEN["combine"]
-    )
+combine = Exercise(
+    "combine",
+    make=combine_arguments,
+    reference=reference_combine,
+    likely=_COMBINE,
+    cases=cases_of(
+        combine_arguments,
+        {
+            "the first example": dict(lengths=[2, 3], size=4),
+            "other sizes": dict(lengths=[5, 1, 2, 4], size=5),
+            "a batch of 1": dict(lengths=[2], size=4),
+            "a past": dict(lengths=[6, 4, 5], size=2, past=4),
+            "as many sentences as places": dict(lengths=[1, 3, 2], size=3),
+            "padding in front": dict(lengths=[4, 2], size=4, left=True),
+        },
+    ),
+    hint=_BOOLEAN,
+    idea="Both masks apply: a query may look at a key only if each of them allows it.",
+    see=("08", "Padding, and both at once"),
+)

@@ -11,13 +11,13 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.compare import AnyError
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
 
-_LIBRARY = ("MultiheadAttention", "multi_head_attention_forward", "MultiHeadAttention")
-FORBIDDEN = {"multi_head": _LIBRARY}
+LIBRARY = ("MultiheadAttention", "multi_head_attention_forward", "MultiHeadAttention")
+
 WEIGHTS = ("w_in", "b_in", "w_out", "b_out")
 Pair = tuple[Tensor, Tensor]
 
@@ -31,7 +31,7 @@ def drawn_weights(width: int, seed: int, dtype: torch.dtype) -> dict[str, Tensor
         "w_out": (width, width),
         "b_out": (width,),
     }
-    drawn = core.normal(sizes, seed)
+    drawn = normal(sizes, seed)
     for name in ("w_in", "w_out"):
         drawn[name] = drawn[name] / math.sqrt(width)
     return {name: value.to(dtype) for name, value in drawn.items()}
@@ -52,8 +52,8 @@ def multi_head_arguments(
     mask: "none", "causal" (N, M), or "padding" (B, 1, 1, M): the last sentence is the shortest.
     """
     width = heads * d
-    x = core.normal({"x": (batch, time, width)}, seed, dtype)["x"]
-    memory = None if keys is None else core.normal({"m": (batch, keys, width)}, seed + 1, dtype)["m"]
+    x = normal({"x": (batch, time, width)}, seed, dtype)["x"]
+    memory = None if keys is None else normal({"m": (batch, keys, width)}, seed + 1, dtype)["m"]
     size = time if keys is None else keys
     masks = {
         "none": None,
@@ -135,7 +135,7 @@ def _interleaved(x: Tensor, heads: int) -> Tensor:
     return x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2)
 
 
-MULTI_HEAD = [
+_MULTI_HEAD = [
     Likely(
         "memory may be None: then keys and values are made of x too.",
         _needs_memory,
@@ -272,26 +272,33 @@ MULTI_HEAD = [
 ]
 
 
-def multi_head(student: Callable[..., Pair]) -> None:
-    """Check exercise 5: multi-head attention."""
-    first = {"batch": 2, "time": 5, "heads": 3, "d": 4}
-    cases = core.standard_cases(multi_head_arguments, first, {"batch": 3, "time": 2, "heads": 2, "d": 2})
-    others = {
-        "one head": dict(batch=2, time=3, heads=1, d=4),
-        "a causal mask": dict(batch=2, time=4, heads=2, d=3, mask="causal"),
-        "cross-attention": dict(batch=2, time=3, heads=2, d=4, keys=5),
-        "cross-attention to fewer keys": dict(batch=2, time=4, heads=2, d=2, keys=3),
-        "cross-attention with padding": dict(batch=3, time=2, heads=2, d=3, keys=4, mask="padding"),
-        "padding in self-attention": dict(batch=3, time=4, heads=3, d=2, mask="padding"),
-    }
-    for label, options in others.items():
-        cases.append(Case(label, lambda options=options: multi_head_arguments(**options, seed=7)))
-    core.check_function(
-        "multi_head",
-        student,
-        reference_multi_head,
-        cases,
-        MULTI_HEAD,
-        gradient=("x", *WEIGHTS),
-        forbidden=FORBIDDEN["multi_head"],
-    )
+multi_head = Exercise(
+    "multi_head",
+    make=multi_head_arguments,
+    reference=reference_multi_head,
+    likely=_MULTI_HEAD,
+    cases=[
+        *standard_cases(
+            multi_head_arguments,
+            dict(batch=2, time=5, heads=3, d=4),
+            dict(batch=3, time=2, heads=2, d=2),
+        ),
+        *cases_of(
+            multi_head_arguments,
+            {
+                "one head": dict(batch=2, time=3, heads=1, d=4, seed=7),
+                "a causal mask": dict(batch=2, time=4, heads=2, d=3, mask="causal", seed=7),
+                "cross-attention": dict(batch=2, time=3, heads=2, d=4, keys=5, seed=7),
+                "cross-attention to fewer keys": dict(batch=2, time=4, heads=2, d=2, keys=3, seed=7),
+                "cross-attention with padding": dict(
+                    batch=3, time=2, heads=2, d=3, keys=4, mask="padding", seed=7
+                ),
+                "padding in self-attention": dict(batch=3, time=4, heads=3, d=2, mask="padding", seed=7),
+            },
+        ),
+    ],
+    gradient=("x", *WEIGHTS),
+    forbid=LIBRARY,
+    idea="One projection makes the queries, keys and values of all heads; each head attends by itself.",
+    see=("09", "One projection, reshaped"),
+)

@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy
 import torch
 from torch import Tensor
 
-from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.compare import outcome
-from seqcourse.check.core import Case, Likely, Mistake
+from seqcourse.check.compare import Likely, Mistake
 from seqcourse.check.discreet import size_in_words, sizes_told
+from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.inputs import normal
+from seqcourse.check.inside import ps5 as inside
 from seqcourse.check.ps5.projecting import drawn_weights
+from seqcourse.check.recording import judge, record
+from seqcourse.check.values import result
 
-FORBIDDEN = {"generate": ("greedy", "beam_search", "seqcourse.decode.sample")}
 PLACES = 64  # longer than any text of a check
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
-
-
-def small_decoder(v: int, seed: int) -> Step:
-    """A language model of one masked attention layer: step(tokens (B, n), cache) -> logits, cache.
-
-    What it writes depends much on the place and on all that came before, so that mistakes show.
-    """
-    width = 8
-    sizes = {"table": (v, width), "out": (v, width), "places": (PLACES, width)}
-    drawn = core.normal(sizes, seed + 1)
-    out = torch.nn.functional.normalize(drawn["out"], dim=-1)
-    weights = drawn_weights(width, seed + 2, torch.float64)
-
-    def step(tokens: Tensor, cache: Any) -> tuple[Tensor, Any]:
-        if cache is None:
-            cache = drawn["table"].new_zeros(len(tokens), 0, width)
-        known = cache.shape[1]
-        x = drawn["table"][tokens] + 2 * drawn["places"][known : known + tokens.shape[1]]
-        cache = torch.cat([cache, x], dim=1)  # what was read: keys and values are made of it anew
-        w_q, w_k, w_v = weights["w_in"].chunk(3)
-        y, _ = functional.attention(x @ w_q.T, cache @ w_k.T, cache @ w_v.T, causal=True)
-        return (x + 2 * y @ weights["w_out"].T) @ out.T, cache
-
-    return step
 
 
 def generate_arguments(
@@ -50,8 +28,15 @@ def generate_arguments(
 ) -> dict[str, Any]:
     """Arguments of `generate`: a decoder with fixed weights, a prompt, how many tokens to write."""
     generator = torch.Generator().manual_seed(seed)
+    width = 8
+    sizes = {"table": (v, width), "out": (v, width), "places": (PLACES, width)}
+    drawn = normal(sizes, seed + 1)
+    out = torch.nn.functional.normalize(drawn["out"], dim=-1)
+    weights = drawn_weights(width, seed + 2, torch.float64)
     return {
-        "step": small_decoder(v, seed),
+        "step": partial(
+            inside.step, drawn["table"], drawn["places"], out, weights["w_in"], weights["w_out"]
+        ),
         "prompt": torch.randint(v, (batch, prompt), generator=generator),
         "count": count,
     }
@@ -93,7 +78,7 @@ def _write(
     choose: Callable[[Tensor], Tensor] = lambda logits: logits.argmax(dim=-1),
     first: Callable[[Tensor], Tensor] = lambda prompt: prompt,
 ) -> Tensor:
-    """The prompt and what was written; the options make the mistakes of GENERATE."""
+    """The prompt and what was written; the options make the mistakes below."""
     text, fed, cache = prompt, first(prompt), None
     for _ in range(count):
         logits, longer = step(fed, cache)
@@ -139,7 +124,7 @@ def _padded_after_two(filling: int) -> Callable[..., Tensor]:
 _NO_END = (
     "Does it stop at token 2? Here no token ends a text: always write `count` tokens, whatever they are."
 )
-GENERATE = [
+_LIKELY = [
     Likely(
         "Does each step forget the ones before? Hand on the cache that step returned.",
         _variant(hand_on=False),
@@ -204,26 +189,6 @@ GENERATE = [
 ]
 
 
-class Counted:
-    """A step that keeps how many tokens it was fed in each call."""
-
-    def __init__(self, step: Step) -> None:
-        self.step, self.widths = step, []
-
-    def __call__(self, tokens: Tensor, cache: Any) -> tuple[Tensor, Any]:
-        self.widths.append(tokens.shape[1] if tokens.dim() == 2 else 0)
-        return self.step(tokens, cache)
-
-
-def record_generate(
-    student: Callable[..., Tensor], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
-    """What `record` writes down, and the number of tokens of each call of step."""
-    counted = Counted(given["step"])
-    found = core.record(student, {**given, "step": counted}, prefix)
-    return found | core.arrays(**{f"{prefix}widths": torch.tensor(counted.widths[:1000])})
-
-
 def judge_calls(widths: Sequence[int], prompt: int, count: int) -> None:
     """Raise Mistake unless the prompt was read in one call, and then one token per call."""
     widths = list(widths)
@@ -247,37 +212,38 @@ def judge_calls(widths: Sequence[int], prompt: int, count: int) -> None:
     )
 
 
-def judge_generate_calls(
-    found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str
-) -> None:
-    """Judge one case of the second half: the text, then how step was called; raise Mistake."""
-    core.judge("generate", found, given, reference_generate, GENERATE, prefix)
-    widths = core.result(found, f"{prefix}widths")
+def judge_generate(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+    """Judge one case: the text, then how step was called; raise Mistake."""
+    judge("generate", found, given, reference_generate, _LIKELY, prefix)
+    widths = result(found, f"{prefix}widths")
     if not isinstance(widths, Tensor) or widths.dim() != 1:
         raise Mistake("generate: the calls of step could not be counted.")
     judge_calls([int(width) for width in widths.tolist()], given["prompt"].shape[1], given["count"])
 
 
-def generate(student: Callable[..., Tensor]) -> None:
-    """Check exercise 7: greedy writing with a cache, and its calls."""
-    sizes = {
-        "the first example": (2, 4, 6),
-        "a batch of 1": (1, 3, 5),
-        "a prompt of one token": (3, 1, 4),
-        "count 1": (2, 3, 1),
-        "a longer text": (4, 6, 12),
-    }
-    cases = [
-        Case(label, lambda s=size, k=k: generate_arguments(*s, seed=10 * k + 5))
-        for k, (label, size) in enumerate(sizes.items())
-    ]
-    ending = through_two(2, batch=1, prompt=3, count=8, v=6)
-    cases.append(Case("a text with a token 2 in it", lambda: generate_arguments(**ending)))
-    core.check_function(
-        "generate", student, reference_generate, cases, GENERATE, forbidden=FORBIDDEN["generate"]
-    )
-    for case in cases:
-        given = case.make()
-        counted = Counted(given["step"])
-        outcome(student, (counted, given["prompt"], given["count"]))
-        judge_calls(counted.widths, given["prompt"].shape[1], given["count"])
+_SIZES = {
+    "the first example": dict(batch=2, prompt=4, count=6),
+    "a batch of 1": dict(batch=1, prompt=3, count=5),
+    "a prompt of one token": dict(batch=3, prompt=1, count=4),
+    "count 1": dict(batch=2, prompt=3, count=1),
+    "a longer text": dict(batch=4, prompt=6, count=12),
+}
+generate = Exercise(
+    "generate",
+    make=generate_arguments,
+    reference=reference_generate,
+    likely=_LIKELY,
+    record=inside.record_generate,
+    judge=judge_generate,
+    cases=cases_of(
+        generate_arguments,
+        {
+            **{label: size | dict(seed=10 * k + 5) for k, (label, size) in enumerate(_SIZES.items())},
+            "a text with a token 2 in it": through_two(2, batch=1, prompt=3, count=8, v=6),
+        },
+    ),
+    variants={"text": {"cases": generate_cases, "record": record, "judge": None}},
+    forbid=("greedy", "beam_search", "seqcourse.decode.sample"),
+    idea="The prompt is read in one call; then each new token is one call that needs the cache only.",
+    see=("08", "The key-value cache"),
+)
