@@ -131,7 +131,12 @@ class Exercise:
         for number, case in enumerate(self.cases):
             label = f"{self.name} (right for the first example, wrong for {case.label})"
             found = self._observe(student, case.make())
-            self.judge_case(found, case.make(), label if number else self.name, hint=case.hint)
+            try:
+                self.judge_case(found, case.make(), label if number else self.name, hint=case.hint)
+            except Mistake as mistake:
+                if not self.judge:
+                    raise
+                raise Mistake(f"{mistake} (Input: {case.label}.)") from None
         if self.gradient:  # last: a wrong result is told before a wrong gradient
             first = self.cases[0]
             found = self._observe(student, first.make(), gradient=self.gradient)
