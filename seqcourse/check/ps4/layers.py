@@ -10,13 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.classes import check_class
-from seqcourse.check.core import Case, Likely
-from seqcourse.check.modules import module_arguments
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Case, Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
+from seqcourse.check.modules import module_arguments, record_module
 from seqcourse.check.ps4.products import LIBRARY, layer, reference_attention
-
-FORBIDDEN = {"cross_attention": LIBRARY, "SelfAttention": LIBRARY}
 
 
 def cross_arguments(
@@ -38,7 +36,7 @@ def cross_arguments(
         "w_k": (d_x, d_q),
         "w_v": (d_x, d_v),
     }
-    given = core.normal(sizes, seed)
+    given = normal(sizes, seed)
     for name in ("w_q", "w_k", "w_v"):  # so that no weight is near 1 and all others near 0
         given[name] = given[name] / math.sqrt(given[name].shape[0])
     return {name: value.to(dtype) for name, value in given.items()}
@@ -59,7 +57,7 @@ def _through(scale: Callable[..., float]) -> Callable[..., tuple[Tensor, Tensor]
     return attend
 
 
-CROSS_ATTENTION = [
+_CROSS_ATTENTION = [
     Likely(
         "Does z meet w_k? Queries are z @ w_q, keys x @ w_k, values x @ w_v.",
         lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, z @ w_k, x @ w_v),
@@ -149,21 +147,23 @@ CROSS_ATTENTION = [
 ]
 
 
-def cross_attention(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 3: an attention layer with its three matrices."""
-    sizes = {"batch": 2, "n_q": 3, "n_x": 4, "d_z": 7, "d_x": 5, "d_q": 6, "d_v": 8}
-    square = {"batch": 3, "n_q": 4, "n_x": 4, "d_z": 4, "d_x": 4, "d_q": 4, "d_v": 4}
-    cases = core.standard_cases(cross_arguments, sizes, square)
-    cases.append(Case("one query", lambda: cross_arguments(**{**sizes, "n_q": 1})))
-    core.check_function(
-        "cross_attention",
-        student,
-        reference_cross_attention,
-        cases,
-        CROSS_ATTENTION,
-        gradient=("z", "x", "w_q", "w_k", "w_v"),
-        forbidden=FORBIDDEN["cross_attention"],
-    )
+_SIZES = dict(batch=2, n_q=3, n_x=4, d_z=7, d_x=5, d_q=6, d_v=8)
+cross_attention = Exercise(
+    "cross_attention",
+    make=cross_arguments,
+    reference=reference_cross_attention,
+    likely=_CROSS_ATTENTION,
+    cases=[
+        *standard_cases(
+            cross_arguments, _SIZES, dict(batch=3, n_q=4, n_x=4, d_z=4, d_x=4, d_q=4, d_v=4)
+        ),
+        *cases_of(cross_arguments, {"one query": {**_SIZES, "n_q": 1}}),
+    ],
+    gradient=("z", "x", "w_q", "w_k", "w_v"),
+    forbid=LIBRARY,
+    idea="Three matrices make queries of what asks, and keys and values of what answers.",
+    see=("06", "Queries, keys and values"),
+)
 
 
 def self_arguments(
@@ -223,7 +223,7 @@ def _causal(e: Tensor) -> Tensor:
     return functional.softmax(e, mask=functional.causal_mask(e.shape[-1]))
 
 
-SELF_ATTENTION = [
+_SELF_ATTENTION = [
     Likely("super().__init__() comes first in __init__: a module keeps its layers there.", _NoSuper),
     Likely("Is the division by the root of D_Q missing?", _with(layer(scale=lambda q, k, v: 1.0))),
     Likely(
@@ -298,27 +298,28 @@ SELF_ATTENTION = [
 ]
 
 
-def SelfAttention(student: type) -> None:  # noqa: N802, named as the class that it checks
-    """Check exercise 4: self-attention as a module."""
-    first = dict(batch=2, n=4, d_x=5, d_q=3, d_v=6)
-
-    def case(label: str, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: self_arguments(**{**first, **options}), hint)
-
-    cases = [
-        case("the first example"),
-        case("other sizes", "Is a size written into your code?", batch=3, n=6, d_x=4, d_q=4, d_v=4),
-        case("a batch of 1", "Does a squeeze() or [0] drop the batch?", batch=1),
-        case(
-            "float32", "Create new tensors like the old ones: torch.zeros_like(x).", dtype=torch.float32
+SelfAttention = Exercise(
+    "SelfAttention",
+    make=self_arguments,
+    reference=ReferenceSelfAttention,
+    likely=_SELF_ATTENTION,
+    record=record_module,
+    cases=[
+        Case("the first example", lambda: self_arguments(2, 4, 5, 3, 6)),
+        Case("other sizes", lambda: self_arguments(3, 6, 4, 4, 4), "Is a size written into your code?"),
+        Case(
+            "a batch of 1",
+            lambda: self_arguments(1, 4, 5, 3, 6),
+            "Does a squeeze() or [0] drop the batch?",
         ),
-    ]
-    check_class(
-        "SelfAttention",
-        student,
-        ReferenceSelfAttention,
-        cases,
-        SELF_ATTENTION,
-        gradient=("w_q.weight", "w_k.weight", "w_v.weight"),
-        forbidden=FORBIDDEN["SelfAttention"],
-    )
+        Case(
+            "float32",
+            lambda: self_arguments(2, 4, 5, 3, 6, dtype=torch.float32),
+            "Create new tensors like the old ones: torch.zeros_like(x).",
+        ),
+    ],
+    gradient=("w_q.weight", "w_k.weight", "w_v.weight"),
+    forbid=LIBRARY,
+    idea="Every vector of a sequence asks, and all of them answer.",
+    see=("07", "One query per vector"),
+)

@@ -9,14 +9,11 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.inputs import normal
 
-FORBIDDEN = {
-    "positional_encoding": ("sinusoidal_encoding", "Positions", "shift_matrix", "rotate"),
-    "shift_matrix": ("shift_matrix", "rotate"),
-}
-TOLERANCE = 2e-5  # frequencies in single precision are good enough
+TOLERANCE = 2e-5
 
 
 def encoding_arguments(
@@ -35,7 +32,7 @@ def encoding_arguments(
     if kind == "later":
         positions = positions + 200 + seed % 100
     if kind == "any":
-        positions = 9.0 * core.normal({"positions": (n,)}, seed)["positions"]
+        positions = 9.0 * normal({"positions": (n,)}, seed)["positions"]
     return {"positions": positions.to(dtype), "width": width}
 
 
@@ -93,7 +90,7 @@ def _plus_zeros(positions: Tensor, width: int) -> Tensor:
     return torch.cat([p[:, : width - 1], 0 * p[:, :1]], dim=-1) if width % 2 else p
 
 
-POSITIONAL_ENCODING = [
+_POSITIONAL_ENCODING = [
     Likely(
         "Are all sines in front and all cosines behind? They take turns: column 2i and column 2i + 1.",
         _halves,
@@ -175,31 +172,30 @@ POSITIONAL_ENCODING = [
 ]
 
 
-def positional_encoding(student: Callable[..., Tensor]) -> None:
-    """Check exercise 6: the sinusoidal encoding."""
-    kinds = {
-        "the first example": dict(n=5, width=8),
-        "positions that do not begin at 0": dict(n=4, width=6, kind="later"),
-        "real numbers as positions": dict(n=6, width=4, kind="any"),
-        "one position": dict(n=1, width=2, kind="later"),
-        "float32": dict(n=5, width=6, dtype=torch.float32),
-        "an odd width": dict(n=4, width=7),
-        "an odd width and any positions": dict(n=6, width=3, kind="any"),
-    }
-    hint = "Create new tensors like the old ones: positions.new_zeros(...)."
-    cases = [
-        Case(label, lambda options=options: encoding_arguments(**options), hint)
-        for label, options in kinds.items()
-    ]
-    core.check_function(
-        "positional_encoding",
-        student,
-        reference_positional_encoding,
-        cases,
-        POSITIONAL_ENCODING,
-        forbidden=FORBIDDEN["positional_encoding"],
-        tolerance=TOLERANCE,
-    )
+positional_encoding = Exercise(
+    "positional_encoding",
+    make=encoding_arguments,
+    reference=reference_positional_encoding,
+    likely=_POSITIONAL_ENCODING,
+    cases=cases_of(
+        encoding_arguments,
+        {
+            "the first example": dict(n=5, width=8),
+            "positions that do not begin at 0": dict(n=4, width=6, kind="later"),
+            "real numbers as positions": dict(n=6, width=4, kind="any"),
+            "one position": dict(n=1, width=2, kind="later"),
+            "float32": dict(n=5, width=6, dtype=torch.float32),
+            "an odd width": dict(n=4, width=7),
+            "an odd width and any positions": dict(n=6, width=3, kind="any"),
+        },
+        "Create new tensors like the old ones: positions.new_zeros(...).",
+    ),
+    forbid=("sinusoidal_encoding", "Positions", "shift_matrix", "rotate"),
+    tolerance=TOLERANCE,
+    because="Frequencies in single precision are good enough.",
+    idea="Waves of many lengths give every position a vector of its own, also between whole numbers.",
+    see=("07", "Positions"),
+)
 
 
 def shift_arguments(
@@ -248,7 +244,7 @@ def _crossed(tau: float, width: int) -> Tensor:
     return m
 
 
-SHIFT_MATRIX = [
+_SHIFT_MATRIX = [
     Likely(
         "Is the sign of tau lost? A negative tau moves back.",
         lambda tau, width: reference_shift_matrix(abs(tau), width),
@@ -326,30 +322,26 @@ SHIFT_MATRIX = [
 ]
 
 
-def shift_matrix(student: Callable[..., Tensor]) -> None:
-    """Check exercise 7: the matrix that moves every position by tau."""
-    kinds = {
-        "the first example": dict(width=6, tau=3),
-        "another tau and width": dict(width=8, tau=11),
-        "a negative tau": dict(width=4, tau=-2),
-        "a tau that is no whole number": dict(width=10, tau=2.75),
-        "one pair": dict(width=2, tau=5),
-        "tau = 0": dict(width=4, tau=0),
-    }
-    cases = [
-        Case(
-            label,
-            lambda options=options: shift_arguments(**options),
-            "Make the matrix with dtype=torch.float64.",
-        )
-        for label, options in kinds.items()
-    ]
-    core.check_function(
-        "shift_matrix",
-        student,
-        reference_shift_matrix,
-        cases,
-        SHIFT_MATRIX,
-        forbidden=FORBIDDEN["shift_matrix"],
-        tolerance=TOLERANCE,
-    )
+shift_matrix = Exercise(
+    "shift_matrix",
+    make=shift_arguments,
+    reference=reference_shift_matrix,
+    likely=_SHIFT_MATRIX,
+    cases=cases_of(
+        shift_arguments,
+        {
+            "the first example": dict(width=6, tau=3),
+            "another tau and width": dict(width=8, tau=11),
+            "a negative tau": dict(width=4, tau=-2),
+            "a tau that is no whole number": dict(width=10, tau=2.75),
+            "one pair": dict(width=2, tau=5),
+            "tau = 0": dict(width=4, tau=0),
+        },
+    ),
+    forbid=("shift_matrix", "rotate"),
+    tolerance=TOLERANCE,
+    because="Frequencies in single precision are good enough.",
+    hint="Make the matrix with dtype=torch.float64.",
+    idea="Moving on by tau places turns each pair of waves by an angle: one matrix for all positions.",
+    see=("07", "One matrix moves every position"),
+)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
 
 LIBRARY = (
     "scaled_dot_product_attention",
@@ -23,17 +23,13 @@ LIBRARY = (
     "torch.nn.TransformerEncoderLayer",
     "torch.nn.TransformerDecoderLayer",
 )
-FORBIDDEN = {
-    "similarities": LIBRARY,
-    "attention": ("attention", "Attention", *LIBRARY),
-}
 
 
 def similarities_arguments(
     batch: int, n_q: int, n_x: int, d: int, dtype: torch.dtype = torch.float64, seed: int = 0
 ) -> dict[str, Tensor]:
     """Arguments of `similarities`."""
-    return core.normal({"q": (batch, n_q, d), "x": (batch, n_x, d)}, seed, dtype)
+    return normal({"q": (batch, n_q, d), "x": (batch, n_x, d)}, seed, dtype)
 
 
 def reference_similarities(q: Tensor, x: Tensor) -> Tensor:
@@ -45,7 +41,7 @@ def _products(q: Tensor, x: Tensor) -> Tensor:
     return q @ x.transpose(-2, -1)
 
 
-SIMILARITIES = [
+_SIMILARITIES = [
     Likely("Is the division by the root of D missing?", _products),
     Likely("Did you divide by D? It is the root of D.", lambda q, x: _products(q, x) / q.shape[-1]),
     Likely(
@@ -99,22 +95,21 @@ SIMILARITIES = [
 ]
 
 
-def similarities(student: Callable[..., Tensor]) -> None:
-    """Check exercise 1: scaled dot products of all queries with all inputs."""
-    cases = core.standard_cases(
+similarities = Exercise(
+    "similarities",
+    make=similarities_arguments,
+    reference=reference_similarities,
+    likely=_SIMILARITIES,
+    cases=standard_cases(
         similarities_arguments,
-        {"batch": 2, "n_q": 3, "n_x": 4, "d": 5},
-        {"batch": 4, "n_q": 4, "n_x": 4, "d": 9},
-    )
-    core.check_function(
-        "similarities",
-        student,
-        reference_similarities,
-        cases,
-        SIMILARITIES,
-        gradient=("q", "x"),
-        forbidden=FORBIDDEN["similarities"],
-    )
+        dict(batch=2, n_q=3, n_x=4, d=5),
+        dict(batch=4, n_q=4, n_x=4, d=9),
+    ),
+    gradient=("q", "x"),
+    forbid=LIBRARY,
+    idea="One matrix product compares every query with every input.",
+    see=("06", "From any similarity to a scaled dot product"),
+)
 
 
 def attention_arguments(
@@ -132,7 +127,7 @@ def attention_arguments(
     apart: the similarities of each query lie around 1000 or -1000, and as far from each other as ever.
     """
     sizes = {"q": (*leading, n_q, d), "k": (*leading, n_x, d), "v": (*leading, n_x, d_v)}
-    given = core.normal(sizes, seed)
+    given = normal(sizes, seed)
     if apart:
         signs = 1.0 - 2.0 * (torch.arange(n_q) % 2)
         given["q"][..., -1] = 1000.0 * math.sqrt(d) * signs
@@ -191,7 +186,7 @@ def _hard(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     return best @ v, weights
 
 
-ATTENTION = [
+_ATTENTION = [
     Likely("Is the division by the root of D missing?", layer(scale=lambda q, k, v: 1.0)),
     Likely("Did you divide by D? It is the root of D.", layer(scale=lambda q, k, v: float(q.shape[-1]))),
     Likely(
@@ -281,31 +276,29 @@ ATTENTION = [
 ]
 
 
-def attention(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 2: scaled dot-product attention."""
-
-    def make(batch: int, **sizes: Any) -> dict[str, Tensor]:
-        return attention_arguments((batch,), **sizes)
-
-    cases = core.standard_cases(
-        make,
-        {"batch": 2, "n_q": 3, "n_x": 4, "d": 5, "d_v": 6},
-        {"batch": 4, "n_q": 4, "n_x": 4, "d": 9, "d_v": 9},
-    )
-    sizes = dict(n_q=3, n_x=5, d=4, d_v=2)
-    others = {
-        "one sequence without a batch": dict(leading=(), **sizes),
-        "four axes": dict(leading=(2, 3), **sizes),
-        "similarities around 1000 and -1000": dict(leading=(2,), apart=True, **sizes),
-    }
-    for label, options in others.items():
-        cases.append(Case(label, lambda options=options: attention_arguments(**options)))
-    core.check_function(
-        "attention",
-        student,
-        reference_attention,
-        cases,
-        ATTENTION,
-        gradient=("q", "k", "v"),
-        forbidden=FORBIDDEN["attention"],
-    )
+_SIZES = dict(n_q=3, n_x=5, d=4, d_v=2)
+attention = Exercise(
+    "attention",
+    make=attention_arguments,
+    reference=reference_attention,
+    likely=_ATTENTION,
+    cases=[
+        *standard_cases(
+            lambda batch, **sizes: attention_arguments((batch,), **sizes),
+            dict(batch=2, n_q=3, n_x=4, d=5, d_v=6),
+            dict(batch=4, n_q=4, n_x=4, d=9, d_v=9),
+        ),
+        *cases_of(
+            attention_arguments,
+            {
+                "one sequence without a batch": dict(leading=(), **_SIZES),
+                "four axes": dict(leading=(2, 3), **_SIZES),
+                "similarities around 1000 and -1000": dict(leading=(2,), apart=True, **_SIZES),
+            },
+        ),
+    ],
+    gradient=("q", "k", "v"),
+    forbid=("attention", "Attention", *LIBRARY),
+    idea="Queries are compared with keys; the values are summed with the weights that result.",
+    see=("06", "Queries, keys and values"),
+)

@@ -3,52 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
-from seqcourse.check.values import plainly
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.inputs import normal
+from seqcourse.check.inside.ps4 import LAYERS
 
-FORBIDDEN: dict[str, tuple[str, ...]] = {"equivariance_gap": ()}
-# With it no two likely mistakes give the same number for the first example.
-SEED = 10
 Layer = Callable[[Tensor], Tensor]
-
-
-def _set_layer(x: Tensor, w: Tensor) -> Tensor:
-    return functional.attention(x, x, x @ w)[0]
-
-
-def _numbered(x: Tensor, w: Tensor) -> Tensor:
-    return x @ w + torch.arange(x.shape[1], dtype=x.dtype)[:, None] ** 2
-
-
-def _running(x: Tensor, w: Tensor) -> Tensor:
-    return torch.tanh(x @ w).cumsum(1)
-
-
-def _neighbours(x: Tensor, w: Tensor) -> Tensor:
-    return torch.tanh(x @ w + 2 * x.roll(1, dims=1) @ w)
-
-
-def _reversed(x: Tensor, w: Tensor) -> Tensor:
-    """The order turned round; the later a sequence in the batch, the larger its outputs."""
-    return (x @ w).flip(1) * 4.0 ** torch.arange(len(x))[:, None, None]
-
-
-LAYERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "set": _set_layer,
-    "numbered": _numbered,
-    "running": _running,
-    "neighbours": _neighbours,
-    "alone": lambda x, w: torch.tanh(x @ w),
-    "average": lambda x, w: (x @ w).mean(1, keepdim=True).expand(-1, x.shape[1], -1),
-    "reversed": _reversed,
-}
 
 
 def gap_arguments(
@@ -63,13 +29,13 @@ def gap_arguments(
     pause: bool = False,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `equivariance_gap`: one of LAYERS, inputs, permutations.
+    """Arguments of `equivariance_gap`: one of LAYERS with drawn weights, inputs, permutations.
 
     idle: the first and the last permutation leave everything in its place.
     pause: the second permutation leaves everything in its place.
     shift: in place of random permutations one that moves every vector by so many places.
     """
-    drawn = core.normal({"x": (batch, n, d), "w": (d, d_v), "order": (shuffles, n)}, seed)
+    drawn = normal({"x": (batch, n, d), "w": (d, d_v), "order": (shuffles, n)}, seed)
     permutations, same = drawn["order"].argsort(-1), torch.arange(n)[None]
     if shift:
         permutations = same.roll(shift, dims=1)
@@ -77,8 +43,8 @@ def gap_arguments(
         permutations[1] = same[0]
     if idle:
         permutations = torch.cat([same, permutations, same])
-    function, w = LAYERS[layer], drawn["w"]
-    return {"layer": lambda x: function(x, w), "x": drawn["x"], "permutations": permutations}
+    function = partial(LAYERS[layer], w=drawn["w"])
+    return {"layer": function, "x": drawn["x"], "permutations": permutations}
 
 
 def reference_equivariance_gap(layer: Layer, x: Tensor, permutations: Tensor) -> float:
@@ -102,7 +68,7 @@ def _right(layer: Layer, x: Tensor, p: Tensor) -> Tensor:
     return layer(x[:, p]) - layer(x)[:, p]
 
 
-EQUIVARIANCE_GAP = [
+_EQUIVARIANCE_GAP = [
     Likely(
         "Is the output compared with layer(x) as it is? That measures whether the order makes no "
         "difference at all: compare with layer(x)[:, p].",
@@ -202,28 +168,27 @@ EQUIVARIANCE_GAP = [
 ]
 
 
-def equivariance_gap(student: Callable[..., Any]) -> None:
-    """Check exercise 5: the distance from equivariance."""
-    sizes = dict(batch=2, n=4, d=3, d_v=5)
-    kinds = {
-        "the first example": dict(layer="running", shuffles=6, seed=SEED, **sizes),
-        "a layer that keeps to the rule": dict(layer="set", **sizes),
-        "one permutation, a shift": dict(layer="numbered", shift=1, **sizes),
-        "a shift the other way": dict(layer="running", shift=-1, **sizes),
-        "permutations that leave everything in place": dict(layer="neighbours", idle=True, **sizes),
-        "a batch of 1": dict(layer="reversed", batch=1, n=5, d=2, d_v=2),
-        "as many vectors as entries": dict(layer="running", batch=4, n=4, d=4, d_v=4),
-    }
-    cases = [
-        Case(label, lambda options=options: gap_arguments(**options)) for label, options in kinds.items()
-    ]
-    if callable(student):
-        core.forbid("equivariance_gap", core.calls(student), FORBIDDEN["equivariance_gap"])
-    core.check_function(
-        "equivariance_gap",
-        plainly(student) if callable(student) else student,
-        plainly(reference_equivariance_gap),
-        cases,
-        [Likely(mistake.question, plainly(mistake.answer)) for mistake in EQUIVARIANCE_GAP],
-        tolerance=1e-5,
-    )
+_SIZES = dict(batch=2, n=4, d=3, d_v=5)
+equivariance_gap = Exercise(
+    "equivariance_gap",
+    make=gap_arguments,
+    reference=reference_equivariance_gap,
+    likely=_EQUIVARIANCE_GAP,
+    cases=cases_of(
+        gap_arguments,
+        {
+            # With this seed no two likely mistakes give the same number for the first example.
+            "the first example": dict(layer="running", shuffles=6, seed=10, **_SIZES),
+            "a layer that keeps to the rule": dict(layer="set", **_SIZES),
+            "one permutation, a shift": dict(layer="numbered", shift=1, **_SIZES),
+            "a shift the other way": dict(layer="running", shift=-1, **_SIZES),
+            "permutations that leave everything in place": dict(layer="neighbours", idle=True, **_SIZES),
+            "a batch of 1": dict(layer="reversed", batch=1, n=5, d=2, d_v=2),
+            "as many vectors as entries": dict(layer="running", batch=4, n=4, d=4, d_v=4),
+        },
+    ),
+    tolerance=1e-6,
+    because="A layer that keeps to the rule leaves rounding errors only.",
+    idea="A layer on sets ignores the order: shuffled inputs give the same outputs, shuffled alike.",
+    see=("07", "A layer on sets"),
+)

@@ -10,11 +10,10 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
 from seqcourse.check.ps4.products import LIBRARY, layer
-
-FORBIDDEN = {"local_attention": ("window_mask", "LocalAttention", *LIBRARY)}
 
 
 def local_arguments(
@@ -32,7 +31,7 @@ def local_arguments(
     hidden: the last key is far above the others, also for queries that may not see it.
     """
     sizes = {"q": (batch, n, d), "k": (batch, n, d), "v": (batch, n, d_v)}
-    given = core.normal(sizes, seed)
+    given = normal(sizes, seed)
     if hidden:
         given["q"][..., 0] = 2000.0 * math.sqrt(d)
         given["k"][..., 0] = (torch.arange(n) == n - 1).double()
@@ -69,7 +68,7 @@ def _blocks(off: Tensor, width: int) -> Tensor:
     return block[None] == block[:, None]
 
 
-LOCAL_ATTENTION = [
+_LOCAL_ATTENTION = [
     Likely(
         "Is there a window at all? Query i sees keys i - width to i + width.",
         _looking(lambda off, width: off == off),
@@ -159,32 +158,30 @@ LOCAL_ATTENTION = [
 ]
 
 
-def local_attention(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 8: attention within a window."""
-
-    def make(**sizes: Any) -> dict[str, Any]:
-        return local_arguments(**sizes)
-
-    cases = core.standard_cases(
-        make,
-        {"batch": 2, "n": 8, "d": 3, "d_v": 4, "width": 3},
-        {"batch": 5, "n": 5, "d": 5, "d_v": 5, "width": 1},
-    )
-    others = {
-        "a width of 0": dict(batch=2, n=4, d=3, d_v=2, width=0),
-        "a window wider than the sequence": dict(batch=2, n=4, d=3, d_v=2, width=7),
-        "keys outside that are far above the others": dict(
-            batch=2, n=9, d=3, d_v=2, width=2, hidden=True
+local_attention = Exercise(
+    "local_attention",
+    make=local_arguments,
+    reference=reference_local_attention,
+    likely=_LOCAL_ATTENTION,
+    cases=[
+        *standard_cases(
+            local_arguments,
+            dict(batch=2, n=8, d=3, d_v=4, width=3),
+            dict(batch=5, n=5, d=5, d_v=5, width=1),
         ),
-    }
-    for label, options in others.items():
-        cases.append(Case(label, lambda options=options: local_arguments(**options)))
-    core.check_function(
-        "local_attention",
-        student,
-        reference_local_attention,
-        cases,
-        LOCAL_ATTENTION,
-        gradient=("q", "k", "v"),
-        forbidden=FORBIDDEN["local_attention"],
-    )
+        *cases_of(
+            local_arguments,
+            {
+                "a width of 0": dict(batch=2, n=4, d=3, d_v=2, width=0),
+                "a window wider than the sequence": dict(batch=2, n=4, d=3, d_v=2, width=7),
+                "keys outside that are far above the others": dict(
+                    batch=2, n=9, d=3, d_v=2, width=2, hidden=True
+                ),
+            },
+        ),
+    ],
+    gradient=("q", "k", "v"),
+    forbid=("window_mask", "LocalAttention", *LIBRARY),
+    idea="A query that looks at its neighbours only costs as much in a long sequence as in a short one.",
+    see=("07", "Local windows"),
+)
