@@ -29,23 +29,23 @@ def test_layer_norm():
 
 
 def test_warmup_rate():
-    rates = [ps6.reference_warmup_rate(step, 16, 4) for step in (1, 4, 16)]
+    rates = [ps6.warmup_rate.reference(step, 16, 4) for step in (1, 4, 16)]
     assert rates == [0.03125, 0.125, 0.0625]
     assert all(f"{rate}$" in TEXT["ps6-warmup_rate-md"] for rate in rates)
 
 
 @pytest.mark.parametrize(("width", "warmup"), [(512, 4000), (64, 60), (7, 1)])
 def test_the_top_of_the_rate_is_at_the_warmup(width, warmup):
-    rates = [ps6.reference_warmup_rate(step, width, warmup) for step in range(1, 2 * warmup + 2)]
+    rates = [ps6.warmup_rate.reference(step, width, warmup) for step in range(1, 2 * warmup + 2)]
     assert rates.index(max(rates)) + 1 == warmup
     assert max(rates) == pytest.approx((width * warmup) ** -0.5)
     assert rates[0] == pytest.approx(max(rates) / warmup)
 
 
 def test_parameters():
-    assert ps6.reference_block_parameters(2, 3, False) == 49
-    assert ps6.reference_block_parameters(2, 3, True) == 77
-    counts = [ps6.reference_transformer_parameters(49, 77, 10, 7, 2, 1, o) for o in ("post", "pre")]
+    assert ps6.block_parameters.reference(2, 3, False) == 49
+    assert ps6.block_parameters.reference(2, 3, True) == 77
+    counts = [ps6.transformer_parameters.reference(49, 77, 10, 7, 2, 1, o) for o in ("post", "pre")]
     assert counts == [167, 175]
     assert "together 49" in TEXT["ps6-block_parameters-md"]
     assert 'makes 167 for `"post"`, and 8 more, 175' in TEXT["ps6-transformer_parameters-md"]
@@ -55,18 +55,18 @@ def test_parameters():
 @pytest.mark.parametrize(("width", "hidden", "layers"), [(8, 20, 1), (12, 30, 3)])
 def test_parameters_are_those_of_the_package(order, width, hidden, layers):
     model = models.Transformer(31, 17, width, 4, layers, hidden=hidden, norm=order)
-    blocks = [ps6.reference_block_parameters(width, hidden, cross) for cross in (False, True)]
+    blocks = [ps6.block_parameters.reference(width, hidden, cross) for cross in (False, True)]
     for count, block in zip(blocks, (model.encoder[0], model.decoder[0]), strict=True):
         assert count == sum(p.numel() for p in block.parameters())
-    whole = ps6.reference_transformer_parameters(*blocks, 31, 17, width, layers, order)
+    whole = ps6.transformer_parameters.reference(*blocks, 31, 17, width, layers, order)
     assert whole == sum(p.numel() for p in model.parameters())
 
 
 def test_the_sizes_of_the_paper():
     text = TEXT["ps6-count-given"]
     for width, hidden, millions in [(512, 2048, 63.1), (1024, 4096, 214.3)]:
-        blocks = [ps6.reference_block_parameters(width, hidden, cross) for cross in (False, True)]
-        count = ps6.reference_transformer_parameters(*blocks, 0, 37_000, width, 6, "post")
+        blocks = [ps6.block_parameters.reference(width, hidden, cross) for cross in (False, True)]
+        count = ps6.transformer_parameters.reference(*blocks, 0, 37_000, width, 6, "post")
         assert round(count / 1e6, 1) == millions
         assert f"{width}, {hidden}, " in text
 
@@ -79,7 +79,7 @@ def test_encoder_block():
         lambda x: x + 1,
         (lambda x: x / 2, lambda x: x / 4),
     )
-    found = [ps6.reference_encoder_block(*given, order).item() for order in ("post", "pre")]
+    found = [ps6.encoder_block.reference(*given, order).item() for order in ("post", "pre")]
     assert found == [3.25, 11]
     assert "= 3.25$" in TEXT["ps6-encoder_block-md"] and "$8 + 3 = 11$" in TEXT["ps6-encoder_block-md"]
 
@@ -94,7 +94,7 @@ def test_decoder_block():
         lambda x: x + 1,
         (lambda x: x / 2, lambda x: x / 4, lambda x: x / 2),
     )
-    found = [ps6.reference_decoder_block(*given, order).item() for order in ("post", "pre")]
+    found = [ps6.decoder_block.reference(*given, order).item() for order in ("post", "pre")]
     assert found == [6.5, 22]
     assert "= 6.5$" in TEXT["ps6-decoder_block-md"] and "= 22$" in TEXT["ps6-decoder_block-md"]
 
@@ -115,32 +115,32 @@ def test_blocks_are_those_of_the_package(order):
 
     attends = attending(block.self_attention), attending(block.cross_attention)
     norms = (block.self_norm, block.cross_norm, block.mlp_norm)
-    yours = ps6.reference_decoder_block(y, memory, mask[:, None], *attends, block.mlp, norms, order)
+    yours = ps6.decoder_block.reference(y, memory, mask[:, None], *attends, block.mlp, norms, order)
     theirs, _ = block(y, causal=True, memory=block.prepare(memory), memory_mask=mask)
     assert torch.allclose(yours, theirs)
     plain = nn.Block(8, 2, 12, norm=order).double()
     norms = (plain.self_norm, plain.mlp_norm)
     attend = attending(plain.self_attention)
-    yours = ps6.reference_encoder_block(memory, mask[:, None], attend, plain.mlp, norms, order)
+    yours = ps6.encoder_block.reference(memory, mask[:, None], attend, plain.mlp, norms, order)
     assert torch.allclose(yours, plain(memory, mask)[0])
 
 
 def test_label_smoothed_loss():
     logits = tensor([[[1 / 4, 1 / 2, 1 / 8, 1 / 8]]]).log()
-    loss = ps6.reference_label_smoothed_loss(logits, torch.tensor([[1]]), 0.4, 0)
+    loss = ps6.label_smoothed_loss.reference(logits, torch.tensor([[1]]), 0.4, 0)
     assert loss.item() == pytest.approx(1.5 * math.log(2))
     assert f"{loss.item():.3f}" == "1.040" and "= 1.040$" in TEXT["ps6-label_smoothed_loss-md"]
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_smoothed_loss_is_that_of_torch(seed):
-    given = ps6.loss_arguments([4, 2, 5], 7, epsilon=0.2, pad=3, seed=seed)
+    given = ps6.label_smoothed_loss.make([4, 2, 5], 7, epsilon=0.2, pad=3, seed=seed)
     logits, targets = given["logits"], given["targets"]
     assert ((targets == 3).sum(dim=1) == torch.tensor([1, 3, 0])).all()
     theirs = torch.nn.functional.cross_entropy(
         logits.transpose(1, 2), targets, ignore_index=3, label_smoothing=0.2
     )
-    assert torch.allclose(ps6.reference_label_smoothed_loss(**given), theirs)
+    assert torch.allclose(ps6.label_smoothed_loss.reference(**given), theirs)
 
 
 class Told:
@@ -162,25 +162,25 @@ class Told:
 def test_translate():
     model = Told([[5, 6, 2, 7, 7], [7, 5, 8, 2, 7]])
     src, lengths = torch.zeros(2, 3, dtype=torch.int64), torch.tensor([3, 3])
-    written = ps6.reference_translate(model, src, lengths, 5)
+    written = ps6.translate.reference(model, src, lengths, 5)
     assert written.tolist() == [[5, 6, 2, 0], [7, 5, 8, 2]]
     assert "`[[5, 6, 2, 0], [7, 5, 8, 2]]`" in TEXT["ps6-translate-md"]
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_translations_are_those_of_the_packages_search(seed):
-    given = ps6.translate_arguments([4, 2, 6, 20], [3, 5, 4, 2], max_len=9, seed=seed)
+    given = ps6.translate.make([4, 2, 6, 20], [3, 5, 4, 2], max_len=9, seed=seed)
     model = given["model"]
     found = decode.greedy(model, model.encode(given["src"], given["lengths"]), max_len=9)
     words = [[*hypothesis.tokens, data.EOS][:9] for hypothesis in found]
-    assert ps6.reference_translate(**given).tolist() == data.pad(words)[0].tolist()
+    assert ps6.translate.reference(**given).tolist() == data.pad(words)[0].tolist()
 
 
 @pytest.mark.parametrize("order", ["pre", "post"])
 def test_every_way_of_joining_gives_another_result(order):
     """A mistake that gives the right numbers would blame right answers, or pass wrong ones."""
-    given = ps6.encoder_arguments(2, 4, 5, order, lengths=[4, 2], seed=3)
-    right = ps6.reference_encoder_block(**given)
+    given = ps6.encoder_block.make(2, 4, 5, order, lengths=[4, 2], seed=3)
+    right = ps6.encoder_block.reference(**given)
     ways = (parts.without_residual, parts.without_norm, parts.normalised_result, parts.left_out)
     for way in (*ways, parts.normalised_twice, parts.residual_twice):
         for k in (0, 1):
@@ -189,14 +189,14 @@ def test_every_way_of_joining_gives_another_result(order):
 
 
 def test_a_route_tells_what_a_block_calls():
-    assert route_lines(ps6.reference_encoder_block, "pre") == [
+    assert route_lines(ps6.encoder_block.reference, "pre") == [
         "n1 = norms[0](x)",
         "self = attend(n1, n1, mask)",
         "n2 = norms[1](x + self)",
         "mlp = mlp(n2)",
         "returns (x + self) + mlp",
     ]
-    assert route_lines(ps6.reference_decoder_block, "post") == [
+    assert route_lines(ps6.decoder_block.reference, "post") == [
         "self = self_attend(y, y, causal)",
         "n1 = norms[0](y + self)",
         "cross = cross_attend(n1, memory, memory_mask)",

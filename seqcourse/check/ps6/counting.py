@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
-from seqcourse.check.inputs import literal
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of
 
-FORBIDDEN = {
-    "block_parameters": ("parameters", "named_parameters", "numel", "Block"),
-    "transformer_parameters": ("parameters", "named_parameters", "numel", "Transformer"),
-}
+
+def block_arguments(seed: int = 0, cross: bool = False, **size: int) -> dict[str, Any]:
+    """Arguments of `block_parameters`; the seed makes the sizes a little larger."""
+    return {
+        "width": size["width"] + seed % 7,
+        "hidden": size["hidden"] + seed % 11,
+        "cross": cross,
+    }
 
 
 def reference_block_parameters(width: int, hidden: int, cross: bool) -> int:
@@ -34,7 +37,7 @@ def _block(
     norms: int | None = None,
     attentions: int | None = None,
 ) -> int:
-    """The count; the options make the mistakes of BLOCK_PARAMETERS."""
+    """The count; the options make the mistakes of _BLOCK_PARAMETERS."""
     attentions = 1 + cross if attentions is None else attentions
     norms = 2 + cross if norms is None else norms
     attention = matrices * (width * width + attention_bias * width)
@@ -46,7 +49,7 @@ def _with(**mistake: Any) -> Callable[..., int]:
     return lambda *arguments: _block(*arguments, **mistake)
 
 
-BLOCK_PARAMETERS = [
+_BLOCK_PARAMETERS = [
     Likely(
         "Are W_Q, W_K and W_V counted, and W_O forgotten? An attention has four matrices.",
         _with(matrices=3),
@@ -96,28 +99,40 @@ BLOCK_PARAMETERS = [
 ]
 
 
-def block_parameters(student: Callable[..., int]) -> None:
-    """Check exercise 3, a block."""
-    sizes = {
-        "a block with cross-attention": (6, 10, True),
-        "a block of the encoder": (6, 10, False),
-        "a block of the encoder and other sizes": (2, 3, False),
-        "a block with cross-attention and other sizes": (5, 7, True),
+block_parameters = Exercise(
+    "block_parameters",
+    make=block_arguments,
+    reference=reference_block_parameters,
+    likely=_BLOCK_PARAMETERS,
+    cases=cases_of(
+        block_arguments,
+        {
+            "a block with cross-attention": dict(width=6, hidden=10, cross=True),
+            "a block of the encoder": dict(width=6, hidden=10),
+            "a block of the encoder and other sizes": dict(width=2, hidden=3),
+            "a block with cross-attention and other sizes": dict(width=5, hidden=7, cross=True),
+        },
+    ),
+    forbid=("parameters", "named_parameters", "numel", "Block"),
+    tolerance=0.0,
+    because="A count is a whole number.",
+    idea="The attention has four matrices whatever the number of heads; most parameters are the MLP's.",
+    see=("10", "Counting parameters"),
+)
+
+
+def transformer_arguments(seed: int = 0, order: str = "pre", **size: int) -> dict[str, Any]:
+    """Arguments of `transformer_parameters`; the seed makes the sizes a little larger."""
+    width = size["width"] + seed % 7
+    return {
+        "encoder_block": 8 * width * width + 3 + seed % 101,
+        "decoder_block": 12 * width * width + 7 + seed % 103,
+        "source": size["source"] + seed % 13,
+        "target": size["target"] + seed % 17,
+        "width": width,
+        "layers": size["layers"],
+        "order": order,
     }
-    names = ("width", "hidden", "cross")
-    cases = [
-        Case(label, lambda size=size: dict(zip(names, size, strict=True)))
-        for label, size in sizes.items()
-    ]
-    core.check_function(
-        "block_parameters",
-        student,
-        reference_block_parameters,
-        cases,
-        BLOCK_PARAMETERS,
-        forbidden=FORBIDDEN["block_parameters"],
-        tolerance=0.0,
-    )
 
 
 def reference_transformer_parameters(
@@ -141,12 +156,12 @@ def _changed(change: Callable[..., int]) -> Callable[..., int]:
     return count
 
 
-LAST_NORMS = (
+_LAST_NORMS = (
     "Are there last norms with post-norm? There every block ends in its own norm: they belong to "
     "pre-norm."
 )
 
-TRANSFORMER_PARAMETERS = [
+_TRANSFORMER_PARAMETERS = [
     Likely(
         "Are the output weights counted? They are the target table: tied, not a matrix of their own.",
         _changed(lambda source, target, width, *rest: target * width),
@@ -210,13 +225,13 @@ TRANSFORMER_PARAMETERS = [
         ),
     ),
     Likely(
-        LAST_NORMS,
+        _LAST_NORMS,
         _changed(
             lambda source, target, width, layers, order, *blocks: 4 * width * (order == "post"),
         ),
     ),
     Likely(
-        LAST_NORMS,
+        _LAST_NORMS,
         _changed(
             lambda source, target, width, layers, order, *blocks: (
                 4 * width * (1 if order == "post" else -1)
@@ -226,48 +241,25 @@ TRANSFORMER_PARAMETERS = [
 ]
 
 
-def transformer_parameters(student: Callable[..., int]) -> None:
-    """Check exercise 3, the whole model."""
-    sizes = {
-        "the first example": (49, 77, 10, 7, 2, 1, "post"),
-        "other sizes": (100, 170, 13, 11, 6, 3, "post"),
-        "the order pre": (49, 77, 10, 7, 2, 1, "pre"),
-        "the order pre and several layers": (100, 170, 13, 11, 6, 4, "pre"),
-    }
-    names = ("encoder_block", "decoder_block", "source", "target", "width", "layers", "order")
-    cases = [
-        Case(label, lambda size=size: literal(**dict(zip(names, size, strict=True))))
-        for label, size in sizes.items()
-    ]
-    core.check_function(
-        "transformer_parameters",
-        student,
-        reference_transformer_parameters,
-        cases,
-        TRANSFORMER_PARAMETERS,
-        forbidden=FORBIDDEN["transformer_parameters"],
-        tolerance=0.0,
-    )
-
-
-def block_arguments(seed: int = 0, cross: bool = False, **size: int) -> dict[str, Any]:
-    """Arguments of `block_parameters`; the seed makes the sizes a little larger."""
-    return {
-        "width": size["width"] + seed % 7,
-        "hidden": size["hidden"] + seed % 11,
-        "cross": cross,
-    }
-
-
-def transformer_arguments(seed: int = 0, order: str = "pre", **size: int) -> dict[str, Any]:
-    """Arguments of `transformer_parameters`; the seed makes the sizes a little larger."""
-    width = size["width"] + seed % 7
-    return {
-        "encoder_block": 8 * width * width + 3 + seed % 101,
-        "decoder_block": 12 * width * width + 7 + seed % 103,
-        "source": size["source"] + seed % 13,
-        "target": size["target"] + seed % 17,
-        "width": width,
-        "layers": size["layers"],
-        "order": order,
-    }
+_SMALL = dict(encoder_block=49, decoder_block=77, source=10, target=7, width=2, layers=1)
+_LARGE = dict(encoder_block=100, decoder_block=170, source=13, target=11, width=6)
+transformer_parameters = Exercise(
+    "transformer_parameters",
+    make=transformer_arguments,
+    reference=reference_transformer_parameters,
+    likely=_TRANSFORMER_PARAMETERS,
+    cases=cases_of(
+        dict,
+        {
+            "the first example": dict(**_SMALL, order="post"),
+            "other sizes": dict(**_LARGE, layers=3, order="post"),
+            "the order pre": dict(**_SMALL, order="pre"),
+            "the order pre and several layers": dict(**_LARGE, layers=4, order="pre"),
+        },
+    ),
+    forbid=("parameters", "named_parameters", "numel", "Transformer"),
+    tolerance=0.0,
+    because="A count is a whole number.",
+    idea="The output weights are the target words' vectors: they are counted once.",
+    see=("11", "Tied embeddings"),
+)

@@ -9,12 +9,11 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
 from seqcourse.check.ps6 import parts
 from seqcourse.check.ps6.parts import attention, layer, real, two_layers
-
-FORBIDDEN = {"decoder_block": ("Block", "TransformerDecoderLayer", "TransformerDecoder")}
 
 
 def decoder_arguments(
@@ -29,7 +28,7 @@ def decoder_arguments(
 ) -> dict[str, Any]:
     """Arguments of `decoder_block`: vectors, a memory with its mask, functions with fixed weights."""
     return {
-        **core.normal({"y": (batch, n, d), "memory": (batch, m, d)}, seed, dtype),
+        **normal({"y": (batch, n, d), "memory": (batch, m, d)}, seed, dtype),
         "memory_mask": real(lengths, batch, m),
         "self_attend": attention(d, seed + 1, dtype),
         "cross_attend": attention(d, seed + 2, dtype),
@@ -60,7 +59,7 @@ def _block(
     use: tuple[int, int, int] = (0, 1, 2),
     turns: tuple[int, int, int] = (0, 1, 2),
 ) -> Tensor:
-    """A decoder's block; the options make the mistakes of DECODER_BLOCK."""
+    """A decoder's block; the options make the mistakes of _DECODER_BLOCK."""
     calls = (
         lambda n, y: look(self_attend, n, y, mask(y.shape[1])),
         lambda n, y: cross(cross_attend, n, memory, memory_mask),
@@ -103,7 +102,7 @@ def _functions_exchanged(y, memory, memory_mask, self_attend, cross_attend, *res
     return _block(y, memory, memory_mask, cross_attend, self_attend, *rest)
 
 
-DECODER_BLOCK = [
+_DECODER_BLOCK = [
     Likely(
         "Is that the other order? post is norm(x + f(x)), pre is x + f(norm(x)).",
         lambda *given: _block(*given[:-1], parts.turned(given[-1])),
@@ -224,28 +223,28 @@ DECODER_BLOCK = [
 ]
 
 
-def decoder_block(student: Callable[..., Tensor]) -> None:
-    """Check exercise 6: both orders."""
-    cases = core.standard_cases(
-        decoder_arguments,
-        {"batch": 2, "n": 3, "m": 5, "d": 4},
-        {"batch": 4, "n": 4, "m": 4, "d": 4, "seed": 20},
-    )
-    others = {
-        "padding in the source": dict(batch=3, n=4, m=5, d=4, lengths=[5, 2, 3], seed=40),
-        "the order pre": dict(batch=2, n=3, m=5, d=4, order="pre", seed=60),
-        "the order pre with padding": dict(
-            batch=3, n=5, m=3, d=4, order="pre", lengths=[2, 3, 1], seed=80
+decoder_block = Exercise(
+    "decoder_block",
+    make=decoder_arguments,
+    reference=reference_decoder_block,
+    likely=_DECODER_BLOCK,
+    cases=[
+        *standard_cases(
+            decoder_arguments, dict(batch=2, n=3, m=5, d=4), dict(batch=4, n=4, m=4, d=4, seed=20)
         ),
-    }
-    for label, options in others.items():
-        cases.append(Case(label, lambda options=options: decoder_arguments(**options)))
-    core.check_function(
-        "decoder_block",
-        student,
-        reference_decoder_block,
-        cases,
-        DECODER_BLOCK,
-        gradient=("y", "memory"),
-        forbidden=FORBIDDEN["decoder_block"],
-    )
+        *cases_of(
+            decoder_arguments,
+            {
+                "padding in the source": dict(batch=3, n=4, m=5, d=4, lengths=[5, 2, 3], seed=40),
+                "the order pre": dict(batch=2, n=3, m=5, d=4, order="pre", seed=60),
+                "the order pre with padding": dict(
+                    batch=3, n=5, m=3, d=4, order="pre", lengths=[2, 3, 1], seed=80
+                ),
+            },
+        ),
+    ],
+    gradient=("y", "memory"),
+    forbid=("Block", "TransformerDecoderLayer", "TransformerDecoder"),
+    idea="A word looks at the words before it, then at the source, then goes through the MLP.",
+    see=("11", "Encoder, decoder, cross-attention"),
+)

@@ -8,12 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
 from seqcourse.check.ps6 import parts
 from seqcourse.check.ps6.parts import attention, layer, real, two_layers
-
-FORBIDDEN = {"encoder_block": ("Block", "TransformerEncoderLayer", "TransformerEncoder")}
 
 
 def encoder_arguments(
@@ -27,7 +26,7 @@ def encoder_arguments(
 ) -> dict[str, Any]:
     """Arguments of `encoder_block`: vectors, a mask of real words, functions with fixed weights."""
     return {
-        **core.normal({"x": (batch, n, d)}, seed, dtype),
+        **normal({"x": (batch, n, d)}, seed, dtype),
         "mask": real(lengths, batch, n),
         "attend": attention(d, seed + 1, dtype),
         "mlp": two_layers(d, seed + 2, dtype),
@@ -49,7 +48,7 @@ def _block(
     use: tuple[int, int] = (0, 1),
     mlp_first: bool = False,
 ) -> Tensor:
-    """An encoder's block; the options make the mistakes of ENCODER_BLOCK."""
+    """An encoder's block; the options make the mistakes of _ENCODER_BLOCK."""
     steps = [
         (joins[0], lambda n, x: look(attend, n, x, mask), norms[use[0]]),
         (joins[1], lambda n, x: mlp(n), norms[use[1]]),
@@ -89,7 +88,7 @@ def _side_by_side(x, mask, attend, mlp, norms, order):
     return x + attend(n, n, mask) + mlp(norms[1](x))
 
 
-ENCODER_BLOCK = [
+_ENCODER_BLOCK = [
     Likely(
         "Is that the other order? post is norm(x + f(x)), pre is x + f(norm(x)).",
         lambda *given: _block(*given[:-1], parts.turned(given[-1])),
@@ -176,24 +175,26 @@ ENCODER_BLOCK = [
 ]
 
 
-def encoder_block(student: Callable[..., Tensor]) -> None:
-    """Check exercise 4: both orders."""
-    cases = core.standard_cases(
-        encoder_arguments, {"batch": 2, "n": 3, "d": 4}, {"batch": 5, "n": 5, "d": 5, "seed": 20}
-    )
-    others = {
-        "padding": dict(batch=3, n=5, d=4, lengths=[5, 2, 3], seed=40),
-        "the order pre": dict(batch=2, n=3, d=4, order="pre", seed=60),
-        "the order pre with padding": dict(batch=3, n=5, d=4, order="pre", lengths=[4, 5, 1], seed=80),
-    }
-    for label, options in others.items():
-        cases.append(Case(label, lambda options=options: encoder_arguments(**options)))
-    core.check_function(
-        "encoder_block",
-        student,
-        reference_encoder_block,
-        cases,
-        ENCODER_BLOCK,
-        gradient=("x",),
-        forbidden=FORBIDDEN["encoder_block"],
-    )
+encoder_block = Exercise(
+    "encoder_block",
+    make=encoder_arguments,
+    reference=reference_encoder_block,
+    likely=_ENCODER_BLOCK,
+    cases=[
+        *standard_cases(encoder_arguments, dict(batch=2, n=3, d=4), dict(batch=5, n=5, d=5, seed=20)),
+        *cases_of(
+            encoder_arguments,
+            {
+                "padding": dict(batch=3, n=5, d=4, lengths=[5, 2, 3], seed=40),
+                "the order pre": dict(batch=2, n=3, d=4, order="pre", seed=60),
+                "the order pre with padding": dict(
+                    batch=3, n=5, d=4, order="pre", lengths=[4, 5, 1], seed=80
+                ),
+            },
+        ),
+    ],
+    gradient=("x",),
+    forbid=("Block", "TransformerEncoderLayer", "TransformerEncoder"),
+    idea="Attention collects, the MLP computes; each is added to its input, with a norm around it.",
+    see=("10", "The block"),
+)

@@ -9,21 +9,9 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
-
-FORBIDDEN = {
-    "layer_norm": (
-        "layer_norm",
-        "LayerNorm",
-        "native_layer_norm",
-        "group_norm",
-        "GroupNorm",
-        "batch_norm",
-        "BatchNorm1d",
-        "instance_norm",
-    )
-}
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.inputs import normal
 
 
 def norm_arguments(
@@ -38,8 +26,8 @@ def norm_arguments(
     spread: how far the entries of a vector lie apart; 0 makes every vector constant.
     """
     d = shape[-1]
-    drawn = core.normal({"x": shape, "gamma": (d,), "beta": (d,)}, seed, dtype)
-    middle = core.normal({"m": (*shape[:-1], 1)}, seed + 1, dtype)["m"]
+    drawn = normal({"x": shape, "gamma": (d,), "beta": (d,)}, seed, dtype)
+    middle = normal({"m": (*shape[:-1], 1)}, seed + 1, dtype)["m"]
     return drawn | {"x": spread * drawn["x"] + 2 * middle, "eps": eps}
 
 
@@ -56,7 +44,7 @@ def _normalise(
     root: bool = True,
     centre: bool = True,
 ) -> Tensor:
-    """Layer normalisation; the options make the mistakes of LAYER_NORM."""
+    """Layer normalisation; the options make the mistakes of _LAYER_NORM."""
     dims = tuple(k for k in (dim if isinstance(dim, tuple) else (dim,)) if -x.ndim <= k < x.ndim)
     mean = x.mean(dims, keepdim=keepdim)
     variance = x.var(dims, correction=correction, keepdim=keepdim)
@@ -77,7 +65,7 @@ def _rms(x, gamma, beta, eps):
     return gamma * x / (x.square().mean(-1, keepdim=True) + eps).sqrt() + beta
 
 
-LAYER_NORM = [
+_LAYER_NORM = [
     Likely(
         "Is eps outside the root, and the variance divided by D - 1, as std() does? It is "
         "sqrt(variance + eps), with the sum of squares divided by D.",
@@ -147,31 +135,38 @@ LAYER_NORM = [
 ]
 
 
-def layer_norm(student: Callable[..., Tensor]) -> None:
-    """Check exercise 1."""
-
-    def make(batch: int, n: int, d: int, **options: Any) -> dict[str, Any]:
-        return norm_arguments((batch, n, d), **options)
-
-    cases = core.standard_cases(
-        make, {"batch": 2, "n": 3, "d": 4}, {"batch": 5, "n": 5, "d": 5, "seed": 3}
-    )
-    cases += [
-        Case("one vector alone", lambda: norm_arguments((6,), seed=4), "Write dim=-1, not dim=2."),
-        Case("a matrix of vectors", lambda: norm_arguments((3, 4), seed=5), "Write dim=-1, not dim=2."),
+_AXES = "Write dim=-1, not dim=2."
+layer_norm = Exercise(
+    "layer_norm",
+    make=norm_arguments,
+    reference=functional.layer_norm,
+    likely=_LAYER_NORM,
+    cases=[
+        *standard_cases(
+            lambda batch, n, d, **options: norm_arguments((batch, n, d), **options),
+            dict(batch=2, n=3, d=4),
+            dict(batch=5, n=5, d=5, seed=3),
+        ),
+        Case("one vector alone", lambda: norm_arguments((6,), seed=4), _AXES),
+        Case("a matrix of vectors", lambda: norm_arguments((3, 4), seed=5), _AXES),
         Case("a small eps", lambda: norm_arguments((2, 3, 4), eps=1e-5, seed=6)),
         Case(
             "vectors whose entries are all equal",
             lambda: norm_arguments((2, 3, 4), spread=0.0, seed=7),
             "The variance is 0 there: eps keeps you from 0 / 0.",
         ),
-    ]
-    core.check_function(
+    ],
+    gradient=("x", "gamma", "beta"),
+    forbid=(
         "layer_norm",
-        student,
-        functional.layer_norm,
-        cases,
-        LAYER_NORM,
-        gradient=("x", "gamma", "beta"),
-        forbidden=FORBIDDEN["layer_norm"],
-    )
+        "LayerNorm",
+        "native_layer_norm",
+        "group_norm",
+        "GroupNorm",
+        "batch_norm",
+        "BatchNorm1d",
+        "instance_norm",
+    ),
+    idea="Every vector is shifted and scaled by its own mean and variance, then by learned numbers.",
+    see=("10", "Layer normalisation"),
+)

@@ -1,18 +1,19 @@
 """What the blocks of assignment 6 are made of: small attentions, MLPs and norms with fixed weights.
 
-The checks hand them to students' blocks as functions, so that no block needs another answer. Whoever
-makes inputs imports them by name, so that they are kept where work is graded (`check.bare`).
+The checks hand them to students' blocks as functions, so that no block needs another answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
+from seqcourse.check.inputs import normal
+from seqcourse.check.inside import ps6 as inside
 
 Attend = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 Function = Callable[[Tensor], Tensor]
@@ -20,25 +21,18 @@ Function = Callable[[Tensor], Tensor]
 
 def attention(d: int, seed: int, dtype: torch.dtype) -> Attend:
     """attend(queries, memory, mask) -> (B, N_Q, D) with fixed projections."""
-    w = core.normal({"q": (d, d), "k": (d, d), "v": (d, d)}, seed, dtype)
-
-    def attend(queries: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
-        q, k, v = queries @ w["q"], memory @ w["k"], memory @ w["v"]
-        return functional.attention(q, k, v, mask)[0]
-
-    return attend
+    return partial(inside.attend, *normal({"q": (d, d), "k": (d, d), "v": (d, d)}, seed, dtype).values())
 
 
 def two_layers(d: int, seed: int, dtype: torch.dtype) -> Function:
     """mlp(x) -> (..., D), two layers with a ReLU between them."""
-    w = core.normal({"inner": (d, 2 * d), "bias": (2 * d,), "outer": (2 * d, d)}, seed, dtype)
-    return lambda x: torch.relu(x @ w["inner"] + w["bias"]) @ w["outer"]
+    sizes = {"inner": (d, 2 * d), "bias": (2 * d,), "outer": (2 * d, d)}
+    return partial(inside.mlp, *normal(sizes, seed, dtype).values())
 
 
 def layer(d: int, seed: int, dtype: torch.dtype) -> Function:
     """A layer normalisation with gammas and betas of its own."""
-    drawn = core.normal({"gamma": (d,), "beta": (d,)}, seed, dtype)
-    return lambda x: functional.layer_norm(x, drawn["gamma"], drawn["beta"])
+    return partial(functional.layer_norm, **normal({"gamma": (d,), "beta": (d,)}, seed, dtype))
 
 
 def real(lengths: Sequence[int] | None, batch: int, size: int) -> Tensor:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
-from seqcourse.check.values import plainly
-
-FORBIDDEN = {"warmup_rate": ("Trainer", "lr_scheduler")}
-TOLERANCE = 1e-12  # the rates themselves are small
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of
 
 
 def rate_arguments(
@@ -30,17 +25,17 @@ def reference_warmup_rate(step: int, width: int, warmup: int) -> float:
     return width**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
-SMALLER = (
+_SMALLER = (
     "Did you take the larger of the two, or one of them alone? The rate is the smaller of the two: min."
 )
 
-WARMUP_RATE = [
+_WARMUP_RATE = [
     Likely(
-        SMALLER,
+        _SMALLER,
         lambda step, width, warmup: width**-0.5 * max(step**-0.5, step * warmup**-1.5),
     ),
-    Likely(SMALLER, lambda step, width, warmup: width**-0.5 * step**-0.5),
-    Likely(SMALLER, lambda step, width, warmup: width**-0.5 * step * warmup**-1.5),
+    Likely(_SMALLER, lambda step, width, warmup: width**-0.5 * step**-0.5),
+    Likely(_SMALLER, lambda step, width, warmup: width**-0.5 * step * warmup**-1.5),
     Likely(
         "Is the width missing? The whole is divided by the root of the width.",
         lambda step, width, warmup: min(step**-0.5, step * warmup**-1.5),
@@ -90,24 +85,25 @@ WARMUP_RATE = [
 ]
 
 
-def warmup_rate(student: Callable[..., float]) -> None:
-    """Check exercise 2."""
-    if callable(student):
-        core.forbid("warmup_rate", core.calls(student), FORBIDDEN["warmup_rate"])
-    steps = {
-        "the first example, a step on the way up": (2, 16, 9),
-        "the first step": (1, 64, 25),
-        "the top, step = warmup": (9, 16, 9),
-        "a step after the top": (30, 16, 9),
-        "a step far after the top": (4000, 512, 100),
-        "another width": (7, 10, 20),
-    }
-    cases = [Case(label, lambda given=given: rate_arguments(*given)) for label, given in steps.items()]
-    core.check_function(
-        "warmup_rate",
-        plainly(student) if callable(student) else student,
-        plainly(reference_warmup_rate),
-        cases,
-        [Likely(mistake.question, plainly(mistake.answer)) for mistake in WARMUP_RATE],
-        tolerance=TOLERANCE,
-    )
+warmup_rate = Exercise(
+    "warmup_rate",
+    make=rate_arguments,
+    reference=reference_warmup_rate,
+    likely=_WARMUP_RATE,
+    cases=cases_of(
+        rate_arguments,
+        {
+            "the first example, a step on the way up": dict(step=2, width=16, warmup=9),
+            "the first step": dict(step=1, width=64, warmup=25),
+            "the top, step = warmup": dict(step=9, width=16, warmup=9),
+            "a step after the top": dict(step=30, width=16, warmup=9),
+            "a step far after the top": dict(step=4000, width=512, warmup=100),
+            "another width": dict(step=7, width=10, warmup=20),
+        },
+    ),
+    forbid=("Trainer", "torch.optim.lr_scheduler"),
+    tolerance=1e-12,
+    because="The rates themselves are small.",
+    idea="The learning rate climbs in a straight line, then falls with the root of the step.",
+    see=("11", "Warm-up"),
+)

@@ -9,18 +9,9 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
-
-FORBIDDEN = {
-    "label_smoothed_loss": (
-        "cross_entropy",
-        "CrossEntropyLoss",
-        "sequence_loss",
-        "label_loss",
-        "teacher_forcing_loss",
-    )
-}
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Case, Exercise, cases_of
+from seqcourse.check.inputs import normal
 
 
 def loss_arguments(
@@ -38,7 +29,7 @@ def loss_arguments(
     words = torch.randint(0, v - 1, (len(lengths), size), generator=generator)
     words = torch.where(words >= pad, words + 1, words)  # any word but padding
     behind = torch.arange(size) >= torch.tensor(list(lengths))[:, None]
-    drawn = core.normal({"logits": (len(lengths), size, v)}, seed + 1, dtype)
+    drawn = normal({"logits": (len(lengths), size, v)}, seed + 1, dtype)
     return {
         "logits": scale * drawn["logits"],
         "targets": words.masked_fill(behind, pad),
@@ -74,7 +65,7 @@ def _loss(
     log_probs: Callable[[Tensor], Tensor] = _log_probs,
     mean: Callable[[Tensor, Tensor], Tensor] = _mean,
 ) -> Tensor:
-    """The loss with one part put in another's place, for the mistakes of LABEL_SMOOTHED_LOSS."""
+    """The loss with one part put in another's place, for the mistakes of _LABEL_SMOOTHED_LOSS."""
     one_hot = torch.nn.functional.one_hot(targets, logits.shape[-1]).to(logits.dtype)
     losses = -(wanted(one_hot, epsilon, pad) * log_probs(logits)).sum(dim=-1)
     return mean(losses, targets != pad)
@@ -115,7 +106,7 @@ def _divergence(logits, targets, epsilon, pad):
     return _mean(losses, targets != pad)
 
 
-LABEL_SMOOTHED_LOSS = [
+_LABEL_SMOOTHED_LOSS = [
     Likely("Is epsilon not used? That is plain cross-entropy.", _with(wanted=lambda q, e, p: q)),
     Likely(
         "Is epsilon spread over the other words only, V - 1 of them? It is spread over all V, the right "
@@ -216,28 +207,42 @@ LABEL_SMOOTHED_LOSS = [
 ]
 
 
-def label_smoothed_loss(student: Callable[..., Tensor]) -> None:
-    """Check exercise 5."""
-
-    def case(label: str, *lengths: int, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: loss_arguments(lengths, **options), hint)
-
-    cases = [
-        case("the first example", 3, 3, v=5, epsilon=0.3),
-        case("other sizes", 4, 4, 4, 4, v=4, seed=1, hint="Is a size written into your code?"),
-        case("a batch of 1", 3, v=6, seed=2, hint="Does a squeeze() or [0] drop the batch?"),
-        case("epsilon 0", 2, 2, v=5, epsilon=0.0, seed=3),
-        case("padding", 4, 1, 3, v=6, seed=4, epsilon=0.2),
-        case("padding with another id", 2, 5, v=6, pad=3, seed=5),
-        case("logits in the hundreds", 3, 2, v=5, scale=400.0, seed=6),
-        case("float32", 3, 3, v=5, dtype=torch.float32, seed=7),
-    ]
-    core.check_function(
-        "label_smoothed_loss",
-        student,
-        reference_label_smoothed_loss,
-        cases,
-        LABEL_SMOOTHED_LOSS,
-        gradient=("logits",),
-        forbidden=FORBIDDEN["label_smoothed_loss"],
-    )
+label_smoothed_loss = Exercise(
+    "label_smoothed_loss",
+    make=loss_arguments,
+    reference=reference_label_smoothed_loss,
+    likely=_LABEL_SMOOTHED_LOSS,
+    cases=[
+        Case("the first example", lambda: loss_arguments([3, 3], v=5, epsilon=0.3)),
+        Case(
+            "other sizes",
+            lambda: loss_arguments([4] * 4, v=4, seed=1),
+            "Is a size written into your code?",
+        ),
+        Case(
+            "a batch of 1",
+            lambda: loss_arguments([3], v=6, seed=2),
+            "Does a squeeze() or [0] drop the batch?",
+        ),
+        *cases_of(
+            loss_arguments,
+            {
+                "epsilon 0": dict(lengths=[2, 2], v=5, epsilon=0.0, seed=3),
+                "padding": dict(lengths=[4, 1, 3], v=6, epsilon=0.2, seed=4),
+                "padding with another id": dict(lengths=[2, 5], v=6, pad=3, seed=5),
+                "logits in the hundreds": dict(lengths=[3, 2], v=5, scale=400.0, seed=6),
+                "float32": dict(lengths=[3, 3], v=5, dtype=torch.float32, seed=7),
+            },
+        ),
+    ],
+    gradient=("logits",),
+    forbid=(
+        "cross_entropy",
+        "CrossEntropyLoss",
+        "sequence_loss",
+        "label_loss",
+        "teacher_forcing_loss",
+    ),
+    idea="The right word is wanted with a little less than 1, every word with a little more than 0.",
+    see=("11", "Label smoothing"),
+)

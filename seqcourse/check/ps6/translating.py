@@ -3,73 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
-from seqcourse.check.ps2.decoders import EOS, PAD, SOS, ending_decoder
-
-READINGS = count()
-FORBIDDEN = {"translate": ("greedy", "beam_search", "exhaustive_search", "seqcourse.decode.sample")}
-ANOTHER = "The memory of this step is another one than that of start: the source is encoded once."
-
-
-@dataclass
-class Memory:
-    """What a small model's encoder leaves: states (B, T, D), mask (B, T), the number of the reading."""
-
-    states: Tensor
-    mask: Tensor
-    reading: int | None = None
-
-
-@dataclass
-class Step:
-    """What a step gives: logits (B, V), the state after it, weights over the source (B, T)."""
-
-    logits: Tensor
-    state: Any
-    weights: Tensor
-
-
-class Small:
-    """A model with fixed weights and the three methods of the course's models.
-
-    It ends a sentence after about as many words as the first source word's id says (minus 3), and
-    would go on with other words after <eos>.
-    """
-
-    def __init__(self, v: int, h: int, seed: int) -> None:
-        drawn = core.normal({"table": (64, h)}, seed=seed + 7)
-        self.table = drawn["table"]
-        self.decoder = ending_decoder(v, h, seed, hurry=12.0, once=True)
-
-    def __repr__(self) -> str:
-        return "a small model"
-
-    def encode(self, src: Tensor, src_lengths: Tensor) -> Memory:
-        mask = functional.length_mask(src_lengths, src.shape[1])
-        return Memory(self.table[src], mask, next(READINGS))
-
-    def start(self, memory: Memory, batch_size: int | None = None) -> Any:
-        read = (memory.states * memory.mask[..., None]).sum(dim=1)
-        first = (memory.states[:, :1] - self.table).abs().sum(dim=-1).argmin(dim=-1)  # (B,)
-        left = (first - 3).to(read.dtype)[:, None]
-        return torch.tanh(read), left, memory.reading
-
-    def step(self, tokens: Tensor, state: Any, memory: Memory) -> Step:
-        hidden, left, first = state
-        if memory.reading not in (first, None):
-            raise ValueError(ANOTHER)
-        logits, (hidden, left) = self.decoder(tokens, (hidden, left))
-        even = memory.mask / memory.mask.sum(dim=1, keepdim=True)
-        return Step(logits, (hidden, left, first), even)
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.inputs import normal
+from seqcourse.check.inside import ps6 as inside
+from seqcourse.tokens import EOS, PAD, SOS
 
 
 def translate_arguments(
@@ -90,7 +34,10 @@ def translate_arguments(
     src[:, 0] = torch.tensor(list(left)) + 3
     ends = torch.tensor(list(lengths))
     src = src.masked_fill(~functional.length_mask(ends, size), PAD)
-    return {"model": Small(v, h, seed), "src": src, "lengths": ends, "max_len": max_len}
+    sources = normal({"sources": (64, h)}, seed + 7)["sources"]
+    decoder = normal({"table": (v, h), "w": (h, h), "out": (h, v)}, seed + 1)
+    model = inside.Small(sources, **decoder)
+    return {"model": model, "src": src, "lengths": ends, "max_len": max_len}
 
 
 def _columns(
@@ -108,7 +55,7 @@ def _columns(
     own: bool = True,
     again: bool = False,
 ) -> list[Tensor]:
-    """The words written, one tensor (B,) per step; the options make the mistakes of TRANSLATE."""
+    """The words written, one tensor (B,) per step; the options make the mistakes of _TRANSLATE."""
     memory = model.encode(src, read(src, lengths))
     state = model.start(memory)
     start = tokens = torch.full((len(src),), first)
@@ -161,7 +108,7 @@ def _whole_step(model, src, lengths, max_len):
     return model.step(torch.full((len(src),), SOS), model.start(memory), memory).argmax(dim=-1)
 
 
-TRANSLATE = [
+_TRANSLATE = [
     Likely(
         "Does every step start from the first state? Hand on out.state.",
         _with(keep=False),
@@ -223,25 +170,23 @@ TRANSLATE = [
 ]
 
 
-def translate(student: Callable[..., Tensor]) -> None:
-    """Check exercise 7 with small models."""
-    sizes = {
-        "the first example": ((4, 2, 6), (3, 5, 4), 9),
-        "a batch of 1": ((3,), (4,), 7),
-        "sentences that max_len cuts off": ((20, 3), (4, 2), 5),
-        "a sentence that ends at once": ((1, 4), (2, 6), 9),
-        "sentences that all end together": ((3, 3), (5, 5), 8),
-        "max_len 1": ((4, 2), (3, 3), 1),
-    }
-    cases = [
-        Case(label, lambda s=size, k=k: translate_arguments(*s, seed=10 * k))
-        for k, (label, size) in enumerate(sizes.items())
-    ]
-    core.check_function(
-        "translate",
-        student,
-        reference_translate,
-        cases,
-        TRANSLATE,
-        forbidden=FORBIDDEN["translate"],
-    )
+translate = Exercise(
+    "translate",
+    make=translate_arguments,
+    reference=reference_translate,
+    likely=_TRANSLATE,
+    cases=cases_of(
+        translate_arguments,
+        {
+            "the first example": dict(left=[4, 2, 6], lengths=[3, 5, 4], max_len=9),
+            "a batch of 1": dict(left=[3], lengths=[4], max_len=7, seed=10),
+            "sentences that max_len cuts off": dict(left=[20, 3], lengths=[4, 2], max_len=5, seed=20),
+            "a sentence that ends at once": dict(left=[1, 4], lengths=[2, 6], max_len=9, seed=30),
+            "sentences that all end together": dict(left=[3, 3], lengths=[5, 5], max_len=8, seed=40),
+            "max_len 1": dict(left=[4, 2], lengths=[3, 3], max_len=1, seed=50),
+        },
+    ),
+    forbid=("greedy", "beam_search", "exhaustive_search", "seqcourse.decode.sample"),
+    idea="The source is encoded once; then every step hands its state and its word on to the next.",
+    see=("11", "It translates"),
+)
