@@ -170,6 +170,11 @@ _watching: list[Watch] = []
 class _Operators(TorchDispatchMode):
     """Records PyTorch's operators: "torch.ops.aten:_softmax"."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """PyTorch would import its compiler, for seconds, only to switch it off for this mode."""
+        return False
+
     def __init__(self, watch: Watch) -> None:
         super().__init__()
         self._watch = watch
