@@ -5,11 +5,13 @@
     refuse("softmax", watch.ran, ["softmax", "log_softmax"])
 
 What counts is what runs, not what the source looks like: an alias, `getattr` or `exec` changes
-nothing. Three recorders work together, each on what the others cannot see: a dispatch mode on PyTorch's
-operators (also those that a method, `torch.ops` or TorchScript reaches), a function mode on PyTorch's
-functions before they fall into operators (`torch.lstm`), and Python's profiler on the functions of every
-library that are written in Python. An audit hook notes what would escape all three: threads, processes,
-ctypes, tracing.
+nothing. Three recorders work together, each on what the others cannot see: a dispatch mode on the
+operators of PyTorch (whether a method, `torch.ops` or TorchScript calls them), a function mode on its
+functions before they fall into operators (`torch.lstm`), and Python's profiler on the Python functions
+of every library. An audit hook notes what would escape all three: threads, processes, ctypes, tracing.
+
+A function of this package counts by its own name, and what it runs inside does not:
+`functional.attention` may be used where PyTorch's `scaled_dot_product_attention` is forbidden.
 
 The record is made in the process that an answer runs in, so code there can falsify it. Treat it as a
 deterrent: `seqcourse.grading` shows an instructor what looks like an attempt.
@@ -17,6 +19,7 @@ deterrent: `seqcourse.grading` shows an instructor what looks like an attempt.
 
 from __future__ import annotations
 
+import _thread as _thread_module
 import contextlib
 import functools
 import sys
@@ -35,30 +38,26 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from seqcourse.check.compare import Mistake
 
 # Kept from the time of import, so that an answer that replaces them in their modules changes nothing.
-_getprofile, _setprofile, _frame, _thread = (
-    sys.getprofile,
-    sys.setprofile,
-    sys._getframe,
-    threading.get_ident,
-)
+_getprofile, _setprofile, _frame = sys.getprofile, sys.setprofile, sys._getframe
+_thread, _start_thread = threading.get_ident, _thread_module.start_new_thread
 
-_HERE = Path(__file__).resolve().parents[1]
+_PACKAGE = str(Path(__file__).parents[1])
+_STANDARD = f"{sysconfig.get_paths()['stdlib']}/"
 _LIBRARIES = tuple(
     f"{folder}/"
     for folder in {
         sysconfig.get_paths()["purelib"],
         sysconfig.get_paths()["platlib"],
-        str(Path(torch.__file__).resolve().parents[1]),
+        str(Path(torch.__file__).parents[1]),
     }
 )
-_STANDARD = f"{sysconfig.get_paths()['stdlib']}/"
-_CHECKS = "seqcourse.check."
-# The checks' own calls (numel, named_parameters) are no use of the answer's.
-_CHECKING = (f"{_CHECKS}values:", f"{_CHECKS}modules:")
+_CHECKS = "seqcourse.check"
+# What these call themselves (numel, named_parameters) is no use of the answer's.
+_CHECKING = (f"{_CHECKS}.values", f"{_CHECKS}.modules")
 
 # What hides from the record: audit event -> kind -> words.
 _EVENTS = {
-    "_thread.start_new_thread": "thread",
+    "_thread.start_new_thread": "thread",  # from Python 3.12 on
     "_thread.start_joinable_thread": "thread",
     "os.exec": "process",
     "os.fork": "process",
@@ -149,16 +148,20 @@ class Watch:
         self._stack.close()
 
     def add(self, name: str) -> None:
-        """Write down a name, unless what runs was handed to the answer (`paused`)."""
+        """Write down a name, unless it runs in what was handed to the answer (`paused`)."""
         if not self._pauses:
             self._ran[name] = None
 
-    def _profile(self, frame: types.FrameType, event: str, argument: Any) -> None:
-        if event != "call" or self._pauses:
-            return
-        name = _name_of(frame.f_code)
-        if name and name not in self._ran and not _is_checking(frame.f_back) and not _is_import(frame):
+    def add_called(self, name: str, caller: types.FrameType | None) -> None:
+        """Write down a name, unless a helper of this package or a check calls it on its own account."""
+        if name and name not in self._ran and _is_of_answer(caller):
             self.add(name)
+
+    def _profile(self, frame: types.FrameType, event: str, argument: Any) -> None:
+        if event == "call":
+            self.add_called(_name_of(frame.f_code), frame.f_back)
+        elif event == "c_call" and argument is _start_thread and not _is_aside(frame):
+            self.add("unseen:thread")
 
 
 _watching: list[Watch] = []
@@ -169,7 +172,7 @@ class _Operators(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Otherwise PyTorch imports its compiler at the first use, which takes three seconds."""
+        """PyTorch would import its compiler, for seconds, only to switch it off for this mode."""
         return False
 
     def __init__(self, watch: Watch) -> None:
@@ -178,7 +181,7 @@ class _Operators(TorchDispatchMode):
 
     def __torch_dispatch__(self, operator, kinds, arguments=(), named=None):
         space, _, name = operator._schema.name.partition("::")
-        self._watch.add(f"torch.ops.{space}:{name}")
+        self._watch.add_called(f"torch.ops.{space}:{name}", _frame(1))
         return operator(*arguments, **(named or {}))
 
 
@@ -191,9 +194,9 @@ class _Functions(TorchFunctionMode):
 
     def __torch_function__(self, function, kinds, arguments=(), named=None):
         # The profiler sees Python functions, by their code: a name could be given anew.
-        if not isinstance(function, types.FunctionType) and not _is_checking(_frame(1)):
+        if not isinstance(function, types.FunctionType):
             home = getattr(function, "__module__", None) or "torch.Tensor"
-            self._watch.add(f"{home}:{getattr(function, '__name__', '')}")
+            self._watch.add_called(f"{home}:{getattr(function, '__name__', '')}", _frame(1))
         return function(*arguments, **(named or {}))
 
 
@@ -201,21 +204,22 @@ _names: dict[int, tuple[types.CodeType, str]] = {}  # by id: to hash a code obje
 
 
 def _name_of(code: types.CodeType) -> str:
-    """ "torch.nn.modules.rnn:LSTM.forward" for a library's code, "" for anybody else's."""
+    """ "torch.nn.modules.rnn:LSTM.forward" for a library's code, "" for any other code."""
     known = _names.get(id(code))
     if known is None:
         module = _module_of(code.co_filename)
         name = f"{module}:{code.co_qualname}" if module else ""
-        if name.startswith(_CHECKS) and not _is_reference(name) and not name.startswith(_CHECKING):
+        if _is_below(module, _CHECKS) and not _is_reference(name):
             name = ""
         known = _names[id(code)] = (code, name)
     return known[1]
 
 
+@functools.cache
 def _module_of(file: str) -> str:
     """The module in a file of a library, "" for any other file."""
-    if file.startswith(f"{_HERE}/"):
-        path = file.removeprefix(f"{_HERE.parent}/")
+    if file.startswith(f"{_PACKAGE}/"):
+        path = "seqcourse" + file.removeprefix(_PACKAGE)
     else:
         root = next((root for root in _LIBRARIES if file.startswith(root)), None)
         if root is None:
@@ -224,13 +228,32 @@ def _module_of(file: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def _is_checking(frame: types.FrameType | None) -> bool:
-    return frame is not None and _name_of(frame.f_code).startswith(_CHECKING)
+def _is_below(module: str, package: str) -> bool:
+    return f"{module}.".startswith(f"{package}.")
+
+
+def _is_of_answer(frame: types.FrameType | None) -> bool:
+    """Whether a call from this frame is the answer's, and no business of a helper or a check.
+
+    The nearest code that is no library decides. The answer may be a library's function itself: then
+    the check is the caller.
+    """
+    while frame is not None:
+        file = frame.f_code.co_filename
+        module = _module_of(file)
+        if _is_below(module, "seqcourse") and module != __name__:
+            return _is_below(module, _CHECKS) and module not in _CHECKING
+        if file.startswith("<frozen importlib"):  # one library imports another
+            return False
+        if not module and not file.startswith(_STANDARD):
+            return True
+        frame = frame.f_back
+    return True
 
 
 def _is_reference(name: str) -> bool:
-    """Whether this is code of an assignment's checks: nothing of them runs in an honest answer."""
-    return name.startswith(f"{_CHECKS}ps")
+    """Whether this is code of an assignment's exercises: none of it runs in an honest answer."""
+    return name.startswith(f"{_CHECKS}.ps")
 
 
 @functools.cache
@@ -242,26 +265,18 @@ def _listen() -> None:
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
     if event not in _EVENTS or not _watching or _watching[-1]._thread != _thread():
         return
-    if not _is_import(_frame(1)) and not _is_progress_bar(arguments):
+    if not _is_aside(_frame(1)):
         _watching[-1].add(f"unseen:{_EVENTS[event]}")
 
 
-def _is_import(frame: types.FrameType | None) -> bool:
-    """Whether this happens because a library imports another: thousands of functions, none an answer's."""
+def _is_aside(frame: types.FrameType | None) -> bool:
+    """Whether a library is being imported here, or a progress bar of tqdm starts its thread."""
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith("<frozen importlib"):
+        if file.startswith("<frozen importlib") or _module_of(file) == "tqdm.std":
             return True
-        if not file.startswith("<") and not _module_of(file) and not file.startswith(_STANDARD):
-            return False
         frame = frame.f_back
     return False
-
-
-def _is_progress_bar(arguments: tuple[Any, ...]) -> bool:
-    """Whether a thread is the one that tqdm starts beside its bars."""
-    owner = getattr(arguments[0], "__self__", None) if arguments else None
-    return type(owner).__module__ == "tqdm._monitor"
 
 
 def paused(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -321,10 +336,10 @@ def covers(entry: str, name: str) -> bool:
         this package only; "torch.optim.lr_scheduler" is everything in this module.
     """
     module, _, path = name.partition(":")
-    if f"{module}.".startswith(f"{entry}."):
+    if _is_below(module, entry):
         return True
     package, _, last = entry.rpartition(".")
-    if package and not f"{module}.".startswith(f"{package}."):
+    if package and not _is_below(module, package):
         return False
     wanted = {_plain(last), *_ways.get(_plain(last), ())}
     return any(_plain(part) in wanted for part in path.split("."))

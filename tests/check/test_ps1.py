@@ -28,7 +28,7 @@ def test_rnn_step():
 
 
 def test_training_pairs():
-    inputs, targets = ps1.reference_training_pairs(torch.arange(8), 3)
+    inputs, targets = ps1.training_pairs.reference(torch.arange(8), 3)
     rows = ["".join("abcdefgh"[i] for i in row) for row in (*inputs, *targets)]
     assert rows == ["abc", "def", "bcd", "efg"]
     assert "Inputs: `abc`, `def`. Targets: `bcd`, `efg`." in TEXT["ps1-training_pairs-md"]
@@ -47,9 +47,9 @@ def test_forward():
         return x + h
 
     x, h = column(1, 2, 3)[None], column(0)
-    outputs, last = ps1.reference_forward(step, x, h)
+    outputs, last = ps1.forward.reference(step, x, h)
     assert outputs.tolist() == [[[1], [3], [6]]] and last.tolist() == [[6]]
-    outputs, last = ps1.reference_forward(step, x, h, torch.tensor([2]))
+    outputs, last = ps1.forward.reference(step, x, h, torch.tensor([2]))
     assert outputs.tolist() == [[[1], [3], [0]]] and last.tolist() == [[3]]
     assert "`[[[1], [3], [0]]]` and `[[3]]`" in TEXT["ps1-forward-md"]
 
@@ -65,7 +65,7 @@ def test_continue_text():
         total = total + tokens
         return torch.nn.functional.one_hot(total % 5, 5), total
 
-    written = ps1.reference_continue_text(
+    written = ps1.continue_text.reference(
         step, torch.tensor([0]), torch.tensor([[1, 2]]), 3, lambda logits: logits.argmax(-1)
     )
     assert written.tolist() == [[3, 1, 2]]
@@ -73,7 +73,7 @@ def test_continue_text():
 
 
 def test_gradient_norms():
-    norms = ps1.reference_gradient_norms(lambda x, h: x + 0.5 * h, column(1, 2, 3)[None], column(0))
+    norms = ps1.gradient_norms.reference(lambda x, h: x + 0.5 * h, column(1, 2, 3)[None], column(0))
     assert norms.tolist() == [[0.25, 0.5, 1]]
     assert "`[[0.25, 0.5, 1]]`" in TEXT["ps1-gradient_norms-md"]
 

@@ -13,11 +13,10 @@ import pytest
 import torch
 
 from seqcourse import decode, functional, viz
-from seqcourse.check import Mistake, core, ps2
-from seqcourse.check.compare import outcome
-from seqcourse.check.ps2.gumbel import GUMBEL_SOFTMAX
-from seqcourse.check.ps2.searches import BEAM_SEARCH
-from seqcourse.check.verdict import load_checks
+from seqcourse.check import Mistake, ps2
+from seqcourse.check.compare import outcome, same
+from seqcourse.check.load import load_checks
+from seqcourse.check.ps2 import beams, gumbel, scheduled
 
 ROOT = Path(__file__).resolve().parents[2]
 PATH = ROOT / "solutions" / "ps2" / "ps2.ipynb"
@@ -29,14 +28,14 @@ def tensor(values):
 
 
 def test_final_states():
-    found = ps2.reference_final_states(tensor([[[1, 6], [2, 5], [9, 9]]]), torch.tensor([2]))
+    found = ps2.final_states.reference(tensor([[[1, 6], [2, 5], [9, 9]]]), torch.tensor([2]))
     assert found.tolist() == [[2, 6]]
     assert "`lengths = [2]` give `[[2, 6]]`" in TEXT["ps2-final_states-md"]
 
 
 def test_decoder_step():
     weights = ([[0.4]], [[0.3]], [[0.1]], [-0.1], [[1], [-2]], [0, 1])
-    logits, s = ps2.reference_decoder_step(
+    logits, s = ps2.decoder_step.reference(
         torch.tensor([1]), *(tensor(v) for v in ([[1]], [[2]], [[0], [0.5]], *weights))
     )
     assert f"{s.item():.3f}" == f"{logits[0, 0]:.3f}" == "0.537"
@@ -46,7 +45,7 @@ def test_decoder_step():
 
 def test_teacher_forced_loss():
     y = torch.tensor([[1, 3, 2], [1, 2, 0]])
-    losses, mean = ps2.reference_teacher_forced_loss(
+    losses, mean = ps2.teacher_forced_loss.reference(
         lambda tokens, state: (torch.zeros(len(tokens), 4), state), None, y
     )
     assert [f"{loss:.3f}" for loss in losses] == ["2.773", "1.386"] and f"{mean:.3f}" == "1.386"
@@ -54,13 +53,13 @@ def test_teacher_forced_loss():
 
 
 def test_the_mean_is_the_package_s_loss():
-    given = ps2.loss_arguments([3, 5, 1])
+    given = ps2.teacher_forced_loss.make([3, 5, 1])
     logits, state = [], given["state"]
     for fed in given["y"][:, :-1].T:
         z, state = given["step"](fed, state)
         logits.append(z)
     package = functional.sequence_loss(torch.stack(logits, dim=1), given["y"][:, 1:])
-    assert torch.allclose(ps2.reference_teacher_forced_loss(*given.values())[1], package)
+    assert torch.allclose(ps2.teacher_forced_loss.reference(*given.values())[1], package)
 
 
 def test_greedy():
@@ -68,13 +67,13 @@ def test_greedy():
         word = torch.where(left > 0, 3, 2)
         return torch.nn.functional.one_hot(word, 4), left - 1
 
-    written = ps2.reference_greedy(step, torch.tensor([2, 0]), torch.tensor([1, 1]), 9)
+    written = ps2.greedy.reference(step, torch.tensor([2, 0]), torch.tensor([1, 1]), 9)
     assert written.tolist() == [[3, 3, 2], [2, 0, 0]]
     assert "returns `[[3, 3, 2], [2, 0, 0]]`" in TEXT["ps2-greedy-md"]
 
 
 def test_gumbel_softmax():
-    relaxed, word = ps2.reference_gumbel_softmax(tensor([[0, math.log(3)]]), tensor([[0.9, 0.5]]), 1)
+    relaxed, word = ps2.gumbel_softmax.reference(tensor([[0, math.log(3)]]), tensor([[0.9, 0.5]]), 1)
     assert word.tolist() == [0]
     assert [f"{y:.3f}" for y in relaxed[0]] == ["0.687", "0.313"]
     assert "`[[0.687, 0.313]]`" in TEXT["ps2-gumbel_softmax-md"]
@@ -87,7 +86,7 @@ def test_scheduled_sampling(epsilon, fed):
         return torch.nn.functional.one_hot(torch.full_like(tokens, 3), 6).double(), state
 
     y = torch.tensor([[1, 4, 5, 2]])
-    assert ps2.reference_scheduled_sampling(step, None, y, epsilon, None)[1].tolist() == fed
+    assert scheduled.reference_scheduled_sampling(step, None, y, epsilon, None)[1].tolist() == fed
     assert f"`{fed}`" in TEXT["ps2-scheduled_sampling-md"]
 
 
@@ -99,14 +98,14 @@ def two_words(tokens, state):
 
 def test_beam_search():
     for alpha, score in ((0.0, "-1.022"), (1.0, "-0.511")):
-        words, found = ps2.reference_beam_search(two_words, None, 2, 9, alpha)
+        words, found = beams.reference_beam_search(two_words, None, 2, 9, alpha)
         assert words.tolist() == [4, 2] and f"{found:.3f}" == score
         assert f"${score}$" in TEXT["ps2-beam_search-md"] or f"= {score}$" in TEXT["ps2-beam_search-md"]
-    words, score = ps2.reference_beam_search(two_words, None, 1, 9, 0.0)
+    words, score = beams.reference_beam_search(two_words, None, 1, 9, 0.0)
     assert words.tolist() == [3, 2] and score.exp().item() == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize("cases", [ps2.plain_cases, ps2.normalised_cases])
+@pytest.mark.parametrize("cases", [beams.plain_cases, beams.normalised_cases])
 @pytest.mark.parametrize("seed", [7, 8])
 def test_the_reference_is_the_package_s_beam_search(cases, seed):
     class Model:
@@ -121,8 +120,8 @@ def test_the_reference_is_the_package_s_beam_search(cases, seed):
             return SimpleNamespace(logits=logits, state=state, weights=None)
 
     for case in cases(seed).values():
-        given = ps2.beam_arguments(**case)
-        words, score = ps2.reference_beam_search(*given.values())
+        given = ps2.beam_search.make(**case)
+        words, score = beams.reference_beam_search(*given.values())
         ((best,),) = decode.beam_search(
             Model(given["step"], given["state"]),
             None,
@@ -135,13 +134,28 @@ def test_the_reference_is_the_package_s_beam_search(cases, seed):
         assert score.item() == pytest.approx(best.score)
 
 
+def full_search(step, state, max_len, alpha):
+    """The best of all finished sentences of at most max_len words: every one is looked at."""
+    ended, growing = [], [((), torch.tensor(0.0).double(), state)]
+    for _ in range(max_len):
+        grown = []
+        for words, log_prob, before in growing:
+            logits, after = step(torch.tensor([words[-1] if words else 1]), before)
+            gains = logits.log_softmax(dim=-1)[0]
+            grown += [((*words, k), log_prob + gain, after) for k, gain in enumerate(gains)]
+        ended += [path for path in grown if path[0][-1] == 2]
+        growing = [path for path in grown if path[0][-1] != 2]
+    words, score = max(((w, p / len(w) ** alpha) for w, p, _ in ended), key=lambda path: path[1])
+    return torch.tensor(words), score
+
+
 @pytest.mark.parametrize("alpha", [0.0, 0.7, 1.0])
 def test_a_beam_that_prunes_nothing_is_a_full_search(alpha):
     for seed in range(5):
-        given = ps2.beam_arguments(2000, 4, alpha, v=5, seed=seed)
-        assert core.same(
-            ps2.reference_beam_search(*given.values()),
-            ps2.full_search(given["step"], given["state"], 4, alpha),
+        given = ps2.beam_search.make(2000, 4, alpha, v=5, seed=seed)
+        assert same(
+            beams.reference_beam_search(*given.values()),
+            full_search(given["step"], given["state"], 4, alpha),
         )
 
 
@@ -149,15 +163,15 @@ def test_a_beam_that_prunes_nothing_is_a_full_search(alpha):
 def test_other_seeds_tell_the_mistakes_too(seed):
     """The hidden inputs may be drawn anew: every mistake still loses points somewhere."""
     unseen = []
-    for likely in BEAM_SEARCH:
+    for likely in ps2.beam_search.likely:
         lost = False
-        for cases in (ps2.plain_cases(seed), ps2.normalised_cases(seed)):
+        for cases in (beams.plain_cases(seed), beams.normalised_cases(seed)):
             found = {}
             for k, case in enumerate(cases.values()):
-                found |= ps2.record_search(likely.answer, ps2.beam_arguments(**case), f"{k}.")
+                found |= ps2.beam_search.record(likely.answer, ps2.beam_search.make(**case), f"{k}.")
             try:
-                ps2.judge_beams(
-                    found, {kind: ps2.beam_arguments(**case) for kind, case in cases.items()}
+                ps2.beam_search.judge_all(
+                    found, {kind: ps2.beam_search.make(**case) for kind, case in cases.items()}
                 )
             except Mistake:
                 lost = True
@@ -174,12 +188,12 @@ def test_poll_3():
 def test_every_case_of_gumbel_softmax_tells_whether_the_draw_is_understood(seed):
     """Its points are given by case: only what shows in some cases alone earns a part of them."""
     partly = []
-    for likely in GUMBEL_SOFTMAX:
+    for likely in ps2.gumbel_softmax.likely:
         shown = []
-        for case in ps2.gumbel_cases(seed).values():
-            given = tuple(ps2.gumbel_arguments(**case).values())
-            right = ps2.reference_gumbel_softmax(*given)
-            shown.append(not core.same(outcome(likely.answer, given), right))
+        for case in gumbel.gumbel_cases(seed).values():
+            given = tuple(ps2.gumbel_softmax.make(**case).values())
+            right = ps2.gumbel_softmax.reference(*given)
+            shown.append(not same(outcome(likely.answer, given), right))
         assert any(shown), likely.question
         if not all(shown):
             partly.append(likely.question[:30])
@@ -188,8 +202,8 @@ def test_every_case_of_gumbel_softmax_tells_whether_the_draw_is_understood(seed)
 
 
 def test_the_searches_are_chosen_in_the_same_way_every_time():
-    assert ps2.plain_cases(9) == ps2.plain_cases(9) != ps2.plain_cases(10)
-    assert ps2.normalised_cases(9) == ps2.normalised_cases(9)
+    assert beams.plain_cases(9) == beams.plain_cases(9) != beams.plain_cases(10)
+    assert beams.normalised_cases(9) == beams.normalised_cases(9)
 
 
 def test_exercise_1_points_to_a_section_on_padding_and_both_directions():

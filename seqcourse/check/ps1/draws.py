@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.core import Likely, Mistake
+from seqcourse.check.compare import Likely, Mistake, compare
 from seqcourse.check.discreet import is_discreet
+from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.recording import unchanged
+from seqcourse.check.values import result
 
 DRAWS = 20_000  # so many draws that a frequency is within 0.015 of its probability
 # The calls that tell how `draw` draws, and the kind of input in words; the small ones come first.
@@ -92,14 +94,14 @@ OVERFLOW = Likely(
 
 
 def judge_draw(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[str, Any]]) -> None:
-    """Judge all of CALLS from what `core.record` wrote down; raise Mistake.
+    """Judge all of CALLS from what `record` wrote down; raise Mistake.
 
     made: kind of input -> arguments, in the order of CALLS; the arrays of call k begin with "k.".
     """
     calls = dict(zip(CALLS, made.values(), strict=True))
-    draws = {call: core.result(found, f"{k}.result") for k, call in enumerate(CALLS)}
+    draws = {call: result(found, f"{k}.result") for k, call in enumerate(CALLS)}
     for k, (call, given) in enumerate(calls.items()):
-        core.unchanged("draw", found, given, f"{k}.")
+        unchanged("draw", found, given, f"{k}.")
         if call != "cold":
             _check_entries(call, draws[call], given, NO_SOFTMAX)
     _check_shares(draws["many"], calls["many"])
@@ -125,7 +127,7 @@ def _check_entries(call: str, got: Any, given: Mapping[str, Any], likely: Likely
     rows, size = given["logits"].shape
     name = f"draw ({CALLS[call]})"
     if not (isinstance(got, Tensor) and got.shape == (rows,)):
-        core.compare(name, got, torch.zeros(rows, dtype=torch.int64), given.values(), [likely])
+        compare(name, got, torch.zeros(rows, dtype=torch.int64), given.values(), [likely])
     if got.dtype != torch.int64:
         raise Mistake(f"{name}: the result should be numbers of entries, int64, but is {got.dtype}.")
     if got.min() < 0 or got.max() >= size:
@@ -150,11 +152,16 @@ def _check_shares(draws: Tensor, given: Mapping[str, Any]) -> None:
         raise Mistake(f"draw: {told} {_frequency_question(shares, logits, temperature)}")
 
 
-def draw(student: Callable[..., Tensor]) -> None:
-    """Check exercise 5: drawing with a temperature."""
-    logits = torch.tensor([0.3, -1.0, 1.4, 0.8], dtype=torch.float64)
-    found: dict[str, numpy.ndarray] = {}
-    for k, call in enumerate(CALLS):
-        found |= core.record(student, _call(call, logits, 0.6, seed=3), f"{k}.")
-    judge_draw(found, {kind: _call(call, logits, 0.6, seed=3) for call, kind in CALLS.items()})
-    print(f"✓ draw: {DRAWS} draws, seeds, rows, a batch of 1, a low temperature: all as expected.")
+_ROW = torch.tensor([0.3, -1.0, 1.4, 0.8], dtype=torch.float64)
+draw = Exercise(
+    "draw",
+    make=draw_arguments,
+    judge_all=judge_draw,
+    cases=cases_of(
+        _call,
+        {kind: dict(call=call, logits=_ROW, temperature=0.6, seed=3) for call, kind in CALLS.items()},
+    ),
+    variants={"draw": {"cases": draw_cases}},
+    idea="The temperature says how often a draw leaves the likeliest entry.",
+    see=("01", "A network that writes"),
+)

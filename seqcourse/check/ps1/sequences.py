@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
 
 Step = Callable[[Tensor, Tensor], Tensor]
-
-
-def _elman(d: int, h: int, seed: int, dtype: torch.dtype) -> Step:
-    """A vanilla step with fixed weights; they ask for no gradient."""
-    sizes = {"w_ih": (h, d), "w_hh": (h, h), "b_ih": (h,), "b_hh": (h,)}
-    weights = core.normal(sizes, seed=seed + 1, dtype=dtype)
-    return lambda x, state: functional.rnn_step(x, state, **weights)
 
 
 def forward_arguments(
@@ -32,9 +27,11 @@ def forward_arguments(
     seed: int = 0,
 ) -> dict[str, Any]:
     """Arguments of `forward`: a step with fixed weights, inputs, a first state, lengths."""
-    drawn = core.normal({"x": (batch, time, d), "h": (batch, h)}, seed=seed, dtype=dtype)
+    sizes = {"w_ih": (h, d), "w_hh": (h, h), "b_ih": (h,), "b_hh": (h,)}
+    step = partial(functional.rnn_step, **normal(sizes, seed=seed + 1, dtype=dtype))
+    drawn = normal({"x": (batch, time, d), "h": (batch, h)}, seed=seed, dtype=dtype)
     ends = None if lengths is None else torch.tensor(list(lengths))
-    return {"step": _elman(d, h, seed, dtype), **drawn, "lengths": ends}
+    return {"step": step, **drawn, "lengths": ends}
 
 
 def _states(step: Step, x: Tensor, h: Tensor) -> list[Tensor]:
@@ -84,7 +81,7 @@ def _zeroed_last(step, x, h, lengths):
     return outputs, outputs[:, -1]
 
 
-FORWARD = [
+_FORWARD_LIKELY = [
     Likely(
         "Did you stack along the first axis? The batch comes first: torch.stack(states, dim=1).",
         lambda step, x, h, lengths: (torch.stack(_states(step, x, h)), _states(step, x, h)[-1]),
@@ -151,22 +148,28 @@ FORWARD = [
 ]
 
 
-def forward(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 4: a whole sequence, first without and then with lengths."""
-    cases = core.standard_cases(
-        forward_arguments,
-        {"batch": 2, "time": 5, "d": 3, "h": 4},
-        {"batch": 3, "time": 1, "d": 2, "h": 6},
-    )
-    for ends in ([3, 5, 1], [4, 2, 2], [2]):
-        cases.append(
-            Case(
-                f"lengths {ends}",
-                lambda ends=ends: forward_arguments(len(ends), 5, 2, 3, lengths=ends),
-                "Behind a sequence's end its output is zero and its state stays as it was.",
-            )
-        )
-    core.check_function("forward", student, reference_forward, cases, FORWARD, gradient=("x", "h"))
+forward = Exercise(
+    "forward",
+    make=forward_arguments,
+    reference=reference_forward,
+    likely=_FORWARD_LIKELY,
+    cases=[
+        *standard_cases(
+            forward_arguments, dict(batch=2, time=5, d=3, h=4), dict(batch=3, time=1, d=2, h=6)
+        ),
+        *cases_of(
+            forward_arguments,
+            {
+                f"lengths {ends}": dict(batch=len(ends), time=5, d=2, h=3, lengths=ends)
+                for ends in ([3, 5, 1], [4, 2, 2], [2])
+            },
+            "Behind a sequence's end its output is zero and its state stays as it was.",
+        ),
+    ],
+    gradient=("x", "h"),
+    idea="One step is repeated along the sequence, and padding leaves the state as it was.",
+    see=("01", "A whole sequence"),
+)
 
 
 def norms_arguments(
@@ -215,7 +218,7 @@ def _norms_one_step(step, x, h):
     return torch.stack(norms, dim=1)
 
 
-GRADIENT_NORMS = [
+_NORMS_LIKELY = [
     Likely(
         "Did you differentiate with respect to the inputs x_t? The states h_t are asked for.",
         lambda *a: _gradients(*a, of="input").norm(dim=-1),
@@ -269,11 +272,14 @@ GRADIENT_NORMS = [
 ]
 
 
-def gradient_norms(student: Callable[..., Tensor]) -> None:
-    """Check exercise 7: how far back the gradient reaches."""
-    cases = core.standard_cases(
-        norms_arguments,
-        {"batch": 2, "time": 5, "d": 3, "h": 4},
-        {"batch": 3, "time": 1, "d": 2, "h": 6},
-    )
-    core.check_function("gradient_norms", student, reference_gradient_norms, cases, GRADIENT_NORMS)
+gradient_norms = Exercise(
+    "gradient_norms",
+    make=norms_arguments,
+    reference=reference_gradient_norms,
+    likely=_NORMS_LIKELY,
+    cases=standard_cases(
+        norms_arguments, dict(batch=2, time=5, d=3, h=4), dict(batch=3, time=1, d=2, h=6)
+    ),
+    idea="The further back a state is, the smaller (or larger) its gradient: a product of many steps.",
+    see=("01", "Gradients that fade, gradients that blow up"),
+)

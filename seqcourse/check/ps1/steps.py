@@ -9,13 +9,9 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Likely
-
-FORBIDDEN = {
-    "rnn_step": ("RNN", "RNNCell", "rnn_tanh", "rnn_tanh_cell", "rnn_step"),
-    "lstm_step": ("LSTM", "LSTMCell", "lstm_cell", "lstm_step"),
-}
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, standard_cases
+from seqcourse.check.inputs import normal
 
 
 def _drawn(gates: int, batch: int, d: int, h: int, dtype: torch.dtype, seed: int) -> dict[str, Tensor]:
@@ -27,7 +23,7 @@ def _drawn(gates: int, batch: int, d: int, h: int, dtype: torch.dtype, seed: int
         "b_ih": (gates * h,),
         "b_hh": (gates * h,),
     }
-    return core.normal({**sizes, "c": (batch, h)}, seed=seed, dtype=dtype)
+    return normal({**sizes, "c": (batch, h)}, seed=seed, dtype=dtype)
 
 
 def rnn_arguments(
@@ -52,7 +48,7 @@ def _rnn(x, h, w_ih, w_hh, b_ih, b_hh):
     return torch.tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)
 
 
-RNN_STEP = [
+_RNN_LIKELY = [
     Likely(
         "Did you forget the bias of the hidden part, b_hh?",
         lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, b_ih, 0),
@@ -102,22 +98,17 @@ RNN_STEP = [
 ]
 
 
-def rnn_step(student: Callable[..., Tensor]) -> None:
-    """Check exercise 1: one step of the vanilla recurrent network."""
-    cases = core.standard_cases(
-        rnn_arguments,
-        {"batch": 2, "d": 3, "h": 4},
-        {"batch": 5, "d": 7, "h": 2},
-    )
-    core.check_function(
-        "rnn_step",
-        student,
-        functional.rnn_step,
-        cases,
-        RNN_STEP,
-        gradient=("x", "h", "w_ih", "w_hh", "b_ih", "b_hh"),
-        forbidden=FORBIDDEN["rnn_step"],
-    )
+rnn_step = Exercise(
+    "rnn_step",
+    make=rnn_arguments,
+    reference=functional.rnn_step,
+    likely=_RNN_LIKELY,
+    cases=standard_cases(rnn_arguments, dict(batch=2, d=3, h=4), dict(batch=5, d=7, h=2)),
+    gradient=("x", "h", "w_ih", "w_hh", "b_ih", "b_hh"),
+    forbid=("RNN", "RNNCell", "rnn_tanh", "rnn_tanh_cell", "rnn_step"),
+    idea="The new state mixes the input with the old state and squashes the sum.",
+    see=("01", "One step, on paper"),
+)
 
 
 def _gates(x, state, w_ih, w_hh, b_ih, b_hh) -> list[Tensor]:
@@ -182,7 +173,7 @@ def _cut_along_batch(x, state, w_ih, w_hh, b_ih, b_hh):
     return _mixture(i, f, g, o, state[1])
 
 
-LSTM_STEP = [
+_LSTM_LIKELY = [
     Likely(
         "Did you forget the bias of the hidden part, b_hh?",
         lambda x, state, w_ih, w_hh, b_ih, b_hh: _lstm(x, state, w_ih, w_hh, b_ih, 0),
@@ -229,17 +220,15 @@ LSTM_STEP = [
 ]
 
 
-def lstm_step(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 3: one step of an LSTM."""
-    cases = core.standard_cases(
-        lstm_arguments, {"batch": 2, "d": 3, "h": 5}, {"batch": 4, "d": 2, "h": 3}
-    )
-    core.check_function(
-        "lstm_step",
-        student,
-        functional.lstm_step,
-        cases,
-        LSTM_STEP,
-        gradient=("x", "w_ih", "w_hh", "b_ih", "b_hh"),
-        forbidden=FORBIDDEN["lstm_step"],
-    )
+lstm_step = Exercise(
+    "lstm_step",
+    make=lstm_arguments,
+    reference=functional.lstm_step,
+    likely=_LSTM_LIKELY,
+    cases=standard_cases(lstm_arguments, dict(batch=2, d=3, h=5), dict(batch=4, d=2, h=3)),
+    gradient=("x", "w_ih", "w_hh", "b_ih", "b_hh"),
+    hint="Is a size written into your code?",
+    forbid=("LSTM", "LSTMCell", "lstm_cell", "lstm_step"),
+    idea="Gates decide what the cell state keeps, what is added to it and what it shows.",
+    see=("01", "When it fades: a memory that is added to"),
+)

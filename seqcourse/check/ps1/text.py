@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Case, Exercise, cases_of
+from seqcourse.check.inputs import normal
+from seqcourse.check.inside import ps1 as inside
 
 
 def pairs_arguments(size: int, length: int, seed: int = 0) -> dict[str, Any]:
@@ -41,7 +44,7 @@ def _pairs_rolled_in_row(ids, length):
     return inputs, torch.roll(inputs, -1, dims=1)
 
 
-TRAINING_PAIRS = [
+_PAIRS_LIKELY = [
     Likely(
         "Are the targets the inputs themselves? They are one place later in the text.",
         lambda ids, length: (reference_training_pairs(ids, length)[0],) * 2,
@@ -81,45 +84,49 @@ TRAINING_PAIRS = [
 ]
 
 
-def training_pairs(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 2: inputs and targets of a language model."""
+def _numbered(size: int, length: int) -> dict[str, Any]:
+    return {"ids": torch.arange(3, 3 + size) * 7 % 61, "length": length}
 
-    def make(size: int, length: int) -> Callable[[], dict[str, Any]]:
-        return lambda: {"ids": torch.arange(3, 3 + size) * 7 % 61, "length": length}
 
-    many = "Are the rows counted with (N - 1) // length?"
-    cases = [
-        Case("the first example", make(12, 3)),
-        Case("10 characters in rows of 3: exactly 3 rows", make(10, 3), many),
-        Case("9 characters in rows of 3: only 2 rows have all their targets", make(9, 3), many),
-        Case("rows of 1", make(6, 1), many),
-    ]
-    core.check_function("training_pairs", student, reference_training_pairs, cases, TRAINING_PAIRS)
+training_pairs = Exercise(
+    "training_pairs",
+    make=pairs_arguments,
+    reference=reference_training_pairs,
+    likely=_PAIRS_LIKELY,
+    cases=[
+        Case("the first example", lambda: _numbered(12, 3)),
+        *cases_of(
+            _numbered,
+            {
+                "10 characters in rows of 3: exactly 3 rows": dict(size=10, length=3),
+                "9 characters in rows of 3: only 2 rows have all their targets": dict(size=9, length=3),
+                "rows of 1": dict(size=6, length=1),
+            },
+            "Are the rows counted with (N - 1) // length?",
+        ),
+    ],
+    idea="A language model learns to say at every place which character comes next.",
+    see=("01", "A network that writes"),
+)
 
 
 def writer_arguments(batch: int, prompt: int, length: int, seed: int = 0) -> dict[str, Any]:
     """Arguments of `continue_text`: a small network whose `choose` takes the unlikeliest."""
     v, h = 29, 12  # so large that two mistakes hardly ever write the same
-    weights = core.normal({"table": (v, h), "w": (h, h), "out": (h, v)}, seed=seed + 1)
-
-    def step(tokens: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Any]:
-        state_h, count = state
-        state_h = torch.tanh(weights["table"][tokens] + state_h @ weights["w"])
-        return state_h @ weights["out"], (state_h, count + 1)
-
-    start = core.normal({"h": (batch, h), "count": (batch, 1)}, seed=seed + 2)
+    weights = normal({"table": (v, h), "w": (h, h), "out": (h, v)}, seed=seed + 1)
+    start = normal({"h": (batch, h), "count": (batch, 1)}, seed=seed + 2)
     generator = torch.Generator().manual_seed(seed)
     return {
-        "step": step,
+        "step": partial(inside.write_step, **weights),
         "state": (start["h"], start["count"]),
         "prompt": torch.randint(v, (batch, prompt), generator=generator),
         "length": length,
-        "choose": lambda logits: logits.argmin(dim=-1),
+        "choose": inside.unlikeliest,
     }
 
 
 def _write(step, state, prompt, length, choose, *, keep=True, feed="own", first=()) -> list[Tensor]:
-    """Read a prompt and write; the options make the mistakes of CONTINUE_TEXT."""
+    """Read a prompt and write; the options make mistakes."""
     start = state
     for t in range(prompt.shape[1]):
         logits, new = step(prompt[:, t], state)
@@ -149,25 +156,19 @@ def _with_length(change: int, begin: int = 0) -> Callable[..., Tensor]:
     )
 
 
-CONTINUE_TEXT = [
+_WRITER_LIKELY = [
     Likely(
         "Do you feed the last character of the prompt twice? The logits after reading it already "
         "give the first new one.",
-        lambda step, state, prompt, length, choose: _written(first=[prompt[:, -1]])(
-            step, state, prompt, length, choose
-        ),
+        lambda step, state, prompt, *rest: _written(first=[prompt[:, -1]])(step, state, prompt, *rest),
     ),
     Likely(
         "Is only the last character of the prompt read? The state should know all of it.",
-        lambda step, state, prompt, length, choose: reference_continue_text(
-            step, state, prompt[:, -1:], length, choose
-        ),
+        lambda step, state, prompt, *rest: _written()(step, state, prompt[:, -1:], *rest),
     ),
     Likely(
         "Is only the first character of the prompt read? The state should know all of it.",
-        lambda step, state, prompt, length, choose: reference_continue_text(
-            step, state, prompt[:, :1], length, choose
-        ),
+        lambda step, state, prompt, *rest: _written()(step, state, prompt[:, :1], *rest),
     ),
     Likely(
         "Does every step start from the first state? Hand on the state that step returns.",
@@ -176,9 +177,7 @@ CONTINUE_TEXT = [
     Likely(
         "Did you pick the likeliest character yourself? What comes next is up to choose: use "
         "choose(logits).",
-        lambda step, state, prompt, length, choose: reference_continue_text(
-            step, state, prompt, length, lambda logits: logits.argmax(dim=-1)
-        ),
+        lambda *arguments: _written()(*arguments[:-1], lambda logits: logits.argmax(dim=-1)),
     ),
     Likely(
         "Is the last character of the prompt fed again and again? Feed the newest choice.",
@@ -202,22 +201,26 @@ CONTINUE_TEXT = [
     ),
     Likely(
         "Did you return a list? Stack it to one tensor.",
-        lambda *arguments: _write(*arguments),
+        _write,
     ),
 ]
 
 
-def continue_text(student: Callable[..., Tensor]) -> None:
-    """Check exercise 6: read a prompt, then write on from it."""
-    sizes = {
-        "the first example": (2, 4, 6),
-        "a batch of 1": (1, 3, 5),
-        "a prompt of one character": (3, 1, 4),
-        "length 1": (2, 3, 1),
-        "a longer text": (4, 6, 12),
-    }
-    cases = [
-        Case(label, lambda s=size, k=k: writer_arguments(*s, seed=10 * k))
-        for k, (label, size) in enumerate(sizes.items())
-    ]
-    core.check_function("continue_text", student, reference_continue_text, cases, CONTINUE_TEXT)
+continue_text = Exercise(
+    "continue_text",
+    make=writer_arguments,
+    reference=reference_continue_text,
+    likely=_WRITER_LIKELY,
+    cases=cases_of(
+        writer_arguments,
+        {
+            "the first example": dict(batch=2, prompt=4, length=6, seed=0),
+            "a batch of 1": dict(batch=1, prompt=3, length=5, seed=10),
+            "a prompt of one character": dict(batch=3, prompt=1, length=4, seed=20),
+            "length 1": dict(batch=2, prompt=3, length=1, seed=30),
+            "a longer text": dict(batch=4, prompt=6, length=12, seed=40),
+        },
+    ),
+    idea="A network writes by reading its own last character as the next input.",
+    see=("01", "A network that writes"),
+)

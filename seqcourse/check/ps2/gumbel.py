@@ -8,11 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.compare import outcome
-from seqcourse.check.core import Case, Likely
-
-FORBIDDEN = {"gumbel_softmax": ("gumbel_softmax", "gumbel_max")}
+from seqcourse.check.compare import Likely, outcome, same
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
 
 
 def gumbel_arguments(
@@ -30,7 +28,7 @@ def gumbel_arguments(
     scale, close: how far apart the logits, and the uniform numbers of a row are.
     level: added to all logits.
     """
-    drawn = core.normal({"logits": (batch, v), "u": (batch, v)}, seed=seed, dtype=dtype)
+    drawn = normal({"logits": (batch, v), "u": (batch, v)}, seed=seed, dtype=dtype)
     # A normal variable through its distribution function is uniform.
     uniform = torch.special.ndtr(close * drawn["u"])
     return {"logits": level + scale * drawn["logits"], "u": uniform, "temperature": temperature}
@@ -43,16 +41,16 @@ def gumbel_cases(seed: int) -> dict[str, dict[str, Any]]:
     draw; an overflow shows in the last one only. There the scores lie as close together as the
     temperature is low, so that the relaxed draw is no row of 0 and 1.
     """
-    everywhere = [mistake for mistake in GUMBEL_SOFTMAX if mistake not in (NOISE_TWICE, OVERFLOW)]
+    everywhere = [mistake for mistake in _LIKELY if mistake not in (_NOISE_TWICE, _OVERFLOW)]
     several = dict(batch=4, v=6, temperature=0.6)
     near = dict(batch=3, v=4, temperature=0.002, scale=0.002, close=0.002, level=3.0)
     return {
-        "several rows of logits": _telling(several, seed, [*everywhere, NOISE_TWICE]),
+        "several rows of logits": _telling(several, seed, [*everywhere, _NOISE_TWICE]),
         "a batch of one": _telling(dict(batch=1, v=5, temperature=1.7), seed + 1, everywhere),
         "logits that are far apart": _telling(
             dict(batch=5, v=5, temperature=0.4, scale=2.0), seed + 2, everywhere
         ),
-        "a temperature close to 0": _telling(near, seed + 3, [*everywhere, OVERFLOW]),
+        "a temperature close to 0": _telling(near, seed + 3, [*everywhere, _OVERFLOW]),
     }
 
 
@@ -61,7 +59,7 @@ def _telling(case: dict[str, Any], seed: int, likely: Sequence[Likely]) -> dict[
     while True:
         given = tuple(gumbel_arguments(**case, seed=seed).values())
         right = reference_gumbel_softmax(*given)
-        if not any(core.same(right, outcome(mistake.answer, given)) for mistake in likely):
+        if not any(same(right, outcome(mistake.answer, given)) for mistake in likely):
             return {**case, "seed": seed}
         seed += 1000
 
@@ -99,7 +97,7 @@ def _by_hand(logits, u, temperature):
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
-NOISE_TWICE = Likely(
+_NOISE_TWICE = Likely(
     "Did you add noise a second time, or draw from the relaxed draw? The drawn word is where "
     "logit + G is largest.",
     lambda z, u, tau: (
@@ -107,11 +105,11 @@ NOISE_TWICE = Likely(
         (_relaxed(z, u, tau)[0] + _noise(u)).argmax(dim=-1),
     ),
 )
-OVERFLOW = Likely(
+_OVERFLOW = Likely(
     "A low temperature makes exp overflow: use torch.softmax, or subtract the largest score first.",
     _soft(_by_hand),
 )
-GUMBEL_SOFTMAX = [
+_LIKELY = [
     Likely(
         "Is one of the two logarithms missing? The noise is -log(-log(u)).",
         lambda *a: _relaxed(*a, noise=lambda u: -torch.log(u)),
@@ -156,7 +154,7 @@ GUMBEL_SOFTMAX = [
         "Did you take the word with the largest logit? The drawn word is where logit + G is largest.",
         lambda z, u, tau: (_relaxed(z, u, tau)[0], z.argmax(dim=-1)),
     ),
-    NOISE_TWICE,
+    _NOISE_TWICE,
     Likely(
         "Is the softmax over the batch? It is over the words: dim=-1.",
         lambda z, u, tau: (_relaxed(z, u, tau, dim=0)[0], _relaxed(z, u, tau)[1]),
@@ -182,23 +180,28 @@ GUMBEL_SOFTMAX = [
     ),
     Likely("Did you return the relaxed draw only?", lambda *a: _relaxed(*a)[0]),
     Likely("Did you return the drawn word only?", lambda *a: _relaxed(*a)[1]),
-    OVERFLOW,
+    _OVERFLOW,
 ]
 
 
-def gumbel_softmax(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 5: Gumbel-max and Gumbel-softmax from the same noise."""
-    cases = core.standard_cases(gumbel_arguments, {"batch": 3, "v": 5}, {"batch": 4, "v": 9})
-    cases += [
-        Case("temperature 2.5", lambda: gumbel_arguments(3, 4, temperature=2.5, seed=1)),
-        Case("temperature 0.002", lambda: gumbel_arguments(3, 4, 0.002, scale=3.0, seed=2)),
-    ]
-    core.check_function(
-        "gumbel_softmax",
-        student,
-        reference_gumbel_softmax,
-        cases,
-        GUMBEL_SOFTMAX,
-        gradient=("logits",),
-        forbidden=FORBIDDEN["gumbel_softmax"],
-    )
+gumbel_softmax = Exercise(
+    "gumbel_softmax",
+    make=gumbel_arguments,
+    reference=reference_gumbel_softmax,
+    likely=_LIKELY,
+    cases=[
+        *standard_cases(gumbel_arguments, dict(batch=3, v=5), dict(batch=4, v=9)),
+        *cases_of(
+            gumbel_arguments,
+            {
+                "temperature 2.5": dict(batch=3, v=4, temperature=2.5, seed=1),
+                "temperature 0.002": dict(batch=3, v=4, temperature=0.002, scale=3.0, seed=2),
+            },
+        ),
+    ],
+    gradient=("logits",),
+    forbid=("gumbel_softmax", "gumbel_max"),
+    variants={"gumbel": {"cases": gumbel_cases}},
+    idea="With the right noise the largest score is a fair draw, and a softmax of it has a gradient.",
+    see=("04", "Drawing a word inside a network"),
+)

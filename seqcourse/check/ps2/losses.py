@@ -8,18 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
-from seqcourse.check.ps2.decoders import EOS, PAD, SOS, Step, plain_decoder
-
-FORBIDDEN = {
-    "teacher_forced_loss": (
-        "teacher_forcing_loss",
-        "language_model_loss",
-        "seqcourse.train.unroll",
-        "seqcourse.decode.score",
-    )
-}
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Case, Exercise, cases_of
+from seqcourse.check.inputs import normal
+from seqcourse.check.ps2.decoders import Step, plain_decoder
+from seqcourse.tokens import EOS, PAD, SOS
 
 
 def sentences(lengths: Sequence[int], v: int, seed: int = 0) -> Tensor:
@@ -40,7 +33,7 @@ def loss_arguments(
     """Arguments of `teacher_forced_loss`: a decoder, its first state, padded sentences."""
     return {
         "step": plain_decoder(v, h, seed, dtype),
-        **core.normal({"state": (len(lengths), h)}, seed=seed, dtype=dtype),
+        **normal({"state": (len(lengths), h)}, seed=seed, dtype=dtype),
         "y": sentences(lengths, v, seed),
     }
 
@@ -97,7 +90,7 @@ def _shifted_wrong(step, state, y):
     return _summed(_word_losses(unroll(step, state, y), y[:, :-1]), y[:, :-1] != PAD)
 
 
-TEACHER_FORCED_LOSS = [
+_LIKELY = [
     Likely(
         "Is the target the word that was just fed? After y[:, t] the decoder is asked for y[:, t + 1].",
         _shifted_wrong,
@@ -188,28 +181,45 @@ TEACHER_FORCED_LOSS = [
 ]
 
 
-def teacher_forced_loss(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 3: first sentences of one length, then padded ones."""
-
-    def case(label: str, *lengths: int, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: loss_arguments(lengths, **options), hint)
-
-    padded = "Where the target is <pad> nothing was asked: leave it out of the sums and of the mean."
-    cases = [
-        case("the first example", 4, 4),
-        case("other sizes", 6, 6, 6, v=5, h=3, seed=1, hint="Is a size written into your code?"),
-        case("a batch of 1", 3, seed=2, hint="Does a squeeze() or [0] drop the batch?"),
-        case("float32", 4, 4, dtype=torch.float32, hint="Create new tensors like the old ones."),
-        case("an empty sentence: <sos>, <eos>", 0, 0, seed=3),
-        case("lengths 2, 5 and 3", 2, 5, 3, seed=4, hint=padded),
-        case("lengths 4, 1, 1 and 0", 4, 1, 1, 0, seed=5, hint=padded),
-    ]
-    core.check_function(
-        "teacher_forced_loss",
-        student,
-        reference_teacher_forced_loss,
-        cases,
-        TEACHER_FORCED_LOSS,
-        gradient=("state",),
-        forbidden=FORBIDDEN["teacher_forced_loss"],
-    )
+teacher_forced_loss = Exercise(
+    "teacher_forced_loss",
+    make=loss_arguments,
+    reference=reference_teacher_forced_loss,
+    likely=_LIKELY,
+    cases=[
+        Case("the first example", lambda: loss_arguments([4, 4])),
+        Case(
+            "other sizes",
+            lambda: loss_arguments([6, 6, 6], v=5, h=3, seed=1),
+            "Is a size written into your code?",
+        ),
+        Case(
+            "a batch of 1",
+            lambda: loss_arguments([3], seed=2),
+            "Does a squeeze() or [0] drop the batch?",
+        ),
+        Case(
+            "float32",
+            lambda: loss_arguments([4, 4], dtype=torch.float32),
+            "Create new tensors like the old ones.",
+        ),
+        Case("an empty sentence: <sos>, <eos>", lambda: loss_arguments([0, 0], seed=3)),
+        *cases_of(
+            loss_arguments,
+            {
+                "lengths 2, 5 and 3": dict(lengths=[2, 5, 3], seed=4),
+                "lengths 4, 1, 1 and 0": dict(lengths=[4, 1, 1, 0], seed=5),
+            },
+            "Where the target is <pad> nothing was asked: leave it out of the sums and of the mean.",
+        ),
+    ],
+    gradient=("state",),
+    forbid=(
+        "teacher_forcing_loss",
+        "language_model_loss",
+        "seqcourse.train.unroll",
+        "seqcourse.decode.score",
+    ),
+    idea="A sentence's loss is the sum of what each of its words costs when the true words are fed.",
+    see=("02", "The loss: cross-entropy, summed over the words"),
+)

@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.core import Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, standard_cases
+from seqcourse.check.inputs import normal
 
 # The models that hold an encoder's ends and a decoder of this kind.
 _MODELS = ("Seq2Seq", "EncoderDecoder")
-FORBIDDEN = {"final_states": _MODELS, "decoder_step": _MODELS}
 
 
 def final_arguments(
@@ -23,7 +23,7 @@ def final_arguments(
 
     The first sentence fills the batch's length, the others are shorter where they can be.
     """
-    drawn = core.normal({"states": (batch, time, 2 * h)}, seed=seed, dtype=dtype)
+    drawn = normal({"states": (batch, time, 2 * h)}, seed=seed, dtype=dtype)
     lengths = [time - (2 * k + k // 2) % time for k in range(batch)]
     return {**drawn, "lengths": torch.tensor(lengths)}
 
@@ -46,7 +46,7 @@ def reference_final_states(states: Tensor, lengths: Tensor) -> Tensor:
     return _both(_last(forward, lengths), backward[:, 0])
 
 
-FINAL_STATES = [
+_FINAL_LIKELY = [
     Likely(
         "Did you take the last column, states[:, -1], for both directions? For a short sentence "
         "that is padding, and the backward direction ends at the first word.",
@@ -102,22 +102,17 @@ FINAL_STATES = [
 ]
 
 
-def final_states(student: Callable[..., Tensor]) -> None:
-    """Check exercise 1: what a bidirectional encoder hands over."""
-    cases = core.standard_cases(
-        final_arguments,
-        {"batch": 3, "time": 5, "h": 2},
-        {"batch": 4, "time": 7, "h": 3},
-    )
-    core.check_function(
-        "final_states",
-        student,
-        reference_final_states,
-        cases,
-        FINAL_STATES,
-        gradient=("states",),
-        forbidden=FORBIDDEN["final_states"],
-    )
+final_states = Exercise(
+    "final_states",
+    make=final_arguments,
+    reference=reference_final_states,
+    likely=_FINAL_LIKELY,
+    cases=standard_cases(final_arguments, dict(batch=3, time=5, h=2), dict(batch=4, time=7, h=3)),
+    gradient=("states",),
+    forbid=_MODELS,
+    idea="Each direction of the encoder ends at another place: at the last real word, and at the first.",
+    see=("02", "The code, naive and then right"),
+)
 
 
 def decoder_arguments(
@@ -142,13 +137,13 @@ def decoder_arguments(
         "b_out": (v,),
     }
     tokens = torch.tensor([(5 * k + 3 + seed) % v for k in range(batch)])
-    return {"tokens": tokens, **core.normal(sizes, seed=seed, dtype=dtype)}
+    return {"tokens": tokens, **normal(sizes, seed=seed, dtype=dtype)}
 
 
 def _decode(
     tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out, *, squash=torch.tanh, old=False
 ) -> tuple[Tensor, Tensor]:
-    """The step; the options make the mistakes of DECODER_STEP."""
+    """The step; the options make mistakes."""
     new = squash(embedding[tokens] @ w_y.T + s @ w_s.T + c @ w_c.T + b)
     return (s if old else new) @ w_out.T + b_out, new
 
@@ -200,7 +195,7 @@ def _embedding_per_row(tokens, s, c, embedding, *weights):
     return _decode(torch.arange(len(tokens)), s, c, embedding, *weights)
 
 
-DECODER_STEP = [
+_DECODER_LIKELY = [
     Likely("Is the context c missing? It is an input of every step.", _without("w_c")),
     Likely("Is the previous word missing? It is an input of every step.", _without("w_y")),
     Likely("Is the old state s missing? It is an input of every step.", _without("w_s")),
@@ -264,19 +259,16 @@ DECODER_STEP = [
 ]
 
 
-def decoder_step(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 2: one step of a decoder with its own context."""
-    cases = core.standard_cases(
-        decoder_arguments,
-        {"batch": 2, "v": 7, "e": 3, "s": 4, "c": 5},
-        {"batch": 5, "v": 4, "e": 6, "s": 3, "c": 2},
-    )
-    core.check_function(
-        "decoder_step",
-        student,
-        reference_decoder_step,
-        cases,
-        DECODER_STEP,
-        gradient=("s", "c", "embedding", "w_y", "w_s", "w_c", "w_out"),
-        forbidden=FORBIDDEN["decoder_step"],
-    )
+decoder_step = Exercise(
+    "decoder_step",
+    make=decoder_arguments,
+    reference=reference_decoder_step,
+    likely=_DECODER_LIKELY,
+    cases=standard_cases(
+        decoder_arguments, dict(batch=2, v=7, e=3, s=4, c=5), dict(batch=5, v=4, e=6, s=3, c=2)
+    ),
+    gradient=("s", "c", "embedding", "w_y", "w_s", "w_c", "w_out"),
+    forbid=_MODELS,
+    idea="At every step the decoder hears the previous word, its own state and the context.",
+    see=("02", "What passes between: the context vector"),
+)

@@ -9,15 +9,17 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.core import Likely, Mistake
+from seqcourse.check.compare import Likely, Mistake, compare, same
 from seqcourse.check.discreet import is_discreet
+from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.inputs import normal
 from seqcourse.check.naming import explaining
 from seqcourse.check.ps2.decoders import Step, plain_decoder
 from seqcourse.check.ps2.losses import sentences, unroll
+from seqcourse.check.recording import unchanged
+from seqcourse.check.values import result
 
 NAME = "scheduled_sampling"
-FORBIDDEN = {NAME: ("scheduled_sampling_loss", "seqcourse.train.unroll")}
 
 
 # The calls that tell what a decoder hears, and the kind of input in words.
@@ -50,7 +52,7 @@ def scheduled_arguments(call: str, seed: int = 0) -> dict[str, Any]:
     generator = None if call == "none" else torch.Generator().manual_seed(seed + (call == "other"))
     return {
         "step": plain_decoder(v, 5, seed + shift),
-        **core.normal({"state": (batch, 5)}, seed=seed + shift),
+        **normal({"state": (batch, 5)}, seed=seed + shift),
         "y": sentences([words] * batch, v, seed + shift),
         "epsilon": epsilon,
         "generator": generator,
@@ -113,7 +115,7 @@ def _heard_only(step, state, y, epsilon, generator):
     return logits, mixed
 
 
-CERTAIN = [
+_CERTAIN = [
     Likely(
         "Is the coin the wrong way round? epsilon is the probability of the true word.",
         _sure(lambda e: 1 - e),
@@ -167,20 +169,20 @@ def _replay(given: Mapping[str, Any], fed: Tensor) -> Tensor:
 
 
 def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[str, Any]]) -> None:
-    """Judge all of CALLS from what `core.record` wrote down; raise Mistake.
+    """Judge all of CALLS from what `record` wrote down; raise Mistake.
 
     made: kind of input -> arguments, in the order of CALLS; the arrays of call k begin with "k.".
     """
     calls = dict(zip(CALLS, made.values(), strict=True))
-    results = {call: core.result(found, f"{k}.result") for k, call in enumerate(CALLS)}
+    results = {call: result(found, f"{k}.result") for k, call in enumerate(CALLS)}
     for k, given in enumerate(calls.values()):
-        core.unchanged(NAME, found, given, f"{k}.")
+        unchanged(NAME, found, given, f"{k}.")
     certain = ("truth", "own", "one")
-    likely = explaining(CERTAIN, [results[call] for call in certain], [calls[call] for call in certain])
+    likely = explaining(_CERTAIN, [results[call] for call in certain], [calls[call] for call in certain])
     for call in certain:
         arguments = calls[call].values()
         expected = reference_scheduled_sampling(*arguments)
-        core.compare(f"{NAME} ({CALLS[call]})", results[call], expected, arguments, likely)
+        compare(f"{NAME} ({CALLS[call]})", results[call], expected, arguments, likely)
     for call in ("none", "many", "rare"):
         _check_heard(f"{NAME} ({CALLS[call]})", results[call], calls[call])
     for call in ("many", "rare"):
@@ -203,7 +205,7 @@ def _check_heard(label: str, got: Any, given: Mapping[str, Any]) -> None:
         not isinstance(a, Tensor) or a.shape != b.shape or a.dtype != b.dtype
         for a, b in zip(got, shape, strict=True)
     ):
-        core.compare(label, got, shape, given.values())
+        compare(label, got, shape, given.values())
     logits, fed = got
     if fed.min() < 0 or fed.max() >= logits.shape[-1]:
         raise Mistake(f"{label}: what is fed should be words of the vocabulary, 0 to V - 1.")
@@ -216,7 +218,7 @@ def _check_heard(label: str, got: Any, given: Mapping[str, Any]) -> None:
             "the likeliest one (argmax) after the step before. "
             + ("" if torch.equal(fed[:, 0], y[:, 0]) else "The first one is always y[:, 0].")
         )
-    if not core.same(logits, wanted):
+    if not same(logits, wanted):
         raise Mistake(f"{label}: the logits are not those that follow from the words that were fed.")
 
 
@@ -260,11 +262,13 @@ def _check_coin(fed: Tensor, given: Mapping[str, Any]) -> None:
     raise Mistake(f"{NAME}: {told} {question}")
 
 
-def scheduled_sampling(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 6: what a decoder hears when a coin decides."""
-    core.forbid(NAME, core.calls(student), FORBIDDEN[NAME])
-    found: dict[str, numpy.ndarray] = {}
-    for k, call in enumerate(CALLS):
-        found |= core.record(student, scheduled_arguments(call, seed=3), f"{k}.")
-    judge_scheduled(found, {kind: scheduled_arguments(call, seed=3) for call, kind in CALLS.items()})
-    print(f"✓ {NAME}: truth only, own words only, 10,000 coins, seeds: all as expected.")
+scheduled_sampling = Exercise(
+    NAME,
+    make=scheduled_arguments,
+    judge_all=judge_scheduled,
+    cases=cases_of(scheduled_arguments, {kind: dict(call=call, seed=3) for call, kind in CALLS.items()}),
+    forbid=("scheduled_sampling_loss", "seqcourse.train.unroll"),
+    variants={"scheduled": {"cases": scheduled_cases}},
+    idea="A coin decides at every step whether the decoder hears the true word or its own.",
+    see=("04", "Half-way: scheduled sampling"),
+)

@@ -8,18 +8,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
-from seqcourse.check.ps2.decoders import EOS, PAD, SOS, Step, ending_decoder
-
-FORBIDDEN = {"greedy": ("greedy", "beam_search", "exhaustive_search", "seqcourse.decode.sample")}
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.inputs import normal
+from seqcourse.check.ps2.decoders import Step, ending_decoder
+from seqcourse.tokens import EOS, PAD, SOS
 
 
 def greedy_arguments(
     left: Sequence[int], max_len: int, v: int = 9, h: int = 5, seed: int = 0
 ) -> dict[str, Any]:
     """Arguments of `greedy`: a decoder that ends sentence b after about left[b] words."""
-    hidden = core.normal({"h": (len(left), h)}, seed=seed + 2)["h"]
+    hidden = normal({"h": (len(left), h)}, seed=seed + 2)["h"]
     remaining = torch.tensor([[float(steps)] for steps in left], dtype=torch.float64)
     return {
         "step": ending_decoder(v, h, seed, hurry=12.0, once=True),
@@ -41,7 +41,7 @@ def _columns(
     keep: bool = True,
     own: bool = True,
 ) -> list[Tensor]:
-    """The words written, one tensor (B,) per step; the options make the mistakes of GREEDY."""
+    """The words written, one tensor (B,) per step; the options make mistakes."""
     tokens, written = first, []
     ended = torch.zeros(len(first), dtype=torch.bool)
     while len(written) < max_len:
@@ -79,7 +79,7 @@ def _with_first(step, state, first, max_len):
     return torch.cat([first[:, None], reference_greedy(step, state, first, max_len)], dim=1)
 
 
-GREEDY = [
+_LIKELY = [
     Likely(
         "Does every step start from the first state? Hand on the state that step returns.",
         _variant(keep=False),
@@ -122,24 +122,27 @@ GREEDY = [
         "Did you stack along the first axis? The batch comes first: torch.stack(written, dim=1).",
         lambda *arguments: torch.stack(_columns(*arguments)),
     ),
-    Likely("Did you return a list? Stack it to one tensor.", lambda *arguments: _columns(*arguments)),
+    Likely("Did you return a list? Stack it to one tensor.", _columns),
 ]
 
 
-def greedy(student: Callable[..., Tensor]) -> None:
-    """Check exercise 4: greedy decoding of a batch."""
-    sizes = {
-        "the first example": ((4, 2, 6), 9),
-        "a batch of 1": ((3,), 7),
-        "sentences that max_len cuts off": ((20, 3), 5),
-        "a sentence that ends at once": ((1, 4), 9),
-        "sentences that all end together": ((3, 3), 8),
-        "max_len 1": ((4, 2), 1),
-    }
-    cases = [
-        Case(label, lambda s=size, k=k: greedy_arguments(*s, seed=10 * k))
-        for k, (label, size) in enumerate(sizes.items())
-    ]
-    core.check_function(
-        "greedy", student, reference_greedy, cases, GREEDY, forbidden=FORBIDDEN["greedy"]
-    )
+greedy = Exercise(
+    "greedy",
+    make=greedy_arguments,
+    reference=reference_greedy,
+    likely=_LIKELY,
+    cases=cases_of(
+        greedy_arguments,
+        {
+            "the first example": dict(left=(4, 2, 6), max_len=9, seed=0),
+            "a batch of 1": dict(left=(3,), max_len=7, seed=10),
+            "sentences that max_len cuts off": dict(left=(20, 3), max_len=5, seed=20),
+            "a sentence that ends at once": dict(left=(1, 4), max_len=9, seed=30),
+            "sentences that all end together": dict(left=(3, 3), max_len=8, seed=40),
+            "max_len 1": dict(left=(4, 2), max_len=1, seed=50),
+        },
+    ),
+    forbid=("greedy", "beam_search", "exhaustive_search", "seqcourse.decode.sample"),
+    idea="A batch is written together, but each sentence stops at its own <eos>.",
+    see=("03", "Greedy: the likeliest next word"),
+)

@@ -1,0 +1,46 @@
+"""The roles of the drawings: what a thing does decides its colour, in every chapter the same."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Role(NamedTuple):
+    """What things of a role are called in the legend, and their colours: soft fill and line."""
+
+    words: str
+    light: tuple[str, str]
+    dark: tuple[str, str]
+
+
+ROLES = {
+    "x": Role("input, score", ("#edeae5", "#7b7064"), ("#37322d", "#a79a8b")),
+    "q": Role("query: asks", ("#f5dff0", "#923a80"), ("#4a2944", "#e59dd3")),
+    "k": Role("key: is compared", ("#d3efe1", "#00755a"), ("#153f32", "#55c79f")),
+    "v": Role("value: is handed over", ("#d5e8f8", "#0a68a6"), ("#17395a", "#74baf0")),
+    "a": Role("weight: how much", ("#fff3d6", "#8f6000"), ("#2a241a", "#e2ab45")),
+    "y": Role("output: comes out", ("#fcdccd", "#b2420a"), ("#552918", "#f59b72")),
+    "m": Role("module: computes", ("#f1e6d5", "#8a7353"), ("#3d352b", "#b39c7d")),
+    "no": Role("masked", ("#e7e3dd", "#857a6e"), ("#2b2825", "#8f8478")),
+}
+
+#: Colours that are no role's: the ground of a drawing, its edge, ink, muted ink, arrows, a plain cell,
+#: a weight of 1, and the ink on it. Light first, then dark.
+OTHERS = {
+    "stage": ("#fdfaf5", "#1e1b18"),
+    "edge": ("#eadfce", "#3a332b"),
+    "ink": ("#2c241d", "#f4ede3"),
+    "mute": ("#655a4e", "#bdb1a3"),
+    "line": ("#75685a", "#aa9c8b"),
+    "cell": ("#ffffff", "#2a2622"),
+    "full": ("#eda61c", "#925f0a"),
+    "on": ("#2c1d00", "#f4ede3"),
+}
+
+
+def variables(dark: bool) -> str:
+    """All colours as CSS variables: --d-q is the fill of the role q, --d-q2 its line and text."""
+    pairs = {name: pair[dark] for name, pair in OTHERS.items()}
+    for name, role in ROLES.items():
+        pairs[name], pairs[f"{name}2"] = role.dark if dark else role.light
+    return "".join(f"--d-{name}:{colour};" for name, colour in pairs.items())
