@@ -32,16 +32,16 @@ def test_context():
 
 def test_softmax():
     scores = tensor([[math.log(1), math.log(2), math.log(5)]])
-    assert torch.allclose(ps3.reference_softmax(scores), tensor([[1, 2, 5]]) / 8)
+    assert torch.allclose(ps3.softmax.reference(scores), tensor([[1, 2, 5]]) / 8)
     mask = torch.tensor([[True, True, False]])
-    assert torch.allclose(ps3.reference_softmax(scores, mask), tensor([[1, 2, 0]]) / 3)
-    assert ps3.reference_softmax(scores, mask & ~mask).tolist() == [[0, 0, 0]]
+    assert torch.allclose(ps3.softmax.reference(scores, mask), tensor([[1, 2, 0]]) / 3)
+    assert ps3.softmax.reference(scores, mask & ~mask).tolist() == [[0, 0, 0]]
 
 
 def test_general_score():
     s, h = tensor([[1, 2]]), tensor([[[3, 0], [1, 1]]])
-    assert ps3.reference_general_score(s, h).tolist() == [[3, 3]]
-    assert ps3.reference_general_score(s, h, tensor([[0, 1], [1, 0]])).tolist() == [[6, 3]]
+    assert ps3.general_score.reference(s, h).tolist() == [[3, 3]]
+    assert ps3.general_score.reference(s, h, tensor([[0, 1], [1, 0]])).tolist() == [[6, 3]]
     assert "the scores are `[[6, 3]]`" in TEXT["ps3-general_score-md"]
 
 
@@ -56,14 +56,14 @@ def test_scores_by_a_small_network():
 
 def test_attend():
     mask = torch.tensor([[True, True, False]])
-    c, weights = ps3.reference_attend(
+    c, weights = ps3.attend.reference(
         functional.dot_score, tensor([[math.log(3)]]), tensor([[[1], [0], [9]]]), mask
     )
     assert rounded(weights) == [0.75, 0.25, 0] and rounded(c) == [0.75]
 
 
 def test_decoder_step():
-    logits, s, _ = ps3.reference_decoder_step(
+    logits, s, _ = ps3.decoder_step.reference(
         tensor([[2]]),
         tensor([[3]]),
         tensor([[[0]]]),
@@ -80,7 +80,7 @@ def test_decoder_step():
     ("centre", "told"), [(2.0, "0.027, 0.121, 0.2, 0.121, 0.027"), (3.5, "0, 0, 0.108, 0.294, 0.294")]
 )
 def test_local_weights(centre, told):
-    weights = ps3.reference_local_weights(
+    weights = ps3.local_weights.reference(
         tensor([[0.0] * 5]), tensor([centre]), 2, torch.ones(1, 5, dtype=torch.bool)
     )
     assert rounded(weights) == [float(number) for number in told.split(", ")]
@@ -89,26 +89,26 @@ def test_local_weights(centre, told):
 
 def test_links():
     weights = tensor([[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.1, 0.3, 0.6]])
-    assert ps3.reference_links(weights, 2) == {(0, 0), (1, 1)}
+    assert ps3.links.reference(weights, 2) == {(0, 0), (1, 1)}
     assert "the links are `{(0, 0), (1, 1)}`" in TEXT["ps3-links-md"]
 
 
 def test_alignment_error_rate():
     predicted, sure = {(0, 0), (1, 1), (2, 1)}, {(0, 0), (2, 2)}
-    rate = ps3.reference_alignment_error_rate([predicted], [sure], [sure | {(1, 1)}])
+    rate = ps3.alignment_error_rate.reference([predicted], [sure], [sure | {(1, 1)}])
     assert rate == pytest.approx(0.4)
     assert "= 0.4$" in TEXT["ps3-alignment_error_rate-md"]
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_links_and_their_error_are_those_of_the_package(seed):
-    given = ps3.links_arguments(8, 6, 5, seed=seed)
+    given = ps3.links.make(8, 6, 5, seed=seed)
     theirs = metrics.links_from_weights(given["weights"], source_length=given["length"])
-    assert ps3.reference_links(**given) == theirs
-    sets = ps3.error_arguments(6, seed=seed)
+    assert ps3.links.reference(**given) == theirs
+    sets = ps3.alignment_error_rate.make(6, seed=seed)
     assert all(s <= p for s, p in zip(sets["sure"], sets["possible"], strict=True))
     rate = metrics.alignment_error_rate(*sets.values()).aer
-    assert ps3.reference_alignment_error_rate(**sets) == pytest.approx(rate)
+    assert ps3.alignment_error_rate.reference(**sets) == pytest.approx(rate)
 
 
 def test_what_is_no_set_of_links_is_told_by_the_self_check():
@@ -126,10 +126,10 @@ def test_what_is_no_set_of_links_is_told_by_the_self_check():
 @pytest.mark.parametrize("seed", range(20))
 def test_masks_and_scores_are_what_their_kind_says(seed):
     for batch, time in [(3, 4), (4, 3), (1, 5), (3, 6)]:
-        mask = ps3.softmax_arguments(batch, time, "mask", seed=seed)["mask"]
+        mask = ps3.softmax.make(batch, time, "mask", seed=seed)["mask"]
         assert (mask.sum(dim=1) >= 2).all() and not mask.all(dim=1).any()
         assert batch == 1 or mask.any(dim=0).all()
-    given = ps3.attend_arguments(2, 5, 3, 3, lengths=[3, 5], peak=900.0, seed=seed)
+    given = ps3.attend.make(2, 5, 3, 3, lengths=[3, 5], peak=900.0, seed=seed)
     scores = given["score"](given["s"], given["h"])[given["mask"]]
     assert scores.max().item() == pytest.approx(900.0)
 

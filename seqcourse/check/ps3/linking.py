@@ -8,19 +8,17 @@ from typing import Any
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.compare import outcome
-from seqcourse.check.core import Case, Likely, Mistake
+from seqcourse.check.compare import Likely, Mistake, outcome
+from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.inputs import normal
 from seqcourse.check.values import whole
 
 Link = tuple[int, int]
 
-FORBIDDEN = {"links": ("links_from_weights",)}
-
 
 def links_arguments(time: int, words: int, length: int, seed: int = 0) -> dict[str, Any]:
     """Arguments of `links`: weights (T', T) of `words` target words; `length` columns are words."""
-    scores = 2 * core.normal({"scores": (words, time)}, seed)["scores"]
+    scores = 2 * normal({"scores": (words, time)}, seed)["scores"]
     if words > 1 and time > 2:  # an undecided row: its largest weight, on a word, is below one half
         scores[1] *= 0.05
         scores[1, length // 2] += 0.3
@@ -36,7 +34,7 @@ def reference_links(weights: Tensor, length: int) -> set[Link]:
     return {(i, t) for t, i in enumerate(found) if i < length}
 
 
-LINKS = [
+_LIKELY = [
     Likely(
         "Is it (target, source)? A link names the source word first.",
         lambda weights, length: {(t, i) for i, t in reference_links(weights, length)},
@@ -81,46 +79,37 @@ LINKS = [
 ]
 
 
-def _links_cases() -> list[Case]:
-    sizes = {
-        "the first example": (6, 5, 4),
-        "more target than source words": (4, 7, 3),
-        "many columns that are no words": (9, 5, 4),
-        "one source word": (2, 3, 1),
-        "no column to leave out": (6, 5, 6),
-    }
-    return [
-        Case(label, lambda size=size: links_arguments(*size, seed=3 * size[0]))
-        for label, size in sizes.items()
-    ]
-
-
-def _told_plainly(student: Callable[..., Any]) -> Callable[..., Any]:
-    """The student's function; entries that are no plain whole numbers are a mistake of their own."""
-
-    def call(weights: Tensor, length: int) -> Any:
-        got = student(weights, length)
-        if not isinstance(got, (set, frozenset)):
-            return got
-        for link in got:
+def _look(student: Callable[..., Any]) -> None:
+    """Raise Mistake when a set holds anything but pairs of plain whole numbers."""
+    for case in _CASES:
+        got = outcome(student, tuple(case.make().values()))
+        for link in got if isinstance(got, (set, frozenset)) else ():
             if not (isinstance(link, tuple) and len(link) == 2 and all(map(whole, link))):
                 raise Mistake(
                     "links should return a set of pairs of plain whole numbers, such as "
                     f"{{(0, 0), (2, 1)}}, but the set holds {link!r}. .tolist() or .item() makes "
                     "plain numbers of a tensor's."
                 )
-        return set(got)
-
-    return call
 
 
-def links(student: Callable[..., set[Link]]) -> None:
-    """Check exercise 8, first half: links out of attention weights."""
-    if callable(student):
-        core.forbid("links", core.calls(student), FORBIDDEN["links"])
-        for case in _links_cases():
-            got = outcome(_told_plainly(student), tuple(case.make().values()))
-            if isinstance(got, Mistake):
-                raise got
-        student = _told_plainly(student)
-    core.check_function("links", student, reference_links, _links_cases(), LINKS)
+_CASES = cases_of(
+    links_arguments,
+    {
+        "the first example": dict(time=6, words=5, length=4, seed=18),
+        "more target than source words": dict(time=4, words=7, length=3, seed=12),
+        "many columns that are no words": dict(time=9, words=5, length=4, seed=27),
+        "one source word": dict(time=2, words=3, length=1, seed=6),
+        "no column to leave out": dict(time=6, words=5, length=6, seed=18),
+    },
+)
+links = Exercise(
+    "links",
+    make=links_arguments,
+    reference=reference_links,
+    likely=_LIKELY,
+    look=_look,
+    cases=_CASES,
+    forbid=("links_from_weights",),
+    idea="A target word is linked to the source word with its largest weight.",
+    see=("05", "Are the maps right?"),
+)

@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy
 
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Case, Exercise, cases_of
 from seqcourse.check.ps3.linking import Link
-from seqcourse.check.values import plainly
-
-FORBIDDEN = {"alignment_error_rate": ("alignment_error_rate", "AlignmentError")}
 
 
 def error_arguments(sentences: int, seed: int = 0) -> dict[str, Any]:
@@ -62,7 +59,7 @@ def _mean_of_rates(predicted, sure, possible):
     return sum(reference_alignment_error_rate([a], [s], [p]) for a, s, p in rows) / len(rows)
 
 
-ALIGNMENT_ERROR_RATE = [
+_LIKELY = [
     Likely(
         "Is it the share of right links? The error rate is 1 minus that.",
         lambda predicted, sure, possible: 1 - reference_alignment_error_rate(predicted, sure, possible),
@@ -115,29 +112,32 @@ ALIGNMENT_ERROR_RATE = [
 ]
 
 
-def alignment_error_rate(student: Callable[..., float]) -> None:
-    """Check exercise 8, second half: the alignment error rate."""
-    if callable(student):
-        core.forbid("alignment_error_rate", core.calls(student), FORBIDDEN["alignment_error_rate"])
+def _handmade() -> dict[str, Any]:
+    sure = {(0, 0), (1, 0), (2, 1), (3, 2)}
+    return {
+        "predicted": [{(1, 0), (2, 1), (3, 2), (2, 2), (1, 1)}],
+        "sure": [sure],
+        "possible": [sure | {(1, 1)}],
+    }
 
-    def handmade() -> dict[str, Any]:
-        sure = {(0, 0), (1, 0), (2, 1), (3, 2)}
-        return {
-            "predicted": [{(1, 0), (2, 1), (3, 2), (2, 2), (1, 1)}],
-            "sure": [sure],
-            "possible": [sure | {(1, 1)}],
-        }
 
-    cases = [
-        Case("the first example", handmade),
-        Case("one sentence with possible links", lambda: error_arguments(1, seed=4)),
-        Case("several sentences", lambda: error_arguments(5, seed=5)),
-        Case("many sentences", lambda: error_arguments(40, seed=6)),
-    ]
-    core.check_function(
-        "alignment_error_rate",
-        plainly(student) if callable(student) else student,
-        plainly(reference_alignment_error_rate),
-        cases,
-        [Likely(mistake.question, plainly(mistake.answer)) for mistake in ALIGNMENT_ERROR_RATE],
-    )
+alignment_error_rate = Exercise(
+    "alignment_error_rate",
+    make=error_arguments,
+    reference=reference_alignment_error_rate,
+    likely=_LIKELY,
+    cases=[
+        Case("the first example", _handmade),
+        *cases_of(
+            error_arguments,
+            {
+                "one sentence with possible links": dict(sentences=1, seed=4),
+                "several sentences": dict(sentences=5, seed=5),
+                "many sentences": dict(sentences=40, seed=6),
+            },
+        ),
+    ],
+    forbid=("alignment_error_rate", "AlignmentError"),
+    idea="Predicted links are compared with sure and possible ones over a whole corpus.",
+    see=("05", "Are the maps right?"),
+)

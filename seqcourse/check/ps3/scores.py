@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
-
-FORBIDDEN = {
-    "general_score": ("dot_score", "general_score", "DotScore", "GeneralScore"),
-    "additive_score": ("additive_score", "additive_score_from_keys", "AdditiveScore"),
-    "mlp_score": ("mlp_score", "MLPScore"),
-}
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
 
 _SOFTMAX = "Did you apply a softmax? Raw scores are asked for; the softmax comes later."
 _PAIRS = (
@@ -37,7 +31,7 @@ def general_arguments(
 ) -> dict[str, Any]:
     """Arguments of `general_score`; without a matrix both states have the width d_s."""
     d_h = d_s if d_h is None else d_h
-    drawn = core.normal({"s": (batch, d_s), "h": (batch, time, d_h), "w": (d_h, d_s)}, seed, dtype)
+    drawn = normal({"s": (batch, d_s), "h": (batch, time, d_h), "w": (d_h, d_s)}, seed, dtype)
     return drawn if matrix else {**drawn, "w": None}
 
 
@@ -59,7 +53,7 @@ def _cosine(s, h, w):
     return _dots(s, h, None) / (s.norm(dim=-1, keepdim=True) * h.norm(dim=-1))
 
 
-GENERAL_SCORE = [
+_GENERAL_LIKELY = [
     Likely(
         "Is W the wrong way round? It is (D_H, D_S) and turns s into something as wide as h: s @ w.T.",
         lambda s, h, w: _dots(s if w is None else s @ w, h, None),
@@ -108,31 +102,27 @@ GENERAL_SCORE = [
 ]
 
 
-def general_score(student: Callable[..., Tensor]) -> None:
-    """Check exercise 3: scores by products, dot and general."""
-
-    def case(label: str, *sizes: int) -> Case:
-        return Case(label, lambda: general_arguments(*sizes, matrix=True))
-
-    cases = core.standard_cases(
-        general_arguments,
-        {"batch": 2, "time": 4, "d_s": 3},
-        {"batch": 3, "time": 3, "d_s": 3},
-    )
-    cases += [
-        case("a matrix w", 2, 4, 3, 3),
-        case("a matrix w between two widths", 3, 5, 2, 4),
-        case("a matrix w and a batch of 1", 1, 4, 4, 2),
-    ]
-    core.check_function(
-        "general_score",
-        student,
-        reference_general_score,
-        cases,
-        GENERAL_SCORE,
-        gradient=("s", "h"),
-        forbidden=FORBIDDEN["general_score"],
-    )
+general_score = Exercise(
+    "general_score",
+    make=general_arguments,
+    reference=reference_general_score,
+    likely=_GENERAL_LIKELY,
+    cases=[
+        *standard_cases(general_arguments, dict(batch=2, time=4, d_s=3), dict(batch=3, time=3, d_s=3)),
+        *cases_of(
+            general_arguments,
+            {
+                "a matrix w": dict(batch=2, time=4, d_s=3, d_h=3, matrix=True),
+                "a matrix w between two widths": dict(batch=3, time=5, d_s=2, d_h=4, matrix=True),
+                "a matrix w and a batch of 1": dict(batch=1, time=4, d_s=4, d_h=2, matrix=True),
+            },
+        ),
+    ],
+    gradient=("s", "h"),
+    forbid=("dot_score", "general_score", "DotScore", "GeneralScore"),
+    idea="Two states are compared by a product, with a matrix between them if their widths differ.",
+    see=("05", "Four ways to compare two states"),
+)
 
 
 def additive_arguments(
@@ -152,7 +142,7 @@ def additive_arguments(
         "w_h": (d_a, d_h),
         "v": (d_a,),
     }
-    return core.normal(sizes, seed, dtype)
+    return normal(sizes, seed, dtype)
 
 
 def _hidden(s: Tensor, h: Tensor, w_s: Tensor, w_h: Tensor) -> Tensor:
@@ -160,7 +150,7 @@ def _hidden(s: Tensor, h: Tensor, w_s: Tensor, w_h: Tensor) -> Tensor:
     return (s @ w_s.T)[:, None] + h @ w_h.T
 
 
-ADDITIVE_SCORE = [
+_ADDITIVE_LIKELY = [
     Likely(
         "Is the tanh missing? Without it W_s s adds the same number to every position.",
         lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h) @ v,
@@ -218,22 +208,22 @@ ADDITIVE_SCORE = [
 ]
 
 
-def additive_score(student: Callable[..., Tensor]) -> None:
-    """Check exercise 4, first half: the additive score."""
-    cases = core.standard_cases(
+additive_score = Exercise(
+    "additive_score",
+    make=additive_arguments,
+    reference=functional.additive_score,
+    likely=_ADDITIVE_LIKELY,
+    cases=standard_cases(
         additive_arguments,
-        {"batch": 2, "time": 4, "d_s": 3, "d_h": 5, "d_a": 6},
-        {"batch": 3, "time": 3, "d_s": 3, "d_h": 3, "d_a": 3},
-    )
-    core.check_function(
-        "additive_score",
-        student,
-        functional.additive_score,
-        cases,
-        ADDITIVE_SCORE,
-        gradient=("s", "h", "w_s", "w_h", "v"),
-        forbidden=FORBIDDEN["additive_score"],
-    )
+        dict(batch=2, time=4, d_s=3, d_h=5, d_a=6),
+        dict(batch=3, time=3, d_s=3, d_h=3, d_a=3),
+    ),
+    gradient=("s", "h", "w_s", "w_h", "v"),
+    forbid=("additive_score", "additive_score_from_keys", "AdditiveScore"),
+    hint="Is a size written into your code?",
+    idea="A small network with a tanh compares two states of any widths.",
+    see=("05", "Four ways to compare two states"),
+)
 
 
 def mlp_arguments(
@@ -254,7 +244,7 @@ def mlp_arguments(
         "w2": (d_a,),
         "b2": (1,),
     }
-    drawn = core.normal(sizes, seed, dtype)
+    drawn = normal(sizes, seed, dtype)
     return drawn | {"b2": drawn["b2"] - _mlp(**drawn).mean()}
 
 
@@ -272,7 +262,7 @@ def _mlp_swapped(s, h, w1, b1, w2, b2):
     return torch.relu(both @ w1.T + b1) @ w2 + b2
 
 
-MLP_SCORE = [
+_MLP_LIKELY = [
     Likely(
         "Is the order [s; h]? The columns of w1 belong to h first, then to s: [h; s].",
         _mlp_swapped,
@@ -291,19 +281,19 @@ MLP_SCORE = [
     ),
     Likely(
         "Is the relu missing? Without it two layers are one.",
-        lambda *arguments: _mlp(*arguments, squash=lambda x: x),
+        lambda *a: _mlp(*a, squash=lambda x: x),
     ),
     Likely(
         "Did you use tanh? The hidden layer has a relu.",
-        lambda *arguments: _mlp(*arguments, squash=torch.tanh),
+        lambda *a: _mlp(*a, squash=torch.tanh),
     ),
     Likely(
         "Is there a relu at the end? A score may be negative; the relu is in the hidden layer only.",
-        lambda *arguments: _mlp(*arguments).relu(),
+        lambda *a: _mlp(*a).relu(),
     ),
     Likely(
         "Is the relu at the end? It belongs to the hidden layer, before w2.",
-        lambda *arguments: _mlp(*arguments, squash=lambda x: x).relu(),
+        lambda *a: _mlp(*a, squash=lambda x: x).relu(),
     ),
     Likely(
         "h has three axes and s has two: s must be repeated for every position first, "
@@ -318,7 +308,7 @@ MLP_SCORE = [
         "Did you forget to transpose w1? It has one row per hidden unit: x @ w1.T.",
         lambda s, h, w1, b1, w2, b2: torch.relu(_side_by_side(s, h) @ w1 + b1) @ w2 + b2,
     ),
-    Likely(_SOFTMAX, lambda *arguments: _mlp(*arguments).softmax(dim=-1)),
+    Likely(_SOFTMAX, lambda *a: _mlp(*a).softmax(dim=-1)),
     Likely(
         "Does every sequence get the decoder state of the first one?",
         lambda s, h, *weights: _mlp(s[:1].expand(len(s), -1), h, *weights),
@@ -326,19 +316,19 @@ MLP_SCORE = [
 ]
 
 
-def mlp_score(student: Callable[..., Tensor]) -> None:
-    """Check exercise 4, second half: the score of a small network."""
-    cases = core.standard_cases(
+mlp_score = Exercise(
+    "mlp_score",
+    make=mlp_arguments,
+    reference=functional.mlp_score,
+    likely=_MLP_LIKELY,
+    cases=standard_cases(
         mlp_arguments,
-        {"batch": 2, "time": 4, "d_s": 3, "d_h": 5, "d_a": 6},
-        {"batch": 4, "time": 4, "d_s": 4, "d_h": 4, "d_a": 4},
-    )
-    core.check_function(
-        "mlp_score",
-        student,
-        functional.mlp_score,
-        cases,
-        MLP_SCORE,
-        gradient=("s", "h", "w1", "b1", "w2", "b2"),
-        forbidden=FORBIDDEN["mlp_score"],
-    )
+        dict(batch=2, time=4, d_s=3, d_h=5, d_a=6),
+        dict(batch=4, time=4, d_s=4, d_h=4, d_a=4),
+    ),
+    gradient=("s", "h", "w1", "b1", "w2", "b2"),
+    forbid=("mlp_score", "MLPScore"),
+    hint="Is a size written into your code?",
+    idea="Both states go side by side into a network with a hidden layer, which gives one number.",
+    see=("05", "Four ways to compare two states"),
+)

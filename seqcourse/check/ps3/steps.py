@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
-
-FORBIDDEN = {
-    "attend": ("Attention", "scaled_dot_product_attention", "MultiheadAttention"),
-    "decoder_step": ("AttentionSeq2Seq", "MultiheadAttention"),
-}
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
+from seqcourse.check.inside import ps3 as inside
 
 
 def _mask(batch: int, time: int, lengths: Sequence[int] | None) -> Tensor:
@@ -25,11 +23,7 @@ def _mask(batch: int, time: int, lengths: Sequence[int] | None) -> Tensor:
 
 def _score_weights(d_s: int, d_h: int, seed: int, dtype: torch.dtype) -> dict[str, Tensor]:
     """Weights of an additive score; they ask for no gradient."""
-    return core.normal({"w_s": (4, d_s), "w_h": (4, d_h), "v": (4,)}, seed, dtype)
-
-
-def _scorer(weights: dict[str, Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
-    return lambda s, h: functional.additive_score(s, h, **weights)
+    return normal({"w_s": (4, d_s), "w_h": (4, d_h), "v": (4,)}, seed, dtype)
 
 
 def attend_arguments(
@@ -46,18 +40,17 @@ def attend_arguments(
 
     peak: what the largest score of a real position is scaled to, such as 900.
     """
-    drawn = core.normal({"s": (batch, d_s), "h": (batch, time, d_h)}, seed, dtype)
+    drawn = normal({"s": (batch, d_s), "h": (batch, time, d_h)}, seed, dtype)
     weights, mask = _score_weights(d_s, d_h, seed + 1, dtype), _mask(batch, time, lengths)
     if peak is not None:
         scores = functional.additive_score(**drawn, **weights)[mask]
         weights["v"] = weights["v"] * (peak / scores[scores.abs().argmax()])
-    return {"score": _scorer(weights), **drawn, "mask": mask}
+    return {"score": partial(functional.additive_score, **weights), **drawn, "mask": mask}
 
 
 def reference_attend(score, s: Tensor, h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Context (B, D_H) and weights (B, T)."""
-    weights = functional.softmax(score(s, h), mask=mask)
-    return functional.weighted_sum(weights, h), weights
+    return inside.look(s, h, mask, score)
 
 
 def _attending(soften: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., tuple[Tensor, Tensor]]:
@@ -85,7 +78,7 @@ def _highest(score, s, h, mask):
     return h[torch.arange(len(h)), weights.argmax(dim=-1)], weights
 
 
-ATTEND = [
+_ATTEND_LIKELY = [
     Likely(
         "Is the softmax over the batch? Each row of weights sums to 1: dim=-1.",
         _attending(lambda e, mask: functional.softmax(e, 0, mask)),
@@ -171,29 +164,29 @@ ATTEND = [
 ]
 
 
-def attend(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 5: score, mask, softmax, context."""
-    cases = core.standard_cases(
-        attend_arguments,
-        {"batch": 2, "time": 4, "d_s": 3, "d_h": 5},
-        {"batch": 3, "time": 3, "d_s": 3, "d_h": 3},
-    )
-    others = {
-        "padding": dict(batch=3, time=5, d_s=3, d_h=4, lengths=[5, 2, 3]),
-        "padding and a batch of 1": dict(batch=1, time=4, d_s=2, d_h=3, lengths=[2]),
-        "large scores": dict(batch=2, time=4, d_s=3, d_h=5, lengths=[4, 3], peak=900.0),
-    }
-    for label, options in others.items():
-        cases.append(Case(label, lambda options=options: attend_arguments(**options)))
-    core.check_function(
-        "attend",
-        student,
-        reference_attend,
-        cases,
-        ATTEND,
-        gradient=("s", "h"),
-        forbidden=FORBIDDEN["attend"],
-    )
+attend = Exercise(
+    "attend",
+    make=attend_arguments,
+    reference=reference_attend,
+    likely=_ATTEND_LIKELY,
+    cases=[
+        *standard_cases(
+            attend_arguments, dict(batch=2, time=4, d_s=3, d_h=5), dict(batch=3, time=3, d_s=3, d_h=3)
+        ),
+        *cases_of(
+            attend_arguments,
+            {
+                "padding": dict(batch=3, time=5, d_s=3, d_h=4, lengths=[5, 2, 3]),
+                "padding and a batch of 1": dict(batch=1, time=4, d_s=2, d_h=3, lengths=[2]),
+                "large scores": dict(batch=2, time=4, d_s=3, d_h=5, lengths=[4, 3], peak=900.0),
+            },
+        ),
+    ],
+    gradient=("s", "h"),
+    forbid=("Attention", "scaled_dot_product_attention", "MultiheadAttention"),
+    idea="One look at the source: score, mask, softmax, weighted sum.",
+    see=("05", "Padding must not get a weight"),
+)
 
 
 def decoder_arguments(
@@ -208,10 +201,10 @@ def decoder_arguments(
     seed: int = 0,
 ) -> dict[str, Any]:
     """Arguments of `decoder_step`: states, a mask, and three functions with fixed weights."""
-    drawn = core.normal({"y": (batch, e), "s": (batch, d_s), "h": (batch, time, d_h)}, seed, dtype)
-    score = _scorer(_score_weights(d_s, d_h, seed + 1, dtype))
+    drawn = normal({"y": (batch, e), "s": (batch, d_s), "h": (batch, time, d_h)}, seed, dtype)
+    score = partial(functional.additive_score, **_score_weights(d_s, d_h, seed + 1, dtype))
     wide = e + d_h
-    gates = core.normal(
+    gates = normal(
         {
             "w_ih": (3 * d_s, wide),
             "w_hh": (3 * d_s, d_s),
@@ -223,18 +216,13 @@ def decoder_arguments(
         dtype,
     )
     out = gates.pop("out")
-
-    def look(s: Tensor, h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        return reference_attend(score, s, h, mask)
-
-    def cell(x: Tensor, s: Tensor) -> Tensor:
-        return functional.gru_step(x, s, **gates)
-
-    def readout(z: Tensor) -> Tensor:
-        return z @ out.T
-
-    mask = _mask(batch, time, lengths)
-    return {**drawn, "mask": mask, "attend": look, "cell": cell, "readout": readout}
+    return {
+        **drawn,
+        "mask": _mask(batch, time, lengths),
+        "attend": partial(inside.look, score=score),
+        "cell": partial(functional.gru_step, **gates),
+        "readout": partial(inside.readout, out=out),
+    }
 
 
 def reference_decoder_step(y, s, h, mask, attend, cell, readout) -> tuple[Tensor, Tensor, Tensor]:
@@ -247,7 +235,7 @@ def reference_decoder_step(y, s, h, mask, attend, cell, readout) -> tuple[Tensor
 def _decoding(
     into: str = "yc", out: str = "scy", again: bool = False, mask_of: Callable = lambda mask: mask
 ) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
-    """A decoder step; the options make the mistakes of DECODER_STEP ("o" is the old state)."""
+    """A decoder step; the options make mistakes ("o" is the old state)."""
 
     def step(y, s, h, mask, attend, cell, readout):
         c, weights = attend(s, h, mask_of(mask))
@@ -275,7 +263,7 @@ def _cell_swapped(y, s, h, mask, attend, cell, readout):
     return cell(s, torch.cat([y, attend(s, h, mask)[0]], dim=-1))
 
 
-DECODER_STEP = [
+_DECODER_LIKELY = [
     Likely(
         "Is the order of the cell's input [c; y]? The word comes first: [y; c].",
         _decoding(into="cy"),
@@ -348,21 +336,24 @@ DECODER_STEP = [
 ]
 
 
-def decoder_step(student: Callable[..., tuple[Tensor, Tensor, Tensor]]) -> None:
-    """Check exercise 6: one step of a decoder with attention."""
-    cases = core.standard_cases(
-        decoder_arguments,
-        {"batch": 2, "time": 4, "e": 3, "d_s": 5, "d_h": 6, "v": 7},
-        {"batch": 3, "time": 3, "e": 3, "d_s": 3, "d_h": 3, "v": 3},
-    )
-    padded = dict(batch=3, time=5, e=2, d_s=3, d_h=4, v=6, lengths=[5, 2, 3])
-    cases.append(Case("padding", lambda: decoder_arguments(**padded)))
-    core.check_function(
-        "decoder_step",
-        student,
-        reference_decoder_step,
-        cases,
-        DECODER_STEP,
-        gradient=("y", "s", "h"),
-        forbidden=FORBIDDEN["decoder_step"],
-    )
+decoder_step = Exercise(
+    "decoder_step",
+    make=decoder_arguments,
+    reference=reference_decoder_step,
+    likely=_DECODER_LIKELY,
+    cases=[
+        *standard_cases(
+            decoder_arguments,
+            dict(batch=2, time=4, e=3, d_s=5, d_h=6, v=7),
+            dict(batch=3, time=3, e=3, d_s=3, d_h=3, v=3),
+        ),
+        *cases_of(
+            decoder_arguments,
+            {"padding": dict(batch=3, time=5, e=2, d_s=3, d_h=4, v=6, lengths=[5, 2, 3])},
+        ),
+    ],
+    gradient=("y", "s", "h"),
+    forbid=("AttentionSeq2Seq", "MultiheadAttention"),
+    idea="The old state asks; what it finds goes into the cell and into the logits.",
+    see=("05", "The decoder of Bahdanau et al."),
+)

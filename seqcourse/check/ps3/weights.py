@@ -10,27 +10,24 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.compare import AnyError, outcome
-from seqcourse.check.core import Case, Likely, Mistake
+from seqcourse.check.compare import AnyError, Likely, Mistake, gradients, outcome, same
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
+from seqcourse.check.recording import judge
+from seqcourse.check.values import result
 
 _LIBRARY = ("scaled_dot_product_attention", "MultiheadAttention", "MultiHeadAttentionPool")
-
-FORBIDDEN = {
-    "context": ("weighted_sum", *_LIBRARY),
-    "softmax": ("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin"),
-}
 
 
 def context_arguments(
     batch: int, time: int, d: int, dtype: torch.dtype = torch.float64, seed: int = 0
 ) -> dict[str, Tensor]:
     """Arguments of `context`: weights whose rows sum to 1, and encoder states."""
-    drawn = core.normal({"weights": (batch, time), "h": (batch, time, d)}, seed, dtype)
+    drawn = normal({"weights": (batch, time), "h": (batch, time, d)}, seed, dtype)
     return {"weights": drawn["weights"].softmax(dim=-1), "h": drawn["h"]}
 
 
-CONTEXT = [
+_CONTEXT_LIKELY = [
     Likely(
         "Did you divide by T, as mean() does? The weights sum to 1 already: add up.",
         lambda weights, h: (weights[..., None] * h).mean(dim=1),
@@ -62,22 +59,22 @@ CONTEXT = [
 ]
 
 
-def context(student: Callable[..., Tensor]) -> None:
-    """Check exercise 1: the context as a weighted sum."""
-    cases = core.standard_cases(
-        context_arguments,
-        {"batch": 2, "time": 4, "d": 3},
-        {"batch": 5, "time": 5, "d": 5},
-    )
-    core.check_function(
-        "context",
-        student,
-        functional.weighted_sum,
-        cases,
-        CONTEXT,
-        gradient=("weights", "h"),
-        forbidden=FORBIDDEN["context"],
-    )
+context = Exercise(
+    "context",
+    make=context_arguments,
+    reference=functional.weighted_sum,
+    likely=_CONTEXT_LIKELY,
+    cases=standard_cases(context_arguments, dict(batch=2, time=4, d=3), dict(batch=5, time=5, d=5)),
+    gradient=("weights", "h"),
+    forbid=(
+        "weighted_sum",
+        "scaled_dot_product_attention",
+        "MultiheadAttention",
+        "MultiHeadAttentionPool",
+    ),
+    idea="The context is an average of the encoder states in which each has its own weight.",
+    see=("05", "A different average for every word"),
+)
 
 
 def softmax_arguments(
@@ -94,13 +91,13 @@ def softmax_arguments(
     half of each row, never nothing), "hidden" (the same, and what is masked scores 900 more),
     "nothing" (the first row and every third after it have nothing to attend to).
     """
-    scores = scale * core.normal({"scores": (batch, time)}, seed)["scores"]
+    scores = scale * normal({"scores": (batch, time)}, seed)["scores"]
     if kind == "apart":
         signs = 1 - 2 * (torch.arange(batch) % 2)
         scores = scores + 1000.0 * signs[:, None]
     if kind in ("none", "apart"):
         return {"scores": scores.to(dtype), "mask": None}
-    mask = core.normal({"mask": (batch, time)}, seed + 1)["mask"] > 0
+    mask = normal({"mask": (batch, time)}, seed + 1)["mask"] > 0
     rows, columns = torch.arange(batch), torch.arange(time)
     if batch > 1:  # no column is all masked, so that a maximum over the batch is no NaN
         mask[columns % batch, columns] = True
@@ -132,7 +129,7 @@ def _needs_a_mask(scores: Tensor, mask: Tensor | None) -> None:
         raise AnyError(r"NoneType|got \(bool, ")
 
 
-SOFTMAX = [
+_SOFTMAX_LIKELY = [
     Likely(
         "The mask may be None: then every position may be attended to. Ask `if mask is not None` "
         "before you use it.",
@@ -233,45 +230,47 @@ def judge_softmax_of_nothing(
     found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str
 ) -> None:
     """Judge one case of kind "nothing": the weights, then that no gradient is NaN; raise Mistake."""
-    core.judge("softmax", found, given, reference_softmax, SOFTMAX, prefix)
-    judge_empty_gradient(core.result(found, f"{prefix}gradient.scores"))
+    judge("softmax", found, given, reference_softmax, _SOFTMAX_LIKELY, prefix)
+    judge_empty_gradient(result(found, f"{prefix}gradient.scores"))
 
 
-def _check_empty_rows(student: Callable[..., Tensor], case: Case) -> None:
+def _check_empty_rows(student: Callable[..., Tensor]) -> None:
     """Where the weights of rows with nothing to attend to are right, look at their gradient."""
-    got = outcome(student, tuple(case.make().values()))
-    if not isinstance(got, Tensor) or not core.same(got, reference_softmax(**case.make())):
+    case = dict(batch=4, time=3, kind="nothing")
+    got = outcome(student, tuple(softmax_arguments(**case).values()))
+    if not isinstance(got, Tensor) or not same(got, reference_softmax(**softmax_arguments(**case))):
         return
-    reached = outcome(core.gradients, (student, case.make(), ["scores"]))
+    reached = outcome(gradients, (student, softmax_arguments(**case), ["scores"]))
     if isinstance(reached, dict):
         judge_empty_gradient(reached["scores"])
 
 
-def softmax(student: Callable[..., Tensor]) -> None:
-    """Check exercise 2: a softmax that neither overflows nor looks where it may not."""
-
-    def case(label: str, *sizes: Any, **options: Any) -> Case:
-        return Case(label, lambda: softmax_arguments(*sizes, **options))
-
-    nothing = case("rows with nothing to attend to", 4, 3, kind="nothing")
-    cases = [
-        *core.standard_cases(softmax_arguments, {"batch": 2, "time": 4}, {"batch": 3, "time": 3}),
-        case("scores of some hundreds", 3, 5, scale=400.0),
-        case("rows whose scores lie far apart", 4, 5, kind="apart"),
-        case("a mask", 3, 4, kind="mask"),
-        case("masked scores far above the others", 3, 4, kind="hidden"),
-        case("a mask and a batch of 1", 1, 6, kind="mask"),
-        nothing,
-        case("a single row with nothing to attend to", 1, 3, kind="nothing", dtype=torch.float32),
-    ]
-    if callable(student):
-        _check_empty_rows(student, nothing)
-    core.check_function(
-        "softmax",
-        student,
-        reference_softmax,
-        cases,
-        SOFTMAX,
-        gradient=("scores",),
-        forbidden=FORBIDDEN["softmax"],
-    )
+softmax = Exercise(
+    "softmax",
+    make=softmax_arguments,
+    reference=reference_softmax,
+    likely=_SOFTMAX_LIKELY,
+    look=_check_empty_rows,
+    cases=[
+        *standard_cases(softmax_arguments, dict(batch=2, time=4), dict(batch=3, time=3)),
+        *cases_of(
+            softmax_arguments,
+            {
+                "scores of some hundreds": dict(batch=3, time=5, scale=400.0),
+                "rows whose scores lie far apart": dict(batch=4, time=5, kind="apart"),
+                "a mask": dict(batch=3, time=4, kind="mask"),
+                "masked scores far above the others": dict(batch=3, time=4, kind="hidden"),
+                "a mask and a batch of 1": dict(batch=1, time=6, kind="mask"),
+                "rows with nothing to attend to": dict(batch=4, time=3, kind="nothing"),
+                "a single row with nothing to attend to": dict(
+                    batch=1, time=3, kind="nothing", dtype=torch.float32
+                ),
+            },
+        ),
+    ],
+    gradient=("scores",),
+    forbid=("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin"),
+    variants={"softmax_of_nothing": {"judge": judge_softmax_of_nothing}},
+    idea="Scores become weights that sum to 1, without overflow and without a share for padding.",
+    see=("05", "Two steps: scores, then softmax"),
+)

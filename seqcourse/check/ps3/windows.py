@@ -9,10 +9,9 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
-
-FORBIDDEN = {"local_weights": ("window_mask", "gaussian_window", "LocalAttention")}
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
 
 
 def local_arguments(
@@ -25,7 +24,7 @@ def local_arguments(
     seed: int = 0,
 ) -> dict[str, Any]:
     """Arguments of `local_weights`; centres are drawn between 0 and T - 1 unless given."""
-    drawn = core.normal({"scores": (batch, time), "centre": (batch,)}, seed)
+    drawn = normal({"scores": (batch, time), "centre": (batch,)}, seed)
     centre = torch.sigmoid(drawn["centre"]) * (time - 1)
     if centres is not None:
         centre = torch.tensor(list(centres), dtype=torch.float64)
@@ -56,7 +55,7 @@ def _local(
         scores, mask=mask
     ),
 ) -> Tensor:
-    """Local attention; the options make the mistakes of LOCAL_WEIGHTS."""
+    """Local attention; the options make mistakes."""
     positions = torch.arange(first, first + scores.shape[1], dtype=scores.dtype)
     distance = positions - centre[:, None]  # (B, T)
     return soften(scores, mask & window(distance, width)) * bell(distance, width)
@@ -78,7 +77,7 @@ def _local_rescaled(*arguments):
     return weights / total.masked_fill(total == 0, 1.0)
 
 
-LOCAL_WEIGHTS = [
+_LIKELY = [
     Likely(
         "Is the bell too wide? Its sigma is half the width, D / 2.",
         _locally(bell=lambda d, width: torch.exp(-(d**2) / (2 * width**2))),
@@ -155,25 +154,29 @@ LOCAL_WEIGHTS = [
 ]
 
 
-def local_weights(student: Callable[..., Tensor]) -> None:
-    """Check exercise 7: weights inside a window around a predicted position."""
-    cases = core.standard_cases(
-        local_arguments, {"batch": 2, "time": 9}, {"batch": 3, "time": 4, "width": 1}
-    )
-    others = {
-        "another width": dict(batch=2, time=12, width=4),
-        "a centre on a whole position": dict(batch=2, time=9, width=3, centres=[4.0, 0.0]),
-        "padding inside the window": dict(batch=3, time=7, centres=[1.6, 3.2, 5.0], lengths=[2, 3, 5]),
-        "a window with nothing but padding": dict(batch=2, time=9, centres=[7.0, 1.0], lengths=[4, 4]),
-    }
-    for label, options in others.items():
-        cases.append(Case(label, lambda options=options: local_arguments(**options)))
-    core.check_function(
-        "local_weights",
-        student,
-        reference_local_weights,
-        cases,
-        LOCAL_WEIGHTS,
-        gradient=("scores", "centre"),
-        forbidden=FORBIDDEN["local_weights"],
-    )
+local_weights = Exercise(
+    "local_weights",
+    make=local_arguments,
+    reference=reference_local_weights,
+    likely=_LIKELY,
+    cases=[
+        *standard_cases(local_arguments, dict(batch=2, time=9), dict(batch=3, time=4, width=1)),
+        *cases_of(
+            local_arguments,
+            {
+                "another width": dict(batch=2, time=12, width=4),
+                "a centre on a whole position": dict(batch=2, time=9, width=3, centres=[4.0, 0.0]),
+                "padding inside the window": dict(
+                    batch=3, time=7, centres=[1.6, 3.2, 5.0], lengths=[2, 3, 5]
+                ),
+                "a window with nothing but padding": dict(
+                    batch=2, time=9, centres=[7.0, 1.0], lengths=[4, 4]
+                ),
+            },
+        ),
+    ],
+    gradient=("scores", "centre"),
+    forbid=("window_mask", "gaussian_window", "LocalAttention"),
+    idea="Only places near a predicted centre get a weight, and the nearer ones more.",
+    see=("05", "Local attention"),
+)
