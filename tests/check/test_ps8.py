@@ -22,20 +22,20 @@ def tensor(values) -> torch.Tensor:
 
 def test_cut_patches():
     image = tensor([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
-    assert ps8.reference_cut_patches(image, 2).tolist() == [[[1, 2, 5, 6], [3, 4, 7, 8]]]
+    assert ps8.cut_patches.reference(image, 2).tolist() == [[[1, 2, 5, 6], [3, 4, 7, 8]]]
     text = TEXT["ps8-cut_patches-md"]
     assert "`[[1, 2, 3, 4], [5, 6, 7, 8]]`" in text and "`[[1, 2, 5, 6], [3, 4, 7, 8]]`" in text
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_cut_patches_is_that_of_the_package(seed):
-    given = ps8.cut_arguments(2, 3, 2, 4, seed=seed)
-    assert torch.equal(ps8.reference_cut_patches(**given), functional.patches(*given.values()))
+    given = ps8.cut_patches.make(2, 3, 2, 4, seed=seed)
+    assert torch.equal(ps8.cut_patches.reference(**given), functional.patches(*given.values()))
 
 
 def test_embed_patches():
     given = [[[3]]], [[2], [0]], [1, 0], [5, 5], [[0, 0], [10, 10]]
-    found = ps8.reference_embed_patches(*map(tensor, given))
+    found = ps8.embed_patches.reference(*map(tensor, given))
     assert found.tolist() == [[[5, 5], [17, 10]]]
     assert "The result is `[[5, 5], [17, 10]]`" in TEXT["ps8-embed_patches-md"]
 
@@ -44,8 +44,8 @@ def test_patches_embedded_are_what_a_vit_reads():
     torch.manual_seed(0)
     model, images = models.ViT(3, size=12, patch=4, width=8, layers=1), torch.randn(2, 1, 12, 12)
     linear = model.embed.project
-    pieces = ps8.reference_cut_patches(images, 4)
-    found = ps8.reference_embed_patches(
+    pieces = ps8.cut_patches.reference(images, 4)
+    found = ps8.embed_patches.reference(
         pieces, linear.weight, linear.bias, model.class_token, model.positions.table
     )
     assert torch.allclose(found, model.tokens(images), atol=1e-6)
@@ -56,53 +56,53 @@ def test_patches_embedded_are_what_a_vit_reads():
 )
 def test_points_at(box, hit):
     maps = tensor([[[0.1, 0.2, 0.1], [0.1, 0.4, 0.1]]])
-    assert ps8.reference_points_at(maps, tensor([box]), 60).tolist() == [hit]
+    assert ps8.points_at.reference(maps, tensor([box]), 60).tolist() == [hit]
     text = TEXT["ps8-points_at-md"]
     assert "`[[0.1, 0.2, 0.1], [0.1, 0.4, 0.1]]`" in text and str(box) in text
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_boxes_are_hit_and_missed_and_some_end_in_a_centre(seed):
-    given = ps8.pointing_arguments(60, 3, 5, seed=seed)
-    hits = ps8.reference_points_at(**given)
+    given = ps8.points_at.make(60, 3, 5, seed=seed)
+    hits = ps8.points_at.reference(**given)
     assert 10 < hits.sum() < 45
     maps, boxes, size = given.values()
     flat = maps.flatten(1).argmax(dim=1)
     x = (flat % 5 + 0.5) * size / 5
     assert (boxes[:, 0] == x).any() and (boxes[:, 2] == x).any()
     assert torch.allclose(maps.sum(dim=(1, 2)), torch.ones(60).double())
-    alone = ps8.pointing_arguments(1, 4, 4, kind="hit", seed=seed)
-    assert ps8.reference_points_at(**alone).tolist() == [True]
+    alone = ps8.points_at.make(1, 4, 4, kind="hit", seed=seed)
+    assert ps8.points_at.reference(**alone).tolist() == [True]
 
 
 @pytest.mark.parametrize(("real", "told"), [([[True, True]], "0.5"), ([[True, False]], "0.82")])
 def test_doubly_stochastic(real, told):
     weights = tensor([[[0.9, 0.1], [0.6, 0.4]]])
-    found = ps8.reference_doubly_stochastic(weights, torch.tensor(real))
+    found = ps8.doubly_stochastic.reference(weights, torch.tensor(real))
     assert f"{found.item():.2f}".rstrip("0") == told
     assert f"= {told}$" in TEXT["ps8-doubly_stochastic-md"]
 
 
 def test_doubly_stochastic_is_that_of_the_package():
-    given = ps8.stochastic_arguments([4, 2, 6])
-    ours = ps8.reference_doubly_stochastic(**given)
+    given = ps8.doubly_stochastic.make([4, 2, 6])
+    ours = ps8.doubly_stochastic.reference(**given)
     assert ours.item() == pytest.approx(functional.doubly_stochastic(**given).item())
 
 
 def test_rollout():
     layers = tensor([[[0.5, 0.5], [0, 1]], [[0, 1], [1, 0]]])[None, :, None]
-    assert ps8.reference_rollout(layers).tolist() == [[0.625]]
+    assert ps8.rollout.reference(layers).tolist() == [[0.625]]
     text = TEXT["ps8-rollout-md"]
     assert "`[0.375, 0.625]`" in text and "share is 0.625." in text
-    given = ps8.rollout_arguments(2)["weights"]
+    given = ps8.rollout.make(2)["weights"]
     whole = functional.attention_rollout(given)[:, 0, 1:]
-    assert torch.allclose(ps8.reference_rollout(given), whole)
+    assert torch.allclose(ps8.rollout.reference(given), whole)
 
 
 @pytest.mark.parametrize("row", [[1, 2, 3], [1, 2, 3, 9]])
 def test_pyramid_layer(row):
     x, lengths = tensor(row)[None, :, None], torch.tensor([3])
-    pairs, halved = ps8.reference_pyramid_layer(x, lengths, lambda pairs, lengths: pairs)
+    pairs, halved = ps8.pyramid_layer.reference(x, lengths, lambda pairs, lengths: pairs)
     assert pairs.tolist() == [[[1, 2], [3, 0]]] and halved.tolist() == [2]
     assert "`[1, 2]` and `[3, 0]`" in TEXT["ps8-pyramid_layer-md"]
 
@@ -110,10 +110,10 @@ def test_pyramid_layer(row):
 @pytest.mark.parametrize("lengths", [(6, 6), (7, 3, 4, 1)])
 def test_pyramid_layer_is_that_of_the_package(lengths):
     torch.manual_seed(0)
-    given = ps8.pyramid_arguments(lengths, d=3, dtype=torch.float32)
+    given = ps8.pyramid_layer.make(lengths, d=3, dtype=torch.float32)
     layer = PyramidLSTM(3, 4)
     theirs = layer(given["x"], given["lengths"])
-    ours = ps8.reference_pyramid_layer(
+    ours = ps8.pyramid_layer.reference(
         given["x"], given["lengths"], lambda pairs, halved: layer.layers[0](pairs, halved)[0]
     )
     assert torch.equal(ours[1], theirs[1])
@@ -121,7 +121,7 @@ def test_pyramid_layer_is_that_of_the_package(lengths):
 
 
 def test_the_padding_of_the_inputs_is_never_zero():
-    given = ps8.pyramid_arguments([5, 2, 3], extra=1)
+    given = ps8.pyramid_layer.make([5, 2, 3], extra=1)
     assert (given["x"] != 0).all()
 
 
@@ -129,7 +129,7 @@ def test_caption_step():
     def readout(y, s, c):
         return 100 * y + 10 * s + c
 
-    logits, (s, m), weights = ps8.reference_caption_step(
+    logits, (s, m), weights = ps8.caption_step.reference(
         tensor([[3]]),
         (tensor([[1]]), tensor([[7]])),
         tensor([[[4]]]),
@@ -150,7 +150,7 @@ def test_caption_step_is_that_of_the_package():
     state, words = model.start(memory), torch.tensor([1, 5, 7])
     theirs = model.step(words, state, memory)
     p = model.attention.score
-    logits, new, weights = ps8.reference_caption_step(
+    logits, new, weights = ps8.caption_step.reference(
         model.embedding[words],
         state,
         memory.states,
@@ -166,14 +166,14 @@ def test_caption_step_is_that_of_the_package():
 def test_co_attention():
     one = (tensor([[1]]),) * 3
     mask = torch.ones(1, 1, dtype=torch.bool)
-    x, y, *weights = ps8.reference_co_attention(tensor([[[2]]]), tensor([[[3]]]), mask, mask, one, one)
+    x, y, *weights = ps8.co_attention.reference(tensor([[[2]]]), tensor([[[3]]]), mask, mask, one, one)
     assert (x.item(), y.item()) == (5, 5) and all(a.item() == 1 for a in weights)
     assert "$x' = 2 + 3 = 5$ and $y' = 3 + 2 = 5$" in TEXT["ps8-co_attention-md"]
 
 
 def test_no_stream_reads_padding():
-    given = ps8.streams_arguments(2, 4, 5, n_lengths=[4, 2], m_lengths=[3, 5])
-    _, _, a, b = ps8.reference_co_attention(**given)
+    given = ps8.co_attention.make(2, 4, 5, n_lengths=[4, 2], m_lengths=[3, 5])
+    _, _, a, b = ps8.co_attention.reference(**given)
     assert (a[0, :, 3:] == 0).all() and (b[1, :, 2:] == 0).all()
     for weights in (a, b):
         assert torch.allclose(weights.sum(dim=-1), torch.ones_like(weights[..., 0]))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.compare import AnyError
-from seqcourse.check.core import Case, Likely
-from seqcourse.check.ps8.parts import State, cell_of, gate_of, readout_of, score_of
-
-FORBIDDEN = {"caption_step": ("SoftCaptioner", "FixedCaptioner", "HardCaptioner")}
+from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.inputs import normal
+from seqcourse.check.inside import ps8 as inside
+from seqcourse.check.inside.ps8 import State
 
 
 def caption_arguments(
@@ -31,21 +31,25 @@ def caption_arguments(
 
     peak: what the largest score is scaled to, such as 900.
     """
-    drawn = core.normal(
+    drawn = normal(
         {"y": (batch, e), "s": (batch, d_s), "m": (batch, d_s), "grid": (batch, places, d)}, seed, dtype
     )
-    score = score_of(d_s, d, seed + 1, dtype)
+    to_score = normal({"w_s": (d_s, 4), "w_h": (d, 4), "v": (4,)}, seed + 1, dtype)
+    to_gate = normal({"w": (d_s, 1), "b": (1,)}, seed + 2, dtype)
+    to_cell = normal({"w_x": (e + d, 4 * d_s), "w_s": (d_s, 4 * d_s)}, seed + 3, dtype)
+    to_logits = normal({"w_y": (e, v), "w_s": (d_s, v), "w_c": (d, v)}, seed + 4, dtype)
+    scale = 1.0
     if peak is not None:
-        scores = score(drawn["s"], drawn["grid"]).flatten()
-        score = score_of(d_s, d, seed + 1, dtype, peak / scores[scores.abs().argmax()].item())
+        scores = inside.score(drawn["s"], drawn["grid"], **to_score).flatten()
+        scale = peak / scores[scores.abs().argmax()].item()
     return {
         "y": drawn["y"],
         "state": (drawn["s"], drawn["m"]),
         "grid": drawn["grid"],
-        "score": score,
-        "gate": gate_of(d_s, seed + 2, dtype),
-        "cell": cell_of(e + d, d_s, seed + 3, dtype),
-        "readout": readout_of(e, d_s, d, v, seed + 4, dtype),
+        "score": partial(inside.score, **to_score, scale=scale),
+        "gate": partial(inside.gate, **to_gate),
+        "cell": partial(inside.cell, **to_cell),
+        "readout": partial(inside.readout, **to_logits),
     }
 
 
@@ -76,7 +80,7 @@ def _step(
     speak: Callable[..., Tensor] = lambda readout, y, new, old, c, full: readout(y, new[0], c),
     give: Callable[..., Any] = lambda logits, new, old, weights, beta: (logits, new, weights),
 ) -> Any:
-    """One step; the options make the mistakes of CAPTION_STEP."""
+    """One step; the options make the likely mistakes."""
     full, weights = look(score, asks(state), grid)
     beta = opened(gate, state)
     c = beta * full
@@ -150,24 +154,18 @@ def _no_axis(*arguments: Any) -> Any:
     raise AnyError(r"must match the size of tensor")
 
 
-CAPTION_STEP = [
+_LIKELY = [
     Likely("Is the gate missing? It multiplies the context.", _with(opened=lambda gate, state: 1.0)),
     Likely(
         "Is the gate's sigmoid missing? gate(s) is any number, a gate lies between 0 and 1.",
         _opened(lambda raw: raw),
     ),
-    Likely(
-        "Does the gate read the LSTM's memory m? It reads the state s.",
-        _opened(part=1),
-    ),
+    Likely("Does the gate read the LSTM's memory m? It reads the state s.", _opened(part=1)),
     Likely(
         "Is the gate closed where it should be open? It is sigmoid(gate(s)), not 1 minus it.",
         _opened(lambda raw: 1 - torch.sigmoid(raw)),
     ),
-    Likely(
-        "Is the gate a tanh? It is a sigmoid: between 0 and 1.",
-        _opened(torch.tanh),
-    ),
+    Likely("Is the gate a tanh? It is a sigmoid: between 0 and 1.", _opened(torch.tanh)),
     Likely(
         "Does the cell get the context as it is? It gets the gated one, as the readout does.",
         _gated_late,
@@ -260,27 +258,22 @@ CAPTION_STEP = [
 ]
 
 
-def caption_step(student: Callable[..., Any]) -> None:
-    """Check exercise 6."""
-
-    def case(label: str, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: caption_arguments(**options), hint)
-
-    cases = core.standard_cases(
-        caption_arguments,
-        {"batch": 2, "places": 4},
-        {"batch": 5, "places": 9, "e": 4, "d_s": 2, "d": 3, "v": 7, "seed": 10},
-    )
-    cases += [
-        case("all sizes equal", batch=4, places=4, e=4, d_s=4, d=4, v=4, seed=20),
-        case("scores so large that exp overflows", batch=3, places=5, peak=900.0, seed=30),
-    ]
-    core.check_function(
-        "caption_step",
-        student,
-        reference_caption_step,
-        cases,
-        CAPTION_STEP,
-        gradient=("y", "grid"),
-        forbidden=FORBIDDEN["caption_step"],
-    )
+caption_step = Exercise(
+    "caption_step",
+    make=caption_arguments,
+    reference=reference_caption_step,
+    likely=_LIKELY,
+    cases=[
+        *standard_cases(
+            caption_arguments,
+            dict(batch=2, places=4),
+            dict(batch=5, places=9, e=4, d_s=2, d=3, v=7, seed=10),
+        ),
+        Case("all sizes equal", lambda: caption_arguments(4, 4, e=4, d_s=4, d=4, v=4, seed=20)),
+        Case("scores so large that exp overflows", lambda: caption_arguments(3, 5, peak=900.0, seed=30)),
+    ],
+    gradient=("y", "grid"),
+    forbid=("SoftCaptioner", "FixedCaptioner", "HardCaptioner"),
+    idea="The captioner looks with its old state, gates what it saw, takes its step and then speaks.",
+    see=("13", "Soft and hard attention"),
+)

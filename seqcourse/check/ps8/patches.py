@@ -8,16 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.compare import AnyError
-from seqcourse.check.core import Case, Likely
-
-FORBIDDEN = {
-    "cut_patches": ("patches", "PatchEmbedding", "ViT"),
-    "embed_patches": ("PatchEmbedding", "ViT"),
-}
-GRADIENT = ("pieces", "w", "b", "cls", "positions")
-
+from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.inputs import normal
 
 # --- cut_patches --------------------------------------------------------------------------------
 
@@ -33,7 +26,7 @@ def cut_arguments(
 ) -> dict[str, Any]:
     """Arguments of `cut_patches`: pictures of rows x columns patches, a patch's side in pixels."""
     shape = (batch, channels, rows * size, columns * size)
-    return {**core.normal({"images": shape}, seed, dtype), "size": size}
+    return {**normal({"images": shape}, seed, dtype), "size": size}
 
 
 def _grid(images: Tensor, size: int) -> Tensor:
@@ -69,7 +62,7 @@ def _not_whole(images: Tensor, size: int) -> Tensor:
     raise AnyError(r"shape '\[.*' is invalid for input|split_with_sizes|Sizes of tensors must match")
 
 
-CUT_PATCHES = [
+_CUT = [
     Likely(
         "Did you reshape at once? Numbers that follow each other in memory are a row of the picture, "
         "not a square: split both sides first, then bring the axes into order, then flatten.",
@@ -125,22 +118,21 @@ CUT_PATCHES = [
 ]
 
 
-def cut_patches(student: Callable[[Tensor, int], Tensor]) -> None:
-    """Check exercise 1: square and oblong pictures."""
-    cases = core.standard_cases(
+cut_patches = Exercise(
+    "cut_patches",
+    make=cut_arguments,
+    reference=reference_cut_patches,
+    likely=_CUT,
+    cases=standard_cases(
         cut_arguments,
-        {"batch": 2, "rows": 2, "columns": 3, "size": 2},
-        {"batch": 3, "rows": 3, "columns": 3, "size": 3, "channels": 1, "seed": 1},
-    )
-    core.check_function(
-        "cut_patches",
-        student,
-        reference_cut_patches,
-        cases,
-        CUT_PATCHES,
-        gradient=("images",),
-        forbidden=FORBIDDEN["cut_patches"],
-    )
+        dict(batch=2, rows=2, columns=3, size=2),
+        dict(batch=3, rows=3, columns=3, size=3, channels=1, seed=1),
+    ),
+    gradient=("images",),
+    forbid=("patches", "PatchEmbedding", "ViT"),
+    idea="A picture becomes a sequence of patches, counted row by row.",
+    see=("14", "A picture as a sentence"),
+)
 
 
 # --- embed_patches ------------------------------------------------------------------------------
@@ -151,7 +143,7 @@ def embed_arguments(
 ) -> dict[str, Tensor]:
     """Arguments of `embed_patches`: N patches of K numbers, weights, class token, N + 1 positions."""
     sizes: dict[str, Sequence[int]] = {"pieces": (batch, n, k), "w": (d, k), "b": (d,), "cls": (d,)}
-    return core.normal({**sizes, "positions": (n + 1, d)}, seed, dtype)
+    return normal({**sizes, "positions": (n + 1, d)}, seed, dtype)
 
 
 def _embedded(
@@ -198,7 +190,7 @@ def _one_size(*arguments):
     raise AnyError(r"Expected size \d+ but got size|Sizes of tensors must match|Tensors must have same")
 
 
-EMBED_PATCHES = [
+_EMBED = [
     Likely(
         "Does the class token stand at the end? It stands first, before the patches.",
         _with(join=lambda c, z: torch.cat([z, c], dim=1)),
@@ -211,10 +203,7 @@ EMBED_PATCHES = [
         "Is the class token missing? The result has N + 1 vectors.",
         lambda pieces, w, b, cls, positions: pieces @ w.T + b + positions[:-1],
     ),
-    Likely(
-        "Does the class token get no position? positions[0] is its own.",
-        _places_of_patches,
-    ),
+    Likely("Does the class token get no position? positions[0] is its own.", _places_of_patches),
     Likely(
         "Do the patches get the positions from number 0 on? That one is the class token's; patch n gets "
         "positions[n], counted from 1.",
@@ -241,8 +230,7 @@ EMBED_PATCHES = [
         _with(place=lambda z, positions: torch.cat([z, positions.expand(len(z), -1, -1)], dim=-1)),
     ),
     Likely(
-        "Are the positions multiplied? They are added.",
-        _with(place=lambda z, positions: z * positions),
+        "Are the positions multiplied? They are added.", _with(place=lambda z, positions: z * positions)
     ),
     Likely("Is the bias missing? b is added to each patch.", _with(project=lambda x, w, b: x @ w.T)),
     Likely(
@@ -259,20 +247,19 @@ EMBED_PATCHES = [
 ]
 
 
-def embed_patches(student: Callable[..., Tensor]) -> None:
-    """Check exercise 1: the class token, the linear map, the positions."""
-    cases = core.standard_cases(
-        embed_arguments,
-        {"batch": 2, "n": 3, "k": 5, "d": 4},
-        {"batch": 4, "n": 6, "k": 4, "d": 4, "seed": 1},
-    )
-    cases.append(Case("a single patch", lambda: embed_arguments(3, 1, 2, 5, seed=2)))
-    core.check_function(
-        "embed_patches",
-        student,
-        reference_embed_patches,
-        cases,
-        EMBED_PATCHES,
-        gradient=GRADIENT,
-        forbidden=FORBIDDEN["embed_patches"],
-    )
+embed_patches = Exercise(
+    "embed_patches",
+    make=embed_arguments,
+    reference=reference_embed_patches,
+    likely=_EMBED,
+    cases=[
+        *standard_cases(
+            embed_arguments, dict(batch=2, n=3, k=5, d=4), dict(batch=4, n=6, k=4, d=4, seed=1)
+        ),
+        Case("a single patch", lambda: embed_arguments(3, 1, 2, 5, seed=2)),
+    ],
+    gradient=("pieces", "w", "b", "cls", "positions"),
+    forbid=("PatchEmbedding", "ViT"),
+    idea="A Transformer reads a class token and projected patches, each with its position added.",
+    see=("14", "A picture as a sentence"),
+)

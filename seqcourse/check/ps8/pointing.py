@@ -8,11 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.compare import AnyError
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.inputs import normal
 
-FORBIDDEN = {"points_at": ("points_at", "pointing_game")}
 # How a box lies to the centre of the cell with the peak, in cells: (x0, y0, x1, y1).
 BOXES = (
     (-0.7, -0.8, 0.9, 0.6),  # around it
@@ -45,7 +44,7 @@ def pointing_arguments(
     """
     generator = torch.Generator().manual_seed(seed)
     size = size or rows * columns * cell
-    scores = core.normal({"maps": (count, rows * columns)}, seed, dtype)["maps"]
+    scores = normal({"maps": (count, rows * columns)}, seed, dtype)["maps"]
     scores[::2] *= 4  # every second map is sharp
     maps = scores.softmax(dim=-1)
     row = torch.randint(0, rows, (count,), generator=generator)
@@ -172,7 +171,7 @@ def _cut_off(row: Tensor, column: Tensor, maps: Tensor, size: int) -> tuple[Tens
     return (column + 0.5) * (size // maps.shape[2]), (row + 0.5) * (size // maps.shape[1])
 
 
-POINTS_AT = [
+_LIKELY = [
     Likely(
         "Are row and column exchanged? x comes from the column, y from the row.",
         _made(inside=_rows_first),
@@ -230,8 +229,7 @@ POINTS_AT = [
     ),
     Likely(f"Does the end of a box belong to it? {_ENDS}", _made(inside=_sides(upper=torch.le))),
     Likely(
-        f"Does the beginning of a box not belong to it? {_ENDS}",
-        _made(inside=_sides(lower=torch.lt)),
+        f"Does the beginning of a box not belong to it? {_ENDS}", _made(inside=_sides(lower=torch.lt))
     ),
     Likely(
         f"Are beginning and end of the box the wrong way round? {_ENDS}",
@@ -279,26 +277,32 @@ POINTS_AT = [
 ]
 
 
-def points_at(student: Callable[[Tensor, Tensor, int], Tensor]) -> None:
-    """Check exercise 2: boxes around the peak first, then beside it and with a side in its centre."""
-
-    def case(label: str, *sizes: int, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: pointing_arguments(*sizes, **options), hint)
-
-    cases = [
-        case("boxes around the peak, beside it and up to its centre", 60, 4, 4),
-        case(
-            "a grid that is not square", 60, 3, 5, seed=1, hint="Is the number of rows that of columns?"
+points_at = Exercise(
+    "points_at",
+    make=pointing_arguments,
+    reference=reference_points_at,
+    likely=_LIKELY,
+    cases=[
+        Case(
+            "boxes around the peak, beside it and up to its centre", lambda: pointing_arguments(60, 4, 4)
         ),
-        case("a single map", 1, 5, 4, kind="hit", seed=2, hint="Does a squeeze() or [0] drop an axis?"),
-        case("cells that are no whole number of pixels wide", 60, 3, 7, size=100, kind="tight", seed=4),
-        case("float32", 60, 8, 8, dtype=torch.float32, cell=1, seed=3),
-    ]
-    core.check_function(
-        "points_at",
-        student,
-        reference_points_at,
-        cases,
-        POINTS_AT,
-        forbidden=FORBIDDEN["points_at"],
-    )
+        Case(
+            "a grid that is not square",
+            lambda: pointing_arguments(60, 3, 5, seed=1),
+            "Is the number of rows that of columns?",
+        ),
+        Case(
+            "a single map",
+            lambda: pointing_arguments(1, 5, 4, kind="hit", seed=2),
+            "Does a squeeze() or [0] drop an axis?",
+        ),
+        Case(
+            "cells that are no whole number of pixels wide",
+            lambda: pointing_arguments(60, 3, 7, size=100, kind="tight", seed=4),
+        ),
+        Case("float32", lambda: pointing_arguments(60, 8, 8, cell=1, dtype=torch.float32, seed=3)),
+    ],
+    forbid=("points_at", "pointing_game"),
+    idea="A map points at a thing if the centre of its highest cell lies in the box of that thing.",
+    see=("13", "Does it point at what it names?"),
+)

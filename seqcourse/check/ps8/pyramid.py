@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.compare import AnyError
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.exercise import Case, Exercise, cases_of
+from seqcourse.check.inputs import normal
+from seqcourse.check.inside import ps8 as inside
 
-FORBIDDEN = {"pyramid_layer": ("pair_neighbours", "PyramidLSTM")}
 Reader = Callable[[Tensor, Tensor], Tensor]
-
-
-def listener(d: int, h: int, seed: int, dtype: torch.dtype) -> Reader:
-    """lstm(x, lengths) -> (B, T, 2 H): a layer with fixed weights that reads in both directions."""
-    w = core.normal({"in": (2, d, h), "again": (2, h, h)}, seed, dtype)
-
-    def lstm(x: Tensor, lengths: Tensor) -> Tensor:
-        real = torch.arange(x.shape[1]) < torch.as_tensor(lengths)[:, None]
-        both = []
-        for side, order in enumerate((range(x.shape[1]), range(x.shape[1] - 1, -1, -1))):
-            state, states = x.new_zeros(len(x), h), {}
-            for t in order:
-                new = torch.tanh(x[:, t] @ w["in"][side] + 0.5 * state @ w["again"][side])
-                state = torch.where(real[:, t, None], new, 0 * new)
-                states[t] = state
-            both.append(torch.stack([states[t] for t in range(x.shape[1])], dim=1))
-        return torch.cat(both, dim=-1)
-
-    return lstm
 
 
 def pyramid_arguments(
@@ -47,8 +29,9 @@ def pyramid_arguments(
 
     extra: columns of padding that no sequence reaches.
     """
-    x = core.normal({"x": (len(lengths), max(lengths) + extra, d)}, seed, dtype)["x"]
-    return {"x": x, "lengths": torch.tensor(list(lengths)), "lstm": listener(2 * d, h, seed + 1, dtype)}
+    x = normal({"x": (len(lengths), max(lengths) + extra, d)}, seed, dtype)["x"]
+    w = normal({"w_in": (2, 2 * d, h), "w_again": (2, h, h)}, seed + 1, dtype)
+    return {"x": x, "lengths": torch.tensor(list(lengths)), "lstm": partial(inside.lstm, **w)}
 
 
 def _clean(x: Tensor, lengths: Tensor) -> Tensor:
@@ -129,7 +112,7 @@ def _odd(*arguments: Any) -> Any:
 
 _ODD = "the last vector of an odd length is paired with zeros, (length + 1) // 2"
 
-PYRAMID_LAYER = [
+_LIKELY = [
     Likely(
         "Does the last vector of an odd length get paired with what stands in the padding? It is paired "
         "with zeros: put zeros wherever the padding is, first.",
@@ -152,8 +135,7 @@ PYRAMID_LAYER = [
         _made(clean=_whole_pairs, halve=lambda lengths: lengths // 2),
     ),
     Likely(
-        "Do the zeros stand in front? They stand behind the last vector.",
-        _made(clean=_zeros_in_front),
+        "Do the zeros stand in front? They stand behind the last vector.", _made(clean=_zeros_in_front)
     ),
     Likely(
         "Is the last vector of an odd length paired with itself? It is paired with zeros.",
@@ -213,35 +195,44 @@ PYRAMID_LAYER = [
         "left out.",
         _shapes,
     ),
-    Likely(
-        f"Does it only work for an even number of columns? Of an odd one {_ODD}.",
-        _odd,
-    ),
+    Likely(f"Does it only work for an even number of columns? Of an odd one {_ODD}.", _odd),
 ]
 
 
-def pyramid_layer(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 5: even lengths, then odd ones and padding."""
-
-    def case(label: str, *lengths: int, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: pyramid_arguments(lengths, **options), hint)
-
-    cases = [
-        case("the first example", 4, 4),
-        case("other sizes", 6, 6, 6, d=4, h=3, seed=1, hint="Is a size written into your code?"),
-        case("one sequence", 8, d=2, seed=2, hint="Does a squeeze() or [0] drop the batch?"),
-        case("float32", 4, 4, dtype=torch.float32, hint="Create new tensors like the old ones."),
-        case("an odd number of columns", 5, 5, seed=3),
-        case("padding, of even lengths", 6, 2, 4, seed=4),
-        case("padding, of odd lengths", 6, 3, 5, 1, seed=5),
-        case("padding and an odd number of columns", 4, 7, 3, seed=6),
-    ]
-    core.check_function(
-        "pyramid_layer",
-        student,
-        reference_pyramid_layer,
-        cases,
-        PYRAMID_LAYER,
-        gradient=("x",),
-        forbidden=FORBIDDEN["pyramid_layer"],
-    )
+pyramid_layer = Exercise(
+    "pyramid_layer",
+    make=pyramid_arguments,
+    reference=reference_pyramid_layer,
+    likely=_LIKELY,
+    cases=[
+        Case("the first example", lambda: pyramid_arguments([4, 4])),
+        Case(
+            "other sizes",
+            lambda: pyramid_arguments([6, 6, 6], d=4, h=3, seed=1),
+            "Is a size written into your code?",
+        ),
+        Case(
+            "one sequence",
+            lambda: pyramid_arguments([8], d=2, seed=2),
+            "Does a squeeze() or [0] drop the batch?",
+        ),
+        Case(
+            "float32",
+            lambda: pyramid_arguments([4, 4], dtype=torch.float32),
+            "Create new tensors like the old ones.",
+        ),
+        *cases_of(
+            pyramid_arguments,
+            {
+                "an odd number of columns": dict(lengths=[5, 5], seed=3),
+                "padding, of even lengths": dict(lengths=[6, 2, 4], seed=4),
+                "padding, of odd lengths": dict(lengths=[6, 3, 5, 1], seed=5),
+                "padding and an odd number of columns": dict(lengths=[4, 7, 3], seed=6),
+            },
+        ),
+    ],
+    gradient=("x",),
+    forbid=("pair_neighbours", "PyramidLSTM"),
+    idea="Each layer of the listener joins two neighbours in time, so that half as many states remain.",
+    see=("15", "Listen: a pyramid"),
+)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.compare import AnyError
-from seqcourse.check.core import Case, Likely
-
-FORBIDDEN = {"rollout": ("rollout", "attention_rollout")}
+from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.inputs import normal
 
 
 def rollout_arguments(
@@ -24,7 +21,7 @@ def rollout_arguments(
     seed: int = 0,
 ) -> dict[str, Tensor]:
     """Arguments of `rollout`: attention weights (B, L, H, N, N), each row a softmax."""
-    scores = core.normal({"weights": (batch, layers, heads, n, n)}, seed, dtype)["weights"]
+    scores = normal({"weights": (batch, layers, heads, n, n)}, seed, dtype)["weights"]
     return {"weights": (2 * scores).softmax(dim=-1)}
 
 
@@ -81,11 +78,8 @@ def _other_dtype(weights: Tensor) -> Tensor:
 
 _RESIDUAL = "Half of what comes through a layer is the vector itself, half what it attends to."
 
-ROLLOUT = [
-    Likely(
-        f"Is the residual connection missing? {_RESIDUAL}",
-        _made(mixed=lambda mean: mean),
-    ),
+_LIKELY = [
+    Likely(f"Is the residual connection missing? {_RESIDUAL}", _made(mixed=lambda mean: mean)),
     Likely(
         f"Did you add the identity and not halve? {_RESIDUAL} So every row sums to 1 again.",
         _made(mixed=lambda mean: 2 * _half(mean)),
@@ -174,26 +168,17 @@ ROLLOUT = [
 ]
 
 
-def rollout(student: Callable[[Tensor], Tensor]) -> None:
-    """Check exercise 4."""
-
-    def case(label: str, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: rollout_arguments(**options), hint)
-
-    cases = core.standard_cases(
-        rollout_arguments,
-        {"batch": 2},
-        {"batch": 4, "layers": 4, "heads": 3, "n": 7, "seed": 1},
-    )
-    cases += [
-        case("all sizes equal", batch=4, layers=4, heads=4, n=4, seed=2),
-        case("a single layer", batch=2, layers=1, n=3, seed=3),
-    ]
-    core.check_function(
-        "rollout",
-        student,
-        reference_rollout,
-        cases,
-        ROLLOUT,
-        forbidden=FORBIDDEN["rollout"],
-    )
+rollout = Exercise(
+    "rollout",
+    make=rollout_arguments,
+    reference=reference_rollout,
+    likely=_LIKELY,
+    cases=[
+        *standard_cases(rollout_arguments, dict(batch=2), dict(batch=4, layers=4, heads=3, n=7, seed=1)),
+        Case("all sizes equal", lambda: rollout_arguments(4, layers=4, heads=4, n=4, seed=2)),
+        Case("a single layer", lambda: rollout_arguments(2, layers=1, n=3, seed=3)),
+    ],
+    forbid=("rollout", "attention_rollout"),
+    idea="Multiplied through all layers, attention shows which patches the class token read from.",
+    see=("14", "Where did it look?"),
+)

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.compare import AnyError
-from seqcourse.check.core import Case, Likely
-
-FORBIDDEN = {"doubly_stochastic": ("doubly_stochastic", "captioning_loss")}
+from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.inputs import normal
 
 
 def stochastic_arguments(
-    lengths: Sequence[int],
-    places: int = 5,
-    dtype: torch.dtype = torch.float64,
-    seed: int = 0,
+    lengths: Sequence[int], places: int = 5, dtype: torch.dtype = torch.float64, seed: int = 0
 ) -> dict[str, Tensor]:
     """Arguments of `doubly_stochastic`: weights (B, T, N), each row a softmax, and the real steps."""
     shape = (len(lengths), max(lengths), places)
-    scores = core.normal({"weights": shape}, seed, dtype)["weights"]
+    scores = normal({"weights": shape}, seed, dtype)["weights"]
     real = torch.arange(max(lengths)) < torch.tensor(list(lengths))[:, None]
     return {"weights": (1.5 * scores).softmax(dim=-1), "real": real}
 
@@ -64,7 +58,7 @@ def _no_axis(weights: Tensor, real: Tensor) -> Tensor:
     raise AnyError(r"must match the size|shape of the mask|not broadcastable")
 
 
-DOUBLY_STOCHASTIC = [
+_LIKELY = [
     Likely(
         "Is padding counted? A step behind a sentence's end looks at nothing: leave it out.",
         _made(got=lambda a, real: a.sum(dim=1)),
@@ -89,21 +83,14 @@ DOUBLY_STOCHASTIC = [
         "Is it the mean over the steps? What a place got over the whole sentence is a sum.",
         _made(got=lambda a, real: (a * real[..., None]).mean(dim=1)),
     ),
-    Likely(
-        "Is each step compared with 1? Add up over the steps first, then compare.",
-        _each_step,
-    ),
+    Likely("Is each step compared with 1? Add up over the steps first, then compare.", _each_step),
     Likely(
         "Is the square missing? Too little and too much must not cancel.", _made(gap=lambda g: 1 - g)
     ),
     Likely(
-        "Did you take the absolute value? The difference is squared.",
-        _made(gap=lambda g: (1 - g).abs()),
+        "Did you take the absolute value? The difference is squared.", _made(gap=lambda g: (1 - g).abs())
     ),
-    Likely(
-        "Is the 1 missing? The square is that of the difference from 1.",
-        _made(gap=lambda g: g**2),
-    ),
+    Likely("Is the 1 missing? The square is that of the difference from 1.", _made(gap=lambda g: g**2)),
     Likely(
         "Is it 1 minus the square? It is the square of the difference, (1 - sum)².",
         _made(gap=lambda g: 1 - g**2),
@@ -124,10 +111,7 @@ DOUBLY_STOCHASTIC = [
         "Is there a number for every sentence? One number is asked for, their mean.",
         _made(over_batch=lambda sums: sums),
     ),
-    Likely(
-        "Is each place compared with T / N? Here it is compared with 1.",
-        _expected,
-    ),
+    Likely("Is each place compared with T / N? Here it is compared with 1.", _expected),
     Likely(
         "Are the sentences thrown together? weights[real] is one long list of steps: each sentence has "
         "its own sum over its steps.",
@@ -149,27 +133,37 @@ DOUBLY_STOCHASTIC = [
 ]
 
 
-def doubly_stochastic(student: Callable[[Tensor, Tensor], Tensor]) -> None:
-    """Check exercise 3: sentences of one length first, then padded ones."""
-
-    def case(label: str, *lengths: int, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: stochastic_arguments(lengths, **options), hint)
-
-    padded = "Sentences end at different steps: only the real ones count."
-    cases = [
-        case("the first example", 3, 3),
-        case("other sizes", 4, 4, 4, places=9, seed=1, hint="Is a size written into your code?"),
-        case("one sentence", 6, seed=2, hint="Does a squeeze() or [0] drop the batch?"),
-        case("all sizes equal", 5, 5, 5, 5, 5, seed=3),
-        case("sentences of lengths 5, 2 and 4", 5, 2, 4, seed=4, hint=padded),
-        case("float32", 6, 3, dtype=torch.float32, seed=5, hint="Create new tensors like the old ones."),
-    ]
-    core.check_function(
-        "doubly_stochastic",
-        student,
-        reference_doubly_stochastic,
-        cases,
-        DOUBLY_STOCHASTIC,
-        gradient=("weights",),
-        forbidden=FORBIDDEN["doubly_stochastic"],
-    )
+doubly_stochastic = Exercise(
+    "doubly_stochastic",
+    make=stochastic_arguments,
+    reference=reference_doubly_stochastic,
+    likely=_LIKELY,
+    cases=[
+        Case("the first example", lambda: stochastic_arguments([3, 3])),
+        Case(
+            "other sizes",
+            lambda: stochastic_arguments([4, 4, 4], places=9, seed=1),
+            "Is a size written into your code?",
+        ),
+        Case(
+            "one sentence",
+            lambda: stochastic_arguments([6], seed=2),
+            "Does a squeeze() or [0] drop the batch?",
+        ),
+        Case("all sizes equal", lambda: stochastic_arguments([5, 5, 5, 5, 5], seed=3)),
+        Case(
+            "sentences of lengths 5, 2 and 4",
+            lambda: stochastic_arguments([5, 2, 4], seed=4),
+            "Sentences end at different steps: only the real ones count.",
+        ),
+        Case(
+            "float32",
+            lambda: stochastic_arguments([6, 3], dtype=torch.float32, seed=5),
+            "Create new tensors like the old ones.",
+        ),
+    ],
+    gradient=("weights",),
+    forbid=("doubly_stochastic", "captioning_loss"),
+    idea="Over a whole sentence, every place of the picture should receive a total weight of about 1.",
+    see=("13", "Look at everything once"),
+)

@@ -9,11 +9,10 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
-from seqcourse.check.compare import AnyError
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.exercise import Case, Exercise, standard_cases
+from seqcourse.check.inputs import normal
 
-FORBIDDEN = {"co_attention": ("CoAttention", "MultiheadAttention")}
 Weights = tuple[Tensor, Tensor, Tensor]
 
 
@@ -38,9 +37,9 @@ def streams_arguments(
 
     n_lengths, m_lengths: how many vectors are real in each sequence of x and y; None for all.
     """
-    drawn = core.normal({"x": (batch, n, d_x), "y": (batch, m, d_y)}, seed, dtype)
-    w_x = core.normal({"q": (d_x, width), "k": (d_y, width), "v": (d_y, d_x)}, seed + 1, dtype)
-    w_y = core.normal({"q": (d_y, width), "k": (d_x, width), "v": (d_x, d_y)}, seed + 2, dtype)
+    drawn = normal({"x": (batch, n, d_x), "y": (batch, m, d_y)}, seed, dtype)
+    w_x = normal({"q": (d_x, width), "k": (d_y, width), "v": (d_y, d_x)}, seed + 1, dtype)
+    w_y = normal({"q": (d_y, width), "k": (d_x, width), "v": (d_x, d_y)}, seed + 2, dtype)
     return {
         **drawn,
         "x_mask": _mask(n_lengths, batch, n),
@@ -76,7 +75,7 @@ def _layer(
     second: Callable[[Tensor, Tensor], Tensor] = lambda old, new: old,
     give: Callable[..., Any] = lambda x, y, a, b: (x, y, a, b),
 ) -> Any:
-    """One layer; the options make the mistakes of CO_ATTENTION."""
+    """One layer; the options make the likely mistakes."""
     (w_x, w_y), (seen_by_x, seen_by_y) = readers(w_x, w_y), masks(x_mask, y_mask)
     to_x, a = _reads(x, y, seen_by_x, w_x, attend)
     new_x = add(x, to_x)
@@ -172,7 +171,7 @@ def _a_pair(*arguments: Any) -> Any:
     raise AnyError(r"'Tensor' and 'tuple'|'tuple' and 'Tensor'")
 
 
-CO_ATTENTION = [
+_LIKELY = [
     Likely(f"Does y read the new x? {_AT_ONCE}", _with(second=lambda old, new: new)),
     Likely(f"Does x read the new y? {_AT_ONCE}", _y_first),
     Likely(
@@ -186,8 +185,7 @@ CO_ATTENTION = [
         _with(readers=lambda w_x, w_y: (w_y, w_x)),
     ),
     Likely(
-        "Do both streams read with w_x? y has its own, w_y.",
-        _with(readers=lambda w_x, w_y: (w_x, w_x)),
+        "Do both streams read with w_x? y has its own, w_y.", _with(readers=lambda w_x, w_y: (w_x, w_x))
     ),
     Likely(
         "Are keys and queries exchanged? The order is W_Q, W_K, W_V.",
@@ -238,8 +236,7 @@ CO_ATTENTION = [
     Likely("Does only x read? y reads x at the same time.", _only(0)),
     Likely("Does only y read? x reads y at the same time.", _only(1)),
     Likely(
-        "Are the weights missing? Return x, y and both weights.",
-        _with(give=lambda x, y, a, b: (x, y)),
+        "Are the weights missing? Return x, y and both weights.", _with(give=lambda x, y, a, b: (x, y))
     ),
     Likely(
         "Are the two weights exchanged? First those with which x reads y, (B, N, M).",
@@ -254,10 +251,7 @@ CO_ATTENTION = [
         "own.",
         _with(give=lambda x, y, a, b: (x, y, a, a.mT)),
     ),
-    Likely(
-        "Did you return y first? The order is x, y.",
-        _with(give=lambda x, y, a, b: (y, x, a, b)),
-    ),
+    Likely("Did you return y first? The order is x, y.", _with(give=lambda x, y, a, b: (y, x, a, b))),
     Likely(
         "Did you add the pair that functional.attention returns? Take it apart: values, weights.",
         _a_pair,
@@ -270,28 +264,26 @@ CO_ATTENTION = [
 ]
 
 
-def co_attention(student: Callable[..., Any]) -> None:
-    """Check exercise 7: no padding, then padding in both streams."""
-
-    def case(label: str, *sizes: int, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: streams_arguments(*sizes, **options), hint)
-
-    cases = core.standard_cases(
-        streams_arguments,
-        {"batch": 2, "n": 3, "m": 4},
-        {"batch": 4, "n": 5, "m": 2, "d_x": 3, "d_y": 6, "width": 4, "seed": 10},
-    )
-    cases += [
-        case("all sizes equal", 4, 4, 4, d_x=4, d_y=4, width=4, seed=20),
-        case("padding in y", 3, 4, 5, m_lengths=[5, 2, 3], seed=30),
-        case("padding in both", 3, 5, 4, n_lengths=[2, 5, 3], m_lengths=[4, 1, 3], seed=40),
-    ]
-    core.check_function(
-        "co_attention",
-        student,
-        reference_co_attention,
-        cases,
-        CO_ATTENTION,
-        gradient=("x", "y"),
-        forbidden=FORBIDDEN["co_attention"],
-    )
+co_attention = Exercise(
+    "co_attention",
+    make=streams_arguments,
+    reference=reference_co_attention,
+    likely=_LIKELY,
+    cases=[
+        *standard_cases(
+            streams_arguments,
+            dict(batch=2, n=3, m=4),
+            dict(batch=4, n=5, m=2, d_x=3, d_y=6, width=4, seed=10),
+        ),
+        Case("all sizes equal", lambda: streams_arguments(4, 4, 4, d_x=4, d_y=4, width=4, seed=20)),
+        Case("padding in y", lambda: streams_arguments(3, 4, 5, m_lengths=[5, 2, 3], seed=30)),
+        Case(
+            "padding in both",
+            lambda: streams_arguments(3, 5, 4, n_lengths=[2, 5, 3], m_lengths=[4, 1, 3], seed=40),
+        ),
+    ],
+    gradient=("x", "y"),
+    forbid=("CoAttention", "MultiheadAttention"),
+    idea="Two streams read each other at the same time, each under the other's mask.",
+    see=("14", "Two streams"),
+)
