@@ -8,11 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Case, Exercise, cases_of
 from seqcourse.check.ps7.ids import FIRST, IGNORE, PAD
 
-FORBIDDEN = {"language_batch": ("TextBatches",)}
 Documents = Sequence[Sequence[int]]
 
 
@@ -121,7 +120,7 @@ def _rowwise(pairs: tuple[Tensor, Tensor]) -> tuple[list, list]:
     return tuple(part.tolist() for part in pairs)
 
 
-LANGUAGE_BATCH = [
+_LIKELY = [
     Likely(
         "Are the targets the inputs themselves? They stand one place later in the stream.",
         lambda *a: (reference_language_batch(*a)[0],) * 2,
@@ -130,21 +129,16 @@ LANGUAGE_BATCH = [
         "Did you swap the two? The inputs come first, the targets one place later.",
         lambda *a: reference_language_batch(*a)[::-1],
     ),
-    Likely(
-        "Is the separator missing? `end` stands after every document.",
-        _streamed(_no_separator),
-    ),
+    Likely("Is the separator missing? `end` stands after every document.", _streamed(_no_separator)),
     Likely(
         "Does the last document have no separator after it? Where it ends must be learned too.",
         _streamed(_between),
     ),
     Likely(
-        "Does the separator stand in front of each document? It stands after it.",
-        _streamed(_in_front),
+        "Does the separator stand in front of each document? It stands after it.", _streamed(_in_front)
     ),
     Likely(
-        "Is the rest after the last full row thrown away? It becomes a row that is filled up.",
-        _dropped,
+        "Is the rest after the last full row thrown away? It becomes a row that is filled up.", _dropped
     ),
     Likely(
         "Are the targets filled up with PAD? The model would be asked to write padding: use IGNORE.",
@@ -181,8 +175,7 @@ LANGUAGE_BATCH = [
         _document_per_row,
     ),
     Likely(
-        "Does the end of the stream ask for its beginning (torch.roll)? Nothing follows it.",
-        _rolled,
+        "Does the end of the stream ask for its beginning (torch.roll)? Nothing follows it.", _rolled
     ),
     Likely(
         "Does the end of a row ask for its own beginning? It asks for what follows in the stream.",
@@ -193,8 +186,7 @@ LANGUAGE_BATCH = [
         _down_the_columns,
     ),
     Likely(
-        "Is the separator never a target? That a document ends is learned like a word.",
-        _ends_ignored,
+        "Is the separator never a target? That a document ends is learned like a word.", _ends_ignored
     ),
     Likely("Do your rows overlap? The next row begins where the row before it ends.", _overlapping),
     Likely(
@@ -204,28 +196,32 @@ LANGUAGE_BATCH = [
 ]
 
 
-def language_batch(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 1: first documents that fill their rows, then a last row that is filled up."""
+_FILLED = "Inputs are filled up with PAD, targets with IGNORE, as far as the last row reaches."
 
-    def case(label: str, sizes: Sequence[int], length: int, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: batch_arguments(sizes, length, **options), hint)
-
-    filled = "Inputs are filled up with PAD, targets with IGNORE, as far as the last row reaches."
-    cases = [
-        case("the first example", (4, 1, 5), 4),
-        case(
-            "another separator", (3, 6), 5, "Is the id of the separator written into your code?", end=3
+language_batch = Exercise(
+    "language_batch",
+    make=batch_arguments,
+    reference=reference_language_batch,
+    likely=_LIKELY,
+    cases=[
+        Case("the first example", lambda: batch_arguments((4, 1, 5), 4)),
+        Case(
+            "another separator",
+            lambda: batch_arguments((3, 6), 5, end=3),
+            "Is the id of the separator written into your code?",
         ),
-        case("rows of one token", (2, 3), 1),
-        case("a last row that is filled up", (5, 3, 2), 5, filled, seed=1),
-        case("one document, shorter than a row", (4,), 9, filled, seed=2),
-        case("a last row with a single token", (6, 4), 5, filled, seed=3),
-    ]
-    core.check_function(
-        "language_batch",
-        student,
-        reference_language_batch,
-        cases,
-        LANGUAGE_BATCH,
-        forbidden=FORBIDDEN["language_batch"],
-    )
+        Case("rows of one token", lambda: batch_arguments((2, 3), 1)),
+        *cases_of(
+            batch_arguments,
+            {
+                "a last row that is filled up": dict(sizes=(5, 3, 2), length=5, seed=1),
+                "one document, shorter than a row": dict(sizes=(4,), length=9, seed=2),
+                "a last row with a single token": dict(sizes=(6, 4), length=5, seed=3),
+            },
+            _FILLED,
+        ),
+    ],
+    forbid=("TextBatches",),
+    idea="A language model reads all documents as one stream, and every token asks for the next.",
+    see=("12", "The next word, on everything"),
+)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy
 
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
-from seqcourse.check.values import plainly
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Case, Exercise
 
-_COUNTED = ("count_parameters", "number_of_parameters", "parameters", "named_parameters", "numel")
-_BUILT = ("GPT", "BERT", "Block")
-FORBIDDEN = {"gpt_parameters": _COUNTED + _BUILT, "bert_parameters": _COUNTED + _BUILT}
+_FORBID = (
+    *("count_parameters", "number_of_parameters", "parameters", "named_parameters", "numel"),
+    *("GPT", "BERT", "Block"),
+)
 
 # vocabulary, longest, width, layers, hidden
 GPT2_SMALL = (50257, 1024, 768, 12, 3072)
@@ -126,7 +126,7 @@ def _blocks_off(reference: Callable[..., int]) -> list[Likely]:
     ]
 
 
-GPT_PARAMETERS = [
+_GPT = [
     Likely(
         "Is the last normalisation missing? With pre-norm one more stands after the last block.",
         lambda *s: reference_gpt_parameters(*s) - 2 * s[2],
@@ -143,7 +143,7 @@ GPT_PARAMETERS = [
     *_blocks_off(reference_gpt_parameters),
 ]
 
-BERT_PARAMETERS = [
+_BERT = [
     Likely(
         "Is the pooler missing? It is a D x D matrix and a bias.",
         lambda *s: reference_bert_parameters(*s) - s[3] ** 2 - s[3],
@@ -173,44 +173,34 @@ BERT_PARAMETERS = [
 ]
 
 
-def _check(name: str, student: Any, reference: Any, make: Any, likely: Any, published: tuple) -> None:
-    if callable(student):
-        core.forbid(name, core.calls(student), FORBIDDEN[name])
+def _cases(make: Callable[..., dict[str, Any]], published: tuple[int, ...]) -> list[Case]:
     names = list(make())
-    cases = [
+    return [
         Case("the first example", make),
         Case("an MLP that is not four times as wide", lambda: make(None, seed=1)),
         Case("no layers at all", lambda: make(layers=0, seed=2)),
         Case("the published model", lambda: dict(zip(names, published, strict=True))),
     ]
-    core.check_function(
-        name,
-        plainly(student) if callable(student) else student,
-        plainly(reference),
-        cases,
-        [Likely(mistake.question, plainly(mistake.answer)) for mistake in likely],
-    )
 
 
-def gpt_parameters(student: Callable[..., int]) -> None:
-    """Check exercise 3, first half: GPT's parameters."""
-    _check(
-        "gpt_parameters",
-        student,
-        reference_gpt_parameters,
-        gpt_arguments,
-        GPT_PARAMETERS,
-        GPT2_SMALL,
-    )
+gpt_parameters = Exercise(
+    "gpt_parameters",
+    make=gpt_arguments,
+    reference=reference_gpt_parameters,
+    likely=_GPT,
+    cases=_cases(gpt_arguments, GPT2_SMALL),
+    forbid=_FORBID,
+    idea="The sizes of GPT decide how many parameters it has; one formula counts them all.",
+    see=("12", "Scale"),
+)
 
-
-def bert_parameters(student: Callable[..., int]) -> None:
-    """Check exercise 3, second half: BERT's parameters."""
-    _check(
-        "bert_parameters",
-        student,
-        reference_bert_parameters,
-        bert_arguments,
-        BERT_PARAMETERS,
-        BERT_BASE,
-    )
+bert_parameters = Exercise(
+    "bert_parameters",
+    make=bert_arguments,
+    reference=reference_bert_parameters,
+    likely=_BERT,
+    cases=_cases(bert_arguments, BERT_BASE),
+    forbid=_FORBID,
+    idea="BERT has segments, one more normalisation and a pooler; GPT has a last normalisation.",
+    see=("12", "Scale"),
+)

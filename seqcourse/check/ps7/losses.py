@@ -9,12 +9,12 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.compare import outcome
-from seqcourse.check.core import Case, Likely, Mistake
+from seqcourse.check.compare import Likely, Mistake, gradients, outcome, same
+from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.inputs import normal
 from seqcourse.check.ps7.ids import FIRST, IGNORE
-
-FORBIDDEN = {"masked_word_loss": ("masked_word_loss", "sequence_loss", "language_model_loss")}
+from seqcourse.check.recording import judge
+from seqcourse.check.values import result
 
 
 def masked_arguments(
@@ -33,7 +33,7 @@ def masked_arguments(
     single: one place of the whole batch alone has a label.
     """
     generator = torch.Generator().manual_seed(seed)
-    logits = scale * core.normal({"logits": (batch, time, v)}, seed)["logits"]
+    logits = scale * normal({"logits": (batch, time, v)}, seed)["logits"]
     labels = torch.randint(FIRST, v, (batch, time), generator=generator)
     chosen = torch.rand(batch, time, generator=generator) < share
     if share:
@@ -71,7 +71,7 @@ def _shifted(logits: Tensor, labels: Tensor) -> Tensor:
     return reference_masked_word_loss(logits[:, :-1], labels[:, 1:])
 
 
-MASKED_WORD_LOSS = [
+_LIKELY = [
     Likely(
         "With no place chosen, is it 0 / 0, which is NaN? The loss is then 0.",
         lambda logits, labels: torch.nn.functional.cross_entropy(
@@ -158,38 +158,50 @@ def judge_gradient(gradient: Any) -> None:
 
 def judge_nothing(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     """Judge one case with no place chosen: the loss, then that no gradient is NaN; raise Mistake."""
-    core.judge("masked_word_loss", found, given, reference_masked_word_loss, MASKED_WORD_LOSS, prefix)
-    judge_gradient(core.result(found, f"{prefix}gradient.logits"))
+    judge("masked_word_loss", found, given, reference_masked_word_loss, _LIKELY, prefix)
+    judge_gradient(result(found, f"{prefix}gradient.logits"))
 
 
-def masked_word_loss(student: Callable[..., Tensor]) -> None:
-    """Check exercise 6: some places chosen, then none."""
+def _look(student: Callable[..., Tensor]) -> None:
+    """Raise Mistake when the loss is 0 with no place chosen, but its gradient is not."""
+    nothing = {"batch": 2, "time": 4, "share": 0.0, "seed": 4}
+    right = reference_masked_word_loss(**masked_arguments(**nothing))
+    got = outcome(student, tuple(masked_arguments(**nothing).values()))
+    if not isinstance(got, Tensor) or not same(got, right):
+        return
+    reached = outcome(gradients, (student, masked_arguments(**nothing), ["logits"]))
+    if isinstance(reached, dict):
+        judge_gradient(reached["logits"])
 
-    def case(label: str, *sizes: int, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: masked_arguments(*sizes, **options), hint)
 
-    nothing = case("no place chosen", 2, 4, share=0.0, seed=4)
-    cases = [
-        case("the first example", 2, 5),
-        case("other sizes", 4, 4, 6, seed=1, hint="Is a size written into your code?"),
-        case("a batch of 1", 1, 6, seed=2, hint="Does a squeeze() or [0] drop the batch?"),
-        case("logits in the hundreds", 3, 5, scale=300.0, seed=3),
-        case("a single place chosen", 2, 4, single=True, seed=5),
-        case("float32", 2, 5, dtype=torch.float32, hint="Create new tensors like the old ones."),
-        nothing,
-    ]
-    if callable(student):
-        got = outcome(student, tuple(nothing.make().values()))
-        if isinstance(got, Tensor) and core.same(got, reference_masked_word_loss(**nothing.make())):
-            reached = outcome(core.gradients, (student, nothing.make(), ["logits"]))
-            if isinstance(reached, dict):
-                judge_gradient(reached["logits"])
-    core.check_function(
-        "masked_word_loss",
-        student,
-        reference_masked_word_loss,
-        cases,
-        MASKED_WORD_LOSS,
-        gradient=("logits",),
-        forbidden=FORBIDDEN["masked_word_loss"],
-    )
+masked_word_loss = Exercise(
+    "masked_word_loss",
+    make=masked_arguments,
+    reference=reference_masked_word_loss,
+    likely=_LIKELY,
+    look=_look,
+    cases=[
+        Case("the first example", lambda: masked_arguments(2, 5)),
+        Case(
+            "other sizes", lambda: masked_arguments(4, 4, 6, seed=1), "Is a size written into your code?"
+        ),
+        Case(
+            "a batch of 1",
+            lambda: masked_arguments(1, 6, seed=2),
+            "Does a squeeze() or [0] drop the batch?",
+        ),
+        Case("logits in the hundreds", lambda: masked_arguments(3, 5, scale=300.0, seed=3)),
+        Case("a single place chosen", lambda: masked_arguments(2, 4, single=True, seed=5)),
+        Case(
+            "float32",
+            lambda: masked_arguments(2, 5, dtype=torch.float32),
+            "Create new tensors like the old ones.",
+        ),
+        Case("no place chosen", lambda: masked_arguments(2, 4, share=0.0, seed=4)),
+    ],
+    gradient=("logits",),
+    forbid=("masked_word_loss", "sequence_loss", "language_model_loss"),
+    variants={"nothing": {"judge": judge_nothing}},
+    idea="Only the chosen places are asked for their word; if none is chosen, the loss is 0.",
+    see=("12", "Masked words"),
+)

@@ -8,11 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Case, Exercise, cases_of
 from seqcourse.check.ps7.ids import CLS, FIRST, IGNORE, MASK, PAD, SEP
 
-FORBIDDEN = {"mask_words": ("mask_words", "MaskedBatches")}
 CHOSEN, MASKED, KEPT = 0.15, 0.8, 0.9  # borders of the draws
 
 
@@ -111,7 +110,7 @@ def _at_least_one(u: Tensor) -> Tensor:
     return (u < CHOSEN) | (u == u.amin(dim=-1, keepdim=True)) & ~(u < CHOSEN).any(dim=-1, keepdim=True)
 
 
-MASK_WORDS = [
+_LIKELY = [
     Likely(
         "Is at least one word of a row always chosen? Where no draw is smaller than 15 %, none is.",
         _made(choose=_at_least_one),
@@ -241,27 +240,39 @@ MASK_WORDS = [
 ]
 
 
-def mask_words(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 5: words only, then specials and padding, then draws on the borders."""
-
-    def case(label: str, *lengths: int, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: masking_arguments(lengths, **options), hint)
-
-    special = "Only words are chosen, the ids from FIRST on."
-    cases = [
-        case("the first example", 30, 30, specials=False),
-        case("a larger vocabulary", 25, 25, v=4000, specials=False, seed=1),
-        case("a single row", 40, specials=False, seed=2),
-        case("rows with <cls>, <sep> and padding", 20, 31, 9, seed=3, hint=special),
-        case("draws as they come, of which 15 % choose", 90, 60, often=False, even=False, seed=4),
-        case("draws exactly on the borders", 60, specials=False, borders=True),
-        case("rows of which no word is chosen", 6, 6, specials=False, none=True, seed=5),
-    ]
-    core.check_function(
-        "mask_words",
-        student,
-        reference_mask_words,
-        cases,
-        MASK_WORDS,
-        forbidden=FORBIDDEN["mask_words"],
-    )
+mask_words = Exercise(
+    "mask_words",
+    make=masking_arguments,
+    reference=reference_mask_words,
+    likely=_LIKELY,
+    cases=[
+        *cases_of(
+            masking_arguments,
+            {
+                "the first example": dict(lengths=[30, 30], specials=False),
+                "a larger vocabulary": dict(lengths=[25, 25], v=4000, specials=False, seed=1),
+                "a single row": dict(lengths=[40], specials=False, seed=2),
+            },
+        ),
+        Case(
+            "rows with <cls>, <sep> and padding",
+            lambda: masking_arguments([20, 31, 9], seed=3),
+            "Only words are chosen, the ids from FIRST on.",
+        ),
+        *cases_of(
+            masking_arguments,
+            {
+                "draws as they come, of which 15 % choose": dict(
+                    lengths=[90, 60], often=False, even=False, seed=4
+                ),
+                "draws exactly on the borders": dict(lengths=[60], specials=False, borders=True),
+                "rows of which no word is chosen": dict(
+                    lengths=[6, 6], specials=False, none=True, seed=5
+                ),
+            },
+        ),
+    ],
+    forbid=("mask_words", "MaskedBatches"),
+    idea="BERT chooses 15 % of the words; most of them become <mask>, some another word, some stay.",
+    see=("12", "Masked words"),
+)

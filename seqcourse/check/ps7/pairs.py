@@ -9,13 +9,9 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Case, Exercise, cases_of
 from seqcourse.check.ps7.ids import CLS, FIRST, SEP
-from seqcourse.check.values import plainly
-
-FORBIDDEN = {"pack_pair": ("join_pair", "MaskedBatches"), "sentence_pairs": ("MaskedBatches",)}
-
 
 # --- one pair, written down -------------------------------------------------------------------------
 
@@ -73,7 +69,7 @@ def _last_sep_in_first(segments: Tensor, place: int) -> Tensor:
     return segments
 
 
-PACK_PAIR = [
+_PACK = [
     Likely(
         "Do the three specials not count? With them there may be `longest` tokens.",
         lambda a, b, longest: _packed(*_shortened(a, b, longest)),
@@ -162,24 +158,29 @@ PACK_PAIR = [
 ]
 
 
-def pack_pair(student: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Check exercise 7, first half: a pair that fits, then pairs that have to be shortened."""
-
-    def case(label: str, *sizes: int, hint: str = "", seed: int = 0) -> Case:
-        return Case(label, lambda: pack_arguments(*sizes, seed=seed), hint)
-
-    shorter = "Take the last token from the longer sentence, or from b if both are equally long."
-    cases = [
-        case("the first example", 3, 2, 20),
-        case("a pair that just fits", 3, 7, 13, seed=1),
-        case("a first sentence that is too long", 11, 3, 12, hint=shorter, seed=2),
-        case("a second sentence that is too long", 2, 11, 10, hint=shorter, seed=3),
-        case("two sentences that are too long", 8, 10, 12, hint=shorter, seed=4),
-        case("two sentences, equally long", 6, 6, 8, hint=shorter, seed=5),
-    ]
-    core.check_function(
-        "pack_pair", student, reference_pack_pair, cases, PACK_PAIR, forbidden=FORBIDDEN["pack_pair"]
-    )
+pack_pair = Exercise(
+    "pack_pair",
+    make=pack_arguments,
+    reference=reference_pack_pair,
+    likely=_PACK,
+    cases=[
+        Case("the first example", lambda: pack_arguments(3, 2, 20)),
+        Case("a pair that just fits", lambda: pack_arguments(3, 7, 13, seed=1)),
+        *cases_of(
+            pack_arguments,
+            {
+                "a first sentence that is too long": dict(a=11, b=3, longest=12, seed=2),
+                "a second sentence that is too long": dict(a=2, b=11, longest=10, seed=3),
+                "two sentences that are too long": dict(a=8, b=10, longest=12, seed=4),
+                "two sentences, equally long": dict(a=6, b=6, longest=8, seed=5),
+            },
+            "Take the last token from the longer sentence, or from b if both are equally long.",
+        ),
+    ],
+    forbid=("join_pair", "MaskedBatches"),
+    idea="Two sentences become one row of tokens; a second row says which token belongs to which.",
+    see=("12", "Does this sentence follow?"),
+)
 
 
 # --- which pairs ------------------------------------------------------------------------------------
@@ -316,7 +317,7 @@ def _across(documents: Documents, draws: Tensor, fitting: bool = True) -> list[T
     return made
 
 
-SENTENCE_PAIRS = [
+_PAIRS = [
     *(
         Likely(
             "Is the end of one document paired with the beginning of the next? Only neighbours within a "
@@ -355,15 +356,9 @@ SENTENCE_PAIRS = [
         "Is the coin the wrong way round? A pair is true where draws[k, 0] is smaller than one half.",
         _made(true=lambda u: u > 0.5),
     ),
-    Likely(
-        "Is one half itself a true pair? True is what is smaller.",
-        _made(true=lambda u: u <= 0.5),
-    ),
+    Likely("Is one half itself a true pair? True is what is smaller.", _made(true=lambda u: u <= 0.5)),
     Likely("Are the labels swapped? 1 says that b really follows a.", _made(label=lambda f: 1 - f)),
-    Likely(
-        "Is every pair labelled 1? A false one has 0.",
-        _made(label=lambda follows: 1),
-    ),
+    Likely("Is every pair labelled 1? A false one has 0.", _made(label=lambda follows: 1)),
     Likely(
         "Are there only true pairs? Where draws[k, 0] is one half or more b is another sentence.",
         _made(true=lambda u: True),
@@ -381,8 +376,7 @@ SENTENCE_PAIRS = [
         _made(pick=lambda c, u: c[int(u * (len(c) - 1))]),
     ),
     Likely(
-        "Is the first candidate always picked? draws[k, 1] says which.",
-        _made(pick=lambda c, u: c[0]),
+        "Is the first candidate always picked? draws[k, 1] says which.", _made(pick=lambda c, u: c[0])
     ),
     Likely(
         "Is every sentence in one pair only? Each neighbouring pair is asked for, so most sentences are "
@@ -404,24 +398,21 @@ SENTENCE_PAIRS = [
 ]
 
 
-def sentence_pairs(student: Callable[..., list[Triple]]) -> None:
-    """Check exercise 7, second half: which sentences make a pair."""
-    if callable(student):
-        core.forbid("sentence_pairs", core.calls(student), FORBIDDEN["sentence_pairs"])
-
-    def case(label: str, *sizes: int, seed: int = 0, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: pairs_arguments(sizes, seed=seed, **options), hint)
-
-    cases = [
-        case("the first example", 6, 5, 7),
-        case("two documents", 5, 2, seed=1),
-        case("a document with one sentence, which makes no pair", 1, 4, 3, seed=2),
-        case("sentences that stand in every document", 8, 6, 9, seed=3, repeated=True),
-    ]
-    core.check_function(
-        "sentence_pairs",
-        plainly(student) if callable(student) else student,
-        plainly(reference_sentence_pairs),
-        cases,
-        [Likely(mistake.question, plainly(mistake.answer)) for mistake in SENTENCE_PAIRS],
-    )
+sentence_pairs = Exercise(
+    "sentence_pairs",
+    make=pairs_arguments,
+    reference=reference_sentence_pairs,
+    likely=_PAIRS,
+    cases=cases_of(
+        pairs_arguments,
+        {
+            "the first example": dict(sizes=[6, 5, 7]),
+            "two documents": dict(sizes=[5, 2], seed=1),
+            "a document with one sentence, which makes no pair": dict(sizes=[1, 4, 3], seed=2),
+            "sentences that stand in every document": dict(sizes=[8, 6, 9], repeated=True, seed=3),
+        },
+    ),
+    forbid=("MaskedBatches",),
+    idea="Half of the pairs are neighbours in a document; in the others b comes from another document.",
+    see=("12", "Does this sentence follow?"),
+)

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy
 
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Case, Exercise
 
-FORBIDDEN = {"few_shot_prompt": ("PromptTask",)}
 Examples = Sequence[tuple[str, str]]
 
 _WORDS = "the a rabbit queen said very white little door garden went up down late oh cat smile".split()
@@ -84,7 +83,7 @@ def _no_query(task, names, examples, query):
     return reference_few_shot_prompt(task, names, examples, query).rsplit("\n\n", 1)[0]
 
 
-FEW_SHOT_PROMPT = [
+_LIKELY = [
     Likely(
         "Does your prompt end with a space? Many models hold the space and the word in one token; a "
         "prompt that ends with the space leads them astray.",
@@ -124,8 +123,7 @@ FEW_SHOT_PROMPT = [
         _made(label=lambda label: ""),
     ),
     Likely(
-        "Is the space after the second name missing in the examples?",
-        _made(label=lambda label: label),
+        "Is the space after the second name missing in the examples?", _made(label=lambda label: label)
     ),
     Likely("Does the query stand before the examples? It comes last.", _query_first),
     Likely(
@@ -141,24 +139,26 @@ FEW_SHOT_PROMPT = [
 ]
 
 
-def few_shot_prompt(student: Callable[..., str]) -> None:
-    """Check exercise 2: one, none and several examples, and texts with white space of all kinds."""
-    empty = "With no examples the task and the query are all there is."
-    cases = [
+few_shot_prompt = Exercise(
+    "few_shot_prompt",
+    make=prompt_arguments,
+    reference=reference_few_shot_prompt,
+    likely=_LIKELY,
+    cases=[
         Case("the first example", lambda: prompt_arguments(1)),
         Case("three examples", lambda: prompt_arguments(3, seed=1)),
-        Case("no examples", lambda: prompt_arguments(0, seed=2), empty),
+        Case(
+            "no examples",
+            lambda: prompt_arguments(0, seed=2),
+            "With no examples the task and the query are all there is.",
+        ),
         Case(
             "texts with line ends inside",
             lambda: prompt_arguments(2, white=True, seed=3),
             "Every run of white space inside a text becomes one space.",
         ),
-    ]
-    core.check_function(
-        "few_shot_prompt",
-        student,
-        reference_few_shot_prompt,
-        cases,
-        FEW_SHOT_PROMPT,
-        forbidden=FORBIDDEN["few_shot_prompt"],
-    )
+    ],
+    forbid=("PromptTask",),
+    idea="A prompt shows a model solved examples, and stops where its answer should begin.",
+    see=("12", "Prompting"),
+)

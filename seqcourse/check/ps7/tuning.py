@@ -8,14 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check import core
-from seqcourse.check.core import Case, Likely
+from seqcourse.check.compare import Likely
+from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.inputs import normal
 from seqcourse.check.ps7.ids import FIRST, PAD
-
-FORBIDDEN = {
-    "fine_tuning_loss": ("fine_tuning_loss", "sequence_loss", "language_model_loss", "Classifier"),
-}
-GRADIENT = ("states", "w_classes", "w_words")
 
 
 def tuning_arguments(
@@ -33,7 +29,7 @@ def tuning_arguments(
     batch, time = len(lengths), max(lengths)
     tokens = torch.randint(FIRST, v, (batch, time), generator=generator)
     real = torch.arange(time) < torch.tensor(list(lengths))[:, None]
-    drawn = core.normal(
+    drawn = normal(
         {"states": (batch, time, d), "w_classes": (classes, d), "w_words": (v, d)}, seed, dtype
     )
     labels = torch.randint(classes, (batch,), generator=generator)
@@ -124,7 +120,7 @@ def _mean_of_means(losses: Tensor, real: Tensor) -> Tensor:
 _SHIFT = "Is the target the word at the very place? State t is asked for token t + 1."
 _PADDING = "Is padding counted? Where the target is padding nothing was asked: leave it out."
 
-FINE_TUNING_LOSS = [
+_LIKELY = [
     Likely(
         "Is the class read from the last column? Of a shorter text that is padding: its last real "
         "state is states[b, lengths[b] - 1].",
@@ -183,8 +179,7 @@ FINE_TUNING_LOSS = [
         _made(mean=lambda losses, real: (losses * real).sum() / len(real)),
     ),
     Likely(
-        "Is the loss of the classes a sum? It is the mean over the texts.",
-        _made(over_batch=Tensor.sum),
+        "Is the loss of the classes a sum? It is the mean over the texts.", _made(over_batch=Tensor.sum)
     ),
     Likely(
         "Is the loss of the words missing? weight times it is added.",
@@ -229,33 +224,41 @@ FINE_TUNING_LOSS = [
 ]
 
 
-def fine_tuning_loss(student: Callable[..., Tensor]) -> None:
-    """Check exercise 4: first texts of one length, then padded ones."""
+_PADDED = "Texts end at different places: the class is read at each one's end, and padding is no target."
 
-    def case(label: str, *lengths: int, hint: str = "", **options: Any) -> Case:
-        return Case(label, lambda: tuning_arguments(lengths, **options), hint)
-
-    padded = (
-        "Texts end at different places: the class is read at each one's end, and padding is no target."
-    )
-    cases = [
-        case("the first example", 5, 5),
-        case(
-            "other sizes", 4, 4, 4, d=5, classes=4, v=7, seed=1, hint="Is a size written into your code?"
+fine_tuning_loss = Exercise(
+    "fine_tuning_loss",
+    make=tuning_arguments,
+    reference=reference_fine_tuning_loss,
+    likely=_LIKELY,
+    cases=[
+        Case("the first example", lambda: tuning_arguments([5, 5])),
+        Case(
+            "other sizes",
+            lambda: tuning_arguments([4, 4, 4], d=5, classes=4, v=7, seed=1),
+            "Is a size written into your code?",
         ),
-        case("one text", 6, seed=2, hint="Does a squeeze() or [0] drop the batch?"),
-        case("a weight of 0", 4, 4, weight=0.0, seed=3),
-        case("float32", 5, 5, dtype=torch.float32, hint="Create new tensors like the old ones."),
-        case("texts of lengths 3, 6 and 2", 3, 6, 2, classes=3, seed=4, hint=padded),
-        case("texts of lengths 7 and 4", 7, 4, weight=2.0, seed=5, hint=padded),
-        case("states so large that exp overflows", 3, 5, scale=400.0, seed=6),
-    ]
-    core.check_function(
-        "fine_tuning_loss",
-        student,
-        reference_fine_tuning_loss,
-        cases,
-        FINE_TUNING_LOSS,
-        gradient=GRADIENT,
-        forbidden=FORBIDDEN["fine_tuning_loss"],
-    )
+        Case(
+            "one text", lambda: tuning_arguments([6], seed=2), "Does a squeeze() or [0] drop the batch?"
+        ),
+        Case("a weight of 0", lambda: tuning_arguments([4, 4], weight=0.0, seed=3)),
+        Case(
+            "float32",
+            lambda: tuning_arguments([5, 5], dtype=torch.float32),
+            "Create new tensors like the old ones.",
+        ),
+        Case(
+            "texts of lengths 3, 6 and 2",
+            lambda: tuning_arguments([3, 6, 2], classes=3, seed=4),
+            _PADDED,
+        ),
+        Case("texts of lengths 7 and 4", lambda: tuning_arguments([7, 4], weight=2.0, seed=5), _PADDED),
+        Case(
+            "states so large that exp overflows", lambda: tuning_arguments([3, 5], scale=400.0, seed=6)
+        ),
+    ],
+    gradient=("states", "w_classes", "w_words"),
+    forbid=("fine_tuning_loss", "sequence_loss", "language_model_loss", "Classifier"),
+    idea="Fine-tuning adds the language model's loss, with a weight, to that of the classes.",
+    see=("12", "Fine-tuning with an auxiliary loss"),
+)
