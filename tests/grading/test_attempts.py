@@ -12,7 +12,9 @@ from tests.grading.toy import make_toy_course
 
 def test_a_new_version_is_the_next_attempt_and_an_old_number_is_kept(tmp_path):
     course = Course(tmp_path)
-    asked = [attempt(course, "ps1", "ada", digest) for digest in (b"one", b"one", b"two", b"two", b"one")]
+    asked = [
+        attempt(course, "ps1", "ada", digest) for digest in (b"one", b"one", b"two", b"two", b"one")
+    ]
     assert asked == [1, 1, 2, 2, 3]
     assert attempt(course, "ps1", "bob", b"one") == attempt(course, "ps2", "ada", b"one") == 1
     (course.folder / "attempts" / "ps1" / "ada.json").write_text("{")
