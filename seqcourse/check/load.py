@@ -1,7 +1,7 @@
 """Load what grades an assignment, and what tests that: plain texts in solutions/checks/psN.
 
-checks.txt lists the hidden checks (`listing`), every other text the answers to one exercise (`corpus`). A
-course may define its own exercises in solutions/checks/psN.py, as EXERCISES or as whole CHECKS.
+checks.txt lists the hidden checks (`listing`), every other text the answers to one exercise (`corpus`).
+A course may define its own exercises in solutions/checks/psN.py, as EXERCISES or as whole CHECKS.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def load_checks(root: Path, assignment: str) -> ModuleType:
         module.CHECKS = read_checks(listed, exercises)
     if not hasattr(module, "CHECKS"):
         raise CourseError(
-            f"The hidden checks of {assignment} should be in solutions/checks/{assignment}/checks.txt, but "
-            f"there is no such file in {root}."
+            f"The hidden checks of {assignment} should be in solutions/checks/{assignment}/checks.txt, "
+            f"but there is no such file in {root}."
         )
     answers = answers_to(module.CHECKS, folder)
     module.WRONG = {name: found.wrong for name, found in answers.items()}

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from seqcourse.grading.forbidden import ALWAYS, Use, covers, sentence, uses
 
 from seqcourse.check.load import load_checks
-from seqcourse.grading.forbidden import ALWAYS, Use, covers, sentence, uses
 
 ROOT = Path(__file__).resolve().parents[2]
 SETUP = """
