@@ -56,7 +56,7 @@ class Judge:
         return pickle.loads(self._made)
 
     def _made_and_tried(self, seed: int) -> dict[str, dict[str, Any]]:
-        """The arguments of every case. The oracle is asked once: if it fails, no student loses a point."""
+        """The arguments of every case. The oracle is asked once: if it fails, nobody loses a point."""
         exercise = getattr(self.check, "exercise", None)
         try:
             with quiet(), torch.random.fork_rng(devices=[]):
