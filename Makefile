@@ -10,13 +10,17 @@ WORKERS      ?= 2
 CELL_TIMEOUT ?= 300
 # One thread per worker: two workers with two threads each would only fight for two cores.
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
+PYTEST := $(ONE_THREAD) PYTHONPATH="$(CURDIR)" $(BIN)/pytest -n $(WORKERS) --dist loadscope
+UNITS := $(addprefix tests/,data decode functional house metrics models nn notebooks/test_hygiene.py viz)
+TESTS := $(PYTEST) tests --no-loadscope-reorder --durations=25 --durations-min=2
+NOTEBOOKS := $(PYTEST) book solutions --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -p tests.notebooks.times
 
 .DEFAULT_GOAL := help
-.PHONY: help course lab book release grade test bench house constraints
+.PHONY: help course lab book release grade check test test-all bench house constraints
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1|/' | column -t -s '|' 2>/dev/null \
-	  || grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST)
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|' 2>/dev/null \
+	  || grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST)
 
 course: $(READY) ## install, execute and render the book, release, grade a sample class
 	@sh tests/ensure_tools.sh bubblewrap
@@ -34,12 +38,20 @@ release: $(READY) ## generate assignments/ from solutions/
 grade: $(READY) ## grade what lies in grading/submitted
 	@$(BIN)/seqcourse grade
 
-test: $(READY) ## run every test, then every notebook of book/ and solutions/
+check: $(READY) ## what to run before every commit: style, imports, hygiene of the notebooks, units
+	@$(BIN)/ruff format --check --quiet seqcourse tests benchmarks
+	@$(PYTEST) -q $(UNITS) -m "not nightly and not slow and not browser"
+
+# The pages that the tests look at are made from what the notebooks printed: nothing is executed twice.
+test: $(READY) ## run every notebook of book/ and solutions/, then every test; the longest in a smaller size
 	@PYTHON_OF_COURSE=$(BIN)/python sh tests/ensure_tools.sh browser bubblewrap postgresql
-	@$(ONE_THREAD) $(BIN)/pytest tests -n $(WORKERS) --dist loadscope --no-loadscope-reorder \
-	  --durations=25 --durations-min=2
-	@$(ONE_THREAD) PYTHONPATH=. $(BIN)/pytest --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -n $(WORKERS) \
-	  --dist loadscope -p tests.notebooks.times book solutions
+	@SEQCOURSE_STATIC=1 $(NOTEBOOKS) -p tests.notebooks.outputs
+	@$(TESTS) -m "not nightly"
+
+test-all: $(READY) ## the same with every test at its full size; CI does that every night
+	@PYTHON_OF_COURSE=$(BIN)/python sh tests/ensure_tools.sh browser bubblewrap postgresql
+	@$(NOTEBOOKS)
+	@$(TESTS)
 
 bench: $(READY) ## run the side-by-side measurements in benchmarks/
 	@$(BIN)/seqcourse bench

@@ -13,17 +13,23 @@ from tests import browser as chromium
 # one that began when the others were nearly done would be waited for.
 LONG = (
     "book/test_pages.py",  # builds the book
-    "grading/test_mutants.py",
-    "grading/test_real.py",
     "check/test_assignments.py",
+    "grading/test_real.py",
+    "instructor/test_the_day.py",
+    "grading/test_mutants.py",
     "grading/test_resume.py",
     "attacks/test_attacks.py",
-    "instructor/test_the_day.py",
     "grading/test_honest.py",
-    "lab/test_lab.py",
-    "grading/test_confine_limits.py",
+    "grading/test_grade_run.py",
     "grading/test_confine_kernel.py",
+    "notebooks/test_student_versions.py",
+    "grading/test_confine_limits.py",
     "book/test_site_build.py",
+    "lab/test_lab.py",
+    "grading/test_confine_user.py",
+    "grading/test_postgres.py",
+    "grading/test_toy.py",
+    "train/test_trainer.py",
 )
 
 

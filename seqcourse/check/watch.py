@@ -26,7 +26,7 @@ import sys
 import sysconfig
 import threading
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +159,8 @@ class Watch:
 
     def _profile(self, frame: types.FrameType, event: str, argument: Any) -> None:
         if event == "call":
-            self.add_called(_name_of(frame.f_code), frame.f_back)
+            for name in _names_of(frame):
+                self.add_called(name, frame.f_back)
         elif event == "c_call" and argument is _start_thread and not _is_aside(frame):
             self.add("unseen:thread")
 
@@ -198,6 +199,20 @@ class _Functions(TorchFunctionMode):
             home = getattr(function, "__module__", None) or "torch.Tensor"
             self._watch.add_called(f"{home}:{getattr(function, '__name__', '')}", _frame(1))
         return function(*arguments, **(named or {}))
+
+
+def _names_of(frame: types.FrameType) -> Iterator[str]:
+    """The name of a library's function that is called; a method's also in classes that inherit it."""
+    name = _name_of(frame.f_code)
+    if not name:
+        return
+    yield name
+    if name.startswith("seqcourse.") and frame.f_code.co_varnames[:1] == ("self",):
+        for kind in type(frame.f_locals.get("self")).__mro__:
+            if frame.f_code.co_name in vars(kind):
+                return
+            if _is_below(kind.__module__, "seqcourse"):
+                yield f"{kind.__module__}:{kind.__qualname__}.{frame.f_code.co_name}"
 
 
 _names: dict[int, tuple[types.CodeType, str]] = {}  # by id: to hash a code object takes long

@@ -107,6 +107,23 @@ def run_notebooks(
     return len(due)
 
 
+def keep(
+    path: Path, root: Path, cache_path: Path, notebook: nbformat.NotebookNode, seconds: float
+) -> None:
+    """Put the outputs of a notebook that ran elsewhere into the cache: it is not due until it changes.
+
+    `notebook` is the one in `path` with outputs, as a kernel gave them in which `is_static()` holds.
+    """
+    from jupyter_cache import get_cache
+
+    cache_path.mkdir(parents=True, exist_ok=True)
+    record_file = cache_path / RECORD
+    record = json.loads(record_file.read_text()) if record_file.is_file() else {}
+    record[_name(path, root)] = f"{package_fingerprint(root)}-{code_fingerprint(path)}"
+    _store(get_cache(str(cache_path)), path, notebook, seconds)
+    _write(record_file, json.dumps(record, indent=1, sort_keys=True))
+
+
 def execute(path: Path, root: Path, kernels: Path, timeout: int) -> nbformat.NotebookNode:
     """Run one notebook in a kernel of this very Python; returns it with its outputs."""
     import nbformat

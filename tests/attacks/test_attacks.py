@@ -1,4 +1,7 @@
-"""The whole corpus and three honest students in one class, through the real pipeline."""
+"""The corpus of attacks and three honest students in one class, through the real pipeline.
+
+`make test` grades a class with the attacks of CHOSEN, `make test-all` one with the whole corpus.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,29 @@ from seqcourse.grading.records import FAILED, WITH_GRADE
 from tests.attacks import classroom, hostile
 from tests.attacks.hostile import NAME
 from tests.grading.confining import need_sandbox
+from tests.sizes import nightly_but
 
 ATTACKS = hostile.load()
+ALL = [attack.name for attack in ATTACKS]
+# Those that try to get something onto a page.
+SHOWN = [attack.name for attack in ATTACKS if attack.kind in ("leak", "others")]
+# Three of each kind, by the way they go: Python's own objects, the notebook's cells, what a probe
+# returns (points); the gradebook, the package, another kernel (others); frames, the process's
+# environment, a message (leak); memory, the clock, the file handed in (stop).
+CHOSEN = {
+    "03_equal_to_everything",
+    "20_answers_in_grade_cells",
+    "48_exit_when_probed",
+    "21_gradebook_by_path",
+    "30_package_changed",
+    "40_other_kernels",
+    "31_frames",
+    "34_environment",
+    "86_inputs_in_the_message",
+    "42_memory_bomb",
+    "45_endless_loop",
+    "75_notebook_is_a_pipe",
+}
 STATUSES = {"graded", "crashed", "timed out", "unreadable", "missing", "failed"}
 # Numbers with this many decimals do not come out equal by chance.
 NUMBER = re.compile(r"-?\d+\.\d{6,}(?:e[-+]?\d+)?")
@@ -29,9 +53,13 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory) -> classroom.Graded:
+def graded(request, tmp_path_factory) -> classroom.Graded:
+    """A class with the chosen attacks, and all others that a test of this run asks for."""
     need_sandbox()  # without one, these would do harm
-    return classroom.grade_all(tmp_path_factory.mktemp("class"), ATTACKS)
+    tests = [item.callspec for item in request.session.items if hasattr(item, "callspec")]
+    asked = {test.params.get(word) for test in tests for word in ("attack", "name")}
+    attacks = [attack for attack in ATTACKS if attack.name in CHOSEN | asked]
+    return classroom.grade_all(tmp_path_factory.mktemp("class"), attacks)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +97,7 @@ def secret_numbers(text: str, hidden: numpy.ndarray) -> list[str]:
     return found
 
 
-@pytest.fixture(params=[attack.name for attack in ATTACKS])
+@pytest.fixture(params=nightly_but(CHOSEN, ALL))
 def attack(request) -> hostile.Attack:
     return next(attack for attack in ATTACKS if attack.name == request.param)
 
@@ -78,6 +106,12 @@ def test_the_corpus_is_large_and_of_every_kind():
     assert len(ATTACKS) >= 45
     assert {attack.kind for attack in ATTACKS} == set(hostile.KINDS)
     assert all(len(attack.tries) > 20 for attack in ATTACKS)
+
+
+def test_the_chosen_attacks_are_of_every_kind():
+    chosen = [attack for attack in ATTACKS if attack.name in CHOSEN]
+    assert len(chosen) == len(CHOSEN)
+    assert {attack.kind for attack in chosen} == set(hostile.KINDS)
 
 
 def test_a_leak_would_be_seen(hidden):
@@ -129,7 +163,7 @@ def test_no_work_stays_behind(graded):
     assert not [one.name for one in threading.enumerate() if one.name.startswith("watch-sandbox")]
 
 
-@pytest.mark.parametrize("name", [a.name for a in ATTACKS if a.kind in ("leak", "others")])
+@pytest.mark.parametrize("name", nightly_but(CHOSEN, SHOWN))
 def test_the_page_shows_nothing_hidden_and_runs_nothing(graded, hidden, name):
     if graded.records[name].status not in WITH_GRADE:
         pytest.skip("There is no page without a grade.")

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
-from .conftest import page_names
+from .conftest import chapter_names, page_names
 
 # Tags and attributes through which a page loads something by itself.
 LOADING = (
@@ -117,6 +117,23 @@ def test_no_id_stands_twice_on_a_page(pages):
                 twice.setdefault(path.name, []).append(node["id"])
             seen.add(node["id"])
     assert twice == {}
+
+
+@pytest.mark.parametrize("name", chapter_names())
+def test_every_chapter_has_polls_that_tell_why(site, pages, name):
+    polls = pages[site / f"{name}.html"].select(".sq-poll")
+    assert polls, "every chapter has a poll"
+    for poll in polls:
+        options = poll.select("details")
+        assert len(options) >= 2 and len(poll.select("details.sq-is-right")) == 1
+        assert all(len(option.p.get_text(strip=True)) > 20 for option in options)
+        assert not any(option.has_attr("open") for option in options)
+
+
+@pytest.mark.parametrize("name", chapter_names())
+def test_every_chapter_has_something_to_touch(site, pages, name):
+    kinds = ".sq-explore, .sq-mask, .sq-heads, .sq-vectors, .sq-listen"
+    assert pages[site / f"{name}.html"].select(kinds)
 
 
 def test_pages_hold_no_kernel_widgets(pages):

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from jupyter_cache import get_cache
 
-from seqcourse.cli.execute import NotebookFailed, run_notebooks
+from seqcourse.cli.execute import NotebookFailed, keep, run_notebooks
 from seqcourse.cli.site import build, contents
 from seqcourse.errors import CourseError
 
@@ -78,6 +78,18 @@ def test_runs_again_only_what_changed(book):
     (book / "seqcourse" / "cli").mkdir()
     (book / "seqcourse" / "cli" / "new.py").write_text("")
     assert run(book, path)[0] == 0
+
+
+def test_what_ran_elsewhere_is_kept_until_it_changes(book):
+    path = write_notebook(book / "book" / "a.ipynb", "import seqcourse\nprint(seqcourse.ANSWER)")
+    ran = nbformat.read(path, as_version=4)
+    ran.cells[0].outputs = [nbformat.v4.new_output("stream", text="as nbval saw it")]
+    keep(path, book, book / "_build" / "cache", ran, seconds=1.0)
+    assert run(book, path) == (0, ["1 of 1 notebooks are up to date"])
+    assert outputs(book, path) == "as nbval saw it"
+    (book / "seqcourse" / "__init__.py").write_text("ANSWER = 23\n")
+    assert run(book, path)[0] == 1
+    assert outputs(book, path).strip() == "23"
 
 
 def test_failures_name_notebook_cell_and_error_and_the_rest_still_runs(book):

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sizes import nightly_but
+
 from .as_user import CANNOT, USER
 from .confining import need_sandbox
 
@@ -22,7 +24,7 @@ ROOT = HERE.parents[1]
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="the tests run as an ordinary user anyway"
 )
-@pytest.mark.parametrize("name", ["sandbox", "limits", "kernel"])
+@pytest.mark.parametrize("name", nightly_but(["sandbox"], ["sandbox", "limits", "kernel"]))
 def test_an_ordinary_user_is_protected_as_well(name):
     need_sandbox()
     folder = tempfile.mkdtemp(prefix="user-")

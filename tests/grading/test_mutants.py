@@ -20,11 +20,14 @@ from seqcourse.grading.in_process import try_in_process
 from seqcourse.grading.mutants import OPERATOR, RIGHT, WRONG, Answer, Outcome, columns
 from seqcourse.grading.operators import mutants_of
 from seqcourse.grading.sample import load_checks, right_answers
+from tests.sizes import nightly_but
 
 from .toy import ROOT, make_toy_course
 
 COURSE = Course(ROOT, "grading/mutants")
 NAMES = ["ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7", "ps8"]
+# `make test` takes two: plain functions (ps2), and modules with parameters and gradients (ps6).
+SOME = nightly_but(["ps2", "ps6"], NAMES)
 SECRET = hashlib.sha256(b"mutants 0").digest()
 
 
@@ -57,7 +60,7 @@ def some_of_each(answers: list[Answer]) -> list[Answer]:
     return [same[k] for (_, kind), same in found.items() for k in ends[kind]]
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=SOME)
 def tried(request):
     """Wrong and right answers to every exercise of an assignment, through the pipeline.
 
@@ -82,7 +85,7 @@ def _in_the_sample(answer: Answer, share: int = 5) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SOME)
 def test_operator_mutants_are_killed_or_explained(name):
     """A fifth of them; ``seqcourse mutants --operators`` tries all."""
     examiner = Examiner(COURSE, secret=SECRET)

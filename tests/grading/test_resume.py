@@ -31,7 +31,6 @@ from .kill_while_saving import EXAMINED
 from .toy import ROOT
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a signal that nobody can catch")
-KILLS = 5
 
 
 @pytest.fixture(scope="module")
@@ -75,14 +74,16 @@ def examined(course: Course) -> dict[str, Examination]:
     return found
 
 
-def test_killed_while_it_saves(handed_in, tmp_path):
-    """Twenty kills, nearly all of them while nbgrader writes; each time the next run sets it right."""
+@pytest.mark.parametrize("kills", [6, pytest.param(20, marks=pytest.mark.nightly)])
+def test_killed_while_it_saves(handed_in, tmp_path, kills):
+    """Nearly every kill falls while nbgrader writes; each time the next run sets it right."""
     course = copy_of(handed_in, tmp_path / "course")
     (course.root / EXAMINED).write_bytes(pickle.dumps(examined(course)))
-    command = [sys.executable, "-m", "tests.grading.kill_while_saving", str(course.root), "5", "20"]
+    program = [sys.executable, "-m", "tests.grading.kill_while_saving"]
+    command = [*program, str(course.root), "5", str(kills)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert int(done.stdout) >= 6, "hardly a process was killed before its end"
+    assert int(done.stdout) >= kills // 3, "hardly a process was killed before its end"
 
 
 class Run:
@@ -125,7 +126,9 @@ class Run:
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(refusal()), reason=refusal() or "there is a sandbox")
-def test_killed_at_any_moment(handed_in, tmp_path):
+@pytest.mark.parametrize("kills", [2, pytest.param(5, marks=pytest.mark.nightly)])
+def test_killed_at_any_moment(handed_in, tmp_path, kills):
+    """One kill in each part of a run's length: of two, one while workers start, one while they grade."""
     calm = copy_of(handed_in, tmp_path / "calm")
     started = time.monotonic()
     Run(calm).end()
@@ -136,11 +139,11 @@ def test_killed_at_any_moment(handed_in, tmp_path):
     chance = random.Random(3)
     killed = 0
     kept: dict[Path, bytes] = {}
-    for number in range(KILLS):
-        # One kill in each part of a run's length; after the first runs, everything anew each time.
+    for number in range(kills):
+        # After the first runs, everything anew each time.
         again = number > 2
         run = Run(course, *["--again"] * again)
-        below = run.kill_after(length * (number + chance.random()) / KILLS)
+        below = run.kill_after(length * (number + chance.random()) / kills)
         killed += run.killed
         gone, alive = psutil.wait_procs(below, timeout=30)
         assert not alive, f"still there after the run was killed: {alive}"
@@ -148,7 +151,7 @@ def test_killed_at_any_moment(handed_in, tmp_path):
         if not again:
             assert {path: records.get(path) for path in kept} == kept, "graded twice"
         kept = records
-    assert killed >= KILLS - 2, "the runs ended before they could be killed"
+    assert killed >= max(1, kills - 2), "the runs ended before they could be killed"
     Run(course).end()
     assert state.gradebook(course.gradebook_url) == state.gradebook(calm.gradebook_url)
     assert state.files(course) == state.files(calm)

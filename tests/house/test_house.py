@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGETS = ("course", "lab", "book", "release", "grade", "test", "bench", "help")
+TARGETS = ("course", "lab", "book", "release", "grade", "check", "test", "test-all", "bench", "help")
 
 
 def project() -> dict:
@@ -68,31 +68,32 @@ def test_constraints_are_exact_and_fit_any_build():
 def makefile_targets() -> dict[str, str]:
     """Target -> its recipe."""
     content = (ROOT / "Makefile").read_text(encoding="utf-8")
-    found = re.findall(r"^([a-z]+):[^=\n]*\n((?:\t.*\n|  .*\n)*)", content, re.M)
+    found = re.findall(r"^([a-z-]+):[^=\n]*\n((?:\t.*\n|  .*\n)*)", content, re.M)
     return dict(found)
 
 
 def test_makefile_has_the_targets_and_each_is_thin():
     recipes = makefile_targets()
     assert set(TARGETS) <= set(recipes)
-    for name in set(TARGETS) - {"help", "test"}:
+    for name in set(TARGETS) - {"help", "check", "test", "test-all"}:
         lines = recipes[name].strip().splitlines()
         lines = [line for line in lines if "tests/ensure_tools.sh" not in line]
         assert len(lines) == 1, f"the recipe of {name} is longer than one line"
         assert re.search(rf"/seqcourse {name}$", lines[0]), f"{name} does not call seqcourse"
-    assert recipes["test"].count("pytest") == 2
+    assert "$(NOTEBOOKS)" in recipes["test"] and '$(TESTS) -m "not nightly"' in recipes["test"]
+    assert recipes["test-all"].endswith("$(NOTEBOOKS)\n\t@$(TESTS)\n"), "nothing is left out"
 
 
 def test_help_names_every_target():
     told = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert sorted(re.findall(r"^\s*make ([a-z]+)", told.stdout, re.M)) == sorted(makefile_targets())
+    assert sorted(re.findall(r"^\s*make ([a-z-]+)", told.stdout, re.M)) == sorted(makefile_targets())
 
 
 def test_readme_names_only_what_exists():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     code = "\n".join(re.findall(r"`([^`\n]+)`", readme) + re.findall(r"```.*?```", readme, re.S))
     code = re.sub(r"#.*", "", code)  # comments in a code block are prose
-    targets = set(re.findall(r"\bmake ([a-z]+)", code))
+    targets = set(re.findall(r"\bmake ([a-z-]+)", code))
     assert {"course", "lab"} <= targets
     assert targets <= set(makefile_targets())
     from seqcourse.cli.app import app
@@ -110,11 +111,12 @@ def test_readme_names_only_what_exists():
 def test_the_workflow_calls_make_only():
     text = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
     jobs = yaml.safe_load(text)["jobs"]
-    assert {"cpu", "gpu", "site"} <= set(jobs)
+    assert {"cpu", "nightly", "gpu", "site"} <= set(jobs)
+    assert jobs["nightly"]["steps"][-1]["run"].startswith("make test-all ")
     for job in jobs.values():
         for step in job["steps"]:
             if "run" in step:
-                called = re.fullmatch(r"make ([a-z]+)( [A-Z]+=\w+)*", step["run"].strip())
+                called = re.fullmatch(r"make ([a-z-]+)( [A-Z]+=\w+)*", step["run"].strip())
                 assert called and called.group(1) in makefile_targets(), step["run"]
 
 

@@ -214,6 +214,7 @@ def test_the_advantage_is_against_the_others():
     assert advantage(logits, torch.tensor([[1], [0]])).abs().sum() == 0  # nobody to compare with
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLANS)
 def test_it_learns_what_is_where(name):
     """A bright square in one of four corners: after seconds each captioner names the corner."""

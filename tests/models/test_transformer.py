@@ -153,6 +153,7 @@ def test_beam_search_drives_it_and_a_wide_beam_finds_the_best():
     assert math.isclose(best[0][0].log_prob, wide[0][0].log_prob, rel_tol=1e-9)
 
 
+@pytest.mark.slow
 def test_it_learns_to_reverse():
     torch.manual_seed(0)
     model = models.Transformer(14, 14, 32, 4, 1)

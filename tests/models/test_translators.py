@@ -125,6 +125,7 @@ def test_distributions_stand_in_for_words(name, batch):
     torch.testing.assert_close(model.step(one_hot, model.start(memory), memory).logits, by_id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["separate", "additive", "local", "heads"])
 def test_it_learns_to_copy(name):
     """A few seconds of training bring the loss far below that of guessing."""

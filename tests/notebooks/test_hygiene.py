@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
 import tomllib
 
 import nbformat
@@ -13,7 +11,7 @@ import pytest
 
 from seqcourse.viz.poll import POLLS, check_poll, load_poll
 
-from .finding import ROOMS, ROOT, notebooks, read, text
+from .finding import ROOMS, notebooks, read, text
 
 NOTEBOOKS = notebooks(*ROOMS)
 # Cells with these tags are compared with their stored output, which is short and text.
@@ -97,13 +95,6 @@ def test_code_cells_can_be_read_at_a_glance(name):
     for cell in code_cells(name):
         lines = len(text(cell).splitlines())
         assert lines <= LONGEST_CELL, f"{cell['id']} has {lines} lines"
-
-
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_ruff(name):
-    command = [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", name]
-    outcome = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert outcome.returncode == 0, outcome.stdout
 
 
 def draws(source: str, drawing: dict[str, set[str]] = DRAWS) -> bool:
