@@ -45,8 +45,7 @@ _MODULES = {
 }
 _NAMES = {"exec": _TEXT, "eval": _TEXT, "compile": _TEXT, "__import__": _TEXT, "get_ipython": _TEXT}
 _ATTRIBUTES = {
-    "jit.script": _COMPILED,
-    "jit.trace": _COMPILED,
+    "torch.jit": _COMPILED,
     "setprofile": _TRACING,
     "settrace": _TRACING,
     "_getframe": _INSIDE,
