@@ -191,6 +191,10 @@ def grade_assignment(
     return scores
 
 
+# What is said of one submission's code while a class is graded; the record has all of it.
+MOST_REMARKS = 3
+
+
 class Display:
     """What is seen while an assignment is graded: who is done, who is at work, how long it takes."""
 
@@ -220,6 +224,8 @@ class Display:
                 f"{self.name} {self.done}/{self.count}  {record.student}: {record.status} "
                 f"({record.seconds:.1f} s){said}"
             )
+            for remark in record.to_review[:MOST_REMARKS]:
+                self.steps(f"    look at the work of {record.student}: {remark}")
 
     def _update(self) -> None:
         self.show(self.done, ", ".join(self.at_work[:4]))

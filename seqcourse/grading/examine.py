@@ -36,6 +36,7 @@ class Examination:
     points: by grade cell; only those that are given automatically.
     messages: by grade cell, why not all points; empty where all are given.
     remarks: what was mended in the notebook, in sentences for the student.
+    to_review: what an instructor should look at in the code, in sentences; it costs no points.
     """
 
     assignment: str
@@ -46,6 +47,7 @@ class Examination:
     points: dict[str, float] = field(default_factory=dict)
     messages: dict[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    to_review: tuple[str, ...] = ()
     seconds: float = 0.0
 
 
@@ -143,6 +145,7 @@ class Examiner:
             folder: submitted/STUDENT/psN; nothing in it is changed, nothing of it is trusted.
             attempt: which of the student's versions it is; each has hidden inputs of its own.
         """
+        from seqcourse.grading import hard_to_read
         from seqcourse.grading.mend import mend
         from seqcourse.grading.stage import NotGradable, find_submission, read_submission
 
@@ -162,7 +165,12 @@ class Examiner:
             lost = f"The student deleted {cells}; what {carry} counts 0."
             done = dict(done, sentence=f"{done['sentence']} {lost}".strip())
         return Examination(
-            name, student, remarks=remarks, seconds=round(time.monotonic() - started, 2), **done
+            name,
+            student,
+            remarks=remarks,
+            to_review=tuple(hard_to_read.remarks(_sources(book))),
+            seconds=round(time.monotonic() - started, 2),
+            **done,
         )
 
     def examine_notebook(
@@ -186,7 +194,7 @@ class Examiner:
             worth = float(node.metadata.nbgrader.points)
             if cell not in judges:
                 raise CourseError(
-                    f"CHECKS in solutions/checks/{name}.py should have a check for the grade cell "
+                    f"solutions/checks/{name}/checks.txt should have a check for the grade cell "
                     f"{cell}, but has none. Write one, or take the cell out of the notebook."
                 )
             verdict = judges[cell].verdict(ran.answers[cell].data, ran.answers[cell].ending)
@@ -201,3 +209,12 @@ class Examiner:
             "points": points,
             "messages": messages,
         }
+
+
+def _sources(book: nbformat.NotebookNode) -> list[str]:
+    """The code cells' sources; an empty one for each grade cell, which is never the student's."""
+    return [
+        "" if cell.metadata.get("nbgrader", {}).get("grade") else cell.source
+        for cell in book.cells
+        if cell.cell_type == "code"
+    ]

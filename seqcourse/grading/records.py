@@ -46,6 +46,8 @@ class Record:
     remarks: what was mended in the notebook.
     messages: what each grade cell's check found; "" if nothing was wrong.
     before: whether an earlier run wrote this record.
+    attempt: which of the student's versions was graded, from 1.
+    to_review: what an instructor should look at in the code; it costs no points.
     """
 
     assignment: str
@@ -58,6 +60,7 @@ class Record:
     messages: dict[str, str] = field(default_factory=dict)
     before: bool = field(default=False, compare=False)
     attempt: int = 1
+    to_review: tuple[str, ...] = ()
 
     @property
     def has_grade(self) -> bool:
@@ -87,7 +90,8 @@ def read_record(course: Course, name: str, student: str) -> Record | None:
         content = json.loads(record_path(course, name, student).read_text(encoding="utf-8"))
         known = {entry.name for entry in fields(Record)}
         content = {key: value for key, value in content.items() if key in known}
-        content["remarks"] = tuple(content.get("remarks", ()))
+        for key in ("remarks", "to_review"):
+            content[key] = tuple(content.get(key, ()))
         return Record(**content)
     except (FileNotFoundError, ValueError, TypeError, AttributeError):
         return None

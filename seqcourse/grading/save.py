@@ -69,6 +69,7 @@ class Saver:
             done.remarks,
             done.messages,
             attempt=submission.attempt,
+            to_review=done.to_review,
         )
         write_record(self.course, record)
         return record

@@ -22,7 +22,8 @@ def shown(terminal: bool) -> str:
         display.begun("ada")
         display.begun("[b]")
         steps._moving.refresh()
-        display.told(Record("ps2", "ada", "crashed", "An error.", 1.23))
+        remarks = tuple(f"Code cell {k}, line 1: exec runs code from a text." for k in range(1, 6))
+        display.told(Record("ps2", "ada", "crashed", "An error.", 1.23, to_review=remarks))
         display.told(Record("ps2", "carla", "graded", "", 4.0, before=True))
         steps._moving.refresh()
         display.end()
@@ -32,6 +33,7 @@ def shown(terminal: bool) -> str:
 def test_lines_in_a_pipe():
     told = shown(terminal=False)
     assert "ps2 1/3  ada: crashed (1.2 s): An error." in told
+    assert "look at the work of ada: Code cell 3, line 1" in told and "Code cell 4" not in told
     assert "carla" not in told, "what an earlier run did is counted only"
     assert "1 of 3 were graded before" in told and "--again" in told
     assert "━" not in told

@@ -65,6 +65,10 @@ def test_nothing_is_graded_twice(handed_in):
     third = {record.student: record for record in grade(handed_in, "ps1")}
     assert [student for student, record in third.items() if not record.before] == ["empty"]
     assert points(handed_in) == {"broken": None, "empty": 10, "half": 6, "perfect": 10}
+    assert {student: record.attempt for student, record in third.items()} == {
+        **dict.fromkeys(("broken", "half", "perfect"), 1),
+        "empty": 2,
+    }
 
     # So is everything when its checks change, or when somebody asks for it.
     checks = handed_in.solutions / "checks" / "ps1.py"
