@@ -62,6 +62,21 @@ class Likely:
     answer: Callable[..., Any]
 
 
+# How likely mistakes may be written down: as objects, or as answers by their question.
+Mistakes = Iterable[Likely] | Mapping[str, Callable[..., Any] | tuple[Callable[..., Any], ...]]
+
+
+def listed(likely: Mistakes) -> list[Likely]:
+    """Likely mistakes as objects, in their order."""
+    if not isinstance(likely, Mapping):
+        return list(likely)
+    return [
+        Likely(question, answer)
+        for question, answers in likely.items()
+        for answer in (answers if isinstance(answers, tuple) else (answers,))
+    ]
+
+
 def _flatten(value: Any) -> list[Any]:
     if isinstance(value, (tuple, list)):
         # A student's tuple subclass may be infinite.

@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-from seqcourse.check.compare import (
-    Likely,
-    Mistake,
-    compare,
-    describe,
-    gradients,
-    same,
-)
+from seqcourse.check.compare import Likely, Mistake, compare, describe, gradients, same
 from seqcourse.check.inputs import copy, drawn, noncontiguous, normal
-from seqcourse.check.recording import (
-    after,
-    judge,
-    poll_verdict,
-    quiet,
-    record,
-    unchanged,
-)
+from seqcourse.check.recording import after, judge, poll_verdict, quiet, record, unchanged
 from seqcourse.check.values import arrays, result
 
 __all__ = [

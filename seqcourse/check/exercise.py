@@ -4,7 +4,7 @@
         "causal_mask",
         make=causal_arguments,
         reference=reference_causal_mask,
-        likely=[Likely("Is it the wrong way round? True means may attend.", _inverted), ...],
+        likely={"Is it the wrong way round? True means may attend.": _inverted, ...},
         cases=cases_of(causal_arguments, {"the first example": dict(size=4), ...}),
         forbid=("causal_mask",),
         idea="A query may look at itself and at what stands before it.",
@@ -26,7 +26,7 @@ from typing import Any
 import numpy
 import torch
 
-from seqcourse.check.compare import Likely, Mistake, describe
+from seqcourse.check.compare import Mistake, Mistakes, describe, listed
 from seqcourse.check.inputs import noncontiguous
 from seqcourse.check.modules import judge_module, record_module
 from seqcourse.check.recording import judge, observe, record
@@ -59,7 +59,8 @@ class Exercise:
         student's code cannot reach; a callable among the arguments is made by a function of
         `seqcourse.check.inside`, so that it can travel.
     reference: the right answer, called with what `make` made.
-    likely: mistakes that people make, tried when a result is wrong.
+    likely: mistakes that people make, tried when a result is wrong: a question that names one, and a
+        function that makes it (or several, as a tuple).
     cases: the calls of the self-check.
     gradient: names of arguments (of parameters, for a class) whose gradients are compared, too.
     forbid: functions that the answer may not use, because they are what it should build.
@@ -79,7 +80,7 @@ class Exercise:
     name: str
     make: Callable[..., Arguments]
     reference: Callable[..., Any] | None = None
-    likely: Sequence[Likely] = ()
+    likely: Mistakes = ()
     cases: Sequence[Case] = ()
     gradient: Sequence[str] = ()
     forbid: Sequence[str] = ()
@@ -97,6 +98,7 @@ class Exercise:
     hints: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "likely", tuple(listed(self.likely)))
         if not (self.reference or self.judge or self.judge_all):
             raise ValueError(f"The exercise {self.name} should have a reference or a judge.")
 

@@ -27,9 +27,7 @@ def literal(seed: int = 0, **arguments: Any) -> dict[str, Any]:
 
 
 def drawn(
-    rng: numpy.random.Generator,
-    sizes: Mapping[str, Sequence[int]],
-    dtype: torch.dtype = torch.float64,
+    rng: numpy.random.Generator, sizes: Mapping[str, Sequence[int]], dtype: torch.dtype = torch.float64
 ) -> dict[str, Tensor]:
     """Standard normal tensors by name, drawn from a hidden check's generator."""
     return {

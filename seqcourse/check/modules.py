@@ -56,10 +56,7 @@ def module_arguments(
 
 
 def record_module(
-    student: Callable[..., Any],
-    given: Mapping[str, Any],
-    prefix: str = "",
-    gradient: Sequence[str] = (),
+    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = "", gradient: Sequence[str] = ()
 ) -> dict[str, numpy.ndarray]:
     """Build an object for a probe, set its weights and call it; record results and gradients."""
     mine = copy(dict(given))

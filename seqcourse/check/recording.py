@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -19,9 +19,11 @@ from torch import Tensor
 from seqcourse.check.compare import (
     Likely,
     Mistake,
+    Mistakes,
     compare,
     compare_gradients,
     gradients,
+    listed,
     outcome,
 )
 from seqcourse.check.inputs import copy
@@ -68,10 +70,7 @@ _CHANGED = {
 
 
 def record(
-    student: Callable[..., Any],
-    given: Mapping[str, Any],
-    prefix: str = "",
-    gradient: Sequence[str] = (),
+    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = "", gradient: Sequence[str] = ()
 ) -> dict[str, numpy.ndarray]:
     """Call a student's function for a probe; record its result, the inputs afterwards, and gradients."""
     kept = copy(dict(given))
@@ -108,7 +107,7 @@ def judge(
     found: Mapping[str, numpy.ndarray],
     given: Mapping[str, Any],
     reference: Callable[..., Any],
-    likely: Iterable[Likely] = (),
+    likely: Mistakes = (),
     prefix: str = "",
     gradient: Sequence[str] = (),
     *,
@@ -121,7 +120,7 @@ def judge(
     # Convert the reference's and the likely mistakes' results as the student's were converted, so that
     # 2.0 and tensor(2.0) are equal.
     expected = plainly(reference)(*copy(tuple(given.values())))
-    likely = [Likely(mistake.question, plainly(mistake.answer)) for mistake in likely]
+    likely = [Likely(mistake.question, plainly(mistake.answer)) for mistake in listed(likely)]
     compare(name, got, expected, given.values(), likely, hint=hint, tolerance=tolerance)
     if gradient:
         reached = {key: result(found, f"{prefix}gradient.{key}") for key in gradient}

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 
@@ -81,43 +80,28 @@ def _zeroed_last(step, x, h, lengths):
     return outputs, outputs[:, -1]
 
 
-_FORWARD_LIKELY = [
-    Likely(
-        "Did you stack along the first axis? The batch comes first: torch.stack(states, dim=1).",
-        lambda step, x, h, lengths: (torch.stack(_states(step, x, h)), _states(step, x, h)[-1]),
+_FORWARD_LIKELY = {
+    "Did you stack along the first axis? The batch comes first: torch.stack(states, dim=1).": (
+        lambda step, x, h, lengths: (torch.stack(_states(step, x, h)), _states(step, x, h)[-1])
     ),
-    Likely(
-        "Does every step start from the first state h? It goes on from the state before it.",
-        _forgetful,
+    "Does every step start from the first state h? It goes on from the state before it.": _forgetful,
+    "Do the outputs begin with the state before the first step? Output t is the state after step t.": (
+        _late
     ),
-    Likely(
-        "Do the outputs begin with the state before the first step? Output t is the state after step t.",
-        _late,
+    "Did you return the states only? The last state is asked for as well.": (
+        lambda step, x, h, lengths: _masked(step, x, h, lengths)[0]
     ),
-    Likely(
-        "Did you return the states only? The last state is asked for as well.",
-        lambda step, x, h, lengths: _masked(step, x, h, lengths)[0],
+    "Did you return the last state first? The order is all states, then the last one.": (
+        lambda step, x, h, lengths: _masked(step, x, h, lengths)[::-1]
     ),
-    Likely(
-        "Did you return the last state first? The order is all states, then the last one.",
-        lambda step, x, h, lengths: _masked(step, x, h, lengths)[::-1],
+    "Does your code look at lengths at all? Behind a sequence's end the output is zero and "
+    "the state stays as it was.": _unmasked,
+    "Does the last state come from the padding, outputs[:, -1]? The state stays as it was at "
+    "the sequence's own end.": _zeroed_last,
+    "Does the state run on through the padding? It stays as it was at the sequence's own end.": (
+        lambda step, x, h, lengths: (_masked(step, x, h, lengths)[0], _states(step, x, h)[-1])
     ),
-    Likely(
-        "Does your code look at lengths at all? Behind a sequence's end the output is zero and "
-        "the state stays as it was.",
-        _unmasked,
-    ),
-    Likely(
-        "Does the last state come from the padding, outputs[:, -1]? The state stays as it was at "
-        "the sequence's own end.",
-        _zeroed_last,
-    ),
-    Likely(
-        "Does the state run on through the padding? It stays as it was at the sequence's own end.",
-        lambda step, x, h, lengths: (_masked(step, x, h, lengths)[0], _states(step, x, h)[-1]),
-    ),
-    Likely(
-        "Are the outputs after the end the repeated last state? They should be zero.",
+    "Are the outputs after the end the repeated last state? They should be zero.": (
         lambda step, x, h, lengths: (
             torch.stack(
                 [
@@ -127,25 +111,21 @@ _FORWARD_LIKELY = [
                 dim=1,
             ),
             _masked(step, x, h, lengths)[1],
-        ),
+        )
     ),
-    Likely(
-        "Are the last states right, but the outputs after the end not zero?",
-        lambda step, x, h, lengths: (_unmasked(step, x, h, lengths)[0], _masked(step, x, h, lengths)[1]),
+    "Are the last states right, but the outputs after the end not zero?": (
+        lambda step, x, h, lengths: (_unmasked(step, x, h, lengths)[0], _masked(step, x, h, lengths)[1])
     ),
-    Likely(
-        "Is a sequence one step too long? Input t (from 0) is real when t < lengths.",
-        lambda step, x, h, lengths: _masked(step, x, h, lengths, 1),
+    "Is a sequence one step too long? Input t (from 0) is real when t < lengths.": (
+        lambda step, x, h, lengths: _masked(step, x, h, lengths, 1)
     ),
-    Likely(
-        "Is a sequence one step too short? Input t (from 0) is real when t < lengths.",
-        lambda step, x, h, lengths: _masked(step, x, h, lengths, -1),
+    "Is a sequence one step too short? Input t (from 0) is real when t < lengths.": (
+        lambda step, x, h, lengths: _masked(step, x, h, lengths, -1)
     ),
-    Likely(
-        "Did you walk along the batch? The steps are x[:, 0], x[:, 1], ...",
-        lambda step, x, h, lengths: _unmasked(step, x.transpose(0, 1), h, None),
+    "Did you walk along the batch? The steps are x[:, 0], x[:, 1], ...": (
+        lambda step, x, h, lengths: _unmasked(step, x.transpose(0, 1), h, None)
     ),
-]
+}
 
 
 forward = Exercise(
@@ -218,58 +198,40 @@ def _norms_one_step(step, x, h):
     return torch.stack(norms, dim=1)
 
 
-_NORMS_LIKELY = [
-    Likely(
-        "Did you differentiate with respect to the inputs x_t? The states h_t are asked for.",
-        lambda *a: _gradients(*a, of="input").norm(dim=-1),
+_NORMS_LIKELY = {
+    "Did you differentiate with respect to the inputs x_t? The states h_t are asked for.": (
+        lambda *a: _gradients(*a, of="input").norm(dim=-1)
     ),
-    Likely(
-        "Is everything one step early? The first is for the state after the first step, h_1.",
-        lambda *a: _gradients(*a, of="before").norm(dim=-1),
+    "Is everything one step early? The first is for the state after the first step, h_1.": (
+        lambda *a: _gradients(*a, of="before").norm(dim=-1)
     ),
-    Likely(
-        "Is time the wrong way round? The first column belongs to the first step.",
-        lambda *a: reference_gradient_norms(*a).flip(1),
+    "Is time the wrong way round? The first column belongs to the first step.": (
+        lambda *a: reference_gradient_norms(*a).flip(1)
     ),
-    Likely(
-        "Is the square root missing? A norm is the root of the sum of squares.",
-        lambda *a: _gradients(*a).square().sum(dim=-1),
+    "Is the square root missing? A norm is the root of the sum of squares.": (
+        lambda *a: _gradients(*a).square().sum(dim=-1)
     ),
-    Likely(
-        "Did you add up absolute values? The norm is the root of the sum of squares.",
-        lambda *a: _gradients(*a).abs().sum(dim=-1),
+    "Did you add up absolute values? The norm is the root of the sum of squares.": (
+        lambda *a: _gradients(*a).abs().sum(dim=-1)
     ),
-    Likely(
-        "Did you sum all states? Only the last state's entries are summed.",
-        lambda *a: _gradients(*a, whole=True).norm(dim=-1),
+    "Did you sum all states? Only the last state's entries are summed.": (
+        lambda *a: _gradients(*a, whole=True).norm(dim=-1)
     ),
-    Likely(
-        "Is the norm over the whole batch? Each sequence has its own row: norm(dim=-1).",
-        lambda *a: _gradients(*a).norm(dim=(0, 2)),
+    "Is the norm over the whole batch? Each sequence has its own row: norm(dim=-1).": (
+        lambda *a: _gradients(*a).norm(dim=(0, 2))
     ),
-    Likely(
-        "Did you stack along the first axis? The batch comes first: torch.stack(..., dim=1).",
-        lambda *a: reference_gradient_norms(*a).T,
+    "Did you stack along the first axis? The batch comes first: torch.stack(..., dim=1).": (
+        lambda *a: reference_gradient_norms(*a).T
     ),
-    Likely(
-        "Did you return the gradients themselves? Take their norm over the last axis.",
-        _gradients,
+    "Did you return the gradients themselves? Take their norm over the last axis.": _gradients,
+    "Is that the gradient over one step only? A detach() on the way cuts it off from the last "
+    "state.": _norms_one_step,
+    "backward() fills .grad of leaves only, and the states in the middle are none: use "
+    "torch.autograd.grad, or call retain_grad() on every state.": _norms_without_retain,
+    "Nothing here asks for a gradient yet: start from h.detach().clone().requires_grad_().": (
+        _norms_untracked
     ),
-    Likely(
-        "Is that the gradient over one step only? A detach() on the way cuts it off from the last "
-        "state.",
-        _norms_one_step,
-    ),
-    Likely(
-        "backward() fills .grad of leaves only, and the states in the middle are none: use "
-        "torch.autograd.grad, or call retain_grad() on every state.",
-        _norms_without_retain,
-    ),
-    Likely(
-        "Nothing here asks for a gradient yet: start from h.detach().clone().requires_grad_().",
-        _norms_untracked,
-    ),
-]
+}
 
 
 gradient_norms = Exercise(

@@ -48,54 +48,41 @@ def _rnn(x, h, w_ih, w_hh, b_ih, b_hh):
     return torch.tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)
 
 
-_RNN_LIKELY = [
-    Likely(
-        "Did you forget the bias of the hidden part, b_hh?",
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, b_ih, 0),
+_RNN_LIKELY = {
+    "Did you forget the bias of the hidden part, b_hh?": (
+        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, b_ih, 0)
     ),
-    Likely(
-        "Did you forget the bias of the input part, b_ih?",
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, 0, b_hh),
+    "Did you forget the bias of the input part, b_ih?": (
+        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, 0, b_hh)
     ),
-    Likely(
-        "Did you forget both biases?",
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, 0, 0),
+    "Did you forget both biases?": (lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, 0, 0)),
+    "Did you forget the tanh?": (
+        lambda x, h, w_ih, w_hh, b_ih, b_hh: x @ w_ih.T + b_ih + h @ w_hh.T + b_hh
     ),
-    Likely(
-        "Did you forget the tanh?",
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: x @ w_ih.T + b_ih + h @ w_hh.T + b_hh,
+    "Did you use a sigmoid in place of the tanh?": (
+        lambda x, h, w_ih, w_hh, b_ih, b_hh: torch.sigmoid(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)
     ),
-    Likely(
-        "Did you use a sigmoid in place of the tanh?",
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: torch.sigmoid(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh),
-    ),
-    Likely(
-        "Did you take a tanh of each part and add afterwards? The tanh is of the whole sum.",
+    "Did you take a tanh of each part and add afterwards? The tanh is of the whole sum.": (
         lambda x, h, w_ih, w_hh, b_ih, b_hh: (
             torch.tanh(x @ w_ih.T + b_ih) + torch.tanh(h @ w_hh.T + b_hh)
-        ),
+        )
     ),
-    Likely(
-        "Did you forget to transpose w_hh? It has one row per entry of the new state: h @ w_hh.T.",
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh.T, b_ih, b_hh),
+    "Did you forget to transpose w_hh? It has one row per entry of the new state: h @ w_hh.T.": (
+        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh.T, b_ih, b_hh)
     ),
-    Likely(
-        "Did you forget to transpose w_ih? It has one row per entry of the new state: x @ w_ih.T.",
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih.T, w_hh, b_ih, b_hh),
+    "Did you forget to transpose w_ih? It has one row per entry of the new state: x @ w_ih.T.": (
+        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih.T, w_hh, b_ih, b_hh)
     ),
-    Likely(
-        "Did you put the matrix first? With the batch first it is x @ w_ih.T.",
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: torch.tanh(w_ih @ x + b_ih + w_hh @ h + b_hh),
+    "Did you put the matrix first? With the batch first it is x @ w_ih.T.": (
+        lambda x, h, w_ih, w_hh, b_ih, b_hh: torch.tanh(w_ih @ x + b_ih + w_hh @ h + b_hh)
     ),
-    Likely(
-        "Did you forget to use the old state h?",
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: torch.tanh(x @ w_ih.T + b_ih),
+    "Did you forget to use the old state h?": (
+        lambda x, h, w_ih, w_hh, b_ih, b_hh: torch.tanh(x @ w_ih.T + b_ih)
     ),
-    Likely(
-        "Does every row of the batch get the result of the first row?",
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x[:1], h[:1], w_ih, w_hh, b_ih, b_hh) + 0 * h,
+    "Does every row of the batch get the result of the first row?": (
+        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x[:1], h[:1], w_ih, w_hh, b_ih, b_hh) + 0 * h
     ),
-]
+}
 
 
 rnn_step = Exercise(
@@ -193,21 +180,16 @@ _LSTM_LIKELY = [
     Likely("Did you forget the tanh of the candidate g?", _mixing(_candidate_plain)),
     Likely("Did you forget the sigmoid of the gates i, f and o?", _mixing(_gates_plain)),
     Likely(
-        "Did you forget the tanh around the cell state in h = o * tanh(c)?",
-        _mixing(_cell_not_squashed),
+        "Did you forget the tanh around the cell state in h = o * tanh(c)?", _mixing(_cell_not_squashed)
     ),
     Likely("Did you use the old cell state for h? It is made from the new one.", _mixing(_old_cell_out)),
-    Likely(
-        "Did you return (c, h)? The pair is (h, c).",
-        lambda *arguments: _lstm(*arguments)[::-1],
-    ),
+    Likely("Did you return (c, h)? The pair is (h, c).", lambda *arguments: _lstm(*arguments)[::-1]),
     Likely(
         "Did you take c for h? The state comes in as the pair (h, c).",
         lambda x, state, *weights: _lstm(x, state[::-1], *weights),
     ),
     Likely(
-        "Did you return h only? The next step needs c as well.",
-        lambda *arguments: _lstm(*arguments)[0],
+        "Did you return h only? The next step needs c as well.", lambda *arguments: _lstm(*arguments)[0]
     ),
     Likely(
         "Did you forget to transpose the matrices? x @ w_ih.T.",

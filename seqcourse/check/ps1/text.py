@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Case, Exercise, cases_of
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps1 as inside
@@ -44,44 +43,32 @@ def _pairs_rolled_in_row(ids, length):
     return inputs, torch.roll(inputs, -1, dims=1)
 
 
-_PAIRS_LIKELY = [
-    Likely(
-        "Are the targets the inputs themselves? They are one place later in the text.",
-        lambda ids, length: (reference_training_pairs(ids, length)[0],) * 2,
+_PAIRS_LIKELY = {
+    "Are the targets the inputs themselves? They are one place later in the text.": (
+        lambda ids, length: (reference_training_pairs(ids, length)[0],) * 2
     ),
-    Likely(
-        "Did you swap the two? The inputs come first, the targets are one place later.",
-        lambda ids, length: reference_training_pairs(ids, length)[::-1],
+    "Did you swap the two? The inputs come first, the targets are one place later.": (
+        lambda ids, length: reference_training_pairs(ids, length)[::-1]
     ),
-    Likely(
-        "Does the last character of a row ask for the first of the same row? It asks for the "
-        "character that follows in the text.",
-        _pairs_rolled_in_row,
+    "Does the last character of a row ask for the first of the same row? It asks for the "
+    "character that follows in the text.": _pairs_rolled_in_row,
+    "Does the last character of the text ask for the first one (torch.roll)? Nothing follows "
+    "it: the number of rows is (N - 1) // length.": _pairs_rolled,
+    "The last target would lie after the end of the text. Is the number of rows (N - 1) // length?": (
+        _pairs_one_row_too_many
     ),
-    Likely(
-        "Does the last character of the text ask for the first one (torch.roll)? Nothing follows "
-        "it: the number of rows is (N - 1) // length.",
-        _pairs_rolled,
+    "Is the last full row missing? Is the number of rows (N - 1) // length?": (
+        lambda ids, length: reference_training_pairs(ids[:-1], length)
     ),
-    Likely(
-        "The last target would lie after the end of the text. Is the number of rows (N - 1) // length?",
-        _pairs_one_row_too_many,
+    "Do your rows overlap? The next row begins where the row before it ends.": (
+        lambda ids, length: (ids[:-1].unfold(0, length, 1), ids[1:].unfold(0, length, 1))
     ),
-    Likely(
-        "Is the last full row missing? Is the number of rows (N - 1) // length?",
-        lambda ids, length: reference_training_pairs(ids[:-1], length),
-    ),
-    Likely(
-        "Do your rows overlap? The next row begins where the row before it ends.",
-        lambda ids, length: (ids[:-1].unfold(0, length, 1), ids[1:].unfold(0, length, 1)),
-    ),
-    Likely(
-        "Does the text run down the columns? Each row holds `length` neighbouring characters.",
+    "Does the text run down the columns? Each row holds `length` neighbouring characters.": (
         lambda ids, length: tuple(
             part.reshape(length, -1).T for part in reference_training_pairs(ids, length)
-        ),
+        )
     ),
-]
+}
 
 
 def _numbered(size: int, length: int) -> dict[str, Any]:
@@ -156,54 +143,42 @@ def _with_length(change: int, begin: int = 0) -> Callable[..., Tensor]:
     )
 
 
-_WRITER_LIKELY = [
-    Likely(
-        "Do you feed the last character of the prompt twice? The logits after reading it already "
-        "give the first new one.",
-        lambda step, state, prompt, *rest: _written(first=[prompt[:, -1]])(step, state, prompt, *rest),
+_WRITER_LIKELY = {
+    "Do you feed the last character of the prompt twice? The logits after reading it already "
+    "give the first new one.": (
+        lambda step, state, prompt, *rest: _written(first=[prompt[:, -1]])(step, state, prompt, *rest)
     ),
-    Likely(
-        "Is only the last character of the prompt read? The state should know all of it.",
-        lambda step, state, prompt, *rest: _written()(step, state, prompt[:, -1:], *rest),
+    "Is only the last character of the prompt read? The state should know all of it.": (
+        lambda step, state, prompt, *rest: _written()(step, state, prompt[:, -1:], *rest)
     ),
-    Likely(
-        "Is only the first character of the prompt read? The state should know all of it.",
-        lambda step, state, prompt, *rest: _written()(step, state, prompt[:, :1], *rest),
+    "Is only the first character of the prompt read? The state should know all of it.": (
+        lambda step, state, prompt, *rest: _written()(step, state, prompt[:, :1], *rest)
     ),
-    Likely(
-        "Does every step start from the first state? Hand on the state that step returns.",
-        _written(keep=False),
+    "Does every step start from the first state? Hand on the state that step returns.": _written(
+        keep=False
     ),
-    Likely(
-        "Did you pick the likeliest character yourself? What comes next is up to choose: use "
-        "choose(logits).",
-        lambda *arguments: _written()(*arguments[:-1], lambda logits: logits.argmax(dim=-1)),
+    "Did you pick the likeliest character yourself? What comes next is up to choose: use "
+    "choose(logits).": (
+        lambda *arguments: _written()(*arguments[:-1], lambda logits: logits.argmax(dim=-1))
     ),
-    Likely(
-        "Is the last character of the prompt fed again and again? Feed the newest choice.",
-        _written(feed="prompt"),
+    "Is the last character of the prompt fed again and again? Feed the newest choice.": _written(
+        feed="prompt"
     ),
-    Likely(
-        "Does your result hold the prompt as well? Only the new characters are asked for.",
+    "Does your result hold the prompt as well? Only the new characters are asked for.": (
         lambda step, state, prompt, length, choose: torch.cat(
             [prompt, reference_continue_text(step, state, prompt, length, choose)], dim=1
-        ),
+        )
     ),
-    Likely(
-        "Is the first new character missing? It comes from the logits after the prompt.",
-        _with_length(1, begin=1),
+    "Is the first new character missing? It comes from the logits after the prompt.": _with_length(
+        1, begin=1
     ),
-    Likely("Is there one character too many?", _with_length(1)),
-    Likely("Is there one character too few?", _with_length(-1)),
-    Likely(
-        "Did you stack along the first axis? The batch comes first: torch.stack(written, dim=1).",
-        lambda *arguments: torch.stack(_write(*arguments)),
+    "Is there one character too many?": _with_length(1),
+    "Is there one character too few?": _with_length(-1),
+    "Did you stack along the first axis? The batch comes first: torch.stack(written, dim=1).": (
+        lambda *arguments: torch.stack(_write(*arguments))
     ),
-    Likely(
-        "Did you return a list? Stack it to one tensor.",
-        _write,
-    ),
-]
+    "Did you return a list? Stack it to one tensor.": _write,
+}
 
 
 continue_text = Exercise(

@@ -100,10 +100,7 @@ def _by_hand(logits, u, temperature):
 _NOISE_TWICE = Likely(
     "Did you add noise a second time, or draw from the relaxed draw? The drawn word is where "
     "logit + G is largest.",
-    lambda z, u, tau: (
-        _relaxed(z, u, tau)[0],
-        (_relaxed(z, u, tau)[0] + _noise(u)).argmax(dim=-1),
-    ),
+    lambda z, u, tau: (_relaxed(z, u, tau)[0], (_relaxed(z, u, tau)[0] + _noise(u)).argmax(dim=-1)),
 )
 _OVERFLOW = Likely(
     "A low temperature makes exp overflow: use torch.softmax, or subtract the largest score first.",
@@ -140,10 +137,7 @@ _LIKELY = [
     ),
     Likely(
         "Is the noise outside of the temperature? Divide the whole sum: (logits + G) / temperature.",
-        lambda z, u, tau: (
-            (z / tau + _noise(u)).softmax(dim=-1),
-            (z / tau + _noise(u)).argmax(dim=-1),
-        ),
+        lambda z, u, tau: ((z / tau + _noise(u)).softmax(dim=-1), (z / tau + _noise(u)).argmax(dim=-1)),
     ),
     Likely(
         "Did you multiply by the temperature? Divide by it.",

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Case, Exercise, cases_of
 from seqcourse.check.inputs import normal
 from seqcourse.check.ps2.decoders import Step, plain_decoder
@@ -90,95 +89,67 @@ def _shifted_wrong(step, state, y):
     return _summed(_word_losses(unroll(step, state, y), y[:, :-1]), y[:, :-1] != PAD)
 
 
-_LIKELY = [
-    Likely(
-        "Is the target the word that was just fed? After y[:, t] the decoder is asked for y[:, t + 1].",
+_LIKELY = {
+    "Is the target the word that was just fed? After y[:, t] the decoder is asked for y[:, t + 1].": (
         _shifted_wrong,
-    ),
-    Likely(
-        "Is the target the word that was just fed? After y[:, t] the decoder is asked for y[:, t + 1].",
         _with(targets=lambda y: y[:, :-1]),
     ),
-    Likely(
-        "Does the decoder hear its own words? The teacher feeds the true ones, y[:, t].",
-        _with(own=True),
+    "Does the decoder hear its own words? The teacher feeds the true ones, y[:, t].": _with(own=True),
+    "Does every step start from the first state? Hand on the state that step returns.": _with(
+        keep=False
     ),
-    Likely(
-        "Does every step start from the first state? Hand on the state that step returns.",
-        _with(keep=False),
+    "Is the sign wrong? The loss is minus the log-probability.": _with(
+        words=lambda *a: -_word_losses(*a)
     ),
-    Likely(
-        "Is the sign wrong? The loss is minus the log-probability.",
-        _with(words=lambda *a: -_word_losses(*a)),
+    "Is the log missing? The probabilities of a sentence multiply, so their logs add up.": _with(
+        words=_picked(lambda z: z.softmax(dim=-1))
     ),
-    Likely(
-        "Is the log missing? The probabilities of a sentence multiply, so their logs add up.",
-        _with(words=_picked(lambda z: z.softmax(dim=-1))),
+    "Did you take the logits for log-probabilities? log_softmax turns the one into the other.": _with(
+        words=_picked(lambda z: z)
     ),
-    Likely(
-        "Did you take the logits for log-probabilities? log_softmax turns the one into the other.",
-        _with(words=_picked(lambda z: z)),
+    "Is the softmax over the wrong axis? It is over the words of the vocabulary: dim=-1.": _with(
+        words=_picked(lambda z: z.log_softmax(dim=1))
     ),
-    Likely(
-        "Is the softmax over the wrong axis? It is over the words of the vocabulary: dim=-1.",
-        _with(words=_picked(lambda z: z.log_softmax(dim=1))),
+    "Did you swap the two? The losses of the sentences come first, then the mean per word.": (
+        lambda *a: reference_teacher_forced_loss(*a)[::-1]
     ),
-    Likely(
-        "Did you swap the two? The losses of the sentences come first, then the mean per word.",
-        lambda *a: reference_teacher_forced_loss(*a)[::-1],
+    "Did you return the mean only? The losses of the sentences are asked for as well.": (
+        lambda *a: reference_teacher_forced_loss(*a)[1]
     ),
-    Likely(
-        "Did you return the mean only? The losses of the sentences are asked for as well.",
-        lambda *a: reference_teacher_forced_loss(*a)[1],
+    "Did you sum over the whole batch? Every sentence has its own loss, (B,).": _with(
+        end=lambda losses, real: ((losses * real).sum(), (losses * real).sum() / real.sum())
     ),
-    Likely(
-        "Did you sum over the whole batch? Every sentence has its own loss, (B,).",
-        _with(end=lambda losses, real: ((losses * real).sum(), (losses * real).sum() / real.sum())),
+    "Is the loss of a sentence a mean? It is the sum over its words.": _with(
+        end=lambda losses, real: (
+            (losses * real).sum(dim=1) / real.sum(dim=1),
+            (losses * real).sum() / real.sum(),
+        )
     ),
-    Likely(
-        "Is the loss of a sentence a mean? It is the sum over its words.",
-        _with(
-            end=lambda losses, real: (
-                (losses * real).sum(dim=1) / real.sum(dim=1),
-                (losses * real).sum() / real.sum(),
-            )
-        ),
+    "Is the <eos> missing? The decoder has to learn to stop: <eos> is a target like a word.": _with(
+        real=lambda y: (y[:, 1:] != PAD) & (y[:, 1:] != EOS)
     ),
-    Likely(
-        "Is the <eos> missing? The decoder has to learn to stop: <eos> is a target like a word.",
-        _with(real=lambda y: (y[:, 1:] != PAD) & (y[:, 1:] != EOS)),
+    "Is padding counted? Where the target is <pad> nothing was asked.": _with(
+        real=lambda y: torch.ones_like(y[:, 1:], dtype=torch.bool)
     ),
-    Likely(
-        "Is padding counted? Where the target is <pad> nothing was asked.",
-        _with(real=lambda y: torch.ones_like(y[:, 1:], dtype=torch.bool)),
+    "Is padding left out of the sum, but counted in the mean? Divide by the number of real words.": (
+        _mean(lambda kept, real: kept.mean())
     ),
-    Likely(
-        "Is padding left out of the sum, but counted in the mean? Divide by the number of real words.",
-        _mean(lambda kept, real: kept.mean()),
+    "Is padding left out of the sentences' losses, but not of the mean?": _with(
+        end=lambda losses, real: ((losses * real).sum(dim=1), losses.mean())
     ),
-    Likely(
-        "Is padding left out of the sentences' losses, but not of the mean?",
-        _with(end=lambda losses, real: ((losses * real).sum(dim=1), losses.mean())),
+    "Did you average the sentences' own means? Every word counts the same: divide the whole sum "
+    "by the number of real words of the batch.": _mean(
+        lambda kept, real: (kept.sum(dim=1) / real.sum(dim=1)).mean()
     ),
-    Likely(
-        "Did you average the sentences' own means? Every word counts the same: divide the whole sum "
-        "by the number of real words of the batch.",
-        _mean(lambda kept, real: (kept.sum(dim=1) / real.sum(dim=1)).mean()),
+    "Did you divide by the number of sentences? The mean is per word.": _mean(
+        lambda kept, real: kept.sum() / len(real)
     ),
-    Likely(
-        "Did you divide by the number of sentences? The mean is per word.",
-        _mean(lambda kept, real: kept.sum() / len(real)),
+    "Is a word after the padding's first place asked for? Look at the target, not at the input: "
+    "y[:, 1:] != PAD.": _with(real=lambda y: y[:, :-1] != PAD),
+    "Is the last column missing? There are N - 1 steps: y[:, 0] is fed first, y[:, N - 2] last.": (
+        lambda step, state, y: reference_teacher_forced_loss(step, state, y[:, :-1])
     ),
-    Likely(
-        "Is a word after the padding's first place asked for? Look at the target, not at the input: "
-        "y[:, 1:] != PAD.",
-        _with(real=lambda y: y[:, :-1] != PAD),
-    ),
-    Likely(
-        "Is the last column missing? There are N - 1 steps: y[:, 0] is fed first, y[:, N - 2] last.",
-        lambda step, state, y: reference_teacher_forced_loss(step, state, y[:, :-1]),
-    ),
-]
+}
 
 
 teacher_forced_loss = Exercise(

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.inputs import normal
 
@@ -46,60 +45,47 @@ def reference_final_states(states: Tensor, lengths: Tensor) -> Tensor:
     return _both(_last(forward, lengths), backward[:, 0])
 
 
-_FINAL_LIKELY = [
-    Likely(
-        "Did you take the last column, states[:, -1], for both directions? For a short sentence "
-        "that is padding, and the backward direction ends at the first word.",
-        lambda states, lengths: states[:, -1],
+_FINAL_LIKELY = {
+    "Did you take the last column, states[:, -1], for both directions? For a short sentence "
+    "that is padding, and the backward direction ends at the first word.": (
+        lambda states, lengths: states[:, -1]
     ),
-    Likely(
-        "Did you take the forward half from the last column? For a short sentence that is padding: "
-        "the last word stands at lengths - 1.",
-        lambda states, lengths: _both(_halves(states)[0][:, -1], _halves(states)[1][:, 0]),
+    "Did you take the forward half from the last column? For a short sentence that is padding: "
+    "the last word stands at lengths - 1.": (
+        lambda states, lengths: _both(_halves(states)[0][:, -1], _halves(states)[1][:, 0])
     ),
-    Likely(
-        "Did you take the backward half at the last word as well? The backward direction reads "
-        "from right to left, so it ends at the first word.",
-        _last,
+    "Did you take the backward half at the last word as well? The backward direction reads "
+    "from right to left, so it ends at the first word.": _last,
+    "Did you take the backward half from the last column? That is where it begins to read; it "
+    "ends at the first word.": (
+        lambda states, lengths: _both(_last(_halves(states)[0], lengths), _halves(states)[1][:, -1])
     ),
-    Likely(
-        "Did you take the backward half from the last column? That is where it begins to read; it "
-        "ends at the first word.",
-        lambda states, lengths: _both(_last(_halves(states)[0], lengths), _halves(states)[1][:, -1]),
+    "Did you swap the directions? The first half of the numbers is the forward direction, which "
+    "ends at the last word; the second half ends at the first word.": (
+        lambda states, lengths: _both(_halves(states)[0][:, 0], _last(_halves(states)[1], lengths))
     ),
-    Likely(
-        "Did you swap the directions? The first half of the numbers is the forward direction, which "
-        "ends at the last word; the second half ends at the first word.",
-        lambda states, lengths: _both(_halves(states)[0][:, 0], _last(_halves(states)[1], lengths)),
+    "Did you put the backward half first? The order is forward, backward.": (
+        lambda states, lengths: _both(_halves(states)[1][:, 0], _last(_halves(states)[0], lengths))
     ),
-    Likely(
-        "Did you put the backward half first? The order is forward, backward.",
-        lambda states, lengths: _both(_halves(states)[1][:, 0], _last(_halves(states)[0], lengths)),
+    "Counting starts at 0: the last word of a sentence stands at lengths - 1, not at lengths.": (
+        lambda states, lengths: _both(_last(_halves(states)[0], lengths, 0), _halves(states)[1][:, 0])
     ),
-    Likely(
-        "Counting starts at 0: the last word of a sentence stands at lengths - 1, not at lengths.",
-        lambda states, lengths: _both(_last(_halves(states)[0], lengths, 0), _halves(states)[1][:, 0]),
+    "Did you return the forward half only? Both directions are asked for.": (
+        lambda states, lengths: _last(_halves(states)[0], lengths)
     ),
-    Likely(
-        "Did you return the forward half only? Both directions are asked for.",
-        lambda states, lengths: _last(_halves(states)[0], lengths),
+    "Did you add the two halves? They stand side by side.": (
+        lambda states, lengths: _last(_halves(states)[0], lengths) + _halves(states)[1][:, 0]
     ),
-    Likely(
-        "Did you add the two halves? They stand side by side.",
-        lambda states, lengths: _last(_halves(states)[0], lengths) + _halves(states)[1][:, 0],
-    ),
-    Likely(
-        "states[:, lengths - 1] takes every length from every sentence, (B, B, ...). Name the row "
-        "too: states[torch.arange(B), lengths - 1].",
+    "states[:, lengths - 1] takes every length from every sentence, (B, B, ...). Name the row "
+    "too: states[torch.arange(B), lengths - 1].": (
         lambda states, lengths: torch.cat(
             [_halves(states)[0][:, lengths - 1], _halves(states)[1][:, 0]], dim=-1
-        ),
+        )
     ),
-    Likely(
-        "Did you cut the batch or the time in half? The directions are halves of the last axis.",
-        lambda states, lengths: _both(states.chunk(2, dim=1)[0][:, 0], states.chunk(2, dim=1)[1][:, 0]),
+    "Did you cut the batch or the time in half? The directions are halves of the last axis.": (
+        lambda states, lengths: _both(states.chunk(2, dim=1)[0][:, 0], states.chunk(2, dim=1)[1][:, 0])
     ),
-]
+}
 
 
 final_states = Exercise(
@@ -116,13 +102,7 @@ final_states = Exercise(
 
 
 def decoder_arguments(
-    batch: int,
-    v: int,
-    e: int,
-    s: int,
-    c: int,
-    dtype: torch.dtype = torch.float64,
-    seed: int = 0,
+    batch: int, v: int, e: int, s: int, c: int, dtype: torch.dtype = torch.float64, seed: int = 0
 ) -> dict[str, Any]:
     """Arguments of `decoder_step`: previous words, state, context, the decoder's weights."""
     sizes = {
@@ -195,68 +175,44 @@ def _embedding_per_row(tokens, s, c, embedding, *weights):
     return _decode(torch.arange(len(tokens)), s, c, embedding, *weights)
 
 
-_DECODER_LIKELY = [
-    Likely("Is the context c missing? It is an input of every step.", _without("w_c")),
-    Likely("Is the previous word missing? It is an input of every step.", _without("w_y")),
-    Likely("Is the old state s missing? It is an input of every step.", _without("w_s")),
-    Likely("Did you forget the bias b of the state?", _without("b")),
-    Likely("Did you forget the bias b_out of the logits?", _without("b_out")),
-    Likely("Did you forget both biases?", _without("b", "b_out")),
-    Likely(
-        "Did you forget the tanh around the new state?",
-        lambda *a: _decode(*a, squash=lambda x: x),
+_DECODER_LIKELY = {
+    "Is the context c missing? It is an input of every step.": _without("w_c"),
+    "Is the previous word missing? It is an input of every step.": _without("w_y"),
+    "Is the old state s missing? It is an input of every step.": _without("w_s"),
+    "Did you forget the bias b of the state?": _without("b"),
+    "Did you forget the bias b_out of the logits?": _without("b_out"),
+    "Did you forget both biases?": _without("b", "b_out"),
+    "Did you forget the tanh around the new state?": (lambda *a: _decode(*a, squash=lambda x: x)),
+    "Did you use a sigmoid in place of the tanh?": (lambda *a: _decode(*a, squash=torch.sigmoid)),
+    "Is the context added after the tanh? It belongs into the sum.": _context_behind,
+    "Do the logits come from the old state? They come from the new one.": (
+        lambda *a: _decode(*a, old=True)
     ),
-    Likely("Did you use a sigmoid in place of the tanh?", lambda *a: _decode(*a, squash=torch.sigmoid)),
-    Likely("Is the context added after the tanh? It belongs into the sum.", _context_behind),
-    Likely(
-        "Do the logits come from the old state? They come from the new one.",
-        lambda *a: _decode(*a, old=True),
+    "Did you return probabilities? Logits are the scores before the softmax.": _first_logits(
+        lambda z: z.softmax(dim=-1)
     ),
-    Likely(
-        "Did you return probabilities? Logits are the scores before the softmax.",
-        _first_logits(lambda z: z.softmax(dim=-1)),
+    "Did you return log-probabilities? Logits are the scores before the softmax.": _first_logits(
+        lambda z: z.log_softmax(dim=-1)
     ),
-    Likely(
-        "Did you return log-probabilities? Logits are the scores before the softmax.",
-        _first_logits(lambda z: z.log_softmax(dim=-1)),
+    "Is there a tanh around the logits? Only the state has one.": _first_logits(torch.tanh),
+    "Did you return the most likely word? The logits of all words are asked for.": _first_logits(
+        lambda z: z.argmax(dim=-1)
     ),
-    Likely("Is there a tanh around the logits? Only the state has one.", _first_logits(torch.tanh)),
-    Likely(
-        "Did you return the most likely word? The logits of all words are asked for.",
-        _first_logits(lambda z: z.argmax(dim=-1)),
+    "Did you return the state first? The order is logits, state.": (lambda *a: _decode(*a)[::-1]),
+    "Did you return the logits only? The next step needs the new state.": (lambda *a: _decode(*a)[0]),
+    "Did you return the old state? The next step needs the new one.": (
+        lambda tokens, s, *rest: (_decode(tokens, s, *rest)[0], s)
     ),
-    Likely(
-        "Did you return the state first? The order is logits, state.",
-        lambda *a: _decode(*a)[::-1],
+    "Did you forget to transpose w_s? It has one row per entry of the new state: s @ w_s.T.": (
+        _w_s_untransposed
     ),
-    Likely(
-        "Did you return the logits only? The next step needs the new state.",
-        lambda *a: _decode(*a)[0],
-    ),
-    Likely(
-        "Did you return the old state? The next step needs the new one.",
-        lambda tokens, s, *rest: (_decode(tokens, s, *rest)[0], s),
-    ),
-    Likely(
-        "Did you forget to transpose w_s? It has one row per entry of the new state: s @ w_s.T.",
-        _w_s_untransposed,
-    ),
-    Likely(
-        "Did you forget to transpose the matrices? They have one row per entry of the result: "
-        "c @ w_c.T.",
-        _untransposed,
-    ),
-    Likely(
-        "Did you multiply with the ids themselves? A word's vector is its row of the embedding: "
-        "embedding[tokens].",
-        _no_embedding,
-    ),
-    Likely(
-        "Did you take the first B rows of the embedding? Take the rows of these words: "
-        "embedding[tokens].",
-        _embedding_per_row,
-    ),
-]
+    "Did you forget to transpose the matrices? They have one row per entry of the result: "
+    "c @ w_c.T.": _untransposed,
+    "Did you multiply with the ids themselves? A word's vector is its row of the embedding: "
+    "embedding[tokens].": _no_embedding,
+    "Did you take the first B rows of the embedding? Take the rows of these words: "
+    "embedding[tokens].": _embedding_per_row,
+}
 
 
 decoder_step = Exercise(

@@ -135,10 +135,7 @@ _CERTAIN = [
         "one after what it really heard.",
         _two_passes,
     ),
-    Likely(
-        "Is the mixture written down but never fed? Hand it to step.",
-        _heard_only,
-    ),
+    Likely("Is the mixture written down but never fed? Hand it to step.", _heard_only),
     Likely(
         "Is the first word not <sos>? At the first step there is no own word yet: feed y[:, 0].",
         _sure(first=False),

@@ -141,10 +141,7 @@ def _edited(*arguments, edit):
 
 
 BEAM_SEARCH = [
-    Likely(
-        "Do you follow one path only? The beam keeps the beam_width best ones.",
-        one_path,
-    ),
+    Likely("Do you follow one path only? The beam keeps the beam_width best ones.", one_path),
     Likely(
         "Did you add up logits? log_softmax turns them into log-probabilities.",
         variant(grow=_grow_by(scores=lambda z: z)),
@@ -162,10 +159,7 @@ BEAM_SEARCH = [
         "Is only the newest log-probability kept? A path's is the sum over all its words.",
         variant(grow=_grow_by(add=lambda one, other: other)),
     ),
-    Likely(
-        "Do finished paths grow on? A path that ended in <eos> stays as it is.",
-        variant(go_on=True),
-    ),
+    Likely("Do finished paths grow on? A path that ended in <eos> stays as it is.", variant(go_on=True)),
     Likely(
         "Do finished paths go out of the beam? They keep their place and compete as they are.",
         variant(stay=False),
@@ -237,10 +231,7 @@ BEAM_SEARCH = [
             step, state, width, max_len + 1, alpha
         ),
     ),
-    Likely(
-        "Did you return log_prob as it is? The score is log_prob / L**alpha.",
-        _log_prob_returned,
-    ),
+    Likely("Did you return log_prob as it is? The score is log_prob / L**alpha.", _log_prob_returned),
     Likely(
         "Is the score a positive number? A log-probability is below 0.",
         lambda *a: (reference_beam_search(*a)[0], -reference_beam_search(*a)[1]),

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import normal
 from seqcourse.check.ps2.decoders import Step, ending_decoder
@@ -79,51 +78,35 @@ def _with_first(step, state, first, max_len):
     return torch.cat([first[:, None], reference_greedy(step, state, first, max_len)], dim=1)
 
 
-_LIKELY = [
-    Likely(
-        "Does every step start from the first state? Hand on the state that step returns.",
-        _variant(keep=False),
+_LIKELY = {
+    "Does every step start from the first state? Hand on the state that step returns.": _variant(
+        keep=False
     ),
-    Likely("Is <sos> fed again and again? Feed the newest word.", _variant(own=False)),
-    Likely("Did you take the unlikeliest word? It is argmax.", _variant(choose=lambda z: z.argmin(-1))),
-    Likely(
-        "Does a sentence go on after its <eos>? From there on its row is <pad>.",
+    "Is <sos> fed again and again? Feed the newest word.": _variant(own=False),
+    "Did you take the unlikeliest word? It is argmax.": _variant(choose=lambda z: z.argmin(-1)),
+    "Does a sentence go on after its <eos>? From there on its row is <pad>.": (
         _variant(fill=None),
-    ),
-    Likely(
-        "Does a sentence go on after its <eos>? From there on its row is <pad>.",
         _variant(fill=None, until=None),
     ),
-    Likely(
-        "Is a finished row filled with <eos>? It has one <eos>, then <pad>.",
-        _variant(fill=EOS),
+    "Is a finished row filled with <eos>? It has one <eos>, then <pad>.": _variant(fill=EOS),
+    "Does the loop stop when the first sentence ends? It goes on until all have ended.": _variant(
+        until=torch.any
     ),
-    Likely(
-        "Does the loop stop when the first sentence ends? It goes on until all have ended.",
-        _variant(until=torch.any),
+    "Does the loop always run to max_len? When all sentences have ended it stops: no column is "
+    "<pad> in every row.": _variant(until=None),
+    "Did you leave out the <eos>? It is part of the result.": (_without_eos, _eos_column_missing),
+    "Does your result begin with <sos>? Only what was written is asked for.": _with_first,
+    "Is there one word too few? max_len words may be written.": (
+        lambda step, state, first, max_len: _variant()(step, state, first, max_len - 1)
     ),
-    Likely(
-        "Does the loop always run to max_len? When all sentences have ended it stops: no column is "
-        "<pad> in every row.",
-        _variant(until=None),
+    "Is there one word too many? At most max_len words may be written.": (
+        lambda step, state, first, max_len: _variant()(step, state, first, max_len + 1)
     ),
-    Likely("Did you leave out the <eos>? It is part of the result.", _without_eos),
-    Likely("Did you leave out the <eos>? It is part of the result.", _eos_column_missing),
-    Likely("Does your result begin with <sos>? Only what was written is asked for.", _with_first),
-    Likely(
-        "Is there one word too few? max_len words may be written.",
-        lambda step, state, first, max_len: _variant()(step, state, first, max_len - 1),
+    "Did you stack along the first axis? The batch comes first: torch.stack(written, dim=1).": (
+        lambda *arguments: torch.stack(_columns(*arguments))
     ),
-    Likely(
-        "Is there one word too many? At most max_len words may be written.",
-        lambda step, state, first, max_len: _variant()(step, state, first, max_len + 1),
-    ),
-    Likely(
-        "Did you stack along the first axis? The batch comes first: torch.stack(written, dim=1).",
-        lambda *arguments: torch.stack(_columns(*arguments)),
-    ),
-    Likely("Did you return a list? Stack it to one tensor.", _columns),
-]
+    "Did you return a list? Stack it to one tensor.": _columns,
+}
 
 
 greedy = Exercise(

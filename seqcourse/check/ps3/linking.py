@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely, Mistake, outcome
+from seqcourse.check.compare import Mistake, outcome
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import normal
 from seqcourse.check.values import whole
@@ -34,49 +34,40 @@ def reference_links(weights: Tensor, length: int) -> set[Link]:
     return {(i, t) for t, i in enumerate(found) if i < length}
 
 
-_LIKELY = [
-    Likely(
-        "Is it (target, source)? A link names the source word first.",
-        lambda weights, length: {(t, i) for i, t in reference_links(weights, length)},
+_LIKELY = {
+    "Is it (target, source)? A link names the source word first.": (
+        lambda weights, length: {(t, i) for i, t in reference_links(weights, length)}
     ),
-    Likely(
-        "Does a target word that rests on <eos> or padding get a link? If the largest weight of the "
-        "whole row is in a column from `length` on, there is none.",
-        lambda weights, length: reference_links(weights[:, :length], length),
+    "Does a target word that rests on <eos> or padding get a link? If the largest weight of the "
+    "whole row is in a column from `length` on, there is none.": (
+        lambda weights, length: reference_links(weights[:, :length], length)
     ),
-    Likely(
-        "Is there a link to <eos> or padding? Columns from `length` on are no words.",
-        lambda weights, length: reference_links(weights, weights.shape[1]),
+    "Is there a link to <eos> or padding? Columns from `length` on are no words.": (
+        lambda weights, length: reference_links(weights, weights.shape[1])
     ),
-    Likely(
-        "Is column number `length` taken for a word? The words are columns 0 to length - 1.",
-        lambda weights, length: reference_links(weights, length + 1),
+    "Is column number `length` taken for a word? The words are columns 0 to length - 1.": (
+        lambda weights, length: reference_links(weights, length + 1)
     ),
-    Likely(
-        "Does every source word choose a target word (argmax over the rows)? Every target word "
-        "chooses a source word: argmax(dim=1).",
+    "Does every source word choose a target word (argmax over the rows)? Every target word "
+    "chooses a source word: argmax(dim=1).": (
         lambda weights, length: {
             (i, t) for i, t in enumerate(weights.argmax(dim=0).tolist()) if i < length
-        },
+        }
     ),
-    Likely(
-        "Did you link all weights above one half? A target word's link is its largest weight, "
-        "however small.",
-        lambda weights, length: {(i, t) for t, i in (weights > 0.5).nonzero().tolist() if i < length},
+    "Did you link all weights above one half? A target word's link is its largest weight, "
+    "however small.": (
+        lambda weights, length: {(i, t) for t, i in (weights > 0.5).nonzero().tolist() if i < length}
     ),
-    Likely(
-        "Do you count from 1? Positions are counted from 0.",
-        lambda weights, length: {(i + 1, t + 1) for i, t in reference_links(weights, length)},
+    "Do you count from 1? Positions are counted from 0.": (
+        lambda weights, length: {(i + 1, t + 1) for i, t in reference_links(weights, length)}
     ),
-    Likely(
-        "Is it a list? A set of pairs is asked for: set(...), or {(i, t) for ...}.",
-        lambda weights, length: sorted(reference_links(weights, length), key=lambda link: link[1]),
+    "Is it a list? A set of pairs is asked for: set(...), or {(i, t) for ...}.": (
+        lambda weights, length: sorted(reference_links(weights, length), key=lambda link: link[1])
     ),
-    Likely(
-        "Do the rows belong to the word before? Row t belongs to target word t.",
-        lambda weights, length: {(i, t - 1) for i, t in reference_links(weights, length) if t > 0},
+    "Do the rows belong to the word before? Row t belongs to target word t.": (
+        lambda weights, length: {(i, t - 1) for i, t in reference_links(weights, length) if t > 0}
     ),
-]
+}
 
 
 def _look(student: Callable[..., Any]) -> None:

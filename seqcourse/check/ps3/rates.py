@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy
 
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Case, Exercise, cases_of
 from seqcourse.check.ps3.linking import Link
 
@@ -59,57 +58,40 @@ def _mean_of_rates(predicted, sure, possible):
     return sum(reference_alignment_error_rate([a], [s], [p]) for a, s, p in rows) / len(rows)
 
 
-_LIKELY = [
-    Likely(
-        "Is it the share of right links? The error rate is 1 minus that.",
-        lambda predicted, sure, possible: 1 - reference_alignment_error_rate(predicted, sure, possible),
+_LIKELY = {
+    "Is it the share of right links? The error rate is 1 minus that.": (
+        lambda predicted, sure, possible: 1 - reference_alignment_error_rate(predicted, sure, possible)
     ),
-    Likely(
-        "Is it the mean of the sentences' rates? Add up the counts of all sentences first, then divide.",
-        _mean_of_rates,
+    "Is it the mean of the sentences' rates? Add up the counts of all sentences first, then divide.": (
+        _mean_of_rates
     ),
-    Likely(
-        "Do you count the first sentence only?",
+    "Do you count the first sentence only?": (
         lambda predicted, sure, possible: reference_alignment_error_rate(
             predicted[:1], sure[:1], possible[:1]
-        ),
+        )
     ),
-    Likely(
-        "Is |A| + |P| under the fraction? It is |A| + |S|.",
-        _rate(_right, lambda a, s, p: len(a) + len(p)),
+    "Is |A| + |P| under the fraction? It is |A| + |S|.": _rate(_right, lambda a, s, p: len(a) + len(p)),
+    "Is |A| alone under the fraction? It is |A| + |S|.": _rate(_right, lambda a, s, p: len(a)),
+    "Is the number of links in A or S under the fraction? It is |A| + |S|: what is in both "
+    "counts twice.": _rate(_right, lambda a, s, p: len(a | s)),
+    "Do the possible links leave out the sure ones? S is a part of P, and |A & P| counts them "
+    "again.": _rate(lambda a, s, p: len(a & s) + len(a & (p - s)), _size),
+    "Is |A & P| missing above the fraction? Possible links that were made count as right.": _rate(
+        lambda a, s, p: len(a & s), _size
     ),
-    Likely("Is |A| alone under the fraction? It is |A| + |S|.", _rate(_right, lambda a, s, p: len(a))),
-    Likely(
-        "Is the number of links in A or S under the fraction? It is |A| + |S|: what is in both "
-        "counts twice.",
-        _rate(_right, lambda a, s, p: len(a | s)),
+    "Is |A & S| counted twice? The second count is |A & P|.": _rate(
+        lambda a, s, p: 2 * len(a & s), _size
     ),
-    Likely(
-        "Do the possible links leave out the sure ones? S is a part of P, and |A & P| counts them "
-        "again.",
-        _rate(lambda a, s, p: len(a & s) + len(a & (p - s)), _size),
+    "Is |A & P| counted twice? The first count is |A & S|.": _rate(
+        lambda a, s, p: 2 * len(a & p), _size
     ),
-    Likely(
-        "Is |A & P| missing above the fraction? Possible links that were made count as right.",
-        _rate(lambda a, s, p: len(a & s), _size),
+    "Sets meet with &, not with +: a & s. The number of links is len(...).": (
+        lambda predicted, sure, possible: predicted[0] + sure[0]
     ),
-    Likely(
-        "Is |A & S| counted twice? The second count is |A & P|.",
-        _rate(lambda a, s, p: 2 * len(a & s), _size),
+    "predicted, sure and possible are lists with one set per sentence: go through them with zip.": (
+        lambda predicted, sure, possible: len(predicted & sure)
     ),
-    Likely(
-        "Is |A & P| counted twice? The first count is |A & S|.",
-        _rate(lambda a, s, p: 2 * len(a & p), _size),
-    ),
-    Likely(
-        "Sets meet with &, not with +: a & s. The number of links is len(...).",
-        lambda predicted, sure, possible: predicted[0] + sure[0],
-    ),
-    Likely(
-        "predicted, sure and possible are lists with one set per sentence: go through them with zip.",
-        lambda predicted, sure, possible: len(predicted & sure),
-    ),
-]
+}
 
 
 def _handmade() -> dict[str, Any]:

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 
@@ -53,53 +52,39 @@ def _cosine(s, h, w):
     return _dots(s, h, None) / (s.norm(dim=-1, keepdim=True) * h.norm(dim=-1))
 
 
-_GENERAL_LIKELY = [
-    Likely(
-        "Is W the wrong way round? It is (D_H, D_S) and turns s into something as wide as h: s @ w.T.",
-        lambda s, h, w: _dots(s if w is None else s @ w, h, None),
+_GENERAL_LIKELY = {
+    "Is W the wrong way round? It is (D_H, D_S) and turns s into something as wide as h: s @ w.T.": (
+        lambda s, h, w: _dots(s if w is None else s @ w, h, None)
     ),
-    Likely(
-        "Does your code use w at all? When it is given, the score is h_i . W s.",
-        lambda s, h, w: (h * s[:, None]).sum(dim=-1),
+    "Does your code use w at all? When it is given, the score is h_i . W s.": (
+        (lambda s, h, w: (h * s[:, None]).sum(dim=-1)),
+        (lambda s, h, w: (h @ s[:, :, None])[:, :, 0]),
+        (lambda s, h, w: torch.einsum("bd,btd->bt", s, h)),
     ),
-    Likely(
-        "Does your code use w at all? When it is given, the score is h_i . W s.",
-        lambda s, h, w: (h @ s[:, :, None])[:, :, 0],
+    "Without w (None) the score is the plain dot product: ask `if w is None` first.": (
+        lambda s, h, w: ((s @ w.T)[:, None] * h).sum(dim=-1)
     ),
-    Likely(
-        "Does your code use w at all? When it is given, the score is h_i . W s.",
-        lambda s, h, w: torch.einsum("bd,btd->bt", s, h),
+    "Did you divide by the root of the width? That belongs to the next chapter.": (
+        lambda s, h, w: _dots(s, h, w) / h.shape[-1] ** 0.5
     ),
-    Likely(
-        "Without w (None) the score is the plain dot product: ask `if w is None` first.",
-        lambda s, h, w: ((s @ w.T)[:, None] * h).sum(dim=-1),
+    "Is it the mean of the products? The dot product is their sum.": (
+        lambda s, h, w: _dots(s, h, w) / h.shape[-1]
     ),
-    Likely(
-        "Did you divide by the root of the width? That belongs to the next chapter.",
-        lambda s, h, w: _dots(s, h, w) / h.shape[-1] ** 0.5,
+    "Did you divide by the lengths of the vectors? The dot product is left as it is.": _cosine,
+    _SOFTMAX: (lambda s, h, w: _dots(s, h, w).softmax(dim=-1)),
+    "Is the sum over the entries missing? A score is one number per position.": (
+        lambda s, h, w: h * _bridged(s, w)[:, None]
     ),
-    Likely(
-        "Is it the mean of the products? The dot product is their sum.",
-        lambda s, h, w: _dots(s, h, w) / h.shape[-1],
+    "Did you sum over the positions? Sum over the entries of the states, dim=-1.": (
+        lambda s, h, w: (h * _bridged(s, w)[:, None]).sum(dim=1)
     ),
-    Likely("Did you divide by the lengths of the vectors? The dot product is left as it is.", _cosine),
-    Likely(_SOFTMAX, lambda s, h, w: _dots(s, h, w).softmax(dim=-1)),
-    Likely(
-        "Is the sum over the entries missing? A score is one number per position.",
-        lambda s, h, w: h * _bridged(s, w)[:, None],
+    _PAIRS: (lambda s, h, w: h @ _bridged(s, w).T),
+    _AXIS: (lambda s, h, w: (h * _bridged(s, w)).sum(dim=-1)),
+    _AXIS + " As a matrix product: h @ s[:, :, None].": (lambda s, h, w: h @ _bridged(s, w)),
+    "Does every sequence get the scores of the first decoder state?": (
+        lambda s, h, w: h @ _bridged(s, w)[0]
     ),
-    Likely(
-        "Did you sum over the positions? Sum over the entries of the states, dim=-1.",
-        lambda s, h, w: (h * _bridged(s, w)[:, None]).sum(dim=1),
-    ),
-    Likely(_PAIRS, lambda s, h, w: h @ _bridged(s, w).T),
-    Likely(_AXIS, lambda s, h, w: (h * _bridged(s, w)).sum(dim=-1)),
-    Likely(_AXIS + " As a matrix product: h @ s[:, :, None].", lambda s, h, w: h @ _bridged(s, w)),
-    Likely(
-        "Does every sequence get the scores of the first decoder state?",
-        lambda s, h, w: h @ _bridged(s, w)[0],
-    ),
-]
+}
 
 
 general_score = Exercise(
@@ -150,62 +135,45 @@ def _hidden(s: Tensor, h: Tensor, w_s: Tensor, w_h: Tensor) -> Tensor:
     return (s @ w_s.T)[:, None] + h @ w_h.T
 
 
-_ADDITIVE_LIKELY = [
-    Likely(
-        "Is the tanh missing? Without it W_s s adds the same number to every position.",
-        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h) @ v,
+_ADDITIVE_LIKELY = {
+    "Is the tanh missing? Without it W_s s adds the same number to every position.": (
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h) @ v
     ),
-    Likely(
-        "Is the tanh outside? It comes before the product with v.",
-        lambda s, h, w_s, w_h, v: torch.tanh(_hidden(s, h, w_s, w_h) @ v),
+    "Is the tanh outside? It comes before the product with v.": (
+        lambda s, h, w_s, w_h, v: torch.tanh(_hidden(s, h, w_s, w_h) @ v)
     ),
-    Likely(
-        "Did you take a tanh of each part? The tanh is of the sum.",
-        lambda s, h, w_s, w_h, v: ((s @ w_s.T).tanh()[:, None] + (h @ w_h.T).tanh()) @ v,
+    "Did you take a tanh of each part? The tanh is of the sum.": (
+        lambda s, h, w_s, w_h, v: ((s @ w_s.T).tanh()[:, None] + (h @ w_h.T).tanh()) @ v
     ),
-    Likely(
-        "Did you use a sigmoid in place of the tanh?",
-        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).sigmoid() @ v,
+    "Did you use a sigmoid in place of the tanh?": (
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).sigmoid() @ v
     ),
-    Likely(
-        "Did you use relu in place of the tanh? relu belongs to the other half of the exercise.",
-        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).relu() @ v,
+    "Did you use relu in place of the tanh? relu belongs to the other half of the exercise.": (
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).relu() @ v
     ),
-    Likely(
-        "Did you forget v? It weighs the D_A entries before they are summed.",
-        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).tanh().sum(dim=-1),
+    "Did you forget v? It weighs the D_A entries before they are summed.": (
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).tanh().sum(dim=-1)
     ),
-    Likely(
-        "Is the sum over the D_A entries missing? The product with v is a dot product.",
-        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).tanh() * v,
+    "Is the sum over the D_A entries missing? The product with v is a dot product.": (
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).tanh() * v
     ),
-    Likely(
-        "Did you swap the matrices? w_s belongs to s, w_h to h.",
-        lambda s, h, w_s, w_h, v: _hidden(s, h, w_h, w_s).tanh() @ v,
+    "Did you swap the matrices? w_s belongs to s, w_h to h.": (
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_h, w_s).tanh() @ v
     ),
-    Likely(
-        "Did you forget to transpose the matrices? One row per entry of the result: s @ w_s.T.",
-        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s.T, w_h.T).tanh() @ v,
+    "Did you forget to transpose the matrices? One row per entry of the result: s @ w_s.T.": (
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s.T, w_h.T).tanh() @ v
     ),
-    Likely(
-        "W_s s is (B, D_A) and W_h h is (B, T, D_A): the first needs an axis for the positions, "
-        "[:, None].",
-        lambda s, h, w_s, w_h, v: torch.tanh(s @ w_s.T + h @ w_h.T) @ v,
+    "W_s s is (B, D_A) and W_h h is (B, T, D_A): the first needs an axis for the positions, "
+    "[:, None].": (lambda s, h, w_s, w_h, v: torch.tanh(s @ w_s.T + h @ w_h.T) @ v),
+    "Is the decoder state s missing in the sum?": (lambda s, h, w_s, w_h, v: torch.tanh(h @ w_h.T) @ v),
+    "Are the encoder states h missing in the sum? Every position gets the same score.": (
+        lambda s, h, w_s, w_h, v: _hidden(s, 0 * h, w_s, w_h).tanh() @ v
     ),
-    Likely(
-        "Is the decoder state s missing in the sum?",
-        lambda s, h, w_s, w_h, v: torch.tanh(h @ w_h.T) @ v,
+    _SOFTMAX: (lambda s, h, w_s, w_h, v: (_hidden(s, h, w_s, w_h).tanh() @ v).softmax(dim=-1)),
+    "Does every sequence get the decoder state of the first one?": (
+        lambda s, h, w_s, w_h, v: _hidden(s[:1], h, w_s, w_h).tanh() @ v
     ),
-    Likely(
-        "Are the encoder states h missing in the sum? Every position gets the same score.",
-        lambda s, h, w_s, w_h, v: _hidden(s, 0 * h, w_s, w_h).tanh() @ v,
-    ),
-    Likely(_SOFTMAX, lambda s, h, w_s, w_h, v: (_hidden(s, h, w_s, w_h).tanh() @ v).softmax(dim=-1)),
-    Likely(
-        "Does every sequence get the decoder state of the first one?",
-        lambda s, h, w_s, w_h, v: _hidden(s[:1], h, w_s, w_h).tanh() @ v,
-    ),
-]
+}
 
 
 additive_score = Exercise(
@@ -262,58 +230,36 @@ def _mlp_swapped(s, h, w1, b1, w2, b2):
     return torch.relu(both @ w1.T + b1) @ w2 + b2
 
 
-_MLP_LIKELY = [
-    Likely(
-        "Is the order [s; h]? The columns of w1 belong to h first, then to s: [h; s].",
-        _mlp_swapped,
+_MLP_LIKELY = {
+    "Is the order [s; h]? The columns of w1 belong to h first, then to s: [h; s].": _mlp_swapped,
+    "Did you forget the bias of the hidden layer, b1?": (
+        lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, 0, w2, b2)
     ),
-    Likely(
-        "Did you forget the bias of the hidden layer, b1?",
-        lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, 0, w2, b2),
+    "Did you forget the bias of the output, b2?": (
+        lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, b1, w2, 0)
     ),
-    Likely(
-        "Did you forget the bias of the output, b2?",
-        lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, b1, w2, 0),
+    "Did you forget both biases?": (lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, 0, w2, 0)),
+    "Is the relu missing? Without it two layers are one.": (lambda *a: _mlp(*a, squash=lambda x: x)),
+    "Did you use tanh? The hidden layer has a relu.": (lambda *a: _mlp(*a, squash=torch.tanh)),
+    "Is there a relu at the end? A score may be negative; the relu is in the hidden layer only.": (
+        lambda *a: _mlp(*a).relu()
     ),
-    Likely(
-        "Did you forget both biases?",
-        lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, 0, w2, 0),
+    "Is the relu at the end? It belongs to the hidden layer, before w2.": (
+        lambda *a: _mlp(*a, squash=lambda x: x).relu()
     ),
-    Likely(
-        "Is the relu missing? Without it two layers are one.",
-        lambda *a: _mlp(*a, squash=lambda x: x),
+    "h has three axes and s has two: s must be repeated for every position first, "
+    "s[:, None].expand(-1, T, -1).": (lambda s, h, w1, b1, w2, b2: torch.cat([h, s], dim=-1)),
+    "s[:, None] stands at one position only: expand(-1, T, -1) repeats it for all of them.": (
+        lambda s, h, w1, b1, w2, b2: torch.cat([h, s[:, None]], dim=-1)
     ),
-    Likely(
-        "Did you use tanh? The hidden layer has a relu.",
-        lambda *a: _mlp(*a, squash=torch.tanh),
+    "Did you forget to transpose w1? It has one row per hidden unit: x @ w1.T.": (
+        lambda s, h, w1, b1, w2, b2: torch.relu(_side_by_side(s, h) @ w1 + b1) @ w2 + b2
     ),
-    Likely(
-        "Is there a relu at the end? A score may be negative; the relu is in the hidden layer only.",
-        lambda *a: _mlp(*a).relu(),
+    _SOFTMAX: (lambda *a: _mlp(*a).softmax(dim=-1)),
+    "Does every sequence get the decoder state of the first one?": (
+        lambda s, h, *weights: _mlp(s[:1].expand(len(s), -1), h, *weights)
     ),
-    Likely(
-        "Is the relu at the end? It belongs to the hidden layer, before w2.",
-        lambda *a: _mlp(*a, squash=lambda x: x).relu(),
-    ),
-    Likely(
-        "h has three axes and s has two: s must be repeated for every position first, "
-        "s[:, None].expand(-1, T, -1).",
-        lambda s, h, w1, b1, w2, b2: torch.cat([h, s], dim=-1),
-    ),
-    Likely(
-        "s[:, None] stands at one position only: expand(-1, T, -1) repeats it for all of them.",
-        lambda s, h, w1, b1, w2, b2: torch.cat([h, s[:, None]], dim=-1),
-    ),
-    Likely(
-        "Did you forget to transpose w1? It has one row per hidden unit: x @ w1.T.",
-        lambda s, h, w1, b1, w2, b2: torch.relu(_side_by_side(s, h) @ w1 + b1) @ w2 + b2,
-    ),
-    Likely(_SOFTMAX, lambda *a: _mlp(*a).softmax(dim=-1)),
-    Likely(
-        "Does every sequence get the decoder state of the first one?",
-        lambda s, h, *weights: _mlp(s[:1].expand(len(s), -1), h, *weights),
-    ),
-]
+}
 
 
 mlp_score = Exercise(

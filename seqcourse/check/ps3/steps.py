@@ -78,90 +78,59 @@ def _highest(score, s, h, mask):
     return h[torch.arange(len(h)), weights.argmax(dim=-1)], weights
 
 
-_ATTEND_LIKELY = [
-    Likely(
-        "Is the softmax over the batch? Each row of weights sums to 1: dim=-1.",
-        _attending(lambda e, mask: functional.softmax(e, 0, mask)),
+_ATTEND_LIKELY = {
+    "Is the softmax over the batch? Each row of weights sums to 1: dim=-1.": _attending(
+        lambda e, mask: functional.softmax(e, 0, mask)
     ),
-    Likely(
-        "Did you return the weights first? The order is context, weights.",
-        lambda *arguments: reference_attend(*arguments)[::-1],
+    "Did you return the weights first? The order is context, weights.": (
+        lambda *arguments: reference_attend(*arguments)[::-1]
     ),
-    Likely(
-        "Did you return the context only? The weights are asked for as well.",
-        lambda *arguments: reference_attend(*arguments)[0],
+    "Did you return the context only? The weights are asked for as well.": (
+        lambda *arguments: reference_attend(*arguments)[0]
     ),
-    Likely(
-        "Did you return the weights only? The context is asked for as well.",
-        lambda *arguments: reference_attend(*arguments)[1],
+    "Did you return the weights only? The context is asked for as well.": (
+        lambda *arguments: reference_attend(*arguments)[1]
     ),
-    Likely(
-        "Did you return raw scores in place of the weights? They come after the softmax.",
+    "Did you return raw scores in place of the weights? They come after the softmax.": (
         lambda score, s, h, mask: (
             reference_attend(score, s, h, mask)[0],
             score(s, h).masked_fill(~mask, float("-inf")),
-        ),
+        )
     ),
-    Likely(
-        "Is the softmax missing? The raw scores are no weights: they do not sum to 1.",
-        _attending(lambda e, mask: e.masked_fill(~mask, 0.0)),
+    "Is the softmax missing? The raw scores are no weights: they do not sum to 1.": _attending(
+        lambda e, mask: e.masked_fill(~mask, 0.0)
     ),
-    Likely(
-        "Did you take the state with the highest weight? The context is the weighted sum of all.",
-        _highest,
-    ),
-    Likely(
-        "Did you divide by T, as mean() does? The weights sum to 1 already.",
+    "Did you take the state with the highest weight? The context is the weighted sum of all.": _highest,
+    "Did you divide by T, as mean() does? The weights sum to 1 already.": (
         lambda score, s, h, mask: (
             reference_attend(score, s, h, mask)[0] / h.shape[1],
             reference_attend(score, s, h, mask)[1],
-        ),
+        )
     ),
-    Likely(
-        "score takes the decoder state first: score(s, h).",
-        lambda score, s, h, mask: score(h, s),
+    "score takes the decoder state first: score(s, h).": (lambda score, s, h, mask: score(h, s)),
+    "Does exp() overflow? Subtract the largest score of each row, as in exercise 2.": _attending(
+        lambda e, mask: (
+            e.masked_fill(~mask, float("-inf")).exp()
+            / e.masked_fill(~mask, float("-inf")).exp().sum(dim=-1, keepdim=True)
+        )
     ),
-    Likely(
-        "Does exp() overflow? Subtract the largest score of each row, as in exercise 2.",
-        _attending(
-            lambda e, mask: (
-                e.masked_fill(~mask, float("-inf")).exp()
-                / e.masked_fill(~mask, float("-inf")).exp().sum(dim=-1, keepdim=True)
-            )
-        ),
+    "Does padding get a weight? The mask goes into the softmax.": _attending(
+        lambda e, mask: functional.softmax(e)
     ),
-    Likely(
-        "Does padding get a weight? The mask goes into the softmax.",
-        _attending(lambda e, mask: functional.softmax(e)),
+    "Did you mask after the softmax? The rows then sum to less than 1: the scores of padding "
+    "become -inf before it.": _attending(lambda e, mask: functional.softmax(e) * mask),
+    "Did you set the scores of padding to 0? exp(0) is 1: padding is attended to. Use -inf.": _attending(
+        lambda e, mask: functional.softmax(e.masked_fill(~mask, 0.0))
     ),
-    Likely(
-        "Did you mask after the softmax? The rows then sum to less than 1: the scores of padding "
-        "become -inf before it.",
-        _attending(lambda e, mask: functional.softmax(e) * mask),
-    ),
-    Likely(
-        "Did you set the scores of padding to 0? exp(0) is 1: padding is attended to. Use -inf.",
-        _attending(lambda e, mask: functional.softmax(e.masked_fill(~mask, 0.0))),
-    ),
-    Likely(
-        "Is the mask the wrong way round? True means may attend.",
+    "Is the mask the wrong way round? True means may attend.": (
         _attending(lambda e, mask: torch.softmax(e.masked_fill(mask, float("-inf")), dim=-1)),
-    ),
-    Likely(
-        "Is the mask the wrong way round? True means may attend.",
         _attending(lambda e, mask: functional.softmax(e, mask=~mask)),
     ),
-    Likely(
-        "Did you mask the states and leave the weights as they are? Padding has already taken its "
-        "share of the weights.",
-        _states_masked,
-    ),
-    Likely(
-        "Did you set the states of padding to zero? Their scores are not -inf by that: padding is "
-        "still attended to.",
-        _states_zeroed,
-    ),
-]
+    "Did you mask the states and leave the weights as they are? Padding has already taken its "
+    "share of the weights.": _states_masked,
+    "Did you set the states of padding to zero? Their scores are not -inf by that: padding is "
+    "still attended to.": _states_zeroed,
+}
 
 
 attend = Exercise(
@@ -265,8 +234,7 @@ def _cell_swapped(y, s, h, mask, attend, cell, readout):
 
 _DECODER_LIKELY = [
     Likely(
-        "Is the order of the cell's input [c; y]? The word comes first: [y; c].",
-        _decoding(into="cy"),
+        "Is the order of the cell's input [c; y]? The word comes first: [y; c].", _decoding(into="cy")
     ),
     *(
         Likely(
@@ -275,18 +243,14 @@ _DECODER_LIKELY = [
         )
         for order in ("syc", "csy", "cys", "ysc", "ycs")
     ),
-    Likely(
-        "Does the readout get the old state? It gets the new one, s_t.",
-        _decoding(out="ocy"),
-    ),
+    Likely("Does the readout get the old state? It gets the new one, s_t.", _decoding(out="ocy")),
     Likely(
         "Did you attend a second time, with the new state s_t? The context and the weights are "
         "those of s_{t-1}, the state before the step.",
         _decoding(again=True),
     ),
     Likely(
-        "Are the weights those of the new state s_t? Return those that made the context.",
-        _weights_again,
+        "Are the weights those of the new state s_t? Return those that made the context.", _weights_again
     ),
     Likely(
         "Did you return the old state? The next step needs the new one.",
@@ -316,22 +280,15 @@ _DECODER_LIKELY = [
         "Does the readout get the state only? It gets [s; c; y].",
         lambda *arguments: arguments[-1](arguments[1]),
     ),
-    Likely(
-        "Does the readout get two parts only? It gets all of [s; c; y].",
-        _decoding(out="sc"),
-    ),
-    Likely(
-        "Does the readout get two parts only? It gets all of [s; c; y].",
-        _decoding(out="sy"),
-    ),
+    Likely("Does the readout get two parts only? It gets all of [s; c; y].", _decoding(out="sc")),
+    Likely("Does the readout get two parts only? It gets all of [s; c; y].", _decoding(out="sy")),
     Likely("cell takes the input first, then the state: cell(x, s).", _cell_swapped),
     Likely(
         "attend returns a pair: context, weights = attend(s, h, mask).",
         lambda y, s, h, mask, attend, cell, readout: torch.cat([y, attend(s, h, mask)], dim=-1),
     ),
     Likely(
-        "Is the mask handed on to attend? Padding gets a weight.",
-        _decoding(mask_of=torch.ones_like),
+        "Is the mask handed on to attend? Padding gets a weight.", _decoding(mask_of=torch.ones_like)
     ),
 ]
 

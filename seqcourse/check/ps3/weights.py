@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import AnyError, Likely, Mistake, gradients, outcome, same
+from seqcourse.check.compare import AnyError, Mistake, gradients, outcome, same
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.recording import judge
@@ -27,36 +27,28 @@ def context_arguments(
     return {"weights": drawn["weights"].softmax(dim=-1), "h": drawn["h"]}
 
 
-_CONTEXT_LIKELY = [
-    Likely(
-        "Did you divide by T, as mean() does? The weights sum to 1 already: add up.",
-        lambda weights, h: (weights[..., None] * h).mean(dim=1),
+_CONTEXT_LIKELY = {
+    "Did you divide by T, as mean() does? The weights sum to 1 already: add up.": (
+        lambda weights, h: (weights[..., None] * h).mean(dim=1)
     ),
-    Likely(
-        "Did you take the state with the highest weight? The context is the weighted sum of all.",
-        lambda weights, h: h[torch.arange(len(h)), weights.argmax(dim=-1)],
+    "Did you take the state with the highest weight? The context is the weighted sum of all.": (
+        lambda weights, h: h[torch.arange(len(h)), weights.argmax(dim=-1)]
     ),
-    Likely("Are the weights used at all? This is the plain average.", lambda weights, h: h.mean(dim=1)),
-    Likely("Are the weights used at all? This is the plain sum.", lambda weights, h: h.sum(dim=1)),
-    Likely(
-        "Did you sum over the entries of the states? Sum over the positions, dim=1.",
-        lambda weights, h: (weights[..., None] * h).sum(dim=-1),
+    "Are the weights used at all? This is the plain average.": (lambda weights, h: h.mean(dim=1)),
+    "Are the weights used at all? This is the plain sum.": (lambda weights, h: h.sum(dim=1)),
+    "Did you sum over the entries of the states? Sum over the positions, dim=1.": (
+        lambda weights, h: (weights[..., None] * h).sum(dim=-1)
     ),
-    Likely(
-        "Did you sum over the batch? Sum over the positions, dim=1.",
-        lambda weights, h: (weights[..., None] * h).sum(dim=0),
+    "Did you sum over the batch? Sum over the positions, dim=1.": (
+        lambda weights, h: (weights[..., None] * h).sum(dim=0)
     ),
-    Likely("Is the sum over the positions missing?", lambda weights, h: weights[..., None] * h),
-    Likely(
-        "The weights need a third axis before they can multiply the states: weights[..., None].",
-        lambda weights, h: (weights * h).sum(dim=1),
+    "Is the sum over the positions missing?": (lambda weights, h: weights[..., None] * h),
+    "The weights need a third axis before they can multiply the states: weights[..., None].": (
+        lambda weights, h: (weights * h).sum(dim=1)
     ),
-    Likely(
-        "Does every row of weights meet every sequence of the batch? weights @ h does that; "
-        "weights[:, None] @ h keeps them apart.",
-        lambda weights, h: weights @ h,
-    ),
-]
+    "Does every row of weights meet every sequence of the batch? weights @ h does that; "
+    "weights[:, None] @ h keeps them apart.": (lambda weights, h: weights @ h),
+}
 
 
 context = Exercise(
@@ -129,90 +121,64 @@ def _needs_a_mask(scores: Tensor, mask: Tensor | None) -> None:
         raise AnyError(r"NoneType|got \(bool, ")
 
 
-_SOFTMAX_LIKELY = [
-    Likely(
-        "The mask may be None: then every position may be attended to. Ask `if mask is not None` "
-        "before you use it.",
-        _needs_a_mask,
+_SOFTMAX_LIKELY = {
+    "The mask may be None: then every position may be attended to. Ask `if mask is not None` "
+    "before you use it.": _needs_a_mask,
+    "A tensor of many entries is neither true nor false: ask `if mask is not None`, not `if mask`.": (
+        lambda scores, mask: scores if mask is None or mask else None
     ),
-    Likely(
-        "A tensor of many entries is neither true nor false: ask `if mask is not None`, not `if mask`.",
-        lambda scores, mask: scores if mask is None or mask else None,
+    "Is the softmax over the batch? Each row should sum to 1: the last axis, dim=-1.": (
+        lambda scores, mask: functional.softmax(scores, 0, mask)
     ),
-    Likely(
-        "Is the softmax over the batch? Each row should sum to 1: the last axis, dim=-1.",
-        lambda scores, mask: functional.softmax(scores, 0, mask),
+    "Is the sum over the whole batch? Each row should sum to 1: sum(dim=-1, keepdim=True).": (
+        lambda scores, mask: functional.softmax(_filled(scores, mask).flatten()).reshape(scores.shape)
     ),
-    Likely(
-        "Is the sum over the whole batch? Each row should sum to 1: sum(dim=-1, keepdim=True).",
-        lambda scores, mask: functional.softmax(_filled(scores, mask).flatten()).reshape(scores.shape),
+    "Is keepdim=True missing in the maximum or in the sum? It keeps the axis of the row.": (
+        lambda scores, mask: scores - scores.amax(dim=-1)
     ),
-    Likely(
-        "Is keepdim=True missing in the maximum or in the sum? It keeps the axis of the row.",
-        lambda scores, mask: scores - scores.amax(dim=-1),
+    "max(dim=...) returns a pair of values and places: take .values, or use amax.": (
+        lambda scores, mask: scores - scores.max(dim=-1, keepdim=True)
     ),
-    Likely(
-        "max(dim=...) returns a pair of values and places: take .values, or use amax.",
-        lambda scores, mask: scores - scores.max(dim=-1, keepdim=True),
+    "Is the maximum taken over the batch? Subtract from each row its own maximum.": (
+        lambda scores, mask: _rescaled((_filled(scores, mask) - _filled(scores, mask).amax(0)).exp())
     ),
-    Likely(
-        "Is the maximum taken over the batch? Subtract from each row its own maximum.",
-        lambda scores, mask: _rescaled((_filled(scores, mask) - _filled(scores, mask).amax(0)).exp()),
+    "Did you forget to divide by the sum?": (
+        lambda scores, mask: (_filled(scores, mask) - _filled(scores, mask).amax(-1, keepdim=True)).exp()
     ),
-    Likely(
-        "Did you forget to divide by the sum?",
-        lambda scores, mask: (
-            _filled(scores, mask) - _filled(scores, mask).amax(-1, keepdim=True)
-        ).exp(),
+    "A row with nothing to attend to gives -inf - (-inf) or 0 / 0, which is NaN. Such a row "
+    "should be all zeros.": (lambda scores, mask: torch.softmax(_filled(scores, mask), dim=-1)),
+    "Did you forget to subtract the largest score? exp(1000) is infinite, exp(-1000) is 0.": (
+        lambda scores, mask: _rescaled(_filled(scores, mask).exp())
     ),
-    Likely(
-        "A row with nothing to attend to gives -inf - (-inf) or 0 / 0, which is NaN. Such a row "
-        "should be all zeros.",
-        lambda scores, mask: torch.softmax(_filled(scores, mask), dim=-1),
+    "Did you subtract the largest score of the whole batch? A row far below it becomes 0 / 0: "
+    "each row needs its own maximum.": (
+        lambda scores, mask: _rescaled((_filled(scores, mask) - _filled(scores, mask).max()).exp())
     ),
-    Likely(
-        "Did you forget to subtract the largest score? exp(1000) is infinite, exp(-1000) is 0.",
-        lambda scores, mask: _rescaled(_filled(scores, mask).exp()),
+    "Does your code look at the mask at all? Where it is False the weight is 0.": (
+        lambda scores, mask: functional.softmax(scores)
     ),
-    Likely(
-        "Did you subtract the largest score of the whole batch? A row far below it becomes 0 / 0: "
-        "each row needs its own maximum.",
-        lambda scores, mask: _rescaled((_filled(scores, mask) - _filled(scores, mask).max()).exp()),
+    "Did you mask after the softmax? What is masked has already taken its share: the rows no "
+    "longer sum to 1. The scores become -inf before it.": (
+        lambda scores, mask: functional.softmax(scores) * (True if mask is None else mask)
     ),
-    Likely(
-        "Does your code look at the mask at all? Where it is False the weight is 0.",
-        lambda scores, mask: functional.softmax(scores),
+    "Did you set masked scores to 0? exp(0) is 1, and they still get a weight. Use -inf.": (
+        lambda scores, mask: functional.softmax(_filled(scores, mask, 0.0))
     ),
-    Likely(
-        "Did you mask after the softmax? What is masked has already taken its share: the rows no "
-        "longer sum to 1. The scores become -inf before it.",
-        lambda scores, mask: functional.softmax(scores) * (True if mask is None else mask),
+    "Is the mask the wrong way round? True means may attend.": (
+        lambda scores, mask: functional.softmax(scores if mask is None else _filled(scores, ~mask))
     ),
-    Likely(
-        "Did you set masked scores to 0? exp(0) is 1, and they still get a weight. Use -inf.",
-        lambda scores, mask: functional.softmax(_filled(scores, mask, 0.0)),
+    "Is the maximum taken before the mask? A masked score far above the others then leaves "
+    "nothing of them: put in -inf first.": (
+        lambda scores, mask: _rescaled((_filled(scores, mask) - scores.amax(dim=-1, keepdim=True)).exp())
     ),
-    Likely(
-        "Is the mask the wrong way round? True means may attend.",
-        lambda scores, mask: functional.softmax(scores if mask is None else _filled(scores, ~mask)),
+    "A large negative number in place of -inf spreads the weight evenly where a row has "
+    "nothing to attend to. Such a row should be all zeros.": (
+        lambda scores, mask: functional.softmax(_filled(scores, mask, -1e9))
     ),
-    Likely(
-        "Is the maximum taken before the mask? A masked score far above the others then leaves "
-        "nothing of them: put in -inf first.",
-        lambda scores, mask: _rescaled(
-            (_filled(scores, mask) - scores.amax(dim=-1, keepdim=True)).exp()
-        ),
+    "Does every row get the weights of the first row?": (
+        lambda scores, mask: functional.softmax(_filled(scores, mask))[:1] + 0 * scores
     ),
-    Likely(
-        "A large negative number in place of -inf spreads the weight evenly where a row has "
-        "nothing to attend to. Such a row should be all zeros.",
-        lambda scores, mask: functional.softmax(_filled(scores, mask, -1e9)),
-    ),
-    Likely(
-        "Does every row get the weights of the first row?",
-        lambda scores, mask: functional.softmax(_filled(scores, mask))[:1] + 0 * scores,
-    ),
-]
+}
 
 
 def judge_empty_gradient(gradient: Any) -> None:

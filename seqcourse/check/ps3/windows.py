@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 
@@ -77,81 +76,61 @@ def _local_rescaled(*arguments):
     return weights / total.masked_fill(total == 0, 1.0)
 
 
-_LIKELY = [
-    Likely(
-        "Is the bell too wide? Its sigma is half the width, D / 2.",
-        _locally(bell=lambda d, width: torch.exp(-(d**2) / (2 * width**2))),
+_LIKELY = {
+    "Is the bell too wide? Its sigma is half the width, D / 2.": _locally(
+        bell=lambda d, width: torch.exp(-(d**2) / (2 * width**2))
     ),
-    Likely(
-        "Is sigma not squared? The exponent is -(i - p)^2 / (2 sigma^2).",
-        _locally(bell=lambda d, width: torch.exp(-(d**2) / (2 * (width / 2)))),
+    "Is sigma not squared? The exponent is -(i - p)^2 / (2 sigma^2).": _locally(
+        bell=lambda d, width: torch.exp(-(d**2) / (2 * (width / 2)))
     ),
-    Likely(
-        "Is the factor 2 missing under the fraction? The exponent is -(i - p)^2 / (2 sigma^2).",
-        _locally(bell=lambda d, width: torch.exp(-(d**2) / (width / 2) ** 2)),
+    "Is the factor 2 missing under the fraction? The exponent is -(i - p)^2 / (2 sigma^2).": _locally(
+        bell=lambda d, width: torch.exp(-(d**2) / (width / 2) ** 2)
     ),
-    Likely(
-        "Is the distance not squared? The exponent is -(i - p)^2 / (2 sigma^2).",
-        _locally(bell=lambda d, width: torch.exp(-d.abs() / (2 * (width / 2) ** 2))),
+    "Is the distance not squared? The exponent is -(i - p)^2 / (2 sigma^2).": _locally(
+        bell=lambda d, width: torch.exp(-d.abs() / (2 * (width / 2) ** 2))
     ),
-    Likely(
-        "Is the minus in the exponent missing? The bell is highest in the middle.",
-        _locally(bell=lambda d, width: torch.exp(d**2 / (2 * (width / 2) ** 2))),
+    "Is the minus in the exponent missing? The bell is highest in the middle.": _locally(
+        bell=lambda d, width: torch.exp(d**2 / (2 * (width / 2) ** 2))
     ),
-    Likely(
-        "Is the bell missing? The weights are multiplied with it after the softmax.",
-        _locally(bell=lambda d, width: torch.ones_like(d)),
+    "Is the bell missing? The weights are multiplied with it after the softmax.": _locally(
+        bell=lambda d, width: torch.ones_like(d)
     ),
-    Likely(
-        "Did you rescale the weights to sum to 1 after the bell? They are left as they are.",
-        _local_rescaled,
+    "Did you rescale the weights to sum to 1 after the bell? They are left as they are.": (
+        _local_rescaled
     ),
-    Likely(
-        "Are there weights outside the window? They should be 0 where |i - p| > D.",
-        _locally(window=lambda d, width: torch.ones_like(d, dtype=torch.bool)),
+    "Are there weights outside the window? They should be 0 where |i - p| > D.": _locally(
+        window=lambda d, width: torch.ones_like(d, dtype=torch.bool)
     ),
-    Likely(
-        "Is the window applied after the softmax? Only places inside take part in the softmax.",
-        _local_window_late,
+    "Is the window applied after the softmax? Only places inside take part in the softmax.": (
+        _local_window_late
     ),
-    Likely(
-        "Are the edges of the window left out? |i - p| = D still belongs to it: <=.",
-        _locally(window=lambda d, width: d.abs() < width),
+    "Are the edges of the window left out? |i - p| = D still belongs to it: <=.": _locally(
+        window=lambda d, width: d.abs() < width
     ),
-    Likely(
-        "Is the window half as wide? It reaches D places to either side.",
-        _locally(window=lambda d, width: d.abs() <= width / 2),
+    "Is the window half as wide? It reaches D places to either side.": _locally(
+        window=lambda d, width: d.abs() <= width / 2
     ),
-    Likely(
-        "Do you count positions from 1? They are 0, 1, ..., T - 1.",
-        _locally(first=1),
+    "Do you count positions from 1? They are 0, 1, ..., T - 1.": _locally(first=1),
+    "Did you round the centre? It is a real number, and the bell depends on it smoothly.": (
+        lambda scores, centre, width, mask: _local(scores, centre.round(), width, mask)
     ),
-    Likely(
-        "Did you round the centre? It is a real number, and the bell depends on it smoothly.",
-        lambda scores, centre, width, mask: _local(scores, centre.round(), width, mask),
+    "Did you cut the centre down to a whole number? It is a real number.": (
+        lambda scores, centre, width, mask: _local(scores, centre.floor(), width, mask)
     ),
-    Likely(
-        "Did you cut the centre down to a whole number? It is a real number.",
-        lambda scores, centre, width, mask: _local(scores, centre.floor(), width, mask),
+    "Does padding inside the window get a weight? Both masks must be True: mask & window.": (
+        lambda scores, centre, width, mask: _local(scores, centre, width, torch.ones_like(mask))
     ),
-    Likely(
-        "Does padding inside the window get a weight? Both masks must be True: mask & window.",
-        lambda scores, centre, width, mask: _local(scores, centre, width, torch.ones_like(mask)),
+    "A window that holds nothing but padding gives NaN. Its weights should be 0: the softmax of "
+    "exercise 2 does that, and so does functional.softmax.": _locally(
+        soften=lambda e, mask: torch.softmax(e.masked_fill(~mask, float("-inf")), dim=-1)
     ),
-    Likely(
-        "A window that holds nothing but padding gives NaN. Its weights should be 0: the softmax of "
-        "exercise 2 does that, and so does functional.softmax.",
-        _locally(soften=lambda e, mask: torch.softmax(e.masked_fill(~mask, float("-inf")), dim=-1)),
+    "Did you set scores outside the window to 0? exp(0) is 1. Use -inf.": _locally(
+        soften=lambda e, mask: torch.softmax(e.masked_fill(~mask, 0.0), dim=-1)
     ),
-    Likely(
-        "Did you set scores outside the window to 0? exp(0) is 1. Use -inf.",
-        _locally(soften=lambda e, mask: torch.softmax(e.masked_fill(~mask, 0.0), dim=-1)),
+    "The centre needs an axis for the positions: centre[:, None].": (
+        lambda scores, centre, width, mask: torch.arange(scores.shape[1]) - centre
     ),
-    Likely(
-        "The centre needs an axis for the positions: centre[:, None].",
-        lambda scores, centre, width, mask: torch.arange(scores.shape[1]) - centre,
-    ),
-]
+}
 
 
 local_weights = Exercise(

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Case, Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.modules import module_arguments, record_module
@@ -57,94 +56,71 @@ def _through(scale: Callable[..., float]) -> Callable[..., tuple[Tensor, Tensor]
     return attend
 
 
-_CROSS_ATTENTION = [
-    Likely(
-        "Does z meet w_k? Queries are z @ w_q, keys x @ w_k, values x @ w_v.",
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, z @ w_k, x @ w_v),
+_CROSS_ATTENTION = {
+    "Does z meet w_k? Queries are z @ w_q, keys x @ w_k, values x @ w_v.": (
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, z @ w_k, x @ w_v)
     ),
-    Likely(
-        "Does z meet w_k and w_v? Queries are z @ w_q, keys x @ w_k, values x @ w_v.",
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, z @ w_k, z @ w_v),
+    "Does z meet w_k and w_v? Queries are z @ w_q, keys x @ w_k, values x @ w_v.": (
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, z @ w_k, z @ w_v)
     ),
-    Likely(
-        "Does z meet w_v? Queries are z @ w_q, keys x @ w_k, values x @ w_v.",
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_k, z @ w_v),
+    "Does z meet w_v? Queries are z @ w_q, keys x @ w_k, values x @ w_v.": (
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_k, z @ w_v)
     ),
-    Likely(
-        "Does x meet w_q? Queries are z @ w_q, keys x @ w_k, values x @ w_v.",
-        lambda z, x, w_q, w_k, w_v: reference_attention(x @ w_q, x @ w_k, x @ w_v),
+    "Does x meet w_q? Queries are z @ w_q, keys x @ w_k, values x @ w_v.": (
+        lambda z, x, w_q, w_k, w_v: reference_attention(x @ w_q, x @ w_k, x @ w_v)
     ),
-    Likely(
-        "Are z and x swapped? Queries are z @ w_q, keys x @ w_k, values x @ w_v.",
-        lambda z, x, w_q, w_k, w_v: reference_attention(x @ w_q, z @ w_k, z @ w_v),
+    "Are z and x swapped? Queries are z @ w_q, keys x @ w_k, values x @ w_v.": (
+        lambda z, x, w_q, w_k, w_v: reference_attention(x @ w_q, z @ w_k, z @ w_v)
     ),
-    Likely(
-        "Are the matrices transposed? They are (in, out): z @ w_q.",
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q.T, x @ w_k.T, x @ w_v.T),
+    "Are the matrices transposed? They are (in, out): z @ w_q.": (
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q.T, x @ w_k.T, x @ w_v.T)
     ),
-    Likely(
-        "Is the product the wrong way round? A row is a vector: z @ w_q.",
-        lambda z, x, w_q, w_k, w_v: w_q @ z,
+    "Is the product the wrong way round? A row is a vector: z @ w_q.": (
+        lambda z, x, w_q, w_k, w_v: w_q @ z
     ),
-    Likely(
-        "Are the values x itself? They are x @ w_v.",
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_k, x),
+    "Are the values x itself? They are x @ w_v.": (
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_k, x)
     ),
-    Likely(
-        "Are the keys x itself? They are x @ w_k.",
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x, x @ w_v),
+    "Are the keys x itself? They are x @ w_k.": (
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x, x @ w_v)
     ),
-    Likely(
-        "Are the queries z itself? They are z @ w_q.",
-        lambda z, x, w_q, w_k, w_v: reference_attention(z, x @ w_k, x @ w_v),
+    "Are the queries z itself? They are z @ w_q.": (
+        lambda z, x, w_q, w_k, w_v: reference_attention(z, x @ w_k, x @ w_v)
     ),
-    Likely(
-        "Are the keys summed in place of the values? The values are x @ w_v.",
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_k, x @ w_k),
+    "Are the keys summed in place of the values? The values are x @ w_v.": (
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_k, x @ w_k)
     ),
-    Likely(
-        "Are w_k and w_v swapped?",
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_v, x @ w_k),
+    "Are w_k and w_v swapped?": (
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_v, x @ w_k)
     ),
-    Likely(
-        "Are w_q and w_k swapped?",
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_k, x @ w_q, x @ w_v),
+    "Are w_q and w_k swapped?": (
+        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_k, x @ w_q, x @ w_v)
     ),
-    Likely("Is the division by the root of D_Q missing?", _through(lambda *a: 1.0)),
-    Likely(
-        "Is it the root of D_Z? After the projection queries and keys are D_Q wide.",
-        _through(lambda z, x, *w: math.sqrt(z.shape[-1])),
+    "Is the division by the root of D_Q missing?": _through(lambda *a: 1.0),
+    "Is it the root of D_Z? After the projection queries and keys are D_Q wide.": _through(
+        lambda z, x, *w: math.sqrt(z.shape[-1])
     ),
-    Likely(
-        "Is it the root of D_X? After the projection queries and keys are D_Q wide.",
-        _through(lambda z, x, *w: math.sqrt(x.shape[-1])),
+    "Is it the root of D_X? After the projection queries and keys are D_Q wide.": _through(
+        lambda z, x, *w: math.sqrt(x.shape[-1])
     ),
-    Likely(
-        "Is it the root of D_V? Queries and keys are D_Q wide.",
-        _through(lambda z, x, w_q, w_k, w_v: math.sqrt(w_v.shape[-1])),
+    "Is it the root of D_V? Queries and keys are D_Q wide.": _through(
+        lambda z, x, w_q, w_k, w_v: math.sqrt(w_v.shape[-1])
     ),
-    Likely(
-        "Did you divide by D_Q? It is the root of D_Q.",
-        _through(lambda z, x, w_q, w_k, w_v: float(w_q.shape[-1])),
+    "Did you divide by D_Q? It is the root of D_Q.": _through(
+        lambda z, x, w_q, w_k, w_v: float(w_q.shape[-1])
     ),
-    Likely(
-        "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.",
-        lambda z, x, w_q, w_k, w_v: layer(soften=lambda e: e.softmax(-2))(z @ w_q, x @ w_k, x @ w_v),
+    "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.": (
+        lambda z, x, w_q, w_k, w_v: layer(soften=lambda e: e.softmax(-2))(z @ w_q, x @ w_k, x @ w_v)
     ),
-    Likely(
-        "Did you return the weights first? The order is outputs, weights.",
-        lambda *arguments: reference_cross_attention(*arguments)[::-1],
+    "Did you return the weights first? The order is outputs, weights.": (
+        lambda *arguments: reference_cross_attention(*arguments)[::-1]
     ),
-    Likely(
-        "Are the weights missing in the result? functional.attention returns them when it is asked: "
-        "need_weights=True.",
-        lambda *arguments: (reference_cross_attention(*arguments)[0], None),
+    "Are the weights missing in the result? functional.attention returns them when it is asked: "
+    "need_weights=True.": (lambda *arguments: (reference_cross_attention(*arguments)[0], None)),
+    "Did you return the outputs only? The weights are asked for as well.": (
+        lambda *arguments: reference_cross_attention(*arguments)[0]
     ),
-    Likely(
-        "Did you return the outputs only? The weights are asked for as well.",
-        lambda *arguments: reference_cross_attention(*arguments)[0],
-    ),
-]
+}
 
 
 _SIZES = dict(batch=2, n_q=3, n_x=4, d_z=7, d_x=5, d_q=6, d_v=8)
@@ -167,13 +143,7 @@ cross_attention = Exercise(
 
 
 def self_arguments(
-    batch: int,
-    n: int,
-    d_x: int,
-    d_q: int,
-    d_v: int,
-    dtype: torch.dtype = torch.float64,
-    seed: int = 0,
+    batch: int, n: int, d_x: int, d_q: int, d_v: int, dtype: torch.dtype = torch.float64, seed: int = 0
 ) -> dict[str, Any]:
     """What `SelfAttention` is tested with: sizes to build it, weights, two calls."""
     given = module_arguments(
@@ -223,79 +193,59 @@ def _causal(e: Tensor) -> Tensor:
     return functional.softmax(e, mask=functional.causal_mask(e.shape[-1]))
 
 
-_SELF_ATTENTION = [
-    Likely("super().__init__() comes first in __init__: a module keeps its layers there.", _NoSuper),
-    Likely("Is the division by the root of D_Q missing?", _with(layer(scale=lambda q, k, v: 1.0))),
-    Likely(
-        "Did you divide by D_Q? It is the root of D_Q.",
-        _with(layer(scale=lambda q, k, v: float(q.shape[-1]))),
+_SELF_ATTENTION = {
+    "super().__init__() comes first in __init__: a module keeps its layers there.": _NoSuper,
+    "Is the division by the root of D_Q missing?": _with(layer(scale=lambda q, k, v: 1.0)),
+    "Did you divide by D_Q? It is the root of D_Q.": _with(
+        layer(scale=lambda q, k, v: float(q.shape[-1]))
     ),
-    Likely(
-        "Is it the root of D_X? After the projection queries and keys are D_Q wide.",
-        attending(
-            lambda self, x: layer(scale=lambda q, k, v: math.sqrt(x.shape[-1]))(
-                self.w_q(x), self.w_k(x), self.w_v(x)
-            )[0]
-        ),
+    "Is it the root of D_X? After the projection queries and keys are D_Q wide.": attending(
+        lambda self, x: layer(scale=lambda q, k, v: math.sqrt(x.shape[-1]))(
+            self.w_q(x), self.w_k(x), self.w_v(x)
+        )[0]
     ),
-    Likely(
-        "Is it the root of D_V? Queries and keys are D_Q wide.",
-        _with(layer(scale=lambda q, k, v: math.sqrt(v.shape[-1]))),
+    "Is it the root of D_V? Queries and keys are D_Q wide.": _with(
+        layer(scale=lambda q, k, v: math.sqrt(v.shape[-1]))
     ),
-    Likely(
-        "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.",
-        _with(layer(soften=lambda e: e.softmax(-2))),
+    "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.": _with(
+        layer(soften=lambda e: e.softmax(-2))
     ),
-    Likely(
-        "Is the softmax over the batch? Each query's weights sum to 1: the last axis, dim=-1.",
-        _with(layer(soften=lambda e: e.softmax(0))),
+    "Is the softmax over the batch? Each query's weights sum to 1: the last axis, dim=-1.": _with(
+        layer(soften=lambda e: e.softmax(0))
     ),
-    Likely("Is the softmax missing?", _with(layer(soften=lambda e: e))),
-    Likely(
-        "Are the values x itself? They are w_v(x).",
-        attending(lambda self, x: reference_attention(self.w_q(x), self.w_k(x), x)[0]),
+    "Is the softmax missing?": _with(layer(soften=lambda e: e)),
+    "Are the values x itself? They are w_v(x).": attending(
+        lambda self, x: reference_attention(self.w_q(x), self.w_k(x), x)[0]
     ),
-    Likely(
-        "Are the keys summed in place of the values?",
-        _with(lambda q, k, v: reference_attention(q, k, k)),
+    "Are the keys summed in place of the values?": _with(lambda q, k, v: reference_attention(q, k, k)),
+    "Are the queries compared with themselves? Queries meet keys.": _with(
+        lambda q, k, v: reference_attention(q, q, v)
     ),
-    Likely(
-        "Are the queries compared with themselves? Queries meet keys.",
-        _with(lambda q, k, v: reference_attention(q, q, v)),
+    "Are the keys compared with themselves? Queries meet keys.": _with(
+        lambda q, k, v: reference_attention(k, k, v)
     ),
-    Likely(
-        "Are the keys compared with themselves? Queries meet keys.",
-        _with(lambda q, k, v: reference_attention(k, k, v)),
+    "Are queries and keys swapped? Row i of the weights belongs to query i.": _with(
+        lambda q, k, v: reference_attention(k, q, v)
     ),
-    Likely(
-        "Are queries and keys swapped? Row i of the weights belongs to query i.",
-        _with(lambda q, k, v: reference_attention(k, q, v)),
+    "Did you return the weights too? This layer returns its outputs only.": attending(
+        lambda self, x: reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))
     ),
-    Likely(
-        "Did you return the weights too? This layer returns its outputs only.",
-        attending(lambda self, x: reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))),
+    "Did you return the weights too, or None in their place? This layer returns its outputs only.": (
+        attending(lambda self, x: functional.attention(self.w_q(x), self.w_k(x), self.w_v(x)))
     ),
-    Likely(
-        "Did you return the weights too, or None in their place? This layer returns its outputs only.",
-        attending(lambda self, x: functional.attention(self.w_q(x), self.w_k(x), self.w_v(x))),
+    "Did you return the weights? This layer returns its outputs.": attending(
+        lambda self, x: reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))[1]
     ),
-    Likely(
-        "Did you return the weights? This layer returns its outputs.",
-        attending(lambda self, x: reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))[1]),
+    "Did you add the input to the output? That comes in a later chapter.": attending(
+        lambda self, x: x + reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))[0]
     ),
-    Likely(
-        "Did you add the input to the output? That comes in a later chapter.",
-        attending(lambda self, x: x + reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))[0]),
+    "Does each vector see only itself and those before it? Here it sees all.": _with(
+        layer(soften=_causal)
     ),
-    Likely(
-        "Does each vector see only itself and those before it? Here it sees all.",
-        _with(layer(soften=_causal)),
+    "Are the outputs averaged? There is one output per input vector.": _with(
+        lambda q, k, v: [reference_attention(q, k, v)[0].mean(-2)]
     ),
-    Likely(
-        "Are the outputs averaged? There is one output per input vector.",
-        _with(lambda q, k, v: [reference_attention(q, k, v)[0].mean(-2)]),
-    ),
-]
+}
 
 
 SelfAttention = Exercise(

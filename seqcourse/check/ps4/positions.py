@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import normal
 
@@ -17,11 +16,7 @@ TOLERANCE = 2e-5
 
 
 def encoding_arguments(
-    n: int,
-    width: int,
-    kind: str = "counted",
-    dtype: torch.dtype = torch.float64,
-    seed: int = 0,
+    n: int, width: int, kind: str = "counted", dtype: torch.dtype = torch.float64, seed: int = 0
 ) -> dict[str, Any]:
     """Arguments of `positional_encoding`.
 
@@ -90,86 +85,60 @@ def _plus_zeros(positions: Tensor, width: int) -> Tensor:
     return torch.cat([p[:, : width - 1], 0 * p[:, :1]], dim=-1) if width % 2 else p
 
 
-_POSITIONAL_ENCODING = [
-    Likely(
-        "Are all sines in front and all cosines behind? They take turns: column 2i and column 2i + 1.",
-        _halves,
+_POSITIONAL_ENCODING = {
+    "Are all sines in front and all cosines behind? They take turns: column 2i and column 2i + 1.": (
+        _halves
     ),
-    Likely(
-        "Are sines and cosines swapped? The even columns are sines.", _encoding(_omegas, swapped=True)
+    "Are sines and cosines swapped? The even columns are sines.": _encoding(_omegas, swapped=True),
+    "Is the 2 of the exponent missing? It is 2i / d, where i numbers the pairs.": _encoding(
+        lambda width: _omegas(width) ** 0.5
     ),
-    Likely(
-        "Is the 2 of the exponent missing? It is 2i / d, where i numbers the pairs.",
-        _encoding(lambda width: _omegas(width) ** 0.5),
+    "Does each column have its own frequency? Columns 2i and 2i + 1 share one: i numbers the pairs.": (
+        _encoding(lambda width: 10_000.0 ** (-_columns(width) / width))
     ),
-    Likely(
-        "Does each column have its own frequency? Columns 2i and 2i + 1 share one: i numbers the pairs.",
-        _encoding(lambda width: 10_000.0 ** (-_columns(width) / width)),
+    "Is i the number of the column? It numbers the pairs: the column divided by 2, rounded down.": (
+        _encoding(lambda width: 10_000.0 ** (-2 * _columns(width) / width))
     ),
-    Likely(
-        "Is i the number of the column? It numbers the pairs: the column divided by 2, rounded down.",
-        _encoding(lambda width: 10_000.0 ** (-2 * _columns(width) / width)),
+    "Is the exponent's factor 2 there twice? The even columns are 2i already: 0, 2, 4, ...": _encoding(
+        lambda width: _omegas(width) ** 2
     ),
-    Likely(
-        "Is the exponent's factor 2 there twice? The even columns are 2i already: 0, 2, 4, ...",
-        _encoding(lambda width: _omegas(width) ** 2),
+    "Is the minus in the exponent missing? The angles get smaller from pair to pair.": _encoding(
+        lambda width: 1 / _omegas(width)
     ),
-    Likely(
-        "Is the minus in the exponent missing? The angles get smaller from pair to pair.",
-        _encoding(lambda width: 1 / _omegas(width)),
+    "Is the base of the frequencies another number? It is ten thousand.": _encoding(
+        lambda width: _omegas(width, base=1_000.0)
     ),
-    Likely(
-        "Is the base of the frequencies another number? It is ten thousand.",
-        _encoding(lambda width: _omegas(width, base=1_000.0)),
-    ),
-    Likely(
-        "Do you count the positions from 0? Those given may be any real numbers, in any order.",
+    "Do you count the positions from 0? Those given may be any real numbers, in any order.": (
         lambda positions, width: reference_positional_encoding(
             torch.arange(len(positions), dtype=positions.dtype), width
-        ),
+        )
     ),
-    Likely(
-        "Do you count the positions from 1? Take them as they are given.",
-        lambda positions, width: reference_positional_encoding(positions + 1, width),
+    "Do you count the positions from 1? Take them as they are given.": (
+        lambda positions, width: reference_positional_encoding(positions + 1, width)
     ),
-    Likely(
-        "Are the positions rounded? They may be any real numbers.",
-        lambda positions, width: reference_positional_encoding(positions.trunc(), width),
+    "Are the positions rounded? They may be any real numbers.": (
+        lambda positions, width: reference_positional_encoding(positions.trunc(), width)
     ),
-    Likely(
-        "Is the frequency of the last column the one of a wider encoding? Of an odd width d the "
-        "exponent is 2i / d too.",
-        lambda positions, width: reference_positional_encoding(positions, width + width % 2)[:, :width],
+    "Is the frequency of the last column the one of a wider encoding? Of an odd width d the "
+    "exponent is 2i / d too.": (
+        lambda positions, width: reference_positional_encoding(positions, width + width % 2)[:, :width]
     ),
-    Likely(
-        "Is the frequency the one of a narrower encoding? Of an odd width d the exponent is 2i / d too.",
-        _encoding(lambda width: 10_000.0 ** (-2.0 * (_columns(width) // 2) / max(1, width - width % 2))),
+    "Is the frequency the one of a narrower encoding? Of an odd width d the exponent is 2i / d too.": (
+        _encoding(lambda width: 10_000.0 ** (-2.0 * (_columns(width) // 2) / max(1, width - width % 2)))
     ),
-    Likely(
-        "An odd width has one sine more than cosines: its last column is a sine without its cosine.",
-        _even_only,
+    "An odd width has one sine more than cosines: its last column is a sine without its cosine.": (
+        _even_only
     ),
-    Likely(
-        "Is there a column too many? An odd width has one sine more than cosines: [:, :width].",
-        _stacked,
+    "Is there a column too many? An odd width has one sine more than cosines: [:, :width].": _stacked,
+    "Is there a column missing? An odd width has one sine more than cosines.": _short,
+    "Is the last column of an odd width empty? It is a sine.": _plus_zeros,
+    "Are rows and columns swapped? A row belongs to a position.": (
+        lambda positions, width: reference_positional_encoding(positions, width).T
     ),
-    Likely(
-        "Is there a column missing? An odd width has one sine more than cosines.",
-        _short,
+    "The positions need a second axis before they meet the frequencies: positions[:, None].": (
+        lambda positions, width: positions * _omegas(width, positions.dtype)[::2]
     ),
-    Likely(
-        "Is the last column of an odd width empty? It is a sine.",
-        _plus_zeros,
-    ),
-    Likely(
-        "Are rows and columns swapped? A row belongs to a position.",
-        lambda positions, width: reference_positional_encoding(positions, width).T,
-    ),
-    Likely(
-        "The positions need a second axis before they meet the frequencies: positions[:, None].",
-        lambda positions, width: positions * _omegas(width, positions.dtype)[::2],
-    ),
-]
+}
 
 
 positional_encoding = Exercise(
@@ -244,82 +213,57 @@ def _crossed(tau: float, width: int) -> Tensor:
     return m
 
 
-_SHIFT_MATRIX = [
-    Likely(
-        "Is the sign of tau lost? A negative tau moves back.",
-        lambda tau, width: reference_shift_matrix(abs(tau), width),
+_SHIFT_MATRIX = {
+    "Is the sign of tau lost? A negative tau moves back.": (
+        lambda tau, width: reference_shift_matrix(abs(tau), width)
     ),
-    Likely(
-        "Does it move the other way? Try it: M @ P_t should be P_{t + tau}. The minus stands in the "
-        "row of the cosine.",
-        lambda tau, width: reference_shift_matrix(-tau, width),
+    "Does it move the other way? Try it: M @ P_t should be P_{t + tau}. The minus stands in the "
+    "row of the cosine.": (lambda tau, width: reference_shift_matrix(-tau, width)),
+    "Is one of the two sines without its minus? cos(a + b) = cos a cos b - sin a sin b.": _rotations(
+        block=lambda cos, sin: (cos, sin, sin, cos)
     ),
-    Likely(
-        "Is one of the two sines without its minus? cos(a + b) = cos a cos b - sin a sin b.",
-        _rotations(block=lambda cos, sin: (cos, sin, sin, cos)),
+    "Do both sines have a minus? sin(a + b) = sin a cos b + cos a sin b.": _rotations(
+        block=lambda cos, sin: (cos, -sin, -sin, cos)
     ),
-    Likely(
-        "Do both sines have a minus? sin(a + b) = sin a cos b + cos a sin b.",
-        _rotations(block=lambda cos, sin: (cos, -sin, -sin, cos)),
-    ),
-    Likely(
-        "Are sines and cosines swapped? For tau = 0 the matrix is the identity.",
+    "Are sines and cosines swapped? For tau = 0 the matrix is the identity.": (
         _rotations(block=lambda cos, sin: (sin, cos, -cos, sin)),
-    ),
-    Likely(
-        "Are sines and cosines swapped? For tau = 0 the matrix is the identity.",
         _rotations(block=lambda cos, sin: (sin, cos, cos, -sin)),
     ),
-    Likely(
-        "Is it made for sines in front and cosines behind? Here they take turns: 2 x 2 blocks along "
-        "the diagonal.",
-        _for_halves,
+    "Is it made for sines in front and cosines behind? Here they take turns: 2 x 2 blocks along "
+    "the diagonal.": _for_halves,
+    "Do all blocks turn by the same angle? Block i turns by omega_i tau.": _rotations(
+        lambda tau, width: torch.full((width // 2,), float(tau), dtype=torch.float64)
     ),
-    Likely(
-        "Do all blocks turn by the same angle? Block i turns by omega_i tau.",
-        _rotations(lambda tau, width: torch.full((width // 2,), float(tau), dtype=torch.float64)),
+    "Is tau used at all?": _rotations(lambda tau, width: _omegas(width)[::2]),
+    "Is tau used at all? This is the identity.": (lambda tau, width: torch.eye(width).double()),
+    "Is the 2 of the exponent missing? omega_i is 10000 ** (-2i / d).": _rotations(
+        lambda tau, width: tau * _omegas(width)[::2] ** 0.5
     ),
-    Likely("Is tau used at all?", _rotations(lambda tau, width: _omegas(width)[::2])),
-    Likely("Is tau used at all? This is the identity.", lambda tau, width: torch.eye(width).double()),
-    Likely(
-        "Is the 2 of the exponent missing? omega_i is 10000 ** (-2i / d).",
-        _rotations(lambda tau, width: tau * _omegas(width)[::2] ** 0.5),
+    "Is the exponent's factor 2 there twice? omega_i is 10000 ** (-2i / d).": _rotations(
+        lambda tau, width: tau * _omegas(width)[::2] ** 2
     ),
-    Likely(
-        "Is the exponent's factor 2 there twice? omega_i is 10000 ** (-2i / d).",
-        _rotations(lambda tau, width: tau * _omegas(width)[::2] ** 2),
+    "Is the minus in the exponent missing? omega_i is 10000 ** (-2i / d).": _rotations(
+        lambda tau, width: tau / _omegas(width)[::2]
     ),
-    Likely(
-        "Is the minus in the exponent missing? omega_i is 10000 ** (-2i / d).",
-        _rotations(lambda tau, width: tau / _omegas(width)[::2]),
+    "Is tau rounded? It may be any real number.": (
+        lambda tau, width: reference_shift_matrix(int(tau), width)
     ),
-    Likely(
-        "Is tau rounded? It may be any real number.",
-        lambda tau, width: reference_shift_matrix(int(tau), width),
+    "Does block i begin in row i? It takes rows and columns 2i and 2i + 1.": _crossed,
+    "Are the sines missing? They bring in the other one of the pair.": _rotations(
+        block=lambda cos, sin: (cos, 0 * sin, 0 * sin, cos)
     ),
-    Likely(
-        "Does block i begin in row i? It takes rows and columns 2i and 2i + 1.",
-        _crossed,
+    "Is it the first block only? The matrix is (width, width).": (
+        lambda tau, width: reference_shift_matrix(tau, 2)
     ),
-    Likely(
-        "Are the sines missing? They bring in the other one of the pair.",
-        _rotations(block=lambda cos, sin: (cos, 0 * sin, 0 * sin, cos)),
-    ),
-    Likely(
-        "Is it the first block only? The matrix is (width, width).",
-        lambda tau, width: reference_shift_matrix(tau, 2),
-    ),
-    Likely(
-        "Is this the list of the blocks? Put them along the diagonal: torch.block_diag(*blocks).",
+    "Is this the list of the blocks? Put them along the diagonal: torch.block_diag(*blocks).": (
         lambda tau, width: torch.stack(
             [reference_shift_matrix(tau, width)[i : i + 2, i : i + 2] for i in range(0, width, 2)]
-        ),
+        )
     ),
-    Likely(
-        "torch.cos and torch.sin take tensors: math.cos takes a number.",
-        lambda tau, width: torch.cos(float(tau)),
+    "torch.cos and torch.sin take tensors: math.cos takes a number.": (
+        lambda tau, width: torch.cos(float(tau))
     ),
-]
+}
 
 
 shift_matrix = Exercise(

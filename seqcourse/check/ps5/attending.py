@@ -13,7 +13,7 @@ from torch import Tensor
 from seqcourse import functional
 from seqcourse.check import core
 from seqcourse.check.compare import AnyError, compare_gradients, outcome
-from seqcourse.check.core import Likely, Mistake
+from seqcourse.check.core import Mistake
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 
 WANTED = ("q", "k", "v")
@@ -104,105 +104,74 @@ def _late_and_rescaled(e, mask):
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
-_LIKELY = [
-    Likely(
-        "The mask may be None: then every key may be looked at. Ask `if mask is not None` before you "
-        "use it.",
-        _needs_a_mask,
+_LIKELY = {
+    "The mask may be None: then every key may be looked at. Ask `if mask is not None` before you "
+    "use it.": _needs_a_mask,
+    "A tensor of many entries is neither true nor false: ask `if mask is not None`, not `if mask`.": (
+        lambda q, k, v, mask=None: q if mask is None or mask else None
     ),
-    Likely(
-        "A tensor of many entries is neither true nor false: ask `if mask is not None`, not `if mask`.",
-        lambda q, k, v, mask=None: q if mask is None or mask else None,
+    "The keys need their last two axes swapped: q @ k.transpose(-2, -1).": (
+        lambda q, k, v, mask=None: q @ k
     ),
-    Likely(
-        "The keys need their last two axes swapped: q @ k.transpose(-2, -1).",
-        lambda q, k, v, mask=None: q @ k,
+    "transpose(1, 2) swaps other axes when there are heads: k.transpose(-2, -1).": (
+        lambda q, k, v, mask=None: q @ k.transpose(1, 2)
     ),
-    Likely(
-        "transpose(1, 2) swaps other axes when there are heads: k.transpose(-2, -1).",
-        lambda q, k, v, mask=None: q @ k.transpose(1, 2),
+    ".T reverses all axes: k.transpose(-2, -1) swaps the last two.": (
+        lambda q, k, v, mask=None: q @ k.T
     ),
-    Likely(
-        ".T reverses all axes: k.transpose(-2, -1) swaps the last two.",
-        lambda q, k, v, mask=None: q @ k.T,
+    "Is the division by the square root of D missing?": _with(
+        score=lambda q, k: q @ k.transpose(-2, -1)
     ),
-    Likely(
-        "Is the division by the square root of D missing?",
-        _with(score=lambda q, k: q @ k.transpose(-2, -1)),
+    "Did you divide by D? It is the square root of D.": _with(
+        score=lambda q, k: q @ k.transpose(-2, -1) / q.shape[-1]
     ),
-    Likely(
-        "Did you divide by D? It is the square root of D.",
-        _with(score=lambda q, k: q @ k.transpose(-2, -1) / q.shape[-1]),
+    "Did you multiply by the square root of D? The scores are divided by it.": _with(
+        score=lambda q, k: q @ k.transpose(-2, -1) * math.sqrt(q.shape[-1])
     ),
-    Likely(
-        "Did you multiply by the square root of D? The scores are divided by it.",
-        _with(score=lambda q, k: q @ k.transpose(-2, -1) * math.sqrt(q.shape[-1])),
+    "Did you divide by the root of the number of keys? D is the width of a query.": _with(
+        score=lambda q, k: q @ k.transpose(-2, -1) / math.sqrt(k.shape[-2])
     ),
-    Likely(
-        "Did you divide by the root of the number of keys? D is the width of a query.",
-        _with(score=lambda q, k: q @ k.transpose(-2, -1) / math.sqrt(k.shape[-2])),
+    "Is the softmax over the queries? Each query shares out 1 over the keys: dim=-1.": _with(
+        lambda e, mask: functional.softmax(_filled(e, mask), dim=-2)
     ),
-    Likely(
-        "Is the softmax over the queries? Each query shares out 1 over the keys: dim=-1.",
-        _with(lambda e, mask: functional.softmax(_filled(e, mask), dim=-2)),
+    "Is the softmax over axis 1? With heads that is another axis: the keys are dim=-1.": _with(
+        lambda e, mask: functional.softmax(_filled(e, mask), dim=1)
     ),
-    Likely(
-        "Is the softmax over axis 1? With heads that is another axis: the keys are dim=-1.",
-        _with(lambda e, mask: functional.softmax(_filled(e, mask), dim=1)),
+    "Did you return the weights first? The order is outputs, weights.": _with(
+        finish=lambda y, weights: (weights, y)
     ),
-    Likely(
-        "Did you return the weights first? The order is outputs, weights.",
-        _with(finish=lambda y, weights: (weights, y)),
+    "Did you return the outputs only? The weights are asked for as well.": _with(
+        finish=lambda y, weights: y
     ),
-    Likely(
-        "Did you return the outputs only? The weights are asked for as well.",
-        _with(finish=lambda y, weights: y),
+    "A row with nothing to attend to gives 0 / 0, which is NaN. Such a row should be all zeros.": _with(
+        lambda e, mask: torch.softmax(_filled(e, mask), dim=-1)
     ),
-    Likely(
-        "A row with nothing to attend to gives 0 / 0, which is NaN. Such a row should be all zeros.",
-        _with(lambda e, mask: torch.softmax(_filled(e, mask), dim=-1)),
+    "Does your code look at the mask at all? Where it is False the weight is 0.": _with(
+        lambda e, mask: functional.softmax(e)
     ),
-    Likely(
-        "Does your code look at the mask at all? Where it is False the weight is 0.",
-        _with(lambda e, mask: functional.softmax(e)),
+    "Did you mask after the softmax? What is masked has already taken its share: the rows no "
+    "longer sum to 1. The scores become -inf before it.": _with(
+        lambda e, mask: functional.softmax(e) * (True if mask is None else mask)
     ),
-    Likely(
-        "Did you mask after the softmax? What is masked has already taken its share: the rows no "
-        "longer sum to 1. The scores become -inf before it.",
-        _with(lambda e, mask: functional.softmax(e) * (True if mask is None else mask)),
+    "Are only the outputs masked? The weights that are returned should be 0 there too, and the "
+    "others sum to 1.": _values_masked,
+    "Did you mask after the softmax and divide by the sum again? A masked score far above the "
+    "others then leaves 0 / 0. The scores become -inf before the softmax.": _with(_late_and_rescaled),
+    "Did you set masked scores to 0? exp(0) is 1, and they still get a weight. Use -inf.": _with(
+        lambda e, mask: functional.softmax(_filled(e, mask, 0.0))
     ),
-    Likely(
-        "Are only the outputs masked? The weights that are returned should be 0 there too, and the "
-        "others sum to 1.",
-        _values_masked,
+    "Did you multiply the scores by the mask? exp(0) is 1, and they still get a weight. Use -inf.": (
+        _with(lambda e, mask: functional.softmax(_filled(e, mask, 1e-9)))
     ),
-    Likely(
-        "Did you mask after the softmax and divide by the sum again? A masked score far above the "
-        "others then leaves 0 / 0. The scores become -inf before the softmax.",
-        _with(_late_and_rescaled),
-    ),
-    Likely(
-        "Did you set masked scores to 0? exp(0) is 1, and they still get a weight. Use -inf.",
-        _with(lambda e, mask: functional.softmax(_filled(e, mask, 0.0))),
-    ),
-    Likely(
-        "Did you multiply the scores by the mask? exp(0) is 1, and they still get a weight. Use -inf.",
-        _with(lambda e, mask: functional.softmax(_filled(e, mask, 1e-9))),
-    ),
-    Likely(
-        "Is the mask the wrong way round? True means may attend.",
+    "Is the mask the wrong way round? True means may attend.": (
         _with(lambda e, mask: torch.softmax(e if mask is None else _filled(e, ~mask), dim=-1)),
-    ),
-    Likely(
-        "Is the mask the wrong way round? True means may attend.",
         _with(lambda e, mask: functional.softmax(e, mask=None if mask is None else ~mask)),
     ),
-    Likely(
-        "A large negative number in place of -inf spreads the weight evenly where a row has nothing "
-        "to attend to. Such a row should be all zeros.",
-        _with(lambda e, mask: functional.softmax(_filled(e, mask, -1e9))),
+    "A large negative number in place of -inf spreads the weight evenly where a row has nothing "
+    "to attend to. Such a row should be all zeros.": _with(
+        lambda e, mask: functional.softmax(_filled(e, mask, -1e9))
     ),
-]
+}
 
 _SPOILED = (
     "attention: rows with nothing to attend to give zeros, as they should, but the gradient of {name} "

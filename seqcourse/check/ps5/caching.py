@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely, Mistake, outcome
+from seqcourse.check.compare import Mistake, outcome
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
@@ -78,90 +78,57 @@ def _lengthened(old: Tensor, new: Tensor) -> Tensor:
     return torch.cat([new, old], dim=2)
 
 
-_CACHED_STEP = [
-    Likely(
-        "May the new vectors look ahead? Among themselves they need the causal mask, with the past in "
-        "front: query i sees keys 0 to T + i.",
-        _step(mask=lambda size, past: None),
-    ),
-    Likely(
-        "Does the causal mask know of the past? Query i stands at place T + i: causal_mask(n, T).",
+_CACHED_STEP = {
+    "May the new vectors look ahead? Among themselves they need the causal mask, with the past in "
+    "front: query i sees keys 0 to T + i.": _step(mask=lambda size, past: None),
+    "Does the causal mask know of the past? Query i stands at place T + i: causal_mask(n, T).": (
         _step(mask=lambda size, past: torch.ones(size, past + size, dtype=torch.bool).tril()),
-    ),
-    Likely(
-        "Does the causal mask know of the past? Query i stands at place T + i: causal_mask(n, T).",
         _step(mask=lambda size, past: functional.causal_mask(size)),
     ),
-    Likely(
-        "Are the new keys and values put in front of the old ones? They come behind.",
+    "Are the new keys and values put in front of the old ones? They come behind.": (
         _step(join=_lengthened),
-    ),
-    Likely(
-        "Are the new keys and values put in front of the old ones? They come behind.",
         _step(join=_lengthened, mask=lambda size, past: None),
     ),
-    Likely(
-        "Does the new vector not look at itself? Its own key and value belong to those it sees.",
-        _step(
-            look=lambda old, new, both: old,
-            mask=lambda size, past: torch.ones(size, past, dtype=torch.bool),
-        ),
+    "Does the new vector not look at itself? Its own key and value belong to those it sees.": _step(
+        look=lambda old, new, both: old, mask=lambda size, past: torch.ones(size, past, dtype=torch.bool)
     ),
-    Likely(
-        "Is the past looked at? Keys and values are those of the cache and the new ones behind them.",
+    "Is the past looked at? Keys and values are those of the cache and the new ones behind them.": (
         _step(look=lambda old, new, both: new, mask=lambda size, past: functional.causal_mask(size)),
-    ),
-    Likely(
-        "Is the past looked at? Keys and values are those of the cache and the new ones behind them.",
         _step(
             look=lambda old, new, both: new,
             keep=lambda old, new, both: new,
             mask=lambda size, past: functional.causal_mask(size),
         ),
     ),
-    Likely(
-        "Did you return the cache as it was? The next step needs the longer one.",
-        _step(keep=lambda old, new, both: old),
+    "Did you return the cache as it was? The next step needs the longer one.": _step(
+        keep=lambda old, new, both: old
     ),
-    Likely(
-        "Did you return the new keys and values only? The next step needs the old ones too.",
-        _step(keep=lambda old, new, both: new),
+    "Did you return the new keys and values only? The next step needs the old ones too.": _step(
+        keep=lambda old, new, both: new
     ),
-    Likely(
-        "Are keys and values returned in the wrong order? The cache is [keys, values].",
-        _step(finish=lambda y, k, v: (y, [v, k])),
+    "Are keys and values returned in the wrong order? The cache is [keys, values].": _step(
+        finish=lambda y, k, v: (y, [v, k])
     ),
-    Likely(
-        "Did you return the cache first? The order is outputs, cache.",
-        _step(finish=lambda y, k, v: ([k, v], y)),
+    "Did you return the cache first? The order is outputs, cache.": _step(
+        finish=lambda y, k, v: ([k, v], y)
     ),
-    Likely(
-        "Did you return the outputs only? The longer cache is asked for as well.",
-        _step(finish=lambda y, k, v: y),
+    "Did you return the outputs only? The longer cache is asked for as well.": _step(
+        finish=lambda y, k, v: y
     ),
-    Likely(
-        "Did you split by reshape without a transpose? (B, n, H, D / H) first, then swap axes 1 and 2.",
-        _step(split=lambda x, heads: x.reshape(x.shape[0], heads, x.shape[1], -1)),
+    "Did you split by reshape without a transpose? (B, n, H, D / H) first, then swap axes 1 and 2.": (
+        _step(split=lambda x, heads: x.reshape(x.shape[0], heads, x.shape[1], -1))
     ),
-    Likely(
-        "Did you merge by reshape without a transpose? Swap axes 1 and 2 back first.",
-        _step(merge=lambda y: y.reshape(y.shape[0], y.shape[2], -1)),
+    "Did you merge by reshape without a transpose? Swap axes 1 and 2 back first.": _step(
+        merge=lambda y: y.reshape(y.shape[0], y.shape[2], -1)
     ),
-    Likely(
-        "Is the projection at the end, w_out and b_out, missing?",
-        _step(out=lambda y, w, b: y),
+    "Is the projection at the end, w_out and b_out, missing?": _step(out=lambda y, w, b: y),
+    "Are the vectors joined along the wrong axis? Time is axis 2 of (B, H, T, D / H).": _step(
+        join=lambda old, new: torch.cat([old, new], dim=1)
     ),
-    Likely(
-        "Are the vectors joined along the wrong axis? Time is axis 2 of (B, H, T, D / H).",
-        _step(join=lambda old, new: torch.cat([old, new], dim=1)),
+    "Are the new keys joined before they are split into heads? The cache holds (B, H, T, D / H).": _step(
+        join=lambda old, new: torch.cat([old, reference_merge_heads(new)], dim=1)
     ),
-    Likely(
-        "Are the new keys joined before they are split into heads? The cache holds (B, H, T, D / H).",
-        _step(
-            join=lambda old, new: torch.cat([old, reference_merge_heads(new)], dim=1),
-        ),
-    ),
-]
+}
 
 
 def _look(student: Callable[..., Any]) -> None:

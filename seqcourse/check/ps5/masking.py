@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, cases_of
 
 _BOOLEAN = "A mask is boolean: a comparison gives one, or .bool()."
@@ -41,61 +40,45 @@ def _beside(known: bool) -> Callable[..., Tensor]:
     )
 
 
-_CAUSAL_MASK = [
-    Likely(
-        "Is the mask the wrong way round? True means may attend: itself and what stands before it.",
-        lambda size, past=0: ~functional.causal_mask(size, past),
+_CAUSAL_MASK = {
+    "Is the mask the wrong way round? True means may attend: itself and what stands before it.": (
+        lambda size, past=0: ~functional.causal_mask(size, past)
     ),
-    Likely(
-        "May a position not look at itself? It may: its own vector is known.",
-        lambda size, past=0: _ones(size, past).tril(past - 1),
+    "May a position not look at itself? It may: its own vector is known.": (
+        lambda size, past=0: _ones(size, past).tril(past - 1)
     ),
-    Likely(
-        "Does every position see the one behind it? That is the one it should predict.",
-        lambda size, past=0: _ones(size, past).tril(past + 1),
+    "Does every position see the one behind it? That is the one it should predict.": (
+        lambda size, past=0: _ones(size, past).tril(past + 1)
     ),
-    Likely(
-        "Are rows and columns swapped? A row is a query, a column is a key.",
-        lambda size, past=0: functional.causal_mask(size, past).T,
+    "Are rows and columns swapped? A row is a query, a column is a key.": (
+        (lambda size, past=0: functional.causal_mask(size, past).T),
+        (lambda size, past=0: _ones(size, past).triu(past)),
     ),
-    Likely(
-        "Are rows and columns swapped? A row is a query, a column is a key.",
-        lambda size, past=0: _ones(size, past).triu(past),
+    "Are the columns of the past missing? The shape is (size, past + size).": (
+        lambda size, past=0: functional.causal_mask(size)
     ),
-    Likely(
-        "Are the columns of the past missing? The shape is (size, past + size).",
-        lambda size, past=0: functional.causal_mask(size),
+    "Are there rows for the past? Queries are the new positions only: (size, past + size).": (
+        lambda size, past=0: functional.causal_mask(past + size)
     ),
-    Likely(
-        "Are there rows for the past? Queries are the new positions only: (size, past + size).",
-        lambda size, past=0: functional.causal_mask(past + size),
+    "Do you count the queries from the beginning of the text? Query i stands at place past + i.": (
+        lambda size, past=0: _ones(size, past).tril()
     ),
-    Likely(
-        "Do you count the queries from the beginning of the text? Query i stands at place past + i.",
-        lambda size, past=0: _ones(size, past).tril(),
-    ),
-    Likely(
-        "Do the columns of the past stand at the end? The past comes first.",
+    "Do the columns of the past stand at the end? The past comes first.": (
         lambda size, past=0: torch.cat(
             [functional.causal_mask(size), torch.ones(size, past, dtype=torch.bool)], dim=1
-        ),
+        )
     ),
-    Likely("Is the past hidden? Every query may look at all of it.", _beside(False)),
-    Likely(
-        "Are these numbers to be added to the scores? Here a mask is boolean: True means may attend.",
+    "Is the past hidden? Every query may look at all of it.": _beside(False),
+    "Are these numbers to be added to the scores? Here a mask is boolean: True means may attend.": (
         lambda size, past=0: torch.zeros(size, past + size).masked_fill(
             ~functional.causal_mask(size, past), float("-inf")
-        ),
+        )
     ),
-    Likely(
-        "Does every query see everything? Query i may look at columns 0 to past + i.",
+    "Does every query see everything? Query i may look at columns 0 to past + i.": (
         _ones,
+        (lambda size, past=0: _ones(size, past)),
     ),
-    Likely(
-        "Does every query see everything? Query i may look at columns 0 to past + i.",
-        lambda size, past=0: _ones(size, past),
-    ),
-]
+}
 
 
 causal_mask = Exercise(
@@ -135,44 +118,35 @@ def reference_padding_mask(lengths: Tensor, size: int) -> Tensor:
     return functional.length_mask(lengths, size)
 
 
-_PADDING_MASK = [
-    Likely(
-        "Is the mask the wrong way round? True means may attend: a real word.",
-        lambda lengths, size: ~functional.length_mask(lengths, size),
+_PADDING_MASK = {
+    "Is the mask the wrong way round? True means may attend: a real word.": (
+        lambda lengths, size: ~functional.length_mask(lengths, size)
     ),
-    Likely(
-        "Is there one place too many? A sentence of 2 words has them at places 0 and 1.",
-        lambda lengths, size: functional.length_mask(lengths + 1, size),
+    "Is there one place too many? A sentence of 2 words has them at places 0 and 1.": (
+        lambda lengths, size: functional.length_mask(lengths + 1, size)
     ),
-    Likely(
-        "Is there one place too few? Places are counted from 0.",
-        lambda lengths, size: functional.length_mask(lengths - 1, size),
+    "Is there one place too few? Places are counted from 0.": (
+        lambda lengths, size: functional.length_mask(lengths - 1, size)
     ),
-    Likely(
-        "Is the mask as wide as the longest sentence? It should have `size` columns.",
-        lambda lengths, size: functional.length_mask(lengths, int(lengths.max())),
+    "Is the mask as wide as the longest sentence? It should have `size` columns.": (
+        lambda lengths, size: functional.length_mask(lengths, int(lengths.max()))
     ),
-    Likely(
-        "lengths needs a second axis, so that each row has its own: lengths[:, None].",
-        lambda lengths, size: torch.arange(size) < lengths,
+    "lengths needs a second axis, so that each row has its own: lengths[:, None].": (
+        lambda lengths, size: torch.arange(size) < lengths
     ),
-    Likely(
-        "Are rows and columns swapped? The batch comes first.",
-        lambda lengths, size: functional.length_mask(lengths, size).T,
+    "Are rows and columns swapped? The batch comes first.": (
+        lambda lengths, size: functional.length_mask(lengths, size).T
     ),
-    Likely(
-        "Do the real words stand at the end of each row? Padding stands behind them.",
-        lambda lengths, size: functional.length_mask(lengths, size).flip(1),
+    "Do the real words stand at the end of each row? Padding stands behind them.": (
+        lambda lengths, size: functional.length_mask(lengths, size).flip(1)
     ),
-    Likely(
-        "Is only the last real word marked? Every place before it is a real word too.",
-        lambda lengths, size: torch.arange(size) == lengths[:, None] - 1,
+    "Is only the last real word marked? Every place before it is a real word too.": (
+        lambda lengths, size: torch.arange(size) == lengths[:, None] - 1
     ),
-    Likely(
-        "torch.arange(n) has the entries 0 to n - 1. How many columns does the mask have?",
-        lambda lengths, size: torch.arange(size + 1) < lengths[:, None],
+    "torch.arange(n) has the entries 0 to n - 1. How many columns does the mask have?": (
+        lambda lengths, size: torch.arange(size + 1) < lengths[:, None]
     ),
-]
+}
 
 
 padding_mask = Exercise(
@@ -217,67 +191,47 @@ def reference_combine(padding: Tensor, causal: Tensor) -> Tensor:
     return padding[:, None, None, :] & causal
 
 
-_COMBINE = [
-    Likely(
-        "Did you join the two with `or`? A look needs the leave of both: &.",
-        lambda padding, causal: padding[:, None, None, :] | causal,
+_COMBINE = {
+    "Did you join the two with `or`? A look needs the leave of both: &.": (
+        lambda padding, causal: padding[:, None, None, :] | causal
     ),
-    Likely(
-        "Is the axis for the heads missing? The shape is (B, 1, N, M).",
-        lambda padding, causal: padding[:, None, :] & causal,
+    "Is the axis for the heads missing? The shape is (B, 1, N, M).": (
+        lambda padding, causal: padding[:, None, :] & causal
     ),
-    Likely(
-        "Is the axis for the heads in front of the batch? padding needs two new axes in the middle: "
-        "padding[:, None, None, :].",
-        lambda padding, causal: (padding[:, None, :] & causal)[None],
+    "Is the axis for the heads in front of the batch? padding needs two new axes in the middle: "
+    "padding[:, None, None, :].": (lambda padding, causal: (padding[:, None, :] & causal)[None]),
+    "Is the axis for the heads in the wrong place? The shape is (B, 1, N, M).": (
+        (lambda padding, causal: (padding[:, None, :] & causal)[:, :, None]),
+        (lambda padding, causal: (padding[:, None, :] & causal)[..., None]),
     ),
-    Likely(
-        "Is the axis for the heads in the wrong place? The shape is (B, 1, N, M).",
-        lambda padding, causal: (padding[:, None, :] & causal)[:, :, None],
+    "Does padding hide queries (rows)? It is keys that must not be looked at: columns, the last axis.": (
+        lambda padding, causal: padding[:, None, :, None] & causal
     ),
-    Likely(
-        "Is the axis for the heads in the wrong place? The shape is (B, 1, N, M).",
-        lambda padding, causal: (padding[:, None, :] & causal)[..., None],
-    ),
-    Likely(
-        "Does padding hide queries (rows)? It is keys that must not be looked at: columns, the last "
-        "axis.",
-        lambda padding, causal: padding[:, None, :, None] & causal,
-    ),
-    Likely(
-        "Does padding hide queries (rows) as well as keys? A query at a padded place is computed for "
-        "nothing, but hiding it from everything makes a row with nothing to attend to.",
+    "Does padding hide queries (rows) as well as keys? A query at a padded place is computed for "
+    "nothing, but hiding it from everything makes a row with nothing to attend to.": (
         lambda padding, causal: (
             padding[:, None, None, :] & padding[:, None, -len(causal) :, None] & causal
-        ),
+        )
     ),
-    Likely(
-        "Padding, (B, M), needs axes for the heads and the queries before it can meet the causal mask: "
-        "padding[:, None, None, :].",
-        lambda padding, causal: padding & causal,
+    "Padding, (B, M), needs axes for the heads and the queries before it can meet the causal mask: "
+    "padding[:, None, None, :].": (lambda padding, causal: padding & causal),
+    _ROUND: (lambda padding, causal: ~(padding[:, None, None, :] & causal)),
+    "Does your result look at padding at all?": (
+        lambda padding, causal: causal.expand(len(padding), 1, *causal.shape)
     ),
-    Likely(_ROUND, lambda padding, causal: ~(padding[:, None, None, :] & causal)),
-    Likely(
-        "Does your result look at padding at all?",
-        lambda padding, causal: causal.expand(len(padding), 1, *causal.shape),
+    "Does your result look at the causal mask at all?": (
+        lambda padding, causal: padding[:, None, None, :].expand(-1, 1, len(causal), -1)
     ),
-    Likely(
-        "Does your result look at the causal mask at all?",
-        lambda padding, causal: padding[:, None, None, :].expand(-1, 1, len(causal), -1),
+    "Is the axis of the queries missing? The shape is (B, 1, N, M).": (
+        lambda padding, causal: padding[:, None, None, :]
     ),
-    Likely(
-        "Is the axis of the queries missing? The shape is (B, 1, N, M).",
-        lambda padding, causal: padding[:, None, None, :],
+    "Is the batch missing in front? The shape is (B, 1, N, M).": (
+        lambda padding, causal: causal[None, None]
     ),
-    Likely(
-        "Is the batch missing in front? The shape is (B, 1, N, M).",
-        lambda padding, causal: causal[None, None],
+    "Does every sentence get the padding of the first?": (
+        lambda padding, causal: (padding[:1, None, None, :] & causal).expand(len(padding), -1, -1, -1)
     ),
-    Likely(
-        "Does every sentence get the padding of the first?",
-        lambda padding, causal: (padding[:1, None, None, :] & causal).expand(len(padding), -1, -1, -1),
-    ),
-]
+}
 
 
 combine = Exercise(

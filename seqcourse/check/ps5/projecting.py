@@ -136,10 +136,7 @@ def _interleaved(x: Tensor, heads: int) -> Tensor:
 
 
 _MULTI_HEAD = [
-    Likely(
-        "memory may be None: then keys and values are made of x too.",
-        _needs_memory,
-    ),
+    Likely("memory may be None: then keys and values are made of x too.", _needs_memory),
     Likely(
         "Did you split by reshape without a transpose? A head then gets all of some words, in place of "
         "a piece of every word: (B, N, H, D / H) first, then swap axes 1 and 2.",
@@ -167,25 +164,15 @@ _MULTI_HEAD = [
         _layer(split=lambda x, heads: x.unflatten(-1, (heads, -1)), merge=lambda y: y.flatten(2)),
     ),
     Likely(
-        "Is it one head only, as wide as the whole vector?",
-        _layer(split=lambda x, heads: x[:, None]),
+        "Is it one head only, as wide as the whole vector?", _layer(split=lambda x, heads: x[:, None])
     ),
     Likely(
         "Are the queries made of the memory too? They come from x; keys and values from the memory.",
         _layer(source="mmm"),
     ),
-    Likely(
-        "Is the memory used at all? Keys and values are made of it.",
-        _layer(source="xxx"),
-    ),
-    Likely(
-        "Are the values made of x? Keys and values both come from the memory.",
-        _layer(source="xmx"),
-    ),
-    Likely(
-        "Are the keys made of x? Keys and values both come from the memory.",
-        _layer(source="xxm"),
-    ),
+    Likely("Is the memory used at all? Keys and values are made of it.", _layer(source="xxx")),
+    Likely("Are the values made of x? Keys and values both come from the memory.", _layer(source="xmx")),
+    Likely("Are the keys made of x? Keys and values both come from the memory.", _layer(source="xxm")),
     Likely(
         "Are queries made of the memory, and keys and values of x? It is the other way round.",
         _layer(source="mxx"),
@@ -210,28 +197,19 @@ _MULTI_HEAD = [
         "transpose: x @ w_in.T.",
         lambda x, memory, w_in, *rest: x @ w_in,
     ),
-    Likely(
-        "Is b_in missing?",
-        _layer(project=lambda x, w, b: x @ w.T),
-    ),
+    Likely("Is b_in missing?", _layer(project=lambda x, w, b: x @ w.T)),
     Likely(
         "Is w_out missing? The heads are mixed by it at the end.",
         _layer(finish=lambda y, weights, w, b: (y, weights)),
     ),
-    Likely(
-        "Is b_out missing?",
-        _layer(finish=lambda y, weights, w, b: (y @ w.T, weights)),
-    ),
+    Likely("Is b_out missing?", _layer(finish=lambda y, weights, w, b: (y @ w.T, weights))),
     Likely(
         "Did you divide by the root of the whole width D? A query of one head has D / H coordinates.",
         lambda x, memory, w_in, b_in, w_out, b_out, heads, mask=None: _layer(
             attend=_scaled(lambda q: math.sqrt(q.shape[-1] * heads))
         )(x, memory, w_in, b_in, w_out, b_out, heads, mask),
     ),
-    Likely(
-        "Is the division by the root of D / H missing?",
-        _layer(attend=_scaled(lambda q: 1.0)),
-    ),
+    Likely("Is the division by the root of D / H missing?", _layer(attend=_scaled(lambda q: 1.0))),
     Likely(
         "Is the softmax over the queries? Each query shares out 1 over the keys: dim=-1.",
         _layer(attend=_softened(-2)),
@@ -240,10 +218,7 @@ _MULTI_HEAD = [
         "Is the softmax over the heads? Each query shares out 1 over the keys: dim=-1.",
         _layer(attend=_softened(1)),
     ),
-    Likely(
-        "Is the mask handed on?",
-        _layer(attend=lambda q, k, v, mask: _attend(q, k, v, None)),
-    ),
+    Likely("Is the mask handed on?", _layer(attend=lambda q, k, v, mask: _attend(q, k, v, None))),
     Likely(
         "Is the mask the wrong way round? True means may attend.",
         _layer(attend=lambda q, k, v, mask: _attend(q, k, v, None if mask is None else ~mask)),

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, cases_of
 
 
 def block_arguments(seed: int = 0, cross: bool = False, **size: int) -> dict[str, Any]:
     """Arguments of `block_parameters`; the seed makes the sizes a little larger."""
-    return {
-        "width": size["width"] + seed % 7,
-        "hidden": size["hidden"] + seed % 11,
-        "cross": cross,
-    }
+    return {"width": size["width"] + seed % 7, "hidden": size["hidden"] + seed % 11, "cross": cross}
 
 
 def reference_block_parameters(width: int, hidden: int, cross: bool) -> int:
@@ -49,54 +44,41 @@ def _with(**mistake: Any) -> Callable[..., int]:
     return lambda *arguments: _block(*arguments, **mistake)
 
 
-_BLOCK_PARAMETERS = [
-    Likely(
-        "Are W_Q, W_K and W_V counted, and W_O forgotten? An attention has four matrices.",
-        _with(matrices=3),
+_BLOCK_PARAMETERS = {
+    "Are W_Q, W_K and W_V counted, and W_O forgotten? An attention has four matrices.": _with(
+        matrices=3
     ),
-    Likely("Are all biases forgotten?", _with(attention_bias=False, inner_bias=False, outer_bias=False)),
-    Likely("Are the biases of the attention forgotten?", _with(attention_bias=False)),
-    Likely("Are the biases of the MLP forgotten?", _with(inner_bias=False, outer_bias=False)),
-    Likely("Is the bias of the MLP's hidden layer forgotten?", _with(inner_bias=False)),
-    Likely("Is the bias of the MLP's second layer forgotten?", _with(outer_bias=False)),
-    Likely(
-        "Is the bias of the MLP's hidden layer as long as a vector? It has one entry per hidden unit.",
-        lambda width, hidden, cross: _block(width, hidden, cross, inner_size=width),
+    "Are all biases forgotten?": _with(attention_bias=False, inner_bias=False, outer_bias=False),
+    "Are the biases of the attention forgotten?": _with(attention_bias=False),
+    "Are the biases of the MLP forgotten?": _with(inner_bias=False, outer_bias=False),
+    "Is the bias of the MLP's hidden layer forgotten?": _with(inner_bias=False),
+    "Is the bias of the MLP's second layer forgotten?": _with(outer_bias=False),
+    "Is the bias of the MLP's hidden layer as long as a vector? It has one entry per hidden unit.": (
+        lambda width, hidden, cross: _block(width, hidden, cross, inner_size=width)
     ),
-    Likely("Does a norm have gamma only? It has beta too.", _with(norm=1)),
-    Likely("Are the norms forgotten?", _with(norms=0)),
-    Likely("Is there one norm only? Every sublayer has its own.", _with(norms=1)),
-    Likely(
-        "Is the norm of the cross-attention forgotten? Every sublayer has its own.",
-        _with(norms=2),
+    "Does a norm have gamma only? It has beta too.": _with(norm=1),
+    "Are the norms forgotten?": _with(norms=0),
+    "Is there one norm only? Every sublayer has its own.": _with(norms=1),
+    "Is the norm of the cross-attention forgotten? Every sublayer has its own.": _with(norms=2),
+    "Is cross not used? With cross-attention there is one attention more, and one norm more.": (
+        lambda width, hidden, cross: _block(width, hidden, False)
     ),
-    Likely(
-        "Is cross not used? With cross-attention there is one attention more, and one norm more.",
-        lambda width, hidden, cross: _block(width, hidden, False),
+    "Is the cross-attention forgotten? With `cross` there are two attentions.": _with(attentions=1),
+    "Does the cross-attention have two matrices only? It has all four of its own.": (
+        lambda width, hidden, cross: _block(width, hidden, cross) - 2 * cross * (width * width + width)
     ),
-    Likely(
-        "Is the cross-attention forgotten? With `cross` there are two attentions.",
-        _with(attentions=1),
+    "Does the MLP have one matrix only? It goes to the hidden units and back.": (
+        lambda width, hidden, cross: _block(width, hidden, cross) - width * hidden
     ),
-    Likely(
-        "Does the cross-attention have two matrices only? It has all four of its own.",
-        lambda width, hidden, cross: _block(width, hidden, cross) - 2 * cross * (width * width + width),
-    ),
-    Likely(
-        "Does the MLP have one matrix only? It goes to the hidden units and back.",
-        lambda width, hidden, cross: _block(width, hidden, cross) - width * hidden,
-    ),
-    Likely(
-        "Does the MLP come twice? A block has one, whatever it attends to.",
+    "Does the MLP come twice? A block has one, whatever it attends to.": (
         lambda width, hidden, cross: (
             _block(width, hidden, cross) + cross * (2 * width * hidden + hidden + width)
-        ),
+        )
     ),
-    Likely(
-        "Are the hidden units taken to be 4 D? Their number is given: `hidden`.",
-        lambda width, hidden, cross: _block(width, 4 * width, cross),
+    "Are the hidden units taken to be 4 D? Their number is given: `hidden`.": (
+        lambda width, hidden, cross: _block(width, 4 * width, cross)
     ),
-]
+}
 
 
 block_parameters = Exercise(
@@ -161,84 +143,54 @@ _LAST_NORMS = (
     "pre-norm."
 )
 
-_TRANSFORMER_PARAMETERS = [
-    Likely(
-        "Are the output weights counted? They are the target table: tied, not a matrix of their own.",
-        _changed(lambda source, target, width, *rest: target * width),
+_TRANSFORMER_PARAMETERS = {
+    "Are the output weights counted? They are the target table: tied, not a matrix of their own.": (
+        _changed(lambda source, target, width, *rest: target * width)
     ),
-    Likely(
-        "Is the bias of the logits forgotten? There is one for every word of the target vocabulary.",
-        _changed(lambda source, target, *rest: -target),
+    "Is the bias of the logits forgotten? There is one for every word of the target vocabulary.": (
+        _changed(lambda source, target, *rest: -target)
     ),
-    Likely(
-        "Is the bias of the logits as long as a vector? There is one for every target word.",
-        _changed(lambda source, target, width, *rest: width - target),
+    "Is the bias of the logits as long as a vector? There is one for every target word.": _changed(
+        lambda source, target, width, *rest: width - target
     ),
-    Likely(
-        "Is the bias of the logits counted for the source words too? Only target words have logits.",
-        _changed(lambda source, *rest: source),
+    "Is the bias of the logits counted for the source words too? Only target words have logits.": (
+        _changed(lambda source, *rest: source)
     ),
-    Likely(
-        "Are the tables missing? A word of either vocabulary has a vector.",
-        _changed(lambda source, target, width, *rest: -(source + target) * width),
+    "Are the tables missing? A word of either vocabulary has a vector.": _changed(
+        lambda source, target, width, *rest: -(source + target) * width
     ),
-    Likely(
-        "Is there one table only? Source and target words have a table each.",
+    "Is there one table only? Source and target words have a table each.": (
         _changed(lambda source, target, width, *rest: -source * width),
-    ),
-    Likely(
-        "Is there one table only? Source and target words have a table each.",
         _changed(lambda source, target, width, *rest: -target * width),
     ),
-    Likely(
-        "Is there one block on either side? There are `layers` of each.",
-        _changed(
-            lambda source, target, width, layers, order, encoder, decoder: (
-                (1 - layers) * (encoder + decoder)
-            )
-        ),
+    "Is there one block on either side? There are `layers` of each.": _changed(
+        lambda source, target, width, layers, order, encoder, decoder: (1 - layers) * (encoder + decoder)
     ),
-    Likely(
-        "Are the decoder's blocks missing?",
-        _changed(
-            lambda source, target, width, layers, order, encoder, decoder: -layers * decoder,
-        ),
+    "Are the decoder's blocks missing?": _changed(
+        lambda source, target, width, layers, order, encoder, decoder: -layers * decoder
     ),
-    Likely(
-        "Are `layers` blocks shared out between encoder and decoder? Each has that many.",
+    "Are `layers` blocks shared out between encoder and decoder? Each has that many.": (
         lambda encoder, decoder, source, target, width, layers, order: (
             reference_transformer_parameters(encoder, decoder, source, target, width, layers, order)
             - (layers * (encoder + decoder) - layers * (encoder + decoder) // 2)
-        ),
+        )
     ),
-    Likely(
-        "Are the last norms forgotten? With pre-norm there is one after the encoder's last block and "
-        "one after the decoder's.",
-        _changed(
-            lambda source, target, width, layers, order, *blocks: -4 * width * (order == "pre"),
-        ),
+    "Are the last norms forgotten? With pre-norm there is one after the encoder's last block and "
+    "one after the decoder's.": _changed(
+        lambda source, target, width, layers, order, *blocks: -4 * width * (order == "pre")
     ),
-    Likely(
-        "Is there one last norm only? With pre-norm encoder and decoder have one each.",
-        _changed(
-            lambda source, target, width, layers, order, *blocks: -2 * width * (order == "pre"),
-        ),
+    "Is there one last norm only? With pre-norm encoder and decoder have one each.": _changed(
+        lambda source, target, width, layers, order, *blocks: -2 * width * (order == "pre")
     ),
-    Likely(
-        _LAST_NORMS,
-        _changed(
-            lambda source, target, width, layers, order, *blocks: 4 * width * (order == "post"),
-        ),
-    ),
-    Likely(
-        _LAST_NORMS,
+    _LAST_NORMS: (
+        _changed(lambda source, target, width, layers, order, *blocks: 4 * width * (order == "post")),
         _changed(
             lambda source, target, width, layers, order, *blocks: (
                 4 * width * (1 if order == "post" else -1)
-            ),
+            )
         ),
     ),
-]
+}
 
 
 _SMALL = dict(encoder_block=49, decoder_block=77, source=10, target=7, width=2, layers=1)

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.ps6 import parts
@@ -88,91 +87,60 @@ def _side_by_side(x, mask, attend, mlp, norms, order):
     return x + attend(n, n, mask) + mlp(norms[1](x))
 
 
-_ENCODER_BLOCK = [
-    Likely(
-        "Is that the other order? post is norm(x + f(x)), pre is x + f(norm(x)).",
-        lambda *given: _block(*given[:-1], parts.turned(given[-1])),
+_ENCODER_BLOCK = {
+    "Is that the other order? post is norm(x + f(x)), pre is x + f(norm(x)).": (
+        lambda *given: _block(*given[:-1], parts.turned(given[-1]))
     ),
-    Likely(
-        "Are both residual connections missing? x is added to each f.", _join(parts.without_residual)
+    "Are both residual connections missing? x is added to each f.": _join(parts.without_residual),
+    "Is the residual connection around the attention missing?": _join(parts.without_residual, 0),
+    "Is the residual connection around the MLP missing?": _join(parts.without_residual, 1),
+    "Is nothing normalised? There is a norm for each sublayer.": _join(parts.without_norm),
+    "Is the first norm missing? It belongs to the attention.": _join(parts.without_norm, 0),
+    "Is the second norm missing? It belongs to the MLP.": _join(parts.without_norm, 1),
+    "Are the two norms exchanged? norms[0] belongs to the attention, norms[1] to the MLP.": _with(
+        use=(1, 0)
     ),
-    Likely("Is the residual connection around the attention missing?", _join(parts.without_residual, 0)),
-    Likely("Is the residual connection around the MLP missing?", _join(parts.without_residual, 1)),
-    Likely("Is nothing normalised? There is a norm for each sublayer.", _join(parts.without_norm)),
-    Likely("Is the first norm missing? It belongs to the attention.", _join(parts.without_norm, 0)),
-    Likely("Is the second norm missing? It belongs to the MLP.", _join(parts.without_norm, 1)),
-    Likely(
-        "Are the two norms exchanged? norms[0] belongs to the attention, norms[1] to the MLP.",
-        _with(use=(1, 0)),
+    "Is norms[0] used twice? norms[1] belongs to the MLP: it has parameters of its own.": _with(
+        use=(0, 0)
     ),
-    Likely(
-        "Is norms[0] used twice? norms[1] belongs to the MLP: it has parameters of its own.",
-        _with(use=(0, 0)),
+    "Is norms[1] used twice? norms[0] belongs to the attention: it has parameters of its own.": _with(
+        use=(1, 1)
     ),
-    Likely(
-        "Is norms[1] used twice? norms[0] belongs to the attention: it has parameters of its own.",
-        _with(use=(1, 1)),
+    "Does the mask not get into the attention? Padding must not be attended to.": _with(
+        look=lambda attend, n, x, mask: attend(n, n, None)
     ),
-    Likely(
-        "Does the mask not get into the attention? Padding must not be attended to.",
-        _with(look=lambda attend, n, x, mask: attend(n, n, None)),
+    "Is the mask the wrong way round? True means may attend: hand it on as it is.": _with(
+        look=lambda attend, n, x, mask: attend(n, n, ~mask)
     ),
-    Likely(
-        "Is the mask the wrong way round? True means may attend: hand it on as it is.",
-        _with(look=lambda attend, n, x, mask: attend(n, n, ~mask)),
-    ),
-    Likely(
-        "Are only the queries normalised? Keys and values are made of the same vectors: attend(n, n, "
-        "mask).",
-        _with(look=lambda attend, n, x, mask: attend(n, x, mask)),
-    ),
-    Likely(
-        "Are the queries not normalised? They are made of the same vectors as keys and values: "
-        "attend(n, n, mask).",
-        _with(look=lambda attend, n, x, mask: attend(x, n, mask)),
-    ),
-    Likely(
-        "Is the normalised x on the residual path? What is added to f is x as it came in.",
+    "Are only the queries normalised? Keys and values are made of the same vectors: attend(n, n, "
+    "mask).": _with(look=lambda attend, n, x, mask: attend(n, x, mask)),
+    "Are the queries not normalised? They are made of the same vectors as keys and values: "
+    "attend(n, n, mask).": _with(look=lambda attend, n, x, mask: attend(x, n, mask)),
+    "Is the normalised x on the residual path? What is added to f is x as it came in.": (
         _join(parts.normalised_residual),
-    ),
-    Likely(
-        "Is the normalised x on the residual path? What is added to f is x as it came in.",
         _join(parts.normalised_residual, 0),
-    ),
-    Likely(
-        "Is the normalised x on the residual path? What is added to f is x as it came in.",
         _join(parts.normalised_residual, 1),
     ),
-    Likely(
-        "Is the sublayer's result normalised before x is added? post normalises the sum, pre what "
-        "goes into the sublayer.",
-        _join(parts.normalised_result),
+    "Is the sublayer's result normalised before x is added? post normalises the sum, pre what "
+    "goes into the sublayer.": _join(parts.normalised_result),
+    "Is every norm used before and after its sublayer? It stands in one of the two places.": _join(
+        parts.normalised_twice
     ),
-    Likely(
-        "Is every norm used before and after its sublayer? It stands in one of the two places.",
-        _join(parts.normalised_twice),
+    "Is x added twice?": _join(parts.residual_twice),
+    "Does the MLP come first? The attention does.": _with(mlp_first=True),
+    "Is the MLP missing?": _join(parts.left_out, 1),
+    "Is the attention missing?": _join(parts.left_out, 0),
+    "Is the block's input added around the MLP? Its residual path begins after the attention.": (
+        _from_the_input
     ),
-    Likely("Is x added twice?", _join(parts.residual_twice)),
-    Likely("Does the MLP come first? The attention does.", _with(mlp_first=True)),
-    Likely("Is the MLP missing?", _join(parts.left_out, 1)),
-    Likely("Is the attention missing?", _join(parts.left_out, 0)),
-    Likely(
-        "Is the block's input added around the MLP? Its residual path begins after the attention.",
-        _from_the_input,
+    "Does the MLP get the block's input? It gets what comes out of the first sublayer.": _side_by_side,
+    "Is there a norm too many at the end? With pre-norm a block ends in a sum.": (
+        lambda x, mask, attend, mlp, norms, order: norms[1](_block(x, mask, attend, mlp, norms, order))
     ),
-    Likely(
-        "Does the MLP get the block's input? It gets what comes out of the first sublayer.",
-        _side_by_side,
+    "attend takes queries, memory and mask: attend(n, n, mask).": (
+        lambda x, mask, attend, mlp, norms, order: attend(x, mask)
     ),
-    Likely(
-        "Is there a norm too many at the end? With pre-norm a block ends in a sum.",
-        lambda x, mask, attend, mlp, norms, order: norms[1](_block(x, mask, attend, mlp, norms, order)),
-    ),
-    Likely(
-        "attend takes queries, memory and mask: attend(n, n, mask).",
-        lambda x, mask, attend, mlp, norms, order: attend(x, mask),
-    ),
-]
+}
 
 
 encoder_block = Exercise(

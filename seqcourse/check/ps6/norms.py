@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Case, Exercise, standard_cases
 from seqcourse.check.inputs import normal
 
@@ -65,74 +64,42 @@ def _rms(x, gamma, beta, eps):
     return gamma * x / (x.square().mean(-1, keepdim=True) + eps).sqrt() + beta
 
 
-_LAYER_NORM = [
-    Likely(
-        "Is eps outside the root, and the variance divided by D - 1, as std() does? It is "
-        "sqrt(variance + eps), with the sum of squares divided by D.",
-        _with(inside=False, correction=1),
+_LAYER_NORM = {
+    "Is eps outside the root, and the variance divided by D - 1, as std() does? It is "
+    "sqrt(variance + eps), with the sum of squares divided by D.": _with(inside=False, correction=1),
+    "Is eps outside the root? It is sqrt(variance + eps).": _with(inside=False),
+    "Is the variance divided by D - 1? var() does so by itself; here the sum of squares is divided "
+    "by D: correction=0.": _with(correction=1),
+    "Is eps missing? It is sqrt(variance + eps).": (lambda x, g, b, e: _normalise(x, g, b, 0.0)),
+    "Is the root missing? Divide by the standard deviation, sqrt(variance + eps).": _with(root=False),
+    "Is the mean still in there? It is subtracted before you divide.": _with(centre=False),
+    "Is that RMS normalisation? Layer normalisation subtracts the mean of each vector first.": _rms,
+    "Did you exchange gamma and beta?": (lambda x, g, b, e: _normalise(x, b, g, e)),
+    "Is gamma missing? Every entry is scaled by its own gamma.": (
+        lambda x, g, b, e: _normalise(x, torch.ones_like(g), b, e)
     ),
-    Likely("Is eps outside the root? It is sqrt(variance + eps).", _with(inside=False)),
-    Likely(
-        "Is the variance divided by D - 1? var() does so by itself; here the sum of squares is divided "
-        "by D: correction=0.",
-        _with(correction=1),
+    "Is beta missing? It is added at the end.": (
+        lambda x, g, b, e: _normalise(x, g, torch.zeros_like(b), e)
     ),
-    Likely("Is eps missing? It is sqrt(variance + eps).", lambda x, g, b, e: _normalise(x, g, b, 0.0)),
-    Likely(
-        "Is the root missing? Divide by the standard deviation, sqrt(variance + eps).",
-        _with(root=False),
+    "Are gamma and beta applied before the normalisation? They come after it.": (
+        lambda x, g, b, e: _normalise(g * x + b, torch.ones_like(g), torch.zeros_like(b), e)
     ),
-    Likely("Is the mean still in there? It is subtracted before you divide.", _with(centre=False)),
-    Likely(
-        "Is that RMS normalisation? Layer normalisation subtracts the mean of each vector first.",
-        _rms,
+    "Is beta multiplied by gamma as well? It is gamma * normalised + beta.": (
+        lambda x, g, b, e: _normalise(x, g, g * b, e)
     ),
-    Likely("Did you exchange gamma and beta?", lambda x, g, b, e: _normalise(x, b, g, e)),
-    Likely(
-        "Is gamma missing? Every entry is scaled by its own gamma.",
-        lambda x, g, b, e: _normalise(x, torch.ones_like(g), b, e),
+    "Do all vectors share one mean? Every vector has its own: mean over the last axis, dim=-1.": _whole,
+    "Are mean and variance taken over positions and entries together? Every vector has its own: "
+    "dim=-1 alone.": _with(dim=(-2, -1)),
+    "Are mean and variance taken over the positions? They run over the entries of each vector, the "
+    "last axis: dim=-1.": _with(dim=-2),
+    "Is that batch normalisation, over the first axes? Mean and variance run over the entries of "
+    "each vector, the last axis: dim=-1.": _with(dim=(-3, -2)),
+    "Are mean and variance taken over the first axis? They run over the entries of each vector, "
+    "the last axis: dim=-1.": _with(dim=-3),
+    "Is keepdim=True missing? Mean and variance need an axis of size 1 where the entries were.": _with(
+        keepdim=False
     ),
-    Likely(
-        "Is beta missing? It is added at the end.",
-        lambda x, g, b, e: _normalise(x, g, torch.zeros_like(b), e),
-    ),
-    Likely(
-        "Are gamma and beta applied before the normalisation? They come after it.",
-        lambda x, g, b, e: _normalise(g * x + b, torch.ones_like(g), torch.zeros_like(b), e),
-    ),
-    Likely(
-        "Is beta multiplied by gamma as well? It is gamma * normalised + beta.",
-        lambda x, g, b, e: _normalise(x, g, g * b, e),
-    ),
-    Likely(
-        "Do all vectors share one mean? Every vector has its own: mean over the last axis, dim=-1.",
-        _whole,
-    ),
-    Likely(
-        "Are mean and variance taken over positions and entries together? Every vector has its own: "
-        "dim=-1 alone.",
-        _with(dim=(-2, -1)),
-    ),
-    Likely(
-        "Are mean and variance taken over the positions? They run over the entries of each vector, the "
-        "last axis: dim=-1.",
-        _with(dim=-2),
-    ),
-    Likely(
-        "Is that batch normalisation, over the first axes? Mean and variance run over the entries of "
-        "each vector, the last axis: dim=-1.",
-        _with(dim=(-3, -2)),
-    ),
-    Likely(
-        "Are mean and variance taken over the first axis? They run over the entries of each vector, "
-        "the last axis: dim=-1.",
-        _with(dim=-3),
-    ),
-    Likely(
-        "Is keepdim=True missing? Mean and variance need an axis of size 1 where the entries were.",
-        _with(keepdim=False),
-    ),
-]
+}
 
 
 _AXES = "Write dim=-1, not dim=2."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, cases_of
 
 
@@ -29,60 +28,48 @@ _SMALLER = (
     "Did you take the larger of the two, or one of them alone? The rate is the smaller of the two: min."
 )
 
-_WARMUP_RATE = [
-    Likely(
-        _SMALLER,
-        lambda step, width, warmup: width**-0.5 * max(step**-0.5, step * warmup**-1.5),
+_WARMUP_RATE = {
+    _SMALLER: (
+        (lambda step, width, warmup: width**-0.5 * max(step**-0.5, step * warmup**-1.5)),
+        (lambda step, width, warmup: width**-0.5 * step**-0.5),
+        (lambda step, width, warmup: width**-0.5 * step * warmup**-1.5),
     ),
-    Likely(_SMALLER, lambda step, width, warmup: width**-0.5 * step**-0.5),
-    Likely(_SMALLER, lambda step, width, warmup: width**-0.5 * step * warmup**-1.5),
-    Likely(
-        "Is the width missing? The whole is divided by the root of the width.",
-        lambda step, width, warmup: min(step**-0.5, step * warmup**-1.5),
+    "Is the width missing? The whole is divided by the root of the width.": (
+        lambda step, width, warmup: min(step**-0.5, step * warmup**-1.5)
     ),
-    Likely(
-        "Did you multiply by the root of the width? Divide by it.",
-        lambda step, width, warmup: width**0.5 * min(step**-0.5, step * warmup**-1.5),
+    "Did you multiply by the root of the width? Divide by it.": (
+        lambda step, width, warmup: width**0.5 * min(step**-0.5, step * warmup**-1.5)
     ),
-    Likely(
-        "Did you divide by the width itself? Divide by its root.",
-        lambda step, width, warmup: min(step**-0.5, step * warmup**-1.5) / width,
+    "Did you divide by the width itself? Divide by its root.": (
+        lambda step, width, warmup: min(step**-0.5, step * warmup**-1.5) / width
     ),
-    Likely(
-        "Is the exponent of warmup minus one half? It is minus three halves.",
-        lambda step, width, warmup: width**-0.5 * min(step**-0.5, step * warmup**-0.5),
+    "Is the exponent of warmup minus one half? It is minus three halves.": (
+        lambda step, width, warmup: width**-0.5 * min(step**-0.5, step * warmup**-0.5)
     ),
-    Likely(
-        "Is the exponent of warmup minus one? It is minus three halves.",
-        lambda step, width, warmup: width**-0.5 * min(step**-0.5, step / warmup),
+    "Is the exponent of warmup minus one? It is minus three halves.": (
+        lambda step, width, warmup: width**-0.5 * min(step**-0.5, step / warmup)
     ),
-    Likely(
-        "Did you add 1 to the step? It is counted from 1 already.",
-        lambda step, width, warmup: reference_warmup_rate(step + 1, width, warmup),
+    "Did you add 1 to the step? It is counted from 1 already.": (
+        lambda step, width, warmup: reference_warmup_rate(step + 1, width, warmup)
     ),
-    Likely(
-        "Did you subtract 1 from the step? It is counted from 1: the top is at step = warmup.",
-        lambda step, width, warmup: reference_warmup_rate(step - 1, width, warmup),
+    "Did you subtract 1 from the step? It is counted from 1: the top is at step = warmup.": (
+        lambda step, width, warmup: reference_warmup_rate(step - 1, width, warmup)
     ),
-    Likely(
-        "Does the rate stay at the top? Behind it it falls with the root of the step.",
-        lambda step, width, warmup: reference_warmup_rate(min(step, warmup), width, warmup),
+    "Does the rate stay at the top? Behind it it falls with the root of the step.": (
+        lambda step, width, warmup: reference_warmup_rate(min(step, warmup), width, warmup)
     ),
-    Likely(
-        "Does the rate fall like 1 / step? It falls with the root of the step.",
-        lambda step, width, warmup: width**-0.5 * min(1 / step, step * warmup**-1.5),
+    "Does the rate fall like 1 / step? It falls with the root of the step.": (
+        lambda step, width, warmup: width**-0.5 * min(1 / step, step * warmup**-1.5)
     ),
-    Likely(
-        "Do the steps after the top count from there? The root is that of the whole step.",
+    "Do the steps after the top count from there? The root is that of the whole step.": (
         lambda step, width, warmup: (
             width**-0.5 * (step * warmup**-1.5 if step <= warmup else (step - warmup) ** -0.5)
-        ),
+        )
     ),
-    Likely(
-        "Is the square of the step in it? Up to the top the rate grows in a straight line.",
-        lambda step, width, warmup: width**-0.5 * min(step**-0.5, step**2 * warmup**-2.5),
+    "Is the square of the step in it? Up to the top the rate grows in a straight line.": (
+        lambda step, width, warmup: width**-0.5 * min(step**-0.5, step**2 * warmup**-2.5)
     ),
-]
+}
 
 
 warmup_rate = Exercise(

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Case, Exercise, cases_of
 from seqcourse.check.inputs import normal
 
@@ -106,105 +105,68 @@ def _divergence(logits, targets, epsilon, pad):
     return _mean(losses, targets != pad)
 
 
-_LABEL_SMOOTHED_LOSS = [
-    Likely("Is epsilon not used? That is plain cross-entropy.", _with(wanted=lambda q, e, p: q)),
-    Likely(
-        "Is epsilon spread over the other words only, V - 1 of them? It is spread over all V, the right "
-        "one included.",
-        _with(wanted=_others),
+_LABEL_SMOOTHED_LOSS = {
+    "Is epsilon not used? That is plain cross-entropy.": _with(wanted=lambda q, e, p: q),
+    "Is epsilon spread over the other words only, V - 1 of them? It is spread over all V, the right "
+    "one included.": _with(wanted=_others),
+    "Does the right word get 1 - epsilon alone? It has its share epsilon / V on top, so that q sums "
+    "to 1.": _with(wanted=_too_little),
+    "Does the right word keep all of its 1? q must sum to 1: (1 - epsilon) for it, then the shares.": (
+        _with(wanted=_too_much)
     ),
-    Likely(
-        "Does the right word get 1 - epsilon alone? It has its share epsilon / V on top, so that q sums "
-        "to 1.",
-        _with(wanted=_too_little),
+    "Are epsilon and 1 - epsilon exchanged?": _with(wanted=lambda q, e, p: _even(q, 1 - e, p)),
+    "Is epsilon not divided by V? Every word's share is epsilon / V.": _with(
+        wanted=lambda q, e, p: (1 - e) * q + e
     ),
-    Likely(
-        "Does the right word keep all of its 1? q must sum to 1: (1 - epsilon) for it, then the shares.",
-        _with(wanted=_too_much),
-    ),
-    Likely(
-        "Are epsilon and 1 - epsilon exchanged?",
-        _with(wanted=lambda q, e, p: _even(q, 1 - e, p)),
-    ),
-    Likely(
-        "Is epsilon not divided by V? Every word's share is epsilon / V.",
-        _with(wanted=lambda q, e, p: (1 - e) * q + e),
-    ),
-    Likely(
-        "Does the word <pad> get no share? Here it counts as one of the V words, as in PyTorch; only "
-        "*targets* that are padding are left out.",
+    "Does the word <pad> get no share? Here it counts as one of the V words, as in PyTorch; only "
+    "*targets* that are padding are left out.": (
         _with(wanted=_no_padding_word),
-    ),
-    Likely(
-        "Does the word <pad> get no share? Here it counts as one of the V words, as in PyTorch; only "
-        "*targets* that are padding are left out.",
         _with(wanted=_annotated),
     ),
-    Likely(
-        "Is that the divergence KL(q || p)? Its gradient is the same, but the loss is the "
-        "cross-entropy: the entropy of q is not subtracted.",
-        _divergence,
+    "Is that the divergence KL(q || p)? Its gradient is the same, but the loss is the "
+    "cross-entropy: the entropy of q is not subtracted.": _divergence,
+    "Is the sign wrong? It is minus the sum of q log p.": (lambda *given: -_loss(*given)),
+    "Did you take the logits for log-probabilities? log_softmax turns the one into the other.": _with(
+        log_probs=lambda z: z
     ),
-    Likely("Is the sign wrong? It is minus the sum of q log p.", lambda *given: -_loss(*given)),
-    Likely(
-        "Did you take the logits for log-probabilities? log_softmax turns the one into the other.",
-        _with(log_probs=lambda z: z),
+    "Is the log missing? It is q times the log of p.": _with(log_probs=lambda z: z.softmax(dim=-1)),
+    "Is the softmax over the positions? It is over the words of the vocabulary: dim=-1.": _with(
+        log_probs=lambda z: z.log_softmax(dim=1)
     ),
-    Likely(
-        "Is the log missing? It is q times the log of p.",
-        _with(log_probs=lambda z: z.softmax(dim=-1)),
+    "Is the logarithm to the base 2? It is the natural one.": _with(
+        log_probs=lambda z: _log_probs(z) / torch.log(torch.tensor(2.0, dtype=z.dtype))
     ),
-    Likely(
-        "Is the softmax over the positions? It is over the words of the vocabulary: dim=-1.",
-        _with(log_probs=lambda z: z.log_softmax(dim=1)),
+    "Does log(softmax(...)) overflow for large logits? log_softmax does not.": _with(
+        log_probs=lambda z: z.softmax(dim=-1).log()
     ),
-    Likely(
-        "Is the logarithm to the base 2? It is the natural one.",
-        _with(log_probs=lambda z: _log_probs(z) / torch.log(torch.tensor(2.0, dtype=z.dtype))),
+    "Does exp() overflow for large logits? log_softmax does not.": _with(
+        log_probs=lambda z: (z.exp() / z.exp().sum(dim=-1, keepdim=True)).log()
     ),
-    Likely(
-        "Does log(softmax(...)) overflow for large logits? log_softmax does not.",
-        _with(log_probs=lambda z: z.softmax(dim=-1).log()),
+    "Is padding counted? Where the target is padding nothing was asked.": _with(
+        mean=lambda losses, real: losses.mean()
     ),
-    Likely(
-        "Does exp() overflow for large logits? log_softmax does not.",
-        _with(log_probs=lambda z: (z.exp() / z.exp().sum(dim=-1, keepdim=True)).log()),
+    "Is padding left out of the sum, but counted in the mean? Divide by the number of real targets.": (
+        _with(mean=lambda losses, real: (losses * real).mean())
     ),
-    Likely(
-        "Is padding counted? Where the target is padding nothing was asked.",
-        _with(mean=lambda losses, real: losses.mean()),
+    "Did you return the sum? The mean over the real targets is asked for.": _with(
+        mean=lambda losses, real: (losses * real).sum()
     ),
-    Likely(
-        "Is padding left out of the sum, but counted in the mean? Divide by the number of real targets.",
-        _with(mean=lambda losses, real: (losses * real).mean()),
+    "Did you divide by the number of sentences? The mean is per word.": _with(
+        mean=lambda losses, real: (losses * real).sum() / len(real)
     ),
-    Likely(
-        "Did you return the sum? The mean over the real targets is asked for.",
-        _with(mean=lambda losses, real: (losses * real).sum()),
+    "Did you average the sentences' own means? Every word counts the same.": _with(
+        mean=lambda losses, real: ((losses * real).sum(1) / real.sum(1)).mean()
     ),
-    Likely(
-        "Did you divide by the number of sentences? The mean is per word.",
-        _with(mean=lambda losses, real: (losses * real).sum() / len(real)),
-    ),
-    Likely(
-        "Did you average the sentences' own means? Every word counts the same.",
-        _with(mean=lambda losses, real: ((losses * real).sum(1) / real.sum(1)).mean()),
-    ),
-    Likely(
-        "Is there no mean yet? The result is one number.",
+    "Is there no mean yet? The result is one number.": (
         _with(mean=lambda losses, real: losses * real),
-    ),
-    Likely(
-        "Is there no mean yet? The result is one number.",
         _with(mean=lambda losses, real: losses[real]),
     ),
-    Likely(
-        "Is the word with id 0 taken for padding? Its id is the argument `pad`.",
+    "Is the word with id 0 taken for padding? Its id is the argument `pad`.": (
         lambda logits, targets, epsilon, pad: _loss(
             logits, targets, epsilon, pad, mean=lambda losses, real: _mean(losses, targets != 0)
-        ),
+        )
     ),
-]
+}
 
 
 label_smoothed_loss = Exercise(
@@ -236,13 +198,7 @@ label_smoothed_loss = Exercise(
         ),
     ],
     gradient=("logits",),
-    forbid=(
-        "cross_entropy",
-        "CrossEntropyLoss",
-        "sequence_loss",
-        "label_loss",
-        "teacher_forcing_loss",
-    ),
+    forbid=("cross_entropy", "CrossEntropyLoss", "sequence_loss", "label_loss", "teacher_forcing_loss"),
     idea="The right word is wanted with a little less than 1, every word with a little more than 0.",
     see=("11", "Label smoothing"),
 )

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps6 as inside
@@ -17,12 +16,7 @@ from seqcourse.tokens import EOS, PAD, SOS
 
 
 def translate_arguments(
-    left: Sequence[int],
-    lengths: Sequence[int],
-    max_len: int,
-    v: int = 9,
-    h: int = 5,
-    seed: int = 0,
+    left: Sequence[int], lengths: Sequence[int], max_len: int, v: int = 9, h: int = 5, seed: int = 0
 ) -> dict[str, Any]:
     """Arguments of `translate`: a small model, and sources of these lengths.
 
@@ -108,66 +102,45 @@ def _whole_step(model, src, lengths, max_len):
     return model.step(torch.full((len(src),), SOS), model.start(memory), memory).argmax(dim=-1)
 
 
-_TRANSLATE = [
-    Likely(
-        "Does every step start from the first state? Hand on out.state.",
-        _with(keep=False),
+_TRANSLATE = {
+    "Does every step start from the first state? Hand on out.state.": _with(keep=False),
+    "Is <sos> fed again and again? Feed the newest word.": _with(own=False),
+    "Is the source encoded again at every step? Encode it once, before the first word.": _with(
+        again=True
     ),
-    Likely("Is <sos> fed again and again? Feed the newest word.", _with(own=False)),
-    Likely(
-        "Is the source encoded again at every step? Encode it once, before the first word.",
-        _with(again=True),
+    "Did you begin with <eos>? The first word fed is <sos>, data.SOS.": _with(first=EOS),
+    "Did you begin with <pad>? The first word fed is <sos>, data.SOS.": _with(first=PAD),
+    "Is the padding of the source read as words? Hand the lengths on to encode.": _with(
+        read=lambda src, lengths: torch.full_like(lengths, src.shape[1])
     ),
-    Likely("Did you begin with <eos>? The first word fed is <sos>, data.SOS.", _with(first=EOS)),
-    Likely("Did you begin with <pad>? The first word fed is <sos>, data.SOS.", _with(first=PAD)),
-    Likely(
-        "Is the padding of the source read as words? Hand the lengths on to encode.",
-        _with(read=lambda src, lengths: torch.full_like(lengths, src.shape[1])),
-    ),
-    Likely("Did you take the unlikeliest word? It is argmax.", _with(choose=lambda z: z.argmin(dim=-1))),
-    Likely(
-        "Does a sentence go on after its <eos>? From there on its row is <pad>.",
+    "Did you take the unlikeliest word? It is argmax.": _with(choose=lambda z: z.argmin(dim=-1)),
+    "Does a sentence go on after its <eos>? From there on its row is <pad>.": (
         _with(fill=None),
-    ),
-    Likely(
-        "Does a sentence go on after its <eos>? From there on its row is <pad>.",
         _with(fill=None, until=None),
     ),
-    Likely("Is a finished row filled with <eos>? It has one <eos>, then <pad>.", _with(fill=EOS)),
-    Likely(
-        "Does the loop stop when the first sentence ends? It goes on until all have ended.",
-        _with(until=torch.any),
+    "Is a finished row filled with <eos>? It has one <eos>, then <pad>.": _with(fill=EOS),
+    "Does the loop stop when the first sentence ends? It goes on until all have ended.": _with(
+        until=torch.any
     ),
-    Likely(
-        "Does the loop always run to max_len? When all sentences have ended it stops: no column is "
-        "<pad> in every row.",
-        _with(until=None),
+    "Does the loop always run to max_len? When all sentences have ended it stops: no column is "
+    "<pad> in every row.": _with(until=None),
+    "Did you leave out the <eos>? It is part of the result.": (_without_eos, _eos_column_missing),
+    "Does your result begin with <sos>? Only what was written is asked for.": _with_first,
+    "Is there one word too few? max_len words may be written.": (
+        lambda model, src, lengths, max_len: reference_translate(model, src, lengths, max_len - 1)
     ),
-    Likely("Did you leave out the <eos>? It is part of the result.", _without_eos),
-    Likely("Did you leave out the <eos>? It is part of the result.", _eos_column_missing),
-    Likely("Does your result begin with <sos>? Only what was written is asked for.", _with_first),
-    Likely(
-        "Is there one word too few? max_len words may be written.",
-        lambda model, src, lengths, max_len: reference_translate(model, src, lengths, max_len - 1),
+    "Is there one word too many? At most max_len words may be written.": (
+        lambda model, src, lengths, max_len: reference_translate(model, src, lengths, max_len + 1)
     ),
-    Likely(
-        "Is there one word too many? At most max_len words may be written.",
-        lambda model, src, lengths, max_len: reference_translate(model, src, lengths, max_len + 1),
+    "Did you stack along the first axis? The batch comes first: torch.stack(written, dim=1).": (
+        lambda *arguments: torch.stack(_columns(*arguments))
     ),
-    Likely(
-        "Did you stack along the first axis? The batch comes first: torch.stack(written, dim=1).",
-        lambda *arguments: torch.stack(_columns(*arguments)),
-    ),
-    Likely("Did you return a list? Stack it to one tensor.", lambda *arguments: _columns(*arguments)),
-    Likely(
-        "model.step returns one thing with several parts: out.logits and out.state.",
+    "Did you return a list? Stack it to one tensor.": (lambda *arguments: _columns(*arguments)),
+    "model.step returns one thing with several parts: out.logits and out.state.": (
         _unpacked,
-    ),
-    Likely(
-        "model.step returns one thing with several parts: out.logits and out.state.",
         _whole_step,
     ),
-]
+}
 
 
 translate = Exercise(

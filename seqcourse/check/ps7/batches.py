@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Case, Exercise, cases_of
 from seqcourse.check.ps7.ids import FIRST, IGNORE, PAD
 
@@ -120,80 +119,54 @@ def _rowwise(pairs: tuple[Tensor, Tensor]) -> tuple[list, list]:
     return tuple(part.tolist() for part in pairs)
 
 
-_LIKELY = [
-    Likely(
-        "Are the targets the inputs themselves? They stand one place later in the stream.",
-        lambda *a: (reference_language_batch(*a)[0],) * 2,
+_LIKELY = {
+    "Are the targets the inputs themselves? They stand one place later in the stream.": (
+        lambda *a: (reference_language_batch(*a)[0],) * 2
     ),
-    Likely(
-        "Did you swap the two? The inputs come first, the targets one place later.",
-        lambda *a: reference_language_batch(*a)[::-1],
+    "Did you swap the two? The inputs come first, the targets one place later.": (
+        lambda *a: reference_language_batch(*a)[::-1]
     ),
-    Likely("Is the separator missing? `end` stands after every document.", _streamed(_no_separator)),
-    Likely(
-        "Does the last document have no separator after it? Where it ends must be learned too.",
-        _streamed(_between),
+    "Is the separator missing? `end` stands after every document.": _streamed(_no_separator),
+    "Does the last document have no separator after it? Where it ends must be learned too.": _streamed(
+        _between
     ),
-    Likely(
-        "Does the separator stand in front of each document? It stands after it.", _streamed(_in_front)
+    "Does the separator stand in front of each document? It stands after it.": _streamed(_in_front),
+    "Is the rest after the last full row thrown away? It becomes a row that is filled up.": _dropped,
+    "Are the targets filled up with PAD? The model would be asked to write padding: use IGNORE.": (
+        _streamed(_stream, ignore=PAD)
     ),
-    Likely(
-        "Is the rest after the last full row thrown away? It becomes a row that is filled up.", _dropped
+    "Are the inputs filled up with IGNORE? It is no id that a model can be fed: use PAD.": _streamed(
+        _stream, pad=IGNORE
     ),
-    Likely(
-        "Are the targets filled up with PAD? The model would be asked to write padding: use IGNORE.",
-        _streamed(_stream, ignore=PAD),
+    "Are PAD and IGNORE swapped? Inputs are filled up with PAD, targets with IGNORE.": _streamed(
+        _stream, pad=IGNORE, ignore=PAD
     ),
-    Likely(
-        "Are the inputs filled up with IGNORE? It is no id that a model can be fed: use PAD.",
-        _streamed(_stream, pad=IGNORE),
+    "Is there a row of nothing but filling? Of S tokens S - 1 are asked for, which makes "
+    "(S - 1) / length rows, rounded up.": _one_row_too_many,
+    "Is the last token of the stream an input? Nothing follows it: the inputs are stream[:-1].": (
+        _last_token_is_an_input
     ),
-    Likely(
-        "Are PAD and IGNORE swapped? Inputs are filled up with PAD, targets with IGNORE.",
-        _streamed(_stream, pad=IGNORE, ignore=PAD),
+    "Did you cut rows first and then shift within each row? The first token of every row is then "
+    "never asked for. Shift the stream, then cut both.": _cut_before_the_shift,
+    "Is the id of the separator written into your code? It is handed in as `end`.": (
+        lambda documents, length, end: reference_language_batch(documents, length, 2)
     ),
-    Likely(
-        "Is there a row of nothing but filling? Of S tokens S - 1 are asked for, which makes "
-        "(S - 1) / length rows, rounded up.",
-        _one_row_too_many,
+    "Does every document begin a row of its own? They follow each other in one stream.": (
+        _document_per_row
     ),
-    Likely(
-        "Is the last token of the stream an input? Nothing follows it: the inputs are stream[:-1].",
-        _last_token_is_an_input,
+    "Does the end of the stream ask for its beginning (torch.roll)? Nothing follows it.": _rolled,
+    "Does the end of a row ask for its own beginning? It asks for what follows in the stream.": (
+        _rolled_in_row
     ),
-    Likely(
-        "Did you cut rows first and then shift within each row? The first token of every row is then "
-        "never asked for. Shift the stream, then cut both.",
-        _cut_before_the_shift,
+    "Does the stream run down the columns? Each row holds `length` neighbouring tokens.": (
+        _down_the_columns
     ),
-    Likely(
-        "Is the id of the separator written into your code? It is handed in as `end`.",
-        lambda documents, length, end: reference_language_batch(documents, length, 2),
+    "Is the separator never a target? That a document ends is learned like a word.": _ends_ignored,
+    "Do your rows overlap? The next row begins where the row before it ends.": _overlapping,
+    "Are they lists? Two tensors are asked for: torch.tensor(...).": (
+        lambda *a: _rowwise(reference_language_batch(*a))
     ),
-    Likely(
-        "Does every document begin a row of its own? They follow each other in one stream.",
-        _document_per_row,
-    ),
-    Likely(
-        "Does the end of the stream ask for its beginning (torch.roll)? Nothing follows it.", _rolled
-    ),
-    Likely(
-        "Does the end of a row ask for its own beginning? It asks for what follows in the stream.",
-        _rolled_in_row,
-    ),
-    Likely(
-        "Does the stream run down the columns? Each row holds `length` neighbouring tokens.",
-        _down_the_columns,
-    ),
-    Likely(
-        "Is the separator never a target? That a document ends is learned like a word.", _ends_ignored
-    ),
-    Likely("Do your rows overlap? The next row begins where the row before it ends.", _overlapping),
-    Likely(
-        "Are they lists? Two tensors are asked for: torch.tensor(...).",
-        lambda *a: _rowwise(reference_language_batch(*a)),
-    ),
-]
+}
 
 
 _FILLED = "Inputs are filled up with PAD, targets with IGNORE, as far as the last row reaches."

@@ -9,7 +9,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely, Mistake, gradients, outcome, same
+from seqcourse.check.compare import Mistake, gradients, outcome, same
 from seqcourse.check.exercise import Case, Exercise
 from seqcourse.check.inputs import normal
 from seqcourse.check.ps7.ids import FIRST, IGNORE
@@ -71,79 +71,58 @@ def _shifted(logits: Tensor, labels: Tensor) -> Tensor:
     return reference_masked_word_loss(logits[:, :-1], labels[:, 1:])
 
 
-_LIKELY = [
-    Likely(
-        "With no place chosen, is it 0 / 0, which is NaN? The loss is then 0.",
+_LIKELY = {
+    "With no place chosen, is it 0 / 0, which is NaN? The loss is then 0.": (
         lambda logits, labels: torch.nn.functional.cross_entropy(
             logits.transpose(1, 2), labels, ignore_index=IGNORE
-        ),
+        )
     ),
-    Likely(
-        "Are places counted that were not chosen? Where the label is IGNORE nothing was asked.",
-        _made(chosen=lambda labels: torch.ones_like(labels, dtype=torch.bool)),
+    "Are places counted that were not chosen? Where the label is IGNORE nothing was asked.": _made(
+        chosen=lambda labels: torch.ones_like(labels, dtype=torch.bool)
     ),
-    Likely(
-        "Is the sum divided by all places? Divide by the number of chosen ones.",
-        _made(mean=lambda losses, chosen: (losses * chosen).mean()),
+    "Is the sum divided by all places? Divide by the number of chosen ones.": _made(
+        mean=lambda losses, chosen: (losses * chosen).mean()
     ),
-    Likely(
-        "Did you average the rows' own means? Every chosen word counts the same: divide the whole sum "
-        "by the number of chosen places of the batch.",
-        _made(
-            mean=lambda losses, chosen: (
-                (losses * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)
-            ).mean()
-        ),
+    "Did you average the rows' own means? Every chosen word counts the same: divide the whole sum "
+    "by the number of chosen places of the batch.": _made(
+        mean=lambda losses, chosen: (
+            (losses * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)
+        ).mean()
     ),
-    Likely(
-        "Is the loss a sum? It is the mean per chosen place.",
-        _made(mean=lambda losses, chosen: (losses * chosen).sum()),
+    "Is the loss a sum? It is the mean per chosen place.": _made(
+        mean=lambda losses, chosen: (losses * chosen).sum()
     ),
-    Likely(
-        "Is the sum divided by the number of rows? Divide by the number of chosen places.",
-        _made(mean=lambda losses, chosen: (losses * chosen).sum() / len(losses)),
+    "Is the sum divided by the number of rows? Divide by the number of chosen places.": _made(
+        mean=lambda losses, chosen: (losses * chosen).sum() / len(losses)
     ),
-    Likely(
-        "Did you add 1 to the number of chosen places? Take the larger of the number and 1 instead.",
-        _made(mean=lambda losses, chosen: (losses * chosen).sum() / (chosen.sum() + 1)),
+    "Did you add 1 to the number of chosen places? Take the larger of the number and 1 instead.": _made(
+        mean=lambda losses, chosen: (losses * chosen).sum() / (chosen.sum() + 1)
     ),
-    Likely(
-        "Is there a loss per row? One number is asked for, for the whole batch.",
-        _made(mean=lambda losses, chosen: (losses * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)),
+    "Is there a loss per row? One number is asked for, for the whole batch.": _made(
+        mean=lambda losses, chosen: (losses * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)
     ),
-    Likely(
-        "Are the labels shifted by one, as in a language model? BERT is asked for the word at the very "
-        "place.",
-        _shifted,
+    "Are the labels shifted by one, as in a language model? BERT is asked for the word at the very "
+    "place.": _shifted,
+    "Is the sign wrong? The loss is minus the log-probability.": _made(
+        minus_log=lambda *a: -_minus_log(*a)
     ),
-    Likely(
-        "Is the sign wrong? The loss is minus the log-probability.",
-        _made(minus_log=lambda *a: -_minus_log(*a)),
+    "Is the log missing? The loss is minus the log of the probability.": _made(
+        minus_log=lambda z, y: -z.softmax(dim=-1).gather(-1, y.clamp(min=0)[..., None])[..., 0]
     ),
-    Likely(
-        "Is the log missing? The loss is minus the log of the probability.",
-        _made(minus_log=lambda z, y: -z.softmax(dim=-1).gather(-1, y.clamp(min=0)[..., None])[..., 0]),
+    "Did you take the logits for log-probabilities? log_softmax turns the one into the other.": _made(
+        minus_log=lambda z, y: -z.gather(-1, y.clamp(min=0)[..., None])[..., 0]
     ),
-    Likely(
-        "Did you take the logits for log-probabilities? log_softmax turns the one into the other.",
-        _made(minus_log=lambda z, y: -z.gather(-1, y.clamp(min=0)[..., None])[..., 0]),
+    "Is the softmax over the wrong axis? It is over the words of the vocabulary: dim=-1.": _made(
+        minus_log=lambda z, y: -z.log_softmax(dim=1).gather(-1, y.clamp(min=0)[..., None])[..., 0]
     ),
-    Likely(
-        "Is the softmax over the wrong axis? It is over the words of the vocabulary: dim=-1.",
-        _made(
-            minus_log=lambda z, y: -z.log_softmax(dim=1).gather(-1, y.clamp(min=0)[..., None])[..., 0]
-        ),
+    "IGNORE is no index: gather only at the chosen places, or put any word there first "
+    "(labels.clamp(min=0)) and leave it out of the sum.": (
+        lambda logits, labels: logits.log_softmax(dim=-1).gather(-1, labels[..., None])
     ),
-    Likely(
-        "IGNORE is no index: gather only at the chosen places, or put any word there first "
-        "(labels.clamp(min=0)) and leave it out of the sum.",
-        lambda logits, labels: logits.log_softmax(dim=-1).gather(-1, labels[..., None]),
+    "cross_entropy wants the words on the second axis: logits[chosen] has one row per chosen place.": (
+        lambda logits, labels: torch.nn.functional.cross_entropy(logits, labels, ignore_index=IGNORE)
     ),
-    Likely(
-        "cross_entropy wants the words on the second axis: logits[chosen] has one row per chosen place.",
-        lambda logits, labels: torch.nn.functional.cross_entropy(logits, labels, ignore_index=IGNORE),
-    ),
-]
+}
 
 
 def judge_gradient(gradient: Any) -> None:

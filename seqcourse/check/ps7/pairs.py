@@ -69,93 +69,70 @@ def _last_sep_in_first(segments: Tensor, place: int) -> Tensor:
     return segments
 
 
-_PACK = [
-    Likely(
-        "Do the three specials not count? With them there may be `longest` tokens.",
-        lambda a, b, longest: _packed(*_shortened(a, b, longest)),
+_PACK = {
+    "Do the three specials not count? With them there may be `longest` tokens.": (
+        lambda a, b, longest: _packed(*_shortened(a, b, longest))
     ),
-    Likely(
-        "Are only two specials counted? There are three: <cls>, <sep>, <sep>.",
-        lambda a, b, longest: _packed(*_shortened(a, b, longest - 2)),
+    "Are only two specials counted? There are three: <cls>, <sep>, <sep>.": (
+        lambda a, b, longest: _packed(*_shortened(a, b, longest - 2))
     ),
-    Likely(
-        "Is there one token too few? `longest` tokens are allowed.",
-        lambda a, b, longest: _packed(*_shortened(a, b, longest - 4)),
+    "Is there one token too few? `longest` tokens are allowed.": (
+        lambda a, b, longest: _packed(*_shortened(a, b, longest - 4))
     ),
-    Likely(
-        "Did you cut the end of the whole? The last <sep> is lost then: shorten the sentences first.",
-        lambda a, b, longest: tuple(part[:longest] for part in _packed(a, b)),
+    "Did you cut the end of the whole? The last <sep> is lost then: shorten the sentences first.": (
+        lambda a, b, longest: tuple(part[:longest] for part in _packed(a, b))
     ),
-    Likely(
-        "Is only the second sentence shortened? Take the last token from the longer of the two.",
-        lambda a, b, longest: _packed(a[: longest - 3], b[: max(0, longest - 3 - len(a))]),
+    "Is only the second sentence shortened? Take the last token from the longer of the two.": (
+        lambda a, b, longest: _packed(a[: longest - 3], b[: max(0, longest - 3 - len(a))])
     ),
-    Likely(
-        "Is only the first sentence shortened? Take the last token from the longer of the two.",
-        lambda a, b, longest: _packed(a[: max(0, longest - 3 - len(b))], b[: longest - 3]),
+    "Is only the first sentence shortened? Take the last token from the longer of the two.": (
+        lambda a, b, longest: _packed(a[: max(0, longest - 3 - len(b))], b[: longest - 3])
     ),
-    Likely(
-        "Does each sentence get half of the room? A short one leaves its rest to the other: take the "
-        "last token from the longer one, again and again.",
-        lambda a, b, longest: _packed(a[: (longest - 3) // 2], b[: (longest - 3) // 2]),
-    ),
-    Likely(
-        "Does each sentence get half of the room? A short one leaves its rest to the other: take the "
-        "last token from the longer one, again and again.",
-        lambda a, b, longest: _packed(a[: (longest - 3) - (longest - 3) // 2], b[: (longest - 3) // 2]),
-    ),
-    Likely(
-        "When both are equally long, is the first one shortened? Shorten b then.",
-        lambda a, b, longest: _packed(*_shortened(a, b, longest - 3, tie_a=True)),
-    ),
-    Likely(
-        "Are tokens taken from the front? Take the last ones.",
-        lambda a, b, longest: _packed(
-            *(part[::-1] for part in _shortened(a[::-1], b[::-1], longest - 3))
+    "Does each sentence get half of the room? A short one leaves its rest to the other: take the "
+    "last token from the longer one, again and again.": (
+        (lambda a, b, longest: _packed(a[: (longest - 3) // 2], b[: (longest - 3) // 2])),
+        (
+            lambda a, b, longest: _packed(
+                a[: (longest - 3) - (longest - 3) // 2], b[: (longest - 3) // 2]
+            )
         ),
     ),
-    Likely("Is nothing shortened? There may be `longest` tokens.", lambda a, b, longest: _packed(a, b)),
-    Likely(
-        "Is the last <sep> missing? The form is <cls> a <sep> b <sep>.",
-        lambda a, b, longest: _packed(*_shortened(a, b, longest - 3), end=False),
+    "When both are equally long, is the first one shortened? Shorten b then.": (
+        lambda a, b, longest: _packed(*_shortened(a, b, longest - 3, tie_a=True))
     ),
-    Likely(
-        "Is the last <sep> missing? The form is <cls> a <sep> b <sep>.",
-        lambda a, b, longest: _packed(*_shortened(a, b, longest - 2), end=False),
+    "Are tokens taken from the front? Take the last ones.": (
+        lambda a, b, longest: _packed(
+            *(part[::-1] for part in _shortened(a[::-1], b[::-1], longest - 3))
+        )
     ),
-    Likely(
-        "Is the <sep> between the two missing? The form is <cls> a <sep> b <sep>.",
-        lambda a, b, longest: _packed(*_shortened(a, b, longest - 3), middle=False),
+    "Is nothing shortened? There may be `longest` tokens.": (lambda a, b, longest: _packed(a, b)),
+    "Is the last <sep> missing? The form is <cls> a <sep> b <sep>.": (
+        (lambda a, b, longest: _packed(*_shortened(a, b, longest - 3), end=False)),
+        (lambda a, b, longest: _packed(*_shortened(a, b, longest - 2), end=False)),
     ),
-    Likely(
-        "Is <cls> missing? The form is <cls> a <sep> b <sep>.",
-        lambda a, b, longest: _packed(*_shortened(a, b, longest - 3), first=False),
+    "Is the <sep> between the two missing? The form is <cls> a <sep> b <sep>.": (
+        lambda a, b, longest: _packed(*_shortened(a, b, longest - 3), middle=False)
     ),
-    Likely(
-        "Does the first <sep> belong to segment 1? It still belongs to a: 0.",
-        _segments(_first_sep_in_second),
+    "Is <cls> missing? The form is <cls> a <sep> b <sep>.": (
+        lambda a, b, longest: _packed(*_shortened(a, b, longest - 3), first=False)
     ),
-    Likely(
-        "Does the last <sep> belong to segment 0? It belongs to b: 1.", _segments(_last_sep_in_first)
+    "Does the first <sep> belong to segment 1? It still belongs to a: 0.": _segments(
+        _first_sep_in_second
     ),
-    Likely("Are the segments 1 and 2? They are 0 and 1.", _segments(lambda s, place: s + 1)),
-    Likely("Are the segments swapped? a has 0, b has 1.", _segments(lambda s, place: 1 - s)),
-    Likely(
-        "Is every token in segment 0? What belongs to b has 1.", _segments(lambda s, place: _of(s, 0))
+    "Does the last <sep> belong to segment 0? It belongs to b: 1.": _segments(_last_sep_in_first),
+    "Are the segments 1 and 2? They are 0 and 1.": _segments(lambda s, place: s + 1),
+    "Are the segments swapped? a has 0, b has 1.": _segments(lambda s, place: 1 - s),
+    "Is every token in segment 0? What belongs to b has 1.": _segments(lambda s, place: _of(s, 0)),
+    "Did you return the tokens only? The segments are asked for as well.": (
+        lambda *a: reference_pack_pair(*a)[0]
     ),
-    Likely(
-        "Did you return the tokens only? The segments are asked for as well.",
-        lambda *a: reference_pack_pair(*a)[0],
+    "Did you swap the two? The tokens come first, then the segments.": (
+        lambda *a: reference_pack_pair(*a)[::-1]
     ),
-    Likely(
-        "Did you swap the two? The tokens come first, then the segments.",
-        lambda *a: reference_pack_pair(*a)[::-1],
+    "Are they lists? Two tensors are asked for: torch.tensor(...).": (
+        lambda *a: tuple(part.tolist() for part in reference_pack_pair(*a))
     ),
-    Likely(
-        "Are they lists? Two tensors are asked for: torch.tensor(...).",
-        lambda *a: tuple(part.tolist() for part in reference_pack_pair(*a)),
-    ),
-]
+}
 
 
 pack_pair = Exercise(

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy
 
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Case, Exercise
 
 Examples = Sequence[tuple[str, str]]
@@ -83,60 +82,37 @@ def _no_query(task, names, examples, query):
     return reference_few_shot_prompt(task, names, examples, query).rsplit("\n\n", 1)[0]
 
 
-_LIKELY = [
-    Likely(
-        "Does your prompt end with a space? Many models hold the space and the word in one token; a "
-        "prompt that ends with the space leads them astray.",
-        _made(end=" "),
-    ),
-    Likely("Does your prompt end with a line end? The answer stands on the same line.", _made(end="\n")),
-    Likely(
-        "Does a text keep its own line ends and spaces? Each text stands on one line: "
-        '" ".join(text.split()).',
-        _made(line=str),
-    ),
-    Likely(
-        "Does strip() remove the white space at both ends only? Line ends inside a text become "
-        'spaces too: " ".join(text.split()).',
-        _made(line=str.strip),
-    ),
-    Likely(
-        "Are line ends replaced one by one? Every run of white space becomes one space: "
-        '" ".join(text.split()).',
+_LIKELY = {
+    "Does your prompt end with a space? Many models hold the space and the word in one token; a "
+    "prompt that ends with the space leads them astray.": _made(end=" "),
+    "Does your prompt end with a line end? The answer stands on the same line.": _made(end="\n"),
+    "Does a text keep its own line ends and spaces? Each text stands on one line: "
+    '" ".join(text.split()).': _made(line=str),
+    "Does strip() remove the white space at both ends only? Line ends inside a text become "
+    'spaces too: " ".join(text.split()).': _made(line=str.strip),
+    "Are line ends replaced one by one? Every run of white space becomes one space: "
+    '" ".join(text.split()).': (
         _made(line=lambda text: text.replace("\n", " ")),
-    ),
-    Likely(
-        "Are line ends replaced one by one? Every run of white space becomes one space: "
-        '" ".join(text.split()).',
         _made(line=lambda text: text.strip().replace("\n", " ")),
     ),
-    Likely(
-        "Is the empty line between the parts missing? Join them with two line ends.", _made(between="\n")
+    "Is the empty line between the parts missing? Join them with two line ends.": _made(between="\n"),
+    "Is the task missing? It is the first line.": _made(first=False),
+    "Do the examples stand in reverse order? Keep theirs.": _made(order=lambda e: e[::-1]),
+    "Is the last example missing? All of them are shown.": _made(order=lambda e: e[:-1]),
+    "Is the first example missing? All of them are shown.": _made(order=lambda e: e[1:]),
+    "Are the examples missing? They show the model what is wanted.": _made(order=lambda e: []),
+    "Do the examples have no answers? They show the model what is wanted.": _made(
+        label=lambda label: ""
     ),
-    Likely("Is the task missing? It is the first line.", _made(first=False)),
-    Likely("Do the examples stand in reverse order? Keep theirs.", _made(order=lambda e: e[::-1])),
-    Likely("Is the last example missing? All of them are shown.", _made(order=lambda e: e[:-1])),
-    Likely("Is the first example missing? All of them are shown.", _made(order=lambda e: e[1:])),
-    Likely("Are the examples missing? They show the model what is wanted.", _made(order=lambda e: [])),
-    Likely(
-        "Do the examples have no answers? They show the model what is wanted.",
-        _made(label=lambda label: ""),
+    "Is the space after the second name missing in the examples?": _made(label=lambda label: label),
+    "Does the query stand before the examples? It comes last.": _query_first,
+    "Is the last line missing? The prompt ends with the second name and a colon, where the model "
+    "goes on.": _no_last_name,
+    "Is the query missing? It comes last, without an answer.": _no_query,
+    "Is it a list? One string is asked for: join the parts.": (
+        lambda *a: reference_few_shot_prompt(*a).split("\n\n")
     ),
-    Likely(
-        "Is the space after the second name missing in the examples?", _made(label=lambda label: label)
-    ),
-    Likely("Does the query stand before the examples? It comes last.", _query_first),
-    Likely(
-        "Is the last line missing? The prompt ends with the second name and a colon, where the model "
-        "goes on.",
-        _no_last_name,
-    ),
-    Likely("Is the query missing? It comes last, without an answer.", _no_query),
-    Likely(
-        "Is it a list? One string is asked for: join the parts.",
-        lambda *a: reference_few_shot_prompt(*a).split("\n\n"),
-    ),
-]
+}
 
 
 few_shot_prompt = Exercise(

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Case, Exercise
 from seqcourse.check.inputs import normal
 from seqcourse.check.ps7.ids import FIRST, PAD
@@ -120,108 +119,76 @@ def _mean_of_means(losses: Tensor, real: Tensor) -> Tensor:
 _SHIFT = "Is the target the word at the very place? State t is asked for token t + 1."
 _PADDING = "Is padding counted? Where the target is padding nothing was asked: leave it out."
 
-_LIKELY = [
-    Likely(
-        "Is the class read from the last column? Of a shorter text that is padding: its last real "
-        "state is states[b, lengths[b] - 1].",
-        _made(pick=lambda states, lengths: states[:, -1]),
+_LIKELY = {
+    "Is the class read from the last column? Of a shorter text that is padding: its last real "
+    "state is states[b, lengths[b] - 1].": _made(pick=lambda states, lengths: states[:, -1]),
+    "Is the class read from the first state? In a decoder that one has read one token only: take "
+    "the last real one, states[b, lengths[b] - 1].": _made(pick=lambda states, lengths: states[:, 0]),
+    "Is the class read from states[b, lengths[b]]? Counted from 0 the last real one is "
+    "lengths[b] - 1.": _made(pick=lambda states, lengths: states[torch.arange(len(states)), lengths]),
+    "Is the class read from the last state but one? The last real one is lengths[b] - 1.": _made(
+        pick=lambda states, lengths: states[torch.arange(len(states)), lengths - 2]
     ),
-    Likely(
-        "Is the class read from the first state? In a decoder that one has read one token only: take "
-        "the last real one, states[b, lengths[b] - 1].",
-        _made(pick=lambda states, lengths: states[:, 0]),
+    "Is the class read from the mean of all states? Here it is the last real one alone.": _made(
+        pick=lambda states, lengths: states.mean(dim=1)
     ),
-    Likely(
-        "Is the class read from states[b, lengths[b]]? Counted from 0 the last real one is "
-        "lengths[b] - 1.",
-        _made(pick=lambda states, lengths: states[torch.arange(len(states)), lengths]),
+    "Is the class read from the last state of the first text for every text? Each has its own.": _made(
+        pick=lambda states, lengths: states[:, int(lengths[0]) - 1]
     ),
-    Likely(
-        "Is the class read from the last state but one? The last real one is lengths[b] - 1.",
-        _made(pick=lambda states, lengths: states[torch.arange(len(states)), lengths - 2]),
+    _SHIFT: (
+        _made(pairs=_same_place, asked=_real),
+        _made(pairs=_unshifted, asked=_input_real),
+        _made(pairs=_unshifted),
     ),
-    Likely(
-        "Is the class read from the mean of all states? Here it is the last real one alone.",
-        _made(pick=lambda states, lengths: states.mean(dim=1)),
+    "Is the shift the wrong way round? State t is asked for token t + 1, not for t - 1.": _made(
+        pairs=lambda states, tokens: (states[:, 1:], tokens[:, :-1])
     ),
-    Likely(
-        "Is the class read from the last state of the first text for every text? Each has its own.",
-        _made(pick=lambda states, lengths: states[:, int(lengths[0]) - 1]),
+    _PADDING: _made(asked=_all_asked),
+    "Is a word asked for after the last one? Text b has lengths[b] - 1 targets: look at the "
+    "target, not at the input.": _made(asked=_input_real),
+    "Is padding left out of the sum, but counted in the mean? Divide by the number of real targets.": (
+        _made(mean=lambda losses, real: (losses * real).mean())
     ),
-    Likely(_SHIFT, _made(pairs=_same_place, asked=_real)),
-    Likely(_SHIFT, _made(pairs=_unshifted, asked=_input_real)),
-    Likely(_SHIFT, _made(pairs=_unshifted)),
-    Likely(
-        "Is the shift the wrong way round? State t is asked for token t + 1, not for t - 1.",
-        _made(pairs=lambda states, tokens: (states[:, 1:], tokens[:, :-1])),
+    "Did you average the texts' own means? Every word counts the same: divide the whole sum by the "
+    "number of real targets of the batch.": _made(mean=_mean_of_means),
+    "Is the loss of the words a sum? It is the mean per real target.": _made(
+        mean=lambda losses, real: (losses * real).sum()
     ),
-    Likely(_PADDING, _made(asked=_all_asked)),
-    Likely(
-        "Is a word asked for after the last one? Text b has lengths[b] - 1 targets: look at the "
-        "target, not at the input.",
-        _made(asked=_input_real),
+    "Is the loss of the words divided by the number of texts? It is the mean per real target.": _made(
+        mean=lambda losses, real: (losses * real).sum() / len(real)
     ),
-    Likely(
-        "Is padding left out of the sum, but counted in the mean? Divide by the number of real targets.",
-        _made(mean=lambda losses, real: (losses * real).mean()),
+    "Is the loss of the classes a sum? It is the mean over the texts.": _made(over_batch=Tensor.sum),
+    "Is the loss of the words missing? weight times it is added.": _made(
+        add=lambda first, words, weight: first
     ),
-    Likely(
-        "Did you average the texts' own means? Every word counts the same: divide the whole sum by the "
-        "number of real targets of the batch.",
-        _made(mean=_mean_of_means),
+    "Is the weight missing? The loss of the words is multiplied by it.": _made(
+        add=lambda first, words, weight: first + words
     ),
-    Likely(
-        "Is the loss of the words a sum? It is the mean per real target.",
-        _made(mean=lambda losses, real: (losses * real).sum()),
+    "Does the weight multiply the loss of the classes? It belongs to that of the words.": _made(
+        add=lambda first, words, weight: weight * first + words
     ),
-    Likely(
-        "Is the loss of the words divided by the number of texts? It is the mean per real target.",
-        _made(mean=lambda losses, real: (losses * real).sum() / len(real)),
+    "Does the weight share out the two losses? That of the classes keeps its full weight of 1.": _made(
+        add=lambda first, words, weight: (1 - weight) * first + weight * words
     ),
-    Likely(
-        "Is the loss of the classes a sum? It is the mean over the texts.", _made(over_batch=Tensor.sum)
+    "Is the loss of the words subtracted? It is added.": _made(
+        add=lambda first, words, weight: first - weight * words
     ),
-    Likely(
-        "Is the loss of the words missing? weight times it is added.",
-        _made(add=lambda first, words, weight: first),
+    "Is the sign wrong? A loss is minus the log-probability.": _made(
+        minus_log=lambda *a: -_minus_log(*a)
     ),
-    Likely(
-        "Is the weight missing? The loss of the words is multiplied by it.",
-        _made(add=lambda first, words, weight: first + words),
+    "Did you take the logits for log-probabilities? log_softmax turns the one into the other.": _made(
+        minus_log=lambda z, wanted: -z.gather(-1, wanted[..., None])[..., 0]
     ),
-    Likely(
-        "Does the weight multiply the loss of the classes? It belongs to that of the words.",
-        _made(add=lambda first, words, weight: weight * first + words),
+    "Is the log missing? A loss is minus the log of the probability.": _made(
+        minus_log=lambda z, wanted: -z.softmax(-1).gather(-1, wanted[..., None])[..., 0]
     ),
-    Likely(
-        "Does the weight share out the two losses? That of the classes keeps its full weight of 1.",
-        _made(add=lambda first, words, weight: (1 - weight) * first + weight * words),
+    "Did you return both losses? One number is asked for, the first plus weight times the second.": (
+        _made(add=lambda first, words, weight: (first, words))
     ),
-    Likely(
-        "Is the loss of the words subtracted? It is added.",
-        _made(add=lambda first, words, weight: first - weight * words),
+    "Did you return the total and both its parts? One number is asked for, the total.": _made(
+        add=lambda first, words, weight: (first + weight * words, first, words)
     ),
-    Likely(
-        "Is the sign wrong? A loss is minus the log-probability.",
-        _made(minus_log=lambda *a: -_minus_log(*a)),
-    ),
-    Likely(
-        "Did you take the logits for log-probabilities? log_softmax turns the one into the other.",
-        _made(minus_log=lambda z, wanted: -z.gather(-1, wanted[..., None])[..., 0]),
-    ),
-    Likely(
-        "Is the log missing? A loss is minus the log of the probability.",
-        _made(minus_log=lambda z, wanted: -z.softmax(-1).gather(-1, wanted[..., None])[..., 0]),
-    ),
-    Likely(
-        "Did you return both losses? One number is asked for, the first plus weight times the second.",
-        _made(add=lambda first, words, weight: (first, words)),
-    ),
-    Likely(
-        "Did you return the total and both its parts? One number is asked for, the total.",
-        _made(add=lambda first, words, weight: (first + weight * words, first, words)),
-    ),
-]
+}
 
 
 _PADDED = "Texts end at different places: the class is read at each one's end, and padding is no target."

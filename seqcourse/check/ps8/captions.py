@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.compare import AnyError
 from seqcourse.check.exercise import Case, Exercise, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps8 as inside
@@ -154,108 +154,80 @@ def _no_axis(*arguments: Any) -> Any:
     raise AnyError(r"must match the size of tensor")
 
 
-_LIKELY = [
-    Likely("Is the gate missing? It multiplies the context.", _with(opened=lambda gate, state: 1.0)),
-    Likely(
-        "Is the gate's sigmoid missing? gate(s) is any number, a gate lies between 0 and 1.",
-        _opened(lambda raw: raw),
+_LIKELY = {
+    "Is the gate missing? It multiplies the context.": _with(opened=lambda gate, state: 1.0),
+    "Is the gate's sigmoid missing? gate(s) is any number, a gate lies between 0 and 1.": _opened(
+        lambda raw: raw
     ),
-    Likely("Does the gate read the LSTM's memory m? It reads the state s.", _opened(part=1)),
-    Likely(
-        "Is the gate closed where it should be open? It is sigmoid(gate(s)), not 1 minus it.",
-        _opened(lambda raw: 1 - torch.sigmoid(raw)),
+    "Does the gate read the LSTM's memory m? It reads the state s.": _opened(part=1),
+    "Is the gate closed where it should be open? It is sigmoid(gate(s)), not 1 minus it.": _opened(
+        lambda raw: 1 - torch.sigmoid(raw)
     ),
-    Likely("Is the gate a tanh? It is a sigmoid: between 0 and 1.", _opened(torch.tanh)),
-    Likely(
-        "Does the cell get the context as it is? It gets the gated one, as the readout does.",
-        _gated_late,
+    "Is the gate a tanh? It is a sigmoid: between 0 and 1.": _opened(torch.tanh),
+    "Does the cell get the context as it is? It gets the gated one, as the readout does.": _gated_late,
+    "Does the gate read the new state? The gate comes before the step: it reads the old s.": (
+        _gate_of_the_new
     ),
-    Likely(
-        "Does the gate read the new state? The gate comes before the step: it reads the old s.",
-        _gate_of_the_new,
+    "Does the readout get the context as it is? It gets the gated one, as the cell does.": _with(
+        speak=lambda readout, y, new, old, c, full: readout(y, new[0], full)
     ),
-    Likely(
-        "Does the readout get the context as it is? It gets the gated one, as the cell does.",
-        _with(speak=lambda readout, y, new, old, c, full: readout(y, new[0], full)),
+    "Does the LSTM's memory m look at the grid? The state s does: score(s, grid).": _with(
+        asks=lambda state: state[1]
     ),
-    Likely(
-        "Does the LSTM's memory m look at the grid? The state s does: score(s, grid).",
-        _with(asks=lambda state: state[1]),
+    "Does the new state look? The old one does, before the step.": _after,
+    "Does the readout get the old state? It gets the new one.": _with(
+        speak=lambda readout, y, new, old, c, full: readout(y, old[0], c)
     ),
-    Likely("Does the new state look? The old one does, before the step.", _after),
-    Likely(
-        "Does the readout get the old state? It gets the new one.",
-        _with(speak=lambda readout, y, new, old, c, full: readout(y, old[0], c)),
+    "Does the readout get the LSTM's memory m? It gets the new state s.": _with(
+        speak=lambda readout, y, new, old, c, full: readout(y, new[1], c)
     ),
-    Likely(
-        "Does the readout get the LSTM's memory m? It gets the new state s.",
-        _with(speak=lambda readout, y, new, old, c, full: readout(y, new[1], c)),
+    "Are s and m exchanged on the way into the cell? state is the pair (s, m), hand it on as it is.": (
+        _with(into=lambda state: state[::-1])
     ),
-    Likely(
-        "Are s and m exchanged on the way into the cell? state is the pair (s, m), hand it on as it is.",
-        _with(into=lambda state: state[::-1]),
+    "Is the context in front of the word? The cell reads [y; c].": _with(
+        x=lambda y, c: torch.cat([c, y], dim=-1)
     ),
-    Likely(
-        "Is the context in front of the word? The cell reads [y; c].",
-        _with(x=lambda y, c: torch.cat([c, y], dim=-1)),
+    "Is the softmax over the batch? Each picture's weights sum to 1: dim=-1.": _with(
+        look=_softened(lambda e: e.softmax(dim=0))
     ),
-    Likely(
-        "Is the softmax over the batch? Each picture's weights sum to 1: dim=-1.",
-        _with(look=_softened(lambda e: e.softmax(dim=0))),
+    "Is the softmax missing? The raw scores are no weights: they do not sum to 1.": _with(
+        look=_softened(lambda e: e)
     ),
-    Likely(
-        "Is the softmax missing? The raw scores are no weights: they do not sum to 1.",
-        _with(look=_softened(lambda e: e)),
+    "Does each weight come from a sigmoid? The places share one softmax: their weights sum to 1.": _with(
+        look=_softened(torch.sigmoid)
     ),
-    Likely(
-        "Does each weight come from a sigmoid? The places share one softmax: their weights sum to 1.",
-        _with(look=_softened(torch.sigmoid)),
+    "Does exp() overflow? torch.softmax subtracts the largest score first.": _with(
+        look=_softened(_plain_exp)
     ),
-    Likely(
-        "Does exp() overflow? torch.softmax subtracts the largest score first.",
-        _with(look=_softened(_plain_exp)),
+    "Did you take the place with the highest weight? The context is the weighted sum of all.": _with(
+        look=_highest
     ),
-    Likely(
-        "Did you take the place with the highest weight? The context is the weighted sum of all.",
-        _with(look=_highest),
+    "Is the context the plain mean of the grid? Each place counts by its weight.": _with(look=_average),
+    "Do the weights not fit the grid? They are (B, N), the grid is (B, N, D): weights[..., None].": (
+        _no_axis
     ),
-    Likely(
-        "Is the context the plain mean of the grid? Each place counts by its weight.",
-        _with(look=_average),
+    "Did you return the old state? The next step needs the new one.": _with(
+        give=lambda logits, new, old, weights, beta: (logits, old, weights)
     ),
-    Likely(
-        "Do the weights not fit the grid? They are (B, N), the grid is (B, N, D): weights[..., None].",
-        _no_axis,
+    "Did you return s alone? The state is the pair (s, m).": _given(
+        lambda logits, new, weights: (logits, new[0], weights)
     ),
-    Likely(
-        "Did you return the old state? The next step needs the new one.",
-        _with(give=lambda logits, new, old, weights, beta: (logits, old, weights)),
+    "Are s and m exchanged in what you return? The state is the pair (s, m).": _given(
+        lambda logits, new, weights: (logits, new[::-1], weights)
     ),
-    Likely(
-        "Did you return s alone? The state is the pair (s, m).",
-        _given(lambda logits, new, weights: (logits, new[0], weights)),
+    "Are the weights multiplied by the gate? Return them as the softmax gives them: they sum to 1.": (
+        _with(give=lambda logits, new, old, weights, beta: (logits, new, beta * weights))
     ),
-    Likely(
-        "Are s and m exchanged in what you return? The state is the pair (s, m).",
-        _given(lambda logits, new, weights: (logits, new[::-1], weights)),
+    "Are the weights missing? Return logits, state and weights.": _given(
+        lambda logits, new, weights: (logits, new)
     ),
-    Likely(
-        "Are the weights multiplied by the gate? Return them as the softmax gives them: they sum to 1.",
-        _with(give=lambda logits, new, old, weights, beta: (logits, new, beta * weights)),
+    "Did you return the weights in front of the state? The order is logits, state, weights.": _given(
+        lambda logits, new, weights: (logits, weights, new)
     ),
-    Likely(
-        "Are the weights missing? Return logits, state and weights.",
-        _given(lambda logits, new, weights: (logits, new)),
+    "Did you return probabilities? Logits are asked for, as the readout gives them.": _given(
+        lambda logits, new, weights: (logits.softmax(dim=-1), new, weights)
     ),
-    Likely(
-        "Did you return the weights in front of the state? The order is logits, state, weights.",
-        _given(lambda logits, new, weights: (logits, weights, new)),
-    ),
-    Likely(
-        "Did you return probabilities? Logits are asked for, as the readout gives them.",
-        _given(lambda logits, new, weights: (logits.softmax(dim=-1), new, weights)),
-    ),
-]
+}
 
 
 caption_step = Exercise(

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.compare import AnyError
 from seqcourse.check.exercise import Case, Exercise, standard_cases
 from seqcourse.check.inputs import normal
 
@@ -62,60 +62,42 @@ def _not_whole(images: Tensor, size: int) -> Tensor:
     raise AnyError(r"shape '\[.*' is invalid for input|split_with_sizes|Sizes of tensors must match")
 
 
-_CUT = [
-    Likely(
-        "Did you reshape at once? Numbers that follow each other in memory are a row of the picture, "
-        "not a square: split both sides first, then bring the axes into order, then flatten.",
-        _at_once,
+_CUT = {
+    "Did you reshape at once? Numbers that follow each other in memory are a row of the picture, "
+    "not a square: split both sides first, then bring the axes into order, then flatten.": _at_once,
+    "Are the channels last inside a patch? A patch is laid out channel, row, column.": _ordered(
+        0, 2, 4, 3, 5, 1
     ),
-    Likely(
-        "Are the channels last inside a patch? A patch is laid out channel, row, column.",
-        _ordered(0, 2, 4, 3, 5, 1),
+    "Are the patches counted column by column? They are counted row by row, as one reads.": _ordered(
+        0, 4, 2, 1, 3, 5
     ),
-    Likely(
-        "Are the patches counted column by column? They are counted row by row, as one reads.",
-        _ordered(0, 4, 2, 1, 3, 5),
+    "Are rows and columns exchanged inside a patch? It is laid out channel, row, column.": _ordered(
+        0, 2, 4, 1, 5, 3
     ),
-    Likely(
-        "Are rows and columns exchanged inside a patch? It is laid out channel, row, column.",
-        _ordered(0, 2, 4, 1, 5, 3),
+    "Are rows and columns exchanged, of the grid and inside a patch? Neither is transposed.": _ordered(
+        0, 4, 2, 1, 5, 3
     ),
-    Likely(
-        "Are rows and columns exchanged, of the grid and inside a patch? Neither is transposed.",
-        _ordered(0, 4, 2, 1, 5, 3),
+    "Do the pixels of your patch lie far apart? A side of H pixels splits into (H / P, P): first "
+    "which patch, then where in it.": _every_so_many,
+    "Do the pixels of your patch lie far apart? The axes that say which patch come in front of "
+    "those that say where in it.": _ordered(0, 3, 5, 1, 2, 4),
+    "Is a channel a patch of its own? All channels of a square belong to one patch.": (
+        lambda images, size: _grid(images, size).permute(0, 2, 4, 1, 3, 5).flatten(4).flatten(1, 3)
     ),
-    Likely(
-        "Do the pixels of your patch lie far apart? A side of H pixels splits into (H / P, P): first "
-        "which patch, then where in it.",
-        _every_so_many,
+    "Are the patches still a grid? They are one sequence: (B, N, C P P).": (
+        lambda images, size: _grid(images, size).permute(0, 2, 4, 1, 3, 5).flatten(3)
     ),
-    Likely(
-        "Do the pixels of your patch lie far apart? The axes that say which patch come in front of "
-        "those that say where in it.",
-        _ordered(0, 3, 5, 1, 2, 4),
+    "Are the last two axes exchanged? There is one row per patch: (B, N, C P P).": (
+        lambda images, size: reference_cut_patches(images, size).mT
     ),
-    Likely(
-        "Is a channel a patch of its own? All channels of a square belong to one patch.",
-        lambda images, size: _grid(images, size).permute(0, 2, 4, 1, 3, 5).flatten(4).flatten(1, 3),
+    "Do your patches overlap? Each begins where the last one ended.": _overlapping,
+    "Did you flatten the whole batch? Each picture keeps its own sequence: (B, N, C P P).": (
+        lambda images, size: reference_cut_patches(images, size).flatten(0, 1)
     ),
-    Likely(
-        "Are the patches still a grid? They are one sequence: (B, N, C P P).",
-        lambda images, size: _grid(images, size).permute(0, 2, 4, 1, 3, 5).flatten(3),
+    "Do you take the picture to be as high as it is wide? Height and width have sizes of their own.": (
+        _not_whole
     ),
-    Likely(
-        "Are the last two axes exchanged? There is one row per patch: (B, N, C P P).",
-        lambda images, size: reference_cut_patches(images, size).mT,
-    ),
-    Likely("Do your patches overlap? Each begins where the last one ended.", _overlapping),
-    Likely(
-        "Did you flatten the whole batch? Each picture keeps its own sequence: (B, N, C P P).",
-        lambda images, size: reference_cut_patches(images, size).flatten(0, 1),
-    ),
-    Likely(
-        "Do you take the picture to be as high as it is wide? Height and width have sizes of their own.",
-        _not_whole,
-    ),
-]
+}
 
 
 cut_patches = Exercise(
@@ -190,61 +172,40 @@ def _one_size(*arguments):
     raise AnyError(r"Expected size \d+ but got size|Sizes of tensors must match|Tensors must have same")
 
 
-_EMBED = [
-    Likely(
-        "Does the class token stand at the end? It stands first, before the patches.",
-        _with(join=lambda c, z: torch.cat([z, c], dim=1)),
+_EMBED = {
+    "Does the class token stand at the end? It stands first, before the patches.": _with(
+        join=lambda c, z: torch.cat([z, c], dim=1)
     ),
-    Likely(
-        "Is the class token missing? The result has N + 1 vectors.",
-        lambda pieces, w, b, cls, positions: pieces @ w.T + b + positions[1:],
+    "Is the class token missing? The result has N + 1 vectors.": (
+        (lambda pieces, w, b, cls, positions: pieces @ w.T + b + positions[1:]),
+        (lambda pieces, w, b, cls, positions: pieces @ w.T + b + positions[:-1]),
     ),
-    Likely(
-        "Is the class token missing? The result has N + 1 vectors.",
-        lambda pieces, w, b, cls, positions: pieces @ w.T + b + positions[:-1],
+    "Does the class token get no position? positions[0] is its own.": _places_of_patches,
+    "Do the patches get the positions from number 0 on? That one is the class token's; patch n gets "
+    "positions[n], counted from 1.": _places_from_the_first,
+    "Are the positions missing? Without them the patches are a set.": _with(
+        place=lambda z, positions: z
     ),
-    Likely("Does the class token get no position? positions[0] is its own.", _places_of_patches),
-    Likely(
-        "Do the patches get the positions from number 0 on? That one is the class token's; patch n gets "
-        "positions[n], counted from 1.",
-        _places_from_the_first,
+    "Is the first vector the position alone? The class token is added to it.": _with(
+        join=lambda c, z: torch.cat([torch.zeros_like(c), z], dim=1)
     ),
-    Likely(
-        "Are the positions missing? Without them the patches are a set.",
-        _with(place=lambda z, positions: z),
+    "Are the positions in reverse order? The class token gets positions[0].": _with(
+        place=lambda z, positions: z + positions.flip(0)
     ),
-    Likely(
-        "Is the first vector the position alone? The class token is added to it.",
-        _with(join=lambda c, z: torch.cat([torch.zeros_like(c), z], dim=1)),
+    "Does every vector get the same position? positions has one row for each.": _with(
+        place=lambda z, positions: z + positions[0]
     ),
-    Likely(
-        "Are the positions in reverse order? The class token gets positions[0].",
-        _with(place=lambda z, positions: z + positions.flip(0)),
+    "Are the positions side by side with the vectors? They are added.": _with(
+        place=lambda z, positions: torch.cat([z, positions.expand(len(z), -1, -1)], dim=-1)
     ),
-    Likely(
-        "Does every vector get the same position? positions has one row for each.",
-        _with(place=lambda z, positions: z + positions[0]),
-    ),
-    Likely(
-        "Are the positions side by side with the vectors? They are added.",
-        _with(place=lambda z, positions: torch.cat([z, positions.expand(len(z), -1, -1)], dim=-1)),
-    ),
-    Likely(
-        "Are the positions multiplied? They are added.", _with(place=lambda z, positions: z * positions)
-    ),
-    Likely("Is the bias missing? b is added to each patch.", _with(project=lambda x, w, b: x @ w.T)),
-    Likely(
-        "Does the class token get the bias too? b belongs to the linear map, and the class token does "
-        "not go through it.",
-        _bias_everywhere,
-    ),
-    Likely("Is w the wrong way round? It is (D, K): use w.T.", _with(project=lambda x, w, b: x @ w + b)),
-    Likely(
-        "Did you join them along another axis? The class token is one more vector of each picture: "
-        "dim=1, after cls has become (B, 1, D).",
-        _one_size,
-    ),
-]
+    "Are the positions multiplied? They are added.": _with(place=lambda z, positions: z * positions),
+    "Is the bias missing? b is added to each patch.": _with(project=lambda x, w, b: x @ w.T),
+    "Does the class token get the bias too? b belongs to the linear map, and the class token does "
+    "not go through it.": _bias_everywhere,
+    "Is w the wrong way round? It is (D, K): use w.T.": _with(project=lambda x, w, b: x @ w + b),
+    "Did you join them along another axis? The class token is one more vector of each picture: "
+    "dim=1, after cls has become (B, 1, D).": _one_size,
+}
 
 
 embed_patches = Exercise(

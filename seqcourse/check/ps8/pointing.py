@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.compare import AnyError
 from seqcourse.check.exercise import Case, Exercise
 from seqcourse.check.inputs import normal
 
@@ -171,110 +171,73 @@ def _cut_off(row: Tensor, column: Tensor, maps: Tensor, size: int) -> tuple[Tens
     return (column + 0.5) * (size // maps.shape[2]), (row + 0.5) * (size // maps.shape[1])
 
 
-_LIKELY = [
-    Likely(
-        "Are row and column exchanged? x comes from the column, y from the row.",
+_LIKELY = {
+    "Are row and column exchanged? x comes from the column, y from the row.": (
         _made(inside=_rows_first),
-    ),
-    Likely(
-        "Are row and column exchanged? x comes from the column, y from the row.",
         _made(centre=lambda row, column, *rest: _centre(column, row, *rest)),
     ),
-    Likely(
-        "Is it the cell's upper left corner? Its centre lies half a cell further to the right and down.",
-        _made(centre=_centres(shift=0.0)),
+    "Is it the cell's upper left corner? Its centre lies half a cell further to the right and down.": (
+        _made(centre=_centres(shift=0.0))
     ),
-    Likely(
-        "Is it the cell's lower right corner? Its centre lies half a cell further to the left and up.",
-        _made(centre=_centres(shift=1.0)),
+    "Is it the cell's lower right corner? Its centre lies half a cell further to the left and up.": (
+        _made(centre=_centres(shift=1.0))
     ),
-    Likely(
-        "Are cells compared with pixels? A cell is size / C wide and size / R high.",
+    "Are cells compared with pixels? A cell is size / C wide and size / R high.": (
         _made(centre=lambda row, column, maps, size: (column, row)),
-    ),
-    Likely(
-        "Are cells compared with pixels? A cell is size / C wide and size / R high.",
         _made(centre=lambda row, column, maps, size: (column + 0.5, row + 0.5)),
     ),
-    Likely(
-        "Is a cell a whole number of pixels wide in your code? size // C cuts the rest off: a cell is "
-        "size / C wide and size / R high.",
-        _made(centre=_cut_off),
+    "Is a cell a whole number of pixels wide in your code? size // C cuts the rest off: a cell is "
+    "size / C wide and size / R high.": _made(centre=_cut_off),
+    "Are a cell's width and height exchanged? It is size / C wide and size / R high.": _made(
+        centre=_centres(across=1, down=2)
     ),
-    Likely(
-        "Are a cell's width and height exchanged? It is size / C wide and size / R high.",
-        _made(centre=_centres(across=1, down=2)),
-    ),
-    Likely(
-        "Are cells square in your code? A cell is size / C wide and size / R high.",
+    "Are cells square in your code? A cell is size / C wide and size / R high.": (
         _made(centre=_centres(down=2)),
-    ),
-    Likely(
-        "Are cells square in your code? A cell is size / C wide and size / R high.",
         _made(centre=_centres(across=1)),
     ),
-    Likely(
-        "Is the flat index divided by the number of rows? A row has C cells: index // C is the row, "
-        "index % C the column.",
-        _made(peak=lambda maps: _peak(maps, axis=1)),
+    "Is the flat index divided by the number of rows? A row has C cells: index // C is the row, "
+    "index % C the column.": _made(peak=lambda maps: _peak(maps, axis=1)),
+    "Is the row a broken number? index // C is the row, a whole one; index / C is not.": _made(
+        peak=lambda maps: (maps.flatten(1).argmax(dim=-1) / maps.shape[2], _peak(maps)[1])
     ),
-    Likely(
-        "Is the row a broken number? index // C is the row, a whole one; index / C is not.",
-        _made(peak=lambda maps: (maps.flatten(1).argmax(dim=-1) / maps.shape[2], _peak(maps)[1])),
+    "Did you write `and` between tensors, or a <= x < b? Both ask for one truth value; number by "
+    "number it is (a <= x) & (x < b).": _one_truth,
+    f"Does the end of a box belong to it? {_ENDS}": _made(inside=_sides(upper=torch.le)),
+    f"Does the beginning of a box not belong to it? {_ENDS}": _made(inside=_sides(lower=torch.lt)),
+    f"Are beginning and end of the box the wrong way round? {_ENDS}": _made(
+        inside=_sides(torch.lt, torch.le)
     ),
-    Likely(
-        "Did you write `and` between tensors, or a <= x < b? Both ask for one truth value; number by "
-        "number it is (a <= x) & (x < b).",
-        _one_truth,
+    "Is a box x, y, width and height in your code? It is its left, upper, right and lower side.": _made(
+        inside=_width_and_height
     ),
-    Likely(f"Does the end of a box belong to it? {_ENDS}", _made(inside=_sides(upper=torch.le))),
-    Likely(
-        f"Does the beginning of a box not belong to it? {_ENDS}", _made(inside=_sides(lower=torch.lt))
+    "Do you compare x only? The peak lies in the box when its row does, too.": _made(
+        inside=_sides(join=lambda in_x, in_y: in_x)
     ),
-    Likely(
-        f"Are beginning and end of the box the wrong way round? {_ENDS}",
-        _made(inside=_sides(torch.lt, torch.le)),
+    "Do you compare y only? The peak lies in the box when its column does, too.": _made(
+        inside=_sides(join=lambda in_x, in_y: in_y)
     ),
-    Likely(
-        "Is a box x, y, width and height in your code? It is its left, upper, right and lower side.",
-        _made(inside=_width_and_height),
+    "Is one of x and y enough in your code? Both must lie in the box.": _made(
+        inside=_sides(join=torch.logical_or)
     ),
-    Likely(
-        "Do you compare x only? The peak lies in the box when its row does, too.",
-        _made(inside=_sides(join=lambda in_x, in_y: in_x)),
+    "Is it the other way round? True means that the peak lies in the box.": _made(
+        inside=_sides(join=lambda in_x, in_y: ~(in_x & in_y))
     ),
-    Likely(
-        "Do you compare y only? The peak lies in the box when its column does, too.",
-        _made(inside=_sides(join=lambda in_x, in_y: in_y)),
+    "Did you add up the weights in the box? Only the peak counts.": _mass,
+    "Is it the mean place of the map? Only the peak counts.": _made(peak=_mean_place),
+    "Is it the highest row and the highest column, each by its sum? The peak is one cell.": _made(
+        peak=_marginal
     ),
-    Likely(
-        "Is one of x and y enough in your code? Both must lie in the box.",
-        _made(inside=_sides(join=torch.logical_or)),
+    "Is it the lowest weight? The peak is the highest.": _made(peak=_lowest),
+    "Is there one peak for all maps? Each map has its own: flatten(1), then argmax over the cells.": (
+        _made(peak=_of_all)
     ),
-    Likely(
-        "Is it the other way round? True means that the peak lies in the box.",
-        _made(inside=_sides(join=lambda in_x, in_y: ~(in_x & in_y))),
+    "Did you return the share? One truth value for each map is asked for.": (
+        lambda *a: reference_points_at(*a).double().mean()
     ),
-    Likely("Did you add up the weights in the box? Only the peak counts.", _mass),
-    Likely("Is it the mean place of the map? Only the peak counts.", _made(peak=_mean_place)),
-    Likely(
-        "Is it the highest row and the highest column, each by its sum? The peak is one cell.",
-        _made(peak=_marginal),
+    "Did you return the number of hits? One truth value for each map is asked for.": (
+        lambda *a: reference_points_at(*a).sum()
     ),
-    Likely("Is it the lowest weight? The peak is the highest.", _made(peak=_lowest)),
-    Likely(
-        "Is there one peak for all maps? Each map has its own: flatten(1), then argmax over the cells.",
-        _made(peak=_of_all),
-    ),
-    Likely(
-        "Did you return the share? One truth value for each map is asked for.",
-        lambda *a: reference_points_at(*a).double().mean(),
-    ),
-    Likely(
-        "Did you return the number of hits? One truth value for each map is asked for.",
-        lambda *a: reference_points_at(*a).sum(),
-    ),
-]
+}
 
 
 points_at = Exercise(

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.compare import AnyError
 from seqcourse.check.exercise import Case, Exercise, cases_of
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps8 as inside
@@ -112,91 +112,61 @@ def _odd(*arguments: Any) -> Any:
 
 _ODD = "the last vector of an odd length is paired with zeros, (length + 1) // 2"
 
-_LIKELY = [
-    Likely(
-        "Does the last vector of an odd length get paired with what stands in the padding? It is paired "
-        "with zeros: put zeros wherever the padding is, first.",
-        _made(clean=lambda x, lengths: _even(x)),
-    ),
-    Likely(
-        f"Are the lengths rounded down? Nothing that was said is lost: {_ODD}.",
+_LIKELY = {
+    "Does the last vector of an odd length get paired with what stands in the padding? It is paired "
+    "with zeros: put zeros wherever the padding is, first.": _made(clean=lambda x, lengths: _even(x)),
+    f"Are the lengths rounded down? Nothing that was said is lost: {_ODD}.": (
         _made(halve=lambda lengths: lengths // 2),
-    ),
-    Likely(
-        f"Are the lengths rounded down? Nothing that was said is lost: {_ODD}.",
         _made(clean=lambda x, lengths: _even(x), halve=lambda lengths: lengths // 2),
     ),
-    Likely(
-        f"Is the last vector thrown away? Nothing that was said is lost: {_ODD}.",
+    f"Is the last vector thrown away? Nothing that was said is lost: {_ODD}.": (
         _made(clean=_whole_pairs),
-    ),
-    Likely(
-        f"Is the last vector thrown away? Nothing that was said is lost: {_ODD}.",
         _made(clean=_whole_pairs, halve=lambda lengths: lengths // 2),
     ),
-    Likely(
-        "Do the zeros stand in front? They stand behind the last vector.", _made(clean=_zeros_in_front)
+    "Do the zeros stand in front? They stand behind the last vector.": _made(clean=_zeros_in_front),
+    "Is the last vector of an odd length paired with itself? It is paired with zeros.": _made(
+        clean=_last_twice
     ),
-    Likely(
-        "Is the last vector of an odd length paired with itself? It is paired with zeros.",
-        _made(clean=_last_twice),
+    "Are the two of a pair exchanged? The earlier one comes first.": _made(
+        pair=lambda x: torch.cat([x[:, 1::2], x[:, ::2]], dim=-1)
     ),
-    Likely(
-        "Are the two of a pair exchanged? The earlier one comes first.",
-        _made(pair=lambda x: torch.cat([x[:, 1::2], x[:, ::2]], dim=-1)),
+    "Do you pair the first half with the second? Pairs are neighbours in time: 0 and 1, 2 and 3.": _made(
+        pair=_halves
     ),
-    Likely(
-        "Do you pair the first half with the second? Pairs are neighbours in time: 0 and 1, 2 and 3.",
-        _made(pair=_halves),
+    "Are the numbers of a pair mixed? First all D numbers of the one, then all of the other.": _made(
+        pair=_interleaved
     ),
-    Likely(
-        "Are the numbers of a pair mixed? First all D numbers of the one, then all of the other.",
-        _made(pair=_interleaved),
+    "Does lstm get the old lengths? It reads pairs: there are half as many.": _made(
+        read=lambda lstm, pairs, old, halved: (lstm(pairs, old), halved)
     ),
-    Likely(
-        "Does lstm get the old lengths? It reads pairs: there are half as many.",
-        _made(read=lambda lstm, pairs, old, halved: (lstm(pairs, old), halved)),
+    "Did you return the old lengths? Whatever comes next must know how many states there are.": _made(
+        read=lambda lstm, pairs, old, halved: (lstm(pairs, halved), old)
     ),
-    Likely(
-        "Did you return the old lengths? Whatever comes next must know how many states there are.",
-        _made(read=lambda lstm, pairs, old, halved: (lstm(pairs, halved), old)),
+    "Are the lengths not halved? There are half as many states: (length + 1) // 2.": _made(
+        halve=lambda lengths: lengths
     ),
-    Likely(
-        "Are the lengths not halved? There are half as many states: (length + 1) // 2.",
-        _made(halve=lambda lengths: lengths),
+    "Are the lengths broken numbers? (length + 1) // 2 are whole ones.": _made(
+        halve=lambda lengths: lengths / 2
     ),
-    Likely(
-        "Are the lengths broken numbers? (length + 1) // 2 are whole ones.",
-        _made(halve=lambda lengths: lengths / 2),
+    "Does nothing read the pairs? They go through lstm.": _made(
+        read=lambda lstm, pairs, old, halved: (pairs, halved)
     ),
-    Likely(
-        "Does nothing read the pairs? They go through lstm.",
-        _made(read=lambda lstm, pairs, old, halved: (pairs, halved)),
+    "Does lstm get lengths as if there were no padding? Each sequence has its own.": _made(
+        read=lambda lstm, pairs, old, halved: (
+            lstm(pairs, torch.full_like(halved, pairs.shape[1])),
+            halved,
+        )
     ),
-    Likely(
-        "Does lstm get lengths as if there were no padding? Each sequence has its own.",
-        _made(
-            read=lambda lstm, pairs, old, halved: (
-                lstm(pairs, torch.full_like(halved, pairs.shape[1])),
-                halved,
-            )
-        ),
+    "Did you return the states only? Their lengths are asked for as well.": _made(
+        read=lambda lstm, pairs, old, halved: lstm(pairs, halved)
     ),
-    Likely(
-        "Did you return the states only? Their lengths are asked for as well.",
-        _made(read=lambda lstm, pairs, old, halved: lstm(pairs, halved)),
+    "Did you return the lengths first? The order is states, lengths.": _made(
+        read=lambda lstm, pairs, old, halved: (halved, lstm(pairs, halved))
     ),
-    Likely(
-        "Did you return the lengths first? The order is states, lengths.",
-        _made(read=lambda lstm, pairs, old, halved: (halved, lstm(pairs, halved))),
-    ),
-    Likely(
-        "Is each pair side by side, 2 D numbers wide? That is what lstm reads: no sum, no mean, none "
-        "left out.",
-        _shapes,
-    ),
-    Likely(f"Does it only work for an even number of columns? Of an odd one {_ODD}.", _odd),
-]
+    "Is each pair side by side, 2 D numbers wide? That is what lstm reads: no sum, no mean, none "
+    "left out.": _shapes,
+    f"Does it only work for an even number of columns? Of an odd one {_ODD}.": _odd,
+}
 
 
 pyramid_layer = Exercise(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.compare import AnyError
 from seqcourse.check.exercise import Case, Exercise, standard_cases
 from seqcourse.check.inputs import normal
 
@@ -78,94 +78,60 @@ def _other_dtype(weights: Tensor) -> Tensor:
 
 _RESIDUAL = "Half of what comes through a layer is the vector itself, half what it attends to."
 
-_LIKELY = [
-    Likely(f"Is the residual connection missing? {_RESIDUAL}", _made(mixed=lambda mean: mean)),
-    Likely(
-        f"Did you add the identity and not halve? {_RESIDUAL} So every row sums to 1 again.",
-        _made(mixed=lambda mean: 2 * _half(mean)),
+_LIKELY = {
+    f"Is the residual connection missing? {_RESIDUAL}": _made(mixed=lambda mean: mean),
+    f"Did you add the identity and not halve? {_RESIDUAL} So every row sums to 1 again.": _made(
+        mixed=lambda mean: 2 * _half(mean)
     ),
-    Likely(
-        f"Is every number made larger by one half? {_RESIDUAL} The identity has its 1s on the diagonal "
-        "only.",
-        _made(mixed=lambda mean: (mean + 1) / 2),
+    f"Is every number made larger by one half? {_RESIDUAL} The identity has its 1s on the diagonal "
+    "only.": _made(mixed=lambda mean: (mean + 1) / 2),
+    "Are the layers multiplied in the other order? The last layer looks at what the first ones "
+    "made: it stands on the left.": _made(chain=_downwards),
+    "Are the layers multiplied number by number? It is the product of matrices, @.": _made(
+        chain=_elementwise
     ),
-    Likely(
-        "Are the layers multiplied in the other order? The last layer looks at what the first ones "
-        "made: it stands on the left.",
-        _made(chain=_downwards),
+    "Is that the last layer alone? All layers are multiplied.": _made(chain=lambda layers: layers[-1]),
+    "Is that the first layer alone? All layers are multiplied.": _made(chain=lambda layers: layers[0]),
+    "Is that the mean over the layers? They are multiplied: each looks at what the one below made.": (
+        _made(chain=lambda layers: torch.stack(layers).mean(dim=0))
     ),
-    Likely(
-        "Are the layers multiplied number by number? It is the product of matrices, @.",
-        _made(chain=_elementwise),
+    "Did you read the column of the class token? Its row says what it looks at.": _made(
+        read=lambda whole: whole[:, 1:, 0]
     ),
-    Likely(
-        "Is that the last layer alone? All layers are multiplied.",
-        _made(chain=lambda layers: layers[-1]),
+    "Is the class token itself still in the result? Leave out its own place, the first.": _made(
+        read=lambda whole: whole[:, 0]
     ),
-    Likely(
-        "Is that the first layer alone? All layers are multiplied.",
-        _made(chain=lambda layers: layers[0]),
+    "Did you leave out the last patch? The class token's own place is the first.": _made(
+        read=lambda whole: whole[:, 0, :-1]
     ),
-    Likely(
-        "Is that the mean over the layers? They are multiplied: each looks at what the one below made.",
-        _made(chain=lambda layers: torch.stack(layers).mean(dim=0)),
+    "Is that the row of the last patch? The class token is the first.": _made(
+        read=lambda whole: whole[:, -1, 1:]
     ),
-    Likely(
-        "Did you read the column of the class token? Its row says what it looks at.",
-        _made(read=lambda whole: whole[:, 1:, 0]),
+    "Is that the mean over all rows? Only the row of the class token is asked for.": _made(
+        read=lambda whole: whole.mean(dim=1)[:, 1:]
     ),
-    Likely(
-        "Is the class token itself still in the result? Leave out its own place, the first.",
-        _made(read=lambda whole: whole[:, 0]),
+    "Did you make the result sum to 1? The rest that stays with the class token is left out, "
+    "not shared out.": _made(read=_scaled),
+    "Did you add up the heads? Their mean keeps every row's sum at 1.": _made(
+        heads=lambda layer: layer.sum(dim=1)
     ),
-    Likely(
-        "Did you leave out the last patch? The class token's own place is the first.",
-        _made(read=lambda whole: whole[:, 0, :-1]),
+    "Is that the first head alone? Take the mean over the heads.": _made(
+        heads=lambda layer: layer[:, 0]
     ),
-    Likely(
-        "Is that the row of the last patch? The class token is the first.",
-        _made(read=lambda whole: whole[:, -1, 1:]),
+    "Did you take the largest of the heads? Take their mean.": _made(
+        heads=lambda layer: layer.amax(dim=1)
     ),
-    Likely(
-        "Is that the mean over all rows? Only the row of the class token is asked for.",
-        _made(read=lambda whole: whole.mean(dim=1)[:, 1:]),
+    f"Is the first layer taken as it is? It has a residual connection, too. {_RESIDUAL}": _made(
+        chain=_first_as_it_is
     ),
-    Likely(
-        "Did you make the result sum to 1? The rest that stays with the class token is left out, "
-        "not shared out.",
-        _made(read=_scaled),
+    "Did you take the heads for the layers? The weights are (batch, layers, heads, queries, keys): "
+    "the mean is over the heads, dim=2.": (lambda weights: reference_rollout(weights.transpose(1, 2))),
+    "Is your identity of another dtype than the weights? torch.eye(n) is float32: "
+    "torch.eye(n, dtype=weights.dtype).": _other_dtype,
+    "Did you take the batch for the layers? The weights are (batch, layers, heads, queries, keys).": (
+        lambda weights: reference_rollout(weights.transpose(0, 1))
     ),
-    Likely(
-        "Did you add up the heads? Their mean keeps every row's sum at 1.",
-        _made(heads=lambda layer: layer.sum(dim=1)),
-    ),
-    Likely(
-        "Is that the first head alone? Take the mean over the heads.",
-        _made(heads=lambda layer: layer[:, 0]),
-    ),
-    Likely(
-        "Did you take the largest of the heads? Take their mean.",
-        _made(heads=lambda layer: layer.amax(dim=1)),
-    ),
-    Likely(
-        f"Is the first layer taken as it is? It has a residual connection, too. {_RESIDUAL}",
-        _made(chain=_first_as_it_is),
-    ),
-    Likely(
-        "Did you take the heads for the layers? The weights are (batch, layers, heads, queries, keys): "
-        "the mean is over the heads, dim=2.",
-        lambda weights: reference_rollout(weights.transpose(1, 2)),
-    ),
-    Likely(
-        "Is your identity of another dtype than the weights? torch.eye(n) is float32: "
-        "torch.eye(n, dtype=weights.dtype).",
-        _other_dtype,
-    ),
-    Likely(
-        "Did you take the batch for the layers? The weights are (batch, layers, heads, queries, keys).",
-        lambda weights: reference_rollout(weights.transpose(0, 1)),
-    ),
-]
+}
 
 
 rollout = Exercise(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.compare import AnyError
 from seqcourse.check.exercise import Case, Exercise
 from seqcourse.check.inputs import normal
 
@@ -58,79 +58,52 @@ def _no_axis(weights: Tensor, real: Tensor) -> Tensor:
     raise AnyError(r"must match the size|shape of the mask|not broadcastable")
 
 
-_LIKELY = [
-    Likely(
-        "Is padding counted? A step behind a sentence's end looks at nothing: leave it out.",
-        _made(got=lambda a, real: a.sum(dim=1)),
+_LIKELY = {
+    "Is padding counted? A step behind a sentence's end looks at nothing: leave it out.": _made(
+        got=lambda a, real: a.sum(dim=1)
     ),
-    Likely(
-        "Did you take the steps that are padding? True in real means a real word.",
-        _made(got=lambda a, real: _received(a, ~real)),
+    "Did you take the steps that are padding? True in real means a real word.": _made(
+        got=lambda a, real: _received(a, ~real)
     ),
-    Likely(
-        "Did you add up over the places? That is 1 at every step anyway: add up over the steps, dim=1.",
+    "Did you add up over the places? That is 1 at every step anyway: add up over the steps, dim=1.": (
         _made(got=lambda a, real: a.sum(dim=2)),
-    ),
-    Likely(
-        "Did you add up over the places? That is 1 at every step anyway: add up over the steps, dim=1.",
         _made(got=lambda a, real: (a * real[..., None]).sum(dim=2)),
     ),
-    Likely(
-        "Is it the mean over the steps? What a place got over the whole sentence is a sum.",
+    "Is it the mean over the steps? What a place got over the whole sentence is a sum.": (
         _made(got=lambda a, real: _received(a, real) / real.sum(dim=1, keepdim=True)),
-    ),
-    Likely(
-        "Is it the mean over the steps? What a place got over the whole sentence is a sum.",
         _made(got=lambda a, real: (a * real[..., None]).mean(dim=1)),
     ),
-    Likely("Is each step compared with 1? Add up over the steps first, then compare.", _each_step),
-    Likely(
-        "Is the square missing? Too little and too much must not cancel.", _made(gap=lambda g: 1 - g)
+    "Is each step compared with 1? Add up over the steps first, then compare.": _each_step,
+    "Is the square missing? Too little and too much must not cancel.": _made(gap=lambda g: 1 - g),
+    "Did you take the absolute value? The difference is squared.": _made(gap=lambda g: (1 - g).abs()),
+    "Is the 1 missing? The square is that of the difference from 1.": _made(gap=lambda g: g**2),
+    "Is it 1 minus the square? It is the square of the difference, (1 - sum)².": _made(
+        gap=lambda g: 1 - g**2
     ),
-    Likely(
-        "Did you take the absolute value? The difference is squared.", _made(gap=lambda g: (1 - g).abs())
+    "Is the sum over the places squared, not each difference? Square first, then add up.": _made(
+        gap=lambda g: 1 - g, over_places=lambda gaps: gaps.sum(dim=-1) ** 2
     ),
-    Likely("Is the 1 missing? The square is that of the difference from 1.", _made(gap=lambda g: g**2)),
-    Likely(
-        "Is it 1 minus the square? It is the square of the difference, (1 - sum)².",
-        _made(gap=lambda g: 1 - g**2),
+    "Is it the mean over the places? It is their sum; the mean is over the batch.": _made(
+        over_places=lambda gaps: gaps.mean(dim=-1)
     ),
-    Likely(
-        "Is the sum over the places squared, not each difference? Square first, then add up.",
-        _made(gap=lambda g: 1 - g, over_places=lambda gaps: gaps.sum(dim=-1) ** 2),
+    "Is it the sum over the batch? It is the mean: each sentence counts the same.": _made(
+        over_batch=lambda sums: sums.sum()
     ),
-    Likely(
-        "Is it the mean over the places? It is their sum; the mean is over the batch.",
-        _made(over_places=lambda gaps: gaps.mean(dim=-1)),
+    "Is there a number for every sentence? One number is asked for, their mean.": _made(
+        over_batch=lambda sums: sums
     ),
-    Likely(
-        "Is it the sum over the batch? It is the mean: each sentence counts the same.",
-        _made(over_batch=lambda sums: sums.sum()),
+    "Is each place compared with T / N? Here it is compared with 1.": _expected,
+    "Are the sentences thrown together? weights[real] is one long list of steps: each sentence has "
+    "its own sum over its steps.": _one_list,
+    "Does real not fit the weights? It is (B, T), they are (B, T, N): real[..., None] is for all "
+    "places alike.": _no_axis,
+    "Is there a root too many? The squares are added up as they are.": _made(
+        over_places=lambda gaps: gaps.sum(dim=-1).sqrt()
     ),
-    Likely(
-        "Is there a number for every sentence? One number is asked for, their mean.",
-        _made(over_batch=lambda sums: sums),
+    "Is the sign wrong? This is added to the loss, so it is larger the worse the maps are.": _made(
+        over_batch=lambda sums: -sums.mean()
     ),
-    Likely("Is each place compared with T / N? Here it is compared with 1.", _expected),
-    Likely(
-        "Are the sentences thrown together? weights[real] is one long list of steps: each sentence has "
-        "its own sum over its steps.",
-        _one_list,
-    ),
-    Likely(
-        "Does real not fit the weights? It is (B, T), they are (B, T, N): real[..., None] is for all "
-        "places alike.",
-        _no_axis,
-    ),
-    Likely(
-        "Is there a root too many? The squares are added up as they are.",
-        _made(over_places=lambda gaps: gaps.sum(dim=-1).sqrt()),
-    ),
-    Likely(
-        "Is the sign wrong? This is added to the loss, so it is larger the worse the maps are.",
-        _made(over_batch=lambda sums: -sums.mean()),
-    ),
-]
+}
 
 
 doubly_stochastic = Exercise(

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import AnyError, Likely
+from seqcourse.check.compare import AnyError
 from seqcourse.check.exercise import Case, Exercise, standard_cases
 from seqcourse.check.inputs import normal
 
@@ -171,97 +171,66 @@ def _a_pair(*arguments: Any) -> Any:
     raise AnyError(r"'Tensor' and 'tuple'|'tuple' and 'Tensor'")
 
 
-_LIKELY = [
-    Likely(f"Does y read the new x? {_AT_ONCE}", _with(second=lambda old, new: new)),
-    Likely(f"Does x read the new y? {_AT_ONCE}", _y_first),
-    Likely(
-        "Are the residual connections missing? What a stream reads is added to what it was.",
-        _with(add=lambda old, new: new),
+_LIKELY = {
+    f"Does y read the new x? {_AT_ONCE}": _with(second=lambda old, new: new),
+    f"Does x read the new y? {_AT_ONCE}": _y_first,
+    "Are the residual connections missing? What a stream reads is added to what it was.": _with(
+        add=lambda old, new: new
     ),
-    Likely(f"Does each stream read itself? {_SIZES}", _own_stream),
-    Likely(f"Are the roles exchanged? {_SIZES}", _queries_of_the_other),
-    Likely(
-        "Are the matrices exchanged? w_x belongs to the stream x as a reader, w_y to y.",
-        _with(readers=lambda w_x, w_y: (w_y, w_x)),
+    f"Does each stream read itself? {_SIZES}": _own_stream,
+    f"Are the roles exchanged? {_SIZES}": _queries_of_the_other,
+    "Are the matrices exchanged? w_x belongs to the stream x as a reader, w_y to y.": _with(
+        readers=lambda w_x, w_y: (w_y, w_x)
     ),
-    Likely(
-        "Do both streams read with w_x? y has its own, w_y.", _with(readers=lambda w_x, w_y: (w_x, w_x))
+    "Do both streams read with w_x? y has its own, w_y.": _with(readers=lambda w_x, w_y: (w_x, w_x)),
+    "Are keys and queries exchanged? The order is W_Q, W_K, W_V.": _with(
+        readers=lambda w_x, w_y: (w_x[1::-1] + w_x[2:], w_y[1::-1] + w_y[2:])
     ),
-    Likely(
-        "Are keys and queries exchanged? The order is W_Q, W_K, W_V.",
-        _with(readers=lambda w_x, w_y: (w_x[1::-1] + w_x[2:], w_y[1::-1] + w_y[2:])),
+    f"Are the masks exchanged? {_EXCHANGED}": _with(masks=lambda x_mask, y_mask: (x_mask, y_mask)),
+    "Are the masks not used? Padding must not be read.": _with(
+        masks=lambda x_mask, y_mask: (torch.ones_like(y_mask), torch.ones_like(x_mask))
     ),
-    Likely(
-        f"Are the masks exchanged? {_EXCHANGED}", _with(masks=lambda x_mask, y_mask: (x_mask, y_mask))
+    "Is y_mask not used? x must not read padding.": _with(
+        masks=lambda x_mask, y_mask: (torch.ones_like(y_mask), x_mask)
     ),
-    Likely(
-        "Are the masks not used? Padding must not be read.",
-        _with(masks=lambda x_mask, y_mask: (torch.ones_like(y_mask), torch.ones_like(x_mask))),
+    "Is x_mask not used? y must not read padding.": _with(
+        masks=lambda x_mask, y_mask: (y_mask, torch.ones_like(x_mask))
     ),
-    Likely(
-        "Is y_mask not used? x must not read padding.",
-        _with(masks=lambda x_mask, y_mask: (torch.ones_like(y_mask), x_mask)),
+    "Are the masks the wrong way round? True means may attend.": _with(
+        masks=lambda x_mask, y_mask: (~y_mask, ~x_mask)
     ),
-    Likely(
-        "Is x_mask not used? y must not read padding.",
-        _with(masks=lambda x_mask, y_mask: (y_mask, torch.ones_like(x_mask))),
+    "Is a weight set to 0 after the softmax? Hide padding before it, with minus infinity: the rest "
+    "must still sum to 1.": _with(attend=_weighing(_cleared)),
+    "Is the scale missing? The products are divided by the root of the queries' width.": _with(
+        attend=_weighing(lambda q, k, mask: _hidden(q @ k.mT, mask).softmax(dim=-1))
     ),
-    Likely(
-        "Are the masks the wrong way round? True means may attend.",
-        _with(masks=lambda x_mask, y_mask: (~y_mask, ~x_mask)),
+    "Did you divide by the width itself? Divide by its root.": _with(
+        attend=_weighing(lambda q, k, mask: _hidden(q @ k.mT / q.shape[-1], mask).softmax(dim=-1))
     ),
-    Likely(
-        "Is a weight set to 0 after the softmax? Hide padding before it, with minus infinity: the rest "
-        "must still sum to 1.",
-        _with(attend=_weighing(_cleared)),
+    "Did you divide by the root of the stream's width? It is that of the queries, D_Q.": _with(
+        attend=_scaled_by_stream(lambda v: v.shape[-1])
     ),
-    Likely(
-        "Is the scale missing? The products are divided by the root of the queries' width.",
-        _with(attend=_weighing(lambda q, k, mask: _hidden(q @ k.mT, mask).softmax(dim=-1))),
+    "Is the softmax over the queries? Each query's weights sum to 1: dim=-1.": _with(
+        attend=_weighing(_over_queries)
     ),
-    Likely(
-        "Did you divide by the width itself? Divide by its root.",
-        _with(
-            attend=_weighing(lambda q, k, mask: _hidden(q @ k.mT / q.shape[-1], mask).softmax(dim=-1))
-        ),
+    "Does only x read? y reads x at the same time.": _only(0),
+    "Does only y read? x reads y at the same time.": _only(1),
+    "Are the weights missing? Return x, y and both weights.": _with(give=lambda x, y, a, b: (x, y)),
+    "Are the two weights exchanged? First those with which x reads y, (B, N, M).": _with(
+        give=lambda x, y, a, b: (x, y, b, a)
     ),
-    Likely(
-        "Did you divide by the root of the stream's width? It is that of the queries, D_Q.",
-        _with(attend=_scaled_by_stream(lambda v: v.shape[-1])),
+    "Are the weights transposed? There is one row per query.": _with(
+        give=lambda x, y, a, b: (x, y, a.mT, b.mT)
     ),
-    Likely(
-        "Is the softmax over the queries? Each query's weights sum to 1: dim=-1.",
-        _with(attend=_weighing(_over_queries)),
+    "Are y's weights those of x, transposed? Each direction has queries, keys and a softmax of its "
+    "own.": _with(give=lambda x, y, a, b: (x, y, a, a.mT)),
+    "Did you return y first? The order is x, y.": _with(give=lambda x, y, a, b: (y, x, a, b)),
+    "Did you add the pair that functional.attention returns? Take it apart: values, weights.": _a_pair,
+    f"Do the sizes not fit? {_SIZES}": _wrong_sizes,
+    f"Does a mask not fit? {_EXCHANGED} [:, None] makes (B, M) a (B, 1, M), for every query.": (
+        _wrong_mask
     ),
-    Likely("Does only x read? y reads x at the same time.", _only(0)),
-    Likely("Does only y read? x reads y at the same time.", _only(1)),
-    Likely(
-        "Are the weights missing? Return x, y and both weights.", _with(give=lambda x, y, a, b: (x, y))
-    ),
-    Likely(
-        "Are the two weights exchanged? First those with which x reads y, (B, N, M).",
-        _with(give=lambda x, y, a, b: (x, y, b, a)),
-    ),
-    Likely(
-        "Are the weights transposed? There is one row per query.",
-        _with(give=lambda x, y, a, b: (x, y, a.mT, b.mT)),
-    ),
-    Likely(
-        "Are y's weights those of x, transposed? Each direction has queries, keys and a softmax of its "
-        "own.",
-        _with(give=lambda x, y, a, b: (x, y, a, a.mT)),
-    ),
-    Likely("Did you return y first? The order is x, y.", _with(give=lambda x, y, a, b: (y, x, a, b))),
-    Likely(
-        "Did you add the pair that functional.attention returns? Take it apart: values, weights.",
-        _a_pair,
-    ),
-    Likely(f"Do the sizes not fit? {_SIZES}", _wrong_sizes),
-    Likely(
-        f"Does a mask not fit? {_EXCHANGED} [:, None] makes (B, M) a (B, 1, M), for every query.",
-        _wrong_mask,
-    ),
-]
+}
 
 
 co_attention = Exercise(
