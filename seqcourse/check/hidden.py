@@ -47,7 +47,9 @@ class HiddenCheck:
     cases: Mapping[str, Arguments] | Callable[[int], Mapping[str, Arguments]]
     see: tuple[str, str] = ("", "")
     share: str = ALL_OR_NOTHING
-    seconds: float = 60.0
+    seconds: float = (
+        120.0  # recording what runs makes a loop over many small operations five times as slow
+    )
 
     def __post_init__(self) -> None:
         importable(self.exercise.record)

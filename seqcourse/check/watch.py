@@ -159,6 +159,9 @@ class Watch:
 
     def _profile(self, frame: types.FrameType, event: str, argument: Any) -> None:
         if event == "call":
+            name = _name_of(frame.f_code)
+            if not name or name in self._ran and not name.startswith("seqcourse."):
+                return  # most calls: an answer may make many thousands
             for name in _names_of(frame):
                 self.add_called(name, frame.f_back)
         elif event == "c_call" and argument is _start_thread and not _is_aside(frame):
@@ -181,9 +184,16 @@ class _Operators(TorchDispatchMode):
         self._watch = watch
 
     def __torch_dispatch__(self, operator, kinds, arguments=(), named=None):
-        space, _, name = operator._schema.name.partition("::")
-        self._watch.add_called(f"torch.ops.{space}:{name}", _frame(1))
+        name = _operator_name(operator)
+        if name not in self._watch._ran:
+            self._watch.add_called(name, _frame(1))
         return operator(*arguments, **(named or {}))
+
+
+@functools.cache
+def _operator_name(operator: Any) -> str:
+    space, _, name = operator._schema.name.partition("::")
+    return f"torch.ops.{space}:{name}"
 
 
 class _Functions(TorchFunctionMode):
