@@ -39,7 +39,8 @@ class HiddenCheck:
         function of the seed, when the cases must be chosen; it gives their seeds, too.
     see: chapter and section to read again, such as ("03", "The encoder reads in both directions").
     share: ALL_OR_NOTHING, or BY_CASE for partial credit: each case is worth the same.
-    seconds: how long all calls may take together.
+    seconds: how long all calls may take together. Recording what runs can make a loop over many small
+        operations five times as slow.
     """
 
     cell: str
@@ -47,9 +48,7 @@ class HiddenCheck:
     cases: Mapping[str, Arguments] | Callable[[int], Mapping[str, Arguments]]
     see: tuple[str, str] = ("", "")
     share: str = ALL_OR_NOTHING
-    seconds: float = (
-        120.0  # recording what runs makes a loop over many small operations five times as slow
-    )
+    seconds: float = 120.0
 
     def __post_init__(self) -> None:
         importable(self.exercise.record)
