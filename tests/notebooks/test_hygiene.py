@@ -24,10 +24,13 @@ LONGEST_CELL = 30
 ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:home|root|Users|mnt|tmp|usr|work|opt|var)/\w|\b[A-Z]:\\\\?\w")
 DRAWS = {
     "viz": {"alignment", "heatmap", "curves", "bars", "beam_tree"},
-    "drawing": {"show"},
     "plt": {"show", "subplots", "plot", "figure", "imshow", "hist", "bar"},
 }
-TOUCHED = {"viz": {"explore", "type_in", "listen", "mask_painter", "vectors", "heads", "look"}}
+# What these show says by itself what is seen.
+TOUCHED = {
+    "drawing": {"show"},
+    "viz": {"explore", "type_in", "listen", "mask_painter", "vectors", "heads", "look"},
+}
 # A drawing cell whose code is the idea itself: it stays open.
 IDEA = "idea"
 
