@@ -11,7 +11,7 @@ CELL_TIMEOUT ?= 300
 # One thread per worker: two workers with two threads each would only fight for two cores.
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 PYTEST := $(ONE_THREAD) PYTHONPATH="$(CURDIR)" $(BIN)/pytest -n $(WORKERS) --dist loadscope
-UNITS := $(addprefix tests/,data decode functional house metrics models nn notebooks/test_hygiene.py viz)
+UNITS := $(addprefix tests/,data functional house metrics nn notebooks/test_hygiene.py viz)
 TESTS := $(PYTEST) tests --no-loadscope-reorder --durations=25 --durations-min=2
 NOTEBOOKS := $(PYTEST) book solutions --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -p tests.notebooks.times
 
