@@ -63,10 +63,10 @@ class Likely:
 
 
 # How likely mistakes may be written down: as objects, or as answers by their question.
-Mistakes = Iterable[Likely] | Mapping[str, Callable[..., Any] | tuple[Callable[..., Any], ...]]
+LikelyMistakes = Iterable[Likely] | Mapping[str, Callable[..., Any] | tuple[Callable[..., Any], ...]]
 
 
-def listed(likely: Mistakes) -> list[Likely]:
+def listed(likely: LikelyMistakes) -> list[Likely]:
     """Likely mistakes as objects, in their order."""
     if not isinstance(likely, Mapping):
         return list(likely)

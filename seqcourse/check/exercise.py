@@ -26,7 +26,7 @@ from typing import Any
 import numpy
 import torch
 
-from seqcourse.check.compare import Mistake, Mistakes, describe, listed
+from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed
 from seqcourse.check.inputs import noncontiguous
 from seqcourse.check.modules import judge_module, record_module
 from seqcourse.check.recording import judge, observe, record
@@ -80,7 +80,7 @@ class Exercise:
     name: str
     make: Callable[..., Arguments]
     reference: Callable[..., Any] | None = None
-    likely: Mistakes = ()
+    likely: LikelyMistakes = ()
     cases: Sequence[Case] = ()
     gradient: Sequence[str] = ()
     forbid: Sequence[str] = ()

@@ -18,8 +18,8 @@ from torch import Tensor
 
 from seqcourse.check.compare import (
     Likely,
+    LikelyMistakes,
     Mistake,
-    Mistakes,
     compare,
     compare_gradients,
     gradients,
@@ -107,7 +107,7 @@ def judge(
     found: Mapping[str, numpy.ndarray],
     given: Mapping[str, Any],
     reference: Callable[..., Any],
-    likely: Mistakes = (),
+    likely: LikelyMistakes = (),
     prefix: str = "",
     gradient: Sequence[str] = (),
     *,

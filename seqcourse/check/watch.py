@@ -234,7 +234,7 @@ def _name_of(code: types.CodeType) -> str:
     if known is None:
         module = _module_of(code.co_filename)
         name = f"{module}:{code.co_qualname}" if module else ""
-        if _is_below(module, _CHECKS) and not _is_reference(name):
+        if _is_below(module, _CHECKS) and not _is_of_the_checks(name):
             name = ""
         known = _names[id(code)] = (code, name)
     return known[1]
@@ -276,7 +276,7 @@ def _is_of_answer(frame: types.FrameType | None) -> bool:
     return True
 
 
-def _is_reference(name: str) -> bool:
+def _is_of_the_checks(name: str) -> bool:
     """Whether this is code of an assignment's exercises: none of it runs in an honest answer.
 
     What a sandbox sees of them (`inside`) is no answer's to call either, only what it is handed.
@@ -343,7 +343,7 @@ def refuse(name: str, ran: Iterable[str], forbidden: Iterable[str]) -> None:
     forbidden: entries as in `covers`. Without any, everything may run but the checks' own answers.
     """
     ran, forbidden = tuple(str(one) for one in ran), tuple(forbidden)
-    if any(map(_is_reference, ran)):
+    if any(map(_is_of_the_checks, ran)):
         raise Mistake(f"{name} calls the answer that the self-check compares with. Write your own.")
     for one in ran:
         for entry in forbidden:

@@ -94,7 +94,7 @@ _IN_BLOCKS: list[tuple[str, Callable[[int, int], int]]] = [
 
 
 def _blocks_off(reference: Callable[..., int]) -> list[Likely]:
-    """Mistakes inside the blocks, for either of the two counts."""
+    """LikelyMistakes inside the blocks, for either of the two counts."""
 
     def answer(change: Callable[[int, int], int]) -> Callable[..., int]:
         def count(*sizes: int) -> int:
