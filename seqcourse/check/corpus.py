@@ -15,7 +15,8 @@ A wrong answer has a name and, after ``|``, the words that the checks must say. 
   or as often as ``3x old  =>  new`` says. Without a new piece the old one is deleted.
 - lines to replace, as in a diff: ``- `` before an old line, ``+ `` before a new one, two spaces before
   a line that stays and shows the place. A blank line separates two places.
-- a whole answer, where no small change makes it.
+- a whole answer, where no small change makes it. Where every line is indented it is the body of the
+  function alone, and the right answer above has the ``def`` line; a right answer may be written so, too.
 
 ``=== survives: DropCall, line 5 | why`` explains an operator mutant that may keep every point; below
 stands what line 5 of the solution then reads.
@@ -34,6 +35,7 @@ from seqcourse.errors import CourseError
 HEADER = re.compile(r"=== (right|wrong|survives): (.+?)(?: \| (.+))?")
 PIECE = re.compile(r"(?:(\d+)x )?(\S.*?) +=>(?: +(\S.*))?")
 DIFF = re.compile(r"(?!.* =>)(?:[-+](?: |$)|  )", re.MULTILINE)
+BODY = re.compile(r"(?:(?: {4}.*)?\n)+")
 CHANGE = re.compile(rf"{DIFF.pattern}|.* =>", re.MULTILINE)  # how a change begins, and nothing else
 LETTERS = "abcd"
 
@@ -91,7 +93,7 @@ def read(path: Path) -> Answers:
                 raise ValueError(
                     "it should be '=== right: style' or '=== wrong: name | words', with lines below"
                 )
-            _add(answers, *match.groups(), body)
+            _add(answers, path.stem, *match.groups(), body)
         except ValueError as error:
             raise CourseError(f"{_place(path)}, {header!r}: {error}.") from error
     return answers
@@ -109,7 +111,7 @@ def _sections(path: Path) -> Iterator[tuple[str, str]]:
         yield header, body.strip("\n") + "\n"
 
 
-def _add(answers: Answers, kind: str, name: str, says: str | None, source: str) -> None:
+def _add(answers: Answers, exercise: str, kind: str, name: str, says: str | None, source: str) -> None:
     """Put one answer to the others; raises ValueError for what does not fit."""
     if kind == "survives":
         operator, _, line = name.partition(", line ")
@@ -119,14 +121,23 @@ def _add(answers: Answers, kind: str, name: str, says: str | None, source: str) 
         return
     if any(name == other for other, *_ in answers.right + answers.wrong):
         raise ValueError("another answer has this name")
-    if kind == "wrong" and CHANGE.match(source):
+    body = BODY.fullmatch(source)
+    if body or (kind == "wrong" and CHANGE.match(source)):
         if not answers.right:
             raise ValueError("there is no right answer above to change")
-        source = changed(answers.right[-1][1], source)
+        above = answers.right[-1][1]
+        source = _first_line(exercise, above) + source if body else changed(above, source)
     if kind == "right":
         answers.right.append((name, source))
     else:
         answers.wrong.append((name, source, *([says] if says else [])))
+
+
+def _first_line(exercise: str, source: str) -> str:
+    found = re.search(rf"^def {exercise}\(.*:\n", source, re.MULTILINE)
+    if not found:
+        raise ValueError(f"the right answer above has no line 'def {exercise}(...):'")
+    return found[0]
 
 
 def changed(source: str, change: str) -> str:

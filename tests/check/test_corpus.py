@@ -42,6 +42,19 @@ def test_a_change_belongs_to_the_right_answer_above_it(tmp_path):
     ]
 
 
+def test_an_indented_answer_is_the_body_of_the_function_above(tmp_path):
+    helper = "=== right: a helper\ndef twice(x):\n    return 2 * x\n\n\ndef scaled(x, by=2):\n    return twice(x)\n"
+    right = "=== right: by hand\n    y = x\n\n    return y * by\n"
+    wrong = "=== wrong: not scaled | words\n    return x\n"
+    answers = read(text(tmp_path, helper, right, wrong))
+    assert answers.right[1] == ("by hand", "def scaled(x, by=2):\n    y = x\n\n    return y * by\n")
+    assert answers.wrong == [("not scaled", "def scaled(x, by=2):\n    return x\n", "words")]
+    with pytest.raises(CourseError, match="no line 'def scaled"):
+        read(text(tmp_path, "=== right: a constant\nscaled = 2\n", wrong))
+    with pytest.raises(CourseError, match="no right answer above"):
+        read(text(tmp_path, wrong))
+
+
 @pytest.mark.parametrize(
     ("change", "result"),
     [
