@@ -43,7 +43,8 @@ def test_a_change_belongs_to_the_right_answer_above_it(tmp_path):
 
 
 def test_an_indented_answer_is_the_body_of_the_function_above(tmp_path):
-    helper = "=== right: a helper\ndef twice(x):\n    return 2 * x\n\n\ndef scaled(x, by=2):\n    return twice(x)\n"
+    helper = "=== right: a helper\ndef twice(x):\n    return 2 * x\n\n"
+    helper += "\ndef scaled(x, by=2):\n    return twice(x)\n"
     right = "=== right: by hand\n    y = x\n\n    return y * by\n"
     wrong = "=== wrong: not scaled | words\n    return x\n"
     answers = read(text(tmp_path, helper, right, wrong))
