@@ -155,6 +155,7 @@ def test_a_worker_elsewhere_that_cannot_grade_is_a_sentence(scheduler):
         pass
 
 
+@pytest.mark.timeout(180)  # once it hung: the stack of every thread is printed then
 def test_a_cluster_that_is_not_there_is_a_sentence(monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 2)
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
