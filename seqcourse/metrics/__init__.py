@@ -1,6 +1,7 @@
 """How good an output is, measured by well-kept libraries wherever there is one.
 
     bleu, bleu_by_length              translation, through sacrebleu
+    bleu_gain                         a difference in BLEU and its interval (paired bootstrap)
     word_error_rate, character_error_rate   transcription, through jiwer
     phoneme_error_rate, pronunciation_error  letters to phonemes, several pronunciations accepted
     alignment_error_rate, links_from_weights  word alignments (Och and Ney 2003)
@@ -30,7 +31,7 @@ from seqcourse.metrics.errors import (
 from seqcourse.metrics.pointing import DRAWN, Pointing, blurred, pointing_game, points_at
 from seqcourse.metrics.scenes import CaptionMatch, caption_match
 from seqcourse.metrics.segments import SegmentScore, segment_score
-from seqcourse.metrics.translation import BLEU, LengthBin, bleu, bleu_by_length
+from seqcourse.metrics.translation import BLEU, Gain, LengthBin, bleu, bleu_by_length, bleu_gain
 
 __all__ = [
     "BLEU",
@@ -39,6 +40,7 @@ __all__ = [
     "CIDEr",
     "CaptionMatch",
     "ErrorRate",
+    "Gain",
     "LengthBin",
     "Link",
     "Pointing",
@@ -47,6 +49,7 @@ __all__ = [
     "alignment_error_rate",
     "bleu",
     "bleu_by_length",
+    "bleu_gain",
     "blurred",
     "caption_match",
     "character_error_rate",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
+import numpy
 from sacrebleu.metrics import BLEU as _SacreBLEU
 
 from seqcourse.metrics.pairs import same_length
@@ -51,6 +52,22 @@ class LengthBin:
     bleu: BLEU
 
 
+@dataclass(frozen=True)
+class Gain:
+    """How much better the first outputs are than the second, and how sure that is.
+
+    gain: corpus BLEU of the first outputs less that of the second.
+    low, high: the middle 95 % of the gains over the resampled test sets.
+    """
+
+    gain: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.gain:+.2f} BLEU ({self.low:+.2f} to {self.high:+.2f})"
+
+
 def bleu(
     hypotheses: Sequence[str],
     references: Sequence[str] | Sequence[Sequence[str]],
@@ -89,6 +106,51 @@ def bleu(
         reference_length=result.ref_len,
         signature=str(metric.get_signature()),
     )
+
+
+def bleu_gain(
+    first: Sequence[str],
+    second: Sequence[str],
+    references: Sequence[str] | Sequence[Sequence[str]],
+    samples: int = 1000,
+    seed: int = 0,
+) -> Gain:
+    """The paired bootstrap (Koehn 2004): is a difference in BLEU more than luck with the test set?
+
+    A test set of the same size is drawn from the sentences with replacement, and both systems are
+    scored on it; `samples` times over.
+
+    first, second: the outputs of two systems for the same sentences.
+    references: as in `bleu`.
+
+    Raises ValueError where the lists do not fit or are empty.
+    """
+    same_length(first=first, second=second, references=references)
+    counts = [_counts(outputs, references) for outputs in (first, second)]
+    draws = numpy.random.default_rng(seed).multinomial(
+        len(first), numpy.full(len(first), 1 / len(first)), size=samples
+    )  # (samples, sentences): how often each sentence is drawn
+    gains = [
+        _from_counts(a) - _from_counts(b) for a, b in zip(*(draws @ c for c in counts), strict=True)
+    ]
+    whole = [_from_counts(c.sum(0)) for c in counts]
+    low, high = numpy.percentile(gains, (2.5, 97.5))
+    return Gain(whole[0] - whole[1], float(low), float(high))
+
+
+def _counts(outputs: Sequence[str], references: Sequence) -> numpy.ndarray:
+    """Per sentence: right n-grams and n-grams of 1 to 4 words, length, reference length; (S, 10)."""
+    metric = _SacreBLEU(effective_order=True)  # only its counts are used
+    rows = []
+    for text, allowed in zip(outputs, references, strict=True):
+        found = metric.sentence_score(text, [allowed] if isinstance(allowed, str) else list(allowed))
+        rows.append([*found.counts, *found.totals, found.sys_len, found.ref_len])
+    return numpy.array(rows)
+
+
+def _from_counts(row: numpy.ndarray) -> float:
+    values = [int(value) for value in row]
+    return _SacreBLEU.compute_bleu(values[:4], values[4:8], *values[8:], smooth_method="exp").score
 
 
 def bleu_by_length(

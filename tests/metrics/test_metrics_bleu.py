@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from seqcourse.metrics import bleu, bleu_by_length
+from seqcourse.metrics import bleu, bleu_by_length, bleu_gain
 
 # The example of Papineni et al. (2002): two candidates, three references.
 CANDIDATE_1 = (
@@ -113,3 +113,36 @@ def test_lists_that_do_not_fit_are_refused(hypotheses, references, message):
 def test_bins_that_do_not_fit_are_refused(sources, edges, message):
     with pytest.raises(ValueError, match=message):
         bleu_by_length(["a", "b"], ["a", "b"], sources, edges)
+
+
+def test_the_bootstrap_tells_a_gain_from_luck():
+    references = [f"the {n} cats sat on the old mat of house {n % 7}" for n in range(40)]
+    better = [text if n % 2 else text.replace("old ", "") for n, text in enumerate(references)]
+    found = bleu_gain(references, better, references, samples=200)
+    assert found.gain == pytest.approx(100 - bleu(better, references).score)
+    assert 0 < found.low < found.gain < found.high
+    turned = bleu_gain(better, references, references, samples=200)  # the same draws
+    assert (turned.gain, turned.low, turned.high) == pytest.approx(
+        (-found.gain, -found.high, -found.low)
+    )
+    luck = bleu_gain(
+        [better[0], references[1]] * 20, [references[0], better[0]] * 20, references[:2] * 20
+    )
+    assert luck.low < luck.gain < luck.high
+    same = bleu_gain(better, better, references, samples=20)
+    assert (same.gain, same.low, same.high) == (0, 0, 0)
+
+
+def test_the_bootstrap_takes_several_references():
+    found = bleu_gain([CANDIDATE_1] * 3, [CANDIDATE_2] * 3, [REFERENCES] * 3, samples=20)
+    assert found.low == found.high == pytest.approx(found.gain)  # three times the same sentence
+    assert found.gain == pytest.approx(
+        bleu([CANDIDATE_1] * 3, [REFERENCES] * 3).score - bleu([CANDIDATE_2] * 3, [REFERENCES] * 3).score
+    )
+
+
+def test_the_bootstrap_says_what_does_not_fit():
+    with pytest.raises(ValueError, match="empty"):
+        bleu_gain([], [], [])
+    with pytest.raises(ValueError):
+        bleu_gain(["a"], ["a", "b"], ["a"])
