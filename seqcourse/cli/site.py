@@ -70,7 +70,7 @@ def build_one(root: Path, page: Path, report: Report) -> Path:
 
 
 def contents(root: Path) -> list[Path]:
-    """The source files of all pages, in the order of _toc.yml."""
+    """The source files of all pages, in the order of _toc.yml; a chapter may have further pages."""
     import yaml
 
     toc = root / "_toc.yml"
@@ -80,9 +80,12 @@ def contents(root: Path) -> list[Path]:
             "Run the command from the root of the course's repository."
         )
     found = yaml.safe_load(toc.read_text(encoding="utf-8"))
-    chapters = [chapter["file"] for part in found["parts"] for chapter in part["chapters"]]
+    names = [found["root"]]
+    for part in found["parts"]:
+        for chapter in part["chapters"]:
+            names += [page["file"] for page in (chapter, *chapter.get("sections", ()))]
     pages = []
-    for name in [found["root"], *chapters]:
+    for name in names:
         files = [root / f"{name}{suffix}" for suffix in (".md", ".ipynb")]
         present = [path for path in files if path.is_file()]
         if not present:

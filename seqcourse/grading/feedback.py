@@ -150,10 +150,11 @@ class ShowPoints(NbGraderPreprocessor):
             root = Path(self.parent.parent.coursedir.root)
         except AttributeError:
             return ""
-        pages = sorted((root / "book").glob(f"{chapter:02d}_*"))
-        if not pages:
-            return ""
-        return f"{self.book.rstrip('/')}/book/{pages[0].stem}.html#{make_id(section)}"
+        pages = sorted((root / "book").glob(f"{chapter:02d}*.ipynb"), reverse=True)
+        for page in pages:  # a chapter may have two, 05_ and 05b_: the last that has the section, or 05_
+            if f'"## {section}' in page.read_text(encoding="utf-8") or page is pages[-1]:
+                return f"{self.book.rstrip('/')}/book/{page.stem}.html#{make_id(section)}"
+        return ""
 
 
 def _titles(nb: Any) -> Iterator[tuple[str, str]]:

@@ -30,8 +30,9 @@ def toc() -> dict:
 def page_names() -> list[str]:
     """All pages of the book, such as "book/03_decoding"."""
     found = toc()
-    chapters = [chapter["file"] for part in found["parts"] for chapter in part["chapters"]]
-    return [found["root"], *chapters]
+    chapters = [chapter for part in found["parts"] for chapter in part["chapters"]]
+    pages = [page["file"] for chapter in chapters for page in (chapter, *chapter.get("sections", ()))]
+    return [found["root"], *pages]
 
 
 def chapter_names() -> list[str]:

@@ -128,6 +128,16 @@ def test_contents_names_a_page_that_is_not_there(tmp_path):
         contents(tmp_path)
 
 
+def test_contents_holds_the_second_page_of_a_chapter(tmp_path):
+    (tmp_path / "_toc.yml").write_text(
+        "format: jb-book\nroot: index\nparts:\n  - chapters:\n      - file: one\n"
+        "        sections:\n          - file: more\n      - file: two\n"
+    )
+    for name in ("index", "one", "more", "two"):
+        (tmp_path / f"{name}.md").write_text("# Hello\n")
+    assert [page.stem for page in contents(tmp_path)] == ["index", "one", "more", "two"]
+
+
 def test_no_contents_is_a_sentence(tmp_path):
     with pytest.raises(CourseError, match="Run the command from the root"):
         build(tmp_path, print)

@@ -138,6 +138,11 @@ def test_the_section_becomes_a_link_where_the_book_is_known(graded, page):
     settings(graded, "c.ShowPoints.book = 'https://example.org/course/'")
     linked = make_feedback(graded, "ps1", "ada").read_text(encoding="utf-8")
     assert 'href="https://example.org/course/book/03_decoding.html#greedy-is-not-best"' in linked
+    second = graded.root / "book" / "03b_more.ipynb"
+    second.write_text('["# More\\n", "## Greedy is not best\\n"]')
+    linked = make_feedback(graded, "ps1", "ada").read_text(encoding="utf-8")
+    assert 'href="https://example.org/course/book/03b_more.html#greedy-is-not-best"' in linked
+    second.unlink()
     settings(graded)
 
 
