@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import re
 from xml.etree import ElementTree
 
@@ -227,3 +228,17 @@ def test_formulas_and_numbers():
     assert html.startswith('<b>Keys.</b> <span class="f"><span class="i">a</span><sub class="i">t</sub>')
     assert html.endswith("</span> &lt; 1")
     assert (number(-0.04), number(-1.26), number("q")) == ("0.0", "\u22121.3", "q")
+
+
+def test_a_picture_is_an_image_with_cells_in_the_order_of_reading():
+    d = Drawing(wide=True)
+    pixels = np.arange(24, dtype=np.uint8).reshape(4, 6)
+    box = d.picture(pixels, 60, (2, 3))
+    assert (box.w, box.h, len(box.cells)) == (60, 40, 6)
+    assert [(c.l, c.t, c.w, c.h) for c in box.cells[3:5]] == [(0, 20, 20, 20), (20, 20, 20, 20)]
+    assert d.picture(pixels, 30).cells == []
+    image = ElementTree.fromstring(d.svg("d", "A picture", ALT)).find(".//image")
+    bytes_ = base64.b64decode(image.get("href").split(",")[1])
+    from PIL import Image
+
+    assert (np.asarray(Image.open(io.BytesIO(bytes_))) == pixels).all()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any
@@ -147,6 +149,29 @@ class Drawing(Places):
     def text(self, text: str, size: float = 13, kind: str = "", w: float = 0) -> Thing:
         box = self.new(w or length(text, size), 1.2 * size)
         box.write(box.w / 2, box.h / 2, text, size, kind)
+        return box
+
+    def picture(self, pixels: Any, w: float, cuts: tuple[int, int] = (0, 0)) -> Thing:
+        """A picture (H, W) or (H, W, 3) of type uint8, ``w`` wide; ``cuts``: lines make rows and columns
+        of cells on it, read row by row.
+        """
+        from PIL import Image
+
+        array, file = np.asarray(pixels, np.uint8), io.BytesIO()
+        Image.fromarray(array).save(file, "png")
+        h, (rows, columns) = w * array.shape[0] / array.shape[1], cuts
+        box = self.new(w, h)
+        box.marks += (
+            f'<image width="{w:g}" height="{h:g}" style="image-rendering:pixelated" '
+            f'href="data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"/>'
+        )
+        if rows:
+            lines = "".join(f"M0 {k * h / rows:g}h{w:g}" for k in range(rows + 1))
+            lines += "".join(f"M{k * w / columns:g} 0v{h:g}" for k in range(columns + 1))
+            box.marks += f'<path class="cut r-a" style="stroke-opacity:1" d="{lines}"/>'
+        size = (w / max(columns, 1), h / max(rows, 1))
+        places = [(c * size[0], r * size[1]) for r in range(rows) for c in range(columns)]
+        box.hold(box.cells, [Thing(*size, *place) for place in places])
         return box
 
     def amount(self, share: float, w: float = 104) -> Thing:

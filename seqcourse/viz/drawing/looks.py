@@ -70,7 +70,7 @@ html[data-theme=dark] .text_html:has(div.sq-drawing){background:none!important;p
  .c,.ln,.cut{stroke:color-mix(in srgb,var(--s) 38%,var(--d-stage))}
  .hd{fill:color-mix(in srgb,var(--s) 38%,var(--d-stage))}
  .full{fill:color-mix(in srgb,var(--d-full) 30%,var(--d-stage))}
- .may,.hatch{opacity:.4}text{fill:var(--d-mute)}.ring{opacity:0}}
+ .may,.hatch,image{opacity:.4}text{fill:var(--d-mute)}.ring{opacity:0}}
 .sq-drawing .later{
  :not(g,.c,.pill,.panel){opacity:0}
  :is(.c,.pill,.panel){fill:var(--d-stage);fill-opacity:1;stroke:var(--d-edge);stroke-opacity:1}}
