@@ -314,7 +314,8 @@ CASES = {
 # What others above come near to is handed in at night only.
 NIGHTLY = {
     "other case", "other place", "kernel", "no ids", "in one cell", "crlf in cells", "bom",
-    "merge conflict", "exception", "sys.exit", "cell magic", "files", "others beside it", "reordered", "format 3",
+    "merge conflict", "exception", "sys.exit", "cell magic", "files", "others beside it",
+    "reordered", "format 3",
 }  # fmt: skip
 
 
