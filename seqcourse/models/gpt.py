@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
+from seqcourse import functional as F
 from seqcourse.models.interface import Output, Step, embed
 from seqcourse.models.stack import all_weights, small_normal_table
 from seqcourse.nn.blocks import Block, LayerNorm
@@ -30,6 +32,9 @@ class GPT(nn.Module):
         activation: of the MLPs.
         positions: "learned", "sinusoidal" or "none".
         dropout: while training, on embeddings, sublayers, attention weights and MLPs.
+        soft_start: begin with learned positions that are sines and cosines, as large as the
+            embeddings, and with blocks that add little. A small model then soon sees further back than
+            one token.
     """
 
     def __init__(
@@ -45,6 +50,7 @@ class GPT(nn.Module):
         activation: str = "gelu",
         positions: str = "learned",
         dropout: float = 0.0,
+        soft_start: bool = False,
     ) -> None:
         super().__init__()
         self.width, self.longest = width, longest
@@ -56,6 +62,8 @@ class GPT(nn.Module):
         )
         self.norm = LayerNorm(width) if norm == "pre" else nn.Identity()
         self.dropout = Dropout(dropout)
+        if soft_start:
+            self._begin_softly()
 
     def start(self, memory: None = None, batch_size: int | None = None) -> tuple[Cache, ...]:
         """The state before the first token: an empty key-value cache for each layer."""
@@ -96,3 +104,12 @@ class GPT(nn.Module):
 
     def _embed(self, tokens: Tensor, first: int = 0) -> Tensor:
         return self.dropout(self.positions(embed(self.embedding, tokens), first))
+
+    @torch.no_grad()
+    def _begin_softly(self) -> None:
+        self.embedding.mul_(5)
+        if self.positions.table is not None:
+            self.positions.table.copy_(0.1 * F.sinusoidal_encoding(self.longest, self.width))
+        for block in self.blocks:
+            block.self_attention.out.weight.mul_(0.1)
+            block.mlp.outer.weight.mul_(0.1)

@@ -45,6 +45,28 @@ def test_gpt_step_by_step_gives_what_all_at_once_gives(norm, positions):
     assert state[0][0].shape == (3, 4, 7, 4)
 
 
+def test_a_soft_start_changes_only_how_a_gpt_begins():
+    def begun(**options):
+        torch.manual_seed(0)
+        return models.GPT(19, 16, 4, 2, longest=12, **options).eval()
+
+    usual, soft = begun(), begun(soft_start=True)
+    assert begun(soft_start=True, positions="none").positions.table is None
+    with torch.no_grad():
+        inputs = [model._embed(TOKENS) for model in (usual, soft)]
+        changes = [
+            m.blocks[0](x, causal=True)[0] - x for m, x in zip((usual, soft), inputs, strict=True)
+        ]
+    added = [float(y.norm() / x.norm()) for x, y in zip(inputs, changes, strict=True)]
+    assert 10 * added[1] < added[0]  # what the first block adds to its input
+    table = soft.positions.table
+    near, far = (((table[k:] - table[:-k]) ** 2).sum(1) for k in (1, 5))
+    assert torch.allclose(near, near[0].expand_as(near), atol=1e-6)  # a shift is the same everywhere
+    assert near[0] < far[0]
+    usual.load_state_dict(soft.state_dict())
+    torch.testing.assert_close(usual.states(TOKENS), soft.states(TOKENS))
+
+
 def test_gpt_never_looks_ahead_and_bert_does():
     changed = TOKENS.clone()
     changed[:, 4] = (changed[:, 4] - 3) % 15 + 4
