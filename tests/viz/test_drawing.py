@@ -242,3 +242,30 @@ def test_a_picture_is_an_image_with_cells_in_the_order_of_reading():
     from PIL import Image
 
     assert (np.asarray(Image.open(io.BytesIO(bytes_))) == pixels).all()
+
+
+def test_a_module_holds_its_mask_beside_its_name_or_below_it():
+    for w, beside in ((200, True), (100, False)):
+        d = Drawing(True)
+        mask = d.grid("k", [["", "/"], ["", ""]], (9, 9), (1, 1))
+        cells = mask.marks
+        box = d.module("Attention", "not ahead", w, 80, inside=mask)
+        x, y = map(float, re.search(r"translate\(([\d.]+) ([\d.]+)\)", box.marks).groups())
+        assert cells in box.marks and not mask.marks
+        assert (x > 160) == beside and x + mask.w < w and y + mask.h < 80
+
+
+def test_ports_have_their_role_and_joints_only_a_place():
+    d = Drawing(True)
+    assert 'class="c r-q"' in d.port("$Q$", "q").marks
+    joint = d.joint(8)
+    assert (joint.w, joint.h, joint.marks) == (0, 8, "")
+
+
+@pytest.mark.parametrize(
+    ("angle", "tip"), [(0, (20, 5)), (np.pi / 2, (35, 20)), (np.pi, (20, 35)), (2.5 * np.pi, (35, 20))]
+)
+def test_the_hand_of_a_dial_turns_clockwise_from_twelve(angle, tip):
+    dial = Drawing(wide=True).dial("q", angle, radius=20)
+    found = re.search(r'cx="([\d.]+)" cy="([\d.]+)"', dial.marks)
+    assert (float(found[1]), float(found[2])) == tip and (dial.w, dial.h) == (40, 40)

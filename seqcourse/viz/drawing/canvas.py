@@ -129,15 +129,44 @@ class Drawing(Places):
                 _number_cell(box, place, kind, float(value), digits)
         return box
 
-    def module(self, text: str, second: str = "", w: float = 0, h: float = 0, size: float = 13) -> Thing:
-        """What makes tensors from tensors: a rounded block with its name."""
+    def module(
+        self,
+        text: str,
+        second: str = "",
+        w: float = 0,
+        h: float = 0,
+        size: float = 13,
+        inside: Thing | None = None,
+    ) -> Thing:
+        """What makes tensors from tensors: a rounded block with its name, and with a small thing
+        ``inside``, such as the mask of an attention: to the right of the name, or below it."""
         w, h = w or max(length(text, size), length(second, 12)) + 20, h or (42 if second else 26)
         box = self.new(w, h)
         box.rect(0, 0, w, h, "c mod r-m", 9)
+        if inside:
+            right = w > max(length(text, size), length(second, 12)) + inside.w + 16
+            x, y = (w - 8, h / 2 + inside.h / 2) if right else ((w + inside.w) / 2, h - 14)
+            box.marks += (
+                f'<g transform="translate({x - inside.w:g} {y - inside.h:g})">{inside.marks}</g>'
+            )
+            inside.marks = ""
+            w, h = (w - inside.w - 8, h) if right else (w, h - inside.h - 12)
         box.write(w / 2, h / 2 - 8 * bool(second), text, size, "b")
         if second:
             box.write(w / 2, h / 2 + 9, second, 12)
         return box
+
+    def port(self, text: str, role: str) -> Thing:
+        """Where something goes into a module, in the colour of its role ("$Q$", "q"), or what is done
+        to it there ("+", "m")."""
+        box = self.new(22, 20)
+        box.rect(0, 0, 22, 20, f"c r-{role}", 10)
+        box.write(11, 10, text, 14, f"b t-{role}" if role in "qkvay" else "b")
+        return box
+
+    def joint(self, h: float = 0) -> Thing:
+        """Nothing, but with a place and a height: where a way divides, or room."""
+        return self.new(0, h)
 
     def word(self, text: str) -> Thing:
         """A word of the example, in a pill."""
@@ -172,6 +201,18 @@ class Drawing(Places):
         size = (w / max(columns, 1), h / max(rows, 1))
         places = [(c * size[0], r * size[1]) for r in range(rows) for c in range(columns)]
         box.hold(box.cells, [Thing(*size, *place) for place in places])
+        return box
+
+    def dial(self, role: str, angle: float, radius: float = 18) -> Thing:
+        """A clock with one hand, turned clockwise from 12: (sine, cosine) of the angle is its tip."""
+        box, hand = self.new(2 * radius, 2 * radius), radius - 5
+        x, y = radius + hand * float(np.sin(angle)), radius - hand * float(np.cos(angle))
+        self.roles.add(role)
+        box.rect(0, 0, box.w, box.h, f"c r-{role}", radius)
+        line = (
+            f'<path class="ln r-{role}" stroke-width="2.5" d="M{radius:g} {radius:g}L{x:.1f} {y:.1f}"/>'
+        )
+        box.marks += f'{line}<circle class="hd r-{role}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
         return box
 
     def amount(self, share: float, w: float = 104) -> Thing:
@@ -339,7 +380,7 @@ def _mask_cell(box: Thing, place: Thing, signs: str) -> None:
     box.rect(place.l, place.t, place.w, place.h, f"c r-{'no' if signs else 'x'}")
     if not signs:
         at = f'cx="{place.cx:g}" cy="{place.cy:g}"'
-        box.marks += f'<circle class="may" {at} r="{place.w / 7.5:.1f}"/>'
+        box.marks += f'<circle class="may" {at} r="{max(2.4, place.w / 7.5):.1f}"/>'
     box.marks += "".join(_hatching(place, sign) for sign in signs)
 
 
