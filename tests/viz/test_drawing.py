@@ -187,6 +187,14 @@ def test_flows_are_as_wide_as_their_shares():
     assert re.findall(r'pipe r-a" stroke-width="([\d.]+)"', d.svg("n", "t", ALT)) == ["5.0", "15.0"]
 
 
+def test_flows_to_one_thing_may_have_roles_of_their_own():
+    d = Drawing(True)
+    kept, pruned, root = d.word("me"), d.word("sentí"), d.word("<sos>")
+    d.row(root, d.column(kept, pruned))
+    d.pour([kept, pruned], root, [0.6, 0.4], ["a", "no"], sides="lr")
+    assert re.findall(r'pipe r-(\w+)"', d.svg("n", "t", ALT)) == ["a", "no"]
+
+
 def test_labels_keep_the_neighbours_away():
     d = Drawing(True)
     left, right = d.word("we").say("a long label", "r"), d.word("eat").say("another", "l")

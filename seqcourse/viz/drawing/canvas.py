@@ -275,21 +275,23 @@ class Drawing(Places):
         """Arrows from each thing to the next."""
         self.arrow(list(things[:-1]), list(things[1:]), role)
 
-    def pour(self, things: Iterable[Thing], target: Thing, shares: Any, role: str, unit: float = 26,
+    def pour(self, things: Iterable[Thing], target: Thing, shares: Any, role: Any, unit: float = 26,
              sides: str = "bt", left: bool = False) -> None:  # fmt: skip
         """Flows from things into a target, side by side there, as wide as their shares (1: ``unit``).
 
         ``sides`` as for arrows; "rr" goes round the right. ``left``: the target fills from its left.
+        ``role`` is one for all flows or a list with one for each.
         """
         shares = as_array(shares, "shares", 1)
+        roles = [role] * len(shares) if isinstance(role, str) else role
         at = -unit * (1 if left else shares.sum()) / 2
-        for thing, share in zip(things, shares, strict=True):
+        for thing, share, one in zip(things, shares, roles, strict=True):
             at += unit * share / 2
             if share > 0.005:
                 self.use(thing, target)
                 wide = max(unit * share, 1)
                 self._draw(
-                    lambda a=thing, at=at, w=wide: self._pipe(a, target, at, role, w, sides), "flow"
+                    lambda a=thing, at=at, r=one, w=wide: self._pipe(a, target, at, r, w, sides), "flow"
                 )
             at += unit * share / 2
 
