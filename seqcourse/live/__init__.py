@@ -1,0 +1,18 @@
+"""Trained models that run in the rendered page, without a server, also from a folder on disk.
+
+An author writes ::
+
+    live.translate({"en-es-fixed": "Without attention"}, "A sentence", ["we are eating bread"])
+
+With a kernel that is a form which PyTorch answers. In the rendered book a reader's browser loads the
+model at the first touch and computes; without JavaScript the first example is there to be read.
+
+Modules: `page` (what an author calls), `pack` (a checkpoint as scripts), `sphinx` (the extension that
+puts both into a site). The folder `runtime` holds the JavaScript: `numbers`, `layers`, `models`,
+`search`, `text`, `system` compute, in a worker that `worker` starts of their own text; `start` is what
+a page loads first, `views` show answers.
+"""
+
+from seqcourse.live.page import translate
+
+__all__ = ["translate"]

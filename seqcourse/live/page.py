@@ -1,0 +1,110 @@
+"""Live figures as an author calls them: a form with a kernel, a part of a page without one."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqcourse.errors import CourseError
+
+if TYPE_CHECKING:
+    from seqcourse.viz.html import Shown
+
+RUNTIME = Path(__file__).parent / "runtime"
+
+
+def translate(models: Mapping[str, str], label: str, examples: Sequence[str], beam: int = 5) -> Any:
+    """A sentence to type, its translation by each model, and where each looks at every word.
+
+    Make the call the last line of its cell.
+
+    Args:
+        models: translators of the zoo and what a reader calls them, ``{"en-es-fixed": "Without
+            attention"}``; several stand one below the other.
+        label: what to type.
+        examples: sentences; the first one's translations are in the page.
+        beam: beam width.
+
+    Raises:
+        CourseError: if there is no model, label or example, or a model does not translate.
+    """
+    from seqcourse import viz, zoo
+    from seqcourse.viz.html import Shown, has_widgets
+
+    if not models or not label.strip() or not examples:
+        raise CourseError("A live translator needs at least one model, a label and an example.")
+    systems = {name: zoo.load(name) for name in models}
+
+    def run(text: str) -> Shown:
+        found = {name: system.translate([text], beam=beam)[0] for name, system in systems.items()}
+        parts = [_section(models[name], one) for name, one in found.items()]
+        return Shown("".join(parts), "; ".join(one.text for one in found.values()))
+
+    if has_widgets():
+        style = f"<style>{(RUNTIME / 'live.css').read_text(encoding='utf-8')}</style>"
+        return viz.type_in(lambda text: Shown(style + run(text).body, text), label, examples)
+    return _part_of_a_page("translate", models, label, examples, run(examples[0]), width=beam)
+
+
+def _section(title: str, found: Any) -> str:
+    """A translation and its map; the same as the view in runtime/views.js makes."""
+    weights = found.weights
+    map_ = (
+        ""
+        if weights is None
+        else map_of(found.target, [*found.source, "<eos>"], weights, "Where it looks")
+    )
+    said = html.escape(title), html.escape(found.text)
+    return f'<section><p class="sq-note">{said[0]}</p><p>{said[1]}</p>{map_}</section>'
+
+
+def map_of(rows: Sequence[str], columns: Sequence[str], weights: Any, caption: str) -> str:
+    """Weights as a table whose cells are the darker the larger they are; below 0.005 a cell is empty."""
+    head = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in columns)
+    body = ""
+    for word, row in zip(rows, weights, strict=True):
+        cells = "".join(
+            f'<td style="--w:{w:.3f}">{"" if w < 0.005 else f"{w:.2f}"}</td>' for w in map(float, row)
+        )
+        body += f'<tr><th scope="row">{html.escape(word)}</th>{cells}</tr>'
+    return (
+        f'<div class="sq-scroll"><table class="sq-map"><caption>{html.escape(caption)}</caption>'
+        f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _part_of_a_page(
+    view: str,
+    models: Mapping[str, str],
+    label: str,
+    examples: Sequence[str],
+    first: Shown,
+    **options: Any,
+) -> Shown:
+    """The first example, and a hidden form that the page's script shows."""
+    from seqcourse.live.pack import size_of
+    from seqcourse.viz.html import Shown, new_id
+
+    name = new_id("live", view + label + "".join(examples))
+    size = f"{sum(map(size_of, models)) / 1e6:.1f} MB"
+    data = {
+        "live": view,
+        "models": json.dumps(dict(models), ensure_ascii=False),
+        "size": size,
+        **options,
+    }
+    given = " ".join(f'data-{key}="{html.escape(str(value))}"' for key, value in data.items())
+    choices = "".join(f'<option value="{html.escape(text)}">' for text in examples)
+    body = (
+        f'<div class="sq sq-card" id="{name}" role="group" aria-label="{html.escape(label)}" {given}>'
+        f'<form class="sq-controls" hidden><label for="{name}-text">{html.escape(label)}</label>'
+        f'<input id="{name}-text" name="text" list="{name}-examples" autocomplete="off" lang="en" '
+        f'maxlength="400" value="{html.escape(examples[0])}">'
+        f'<datalist id="{name}-examples">{choices}</datalist><button type="submit">Run</button></form>'
+        f'<progress max="1" value="0" hidden aria-label="Loading the model"></progress>'
+        f'<p role="status"></p><div class="sq-live">{first.body}</div></div>'
+    )
+    return Shown(body, f"{label}: {examples[0]!r} becomes {first.text}")

@@ -1,0 +1,49 @@
+// What a reader sees of an answer. Every view puts it into the figure and returns a sentence.
+(function () {
+  "use strict";
+  const live = window.seqlive;
+
+  function element(tag, text = "", attributes = {}) {
+    const made = document.createElement(tag);
+    made.textContent = text;
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  }
+
+  // A map of weights as a table, of which a screen reader can read every number: the same as `map_of`
+  // makes in Python.
+  function map(rows, columns, weights, caption) {
+    const table = element("table", "", { class: "sq-map" }), head = element("tr"), body = element("tbody");
+    head.append(element("td"), ...columns.map((word) => element("th", word, { scope: "col" })));
+    rows.forEach(function (word, i) {
+      const row = element("tr");
+      row.append(element("th", word, { scope: "row" }));
+      for (const w of weights[i])
+        row.append(element("td", w < 0.005 ? "" : w.toFixed(2), { style: `--w:${w.toFixed(3)}` }));
+      body.append(row);
+    });
+    const top = element("thead");
+    top.append(head);
+    table.append(element("caption", caption), top, body);
+    const box = element("div", "", { class: "sq-scroll" });
+    box.append(table);
+    return box;
+  }
+
+  live.views.translate = async function (root, form) {
+    const text = form.elements.text.value, said = [], began = performance.now();
+    const shown = [];
+    for (const [name, title] of Object.entries(JSON.parse(root.dataset.models))) {
+      const found = await live.send("translate", { name, text, width: Number(root.dataset.width) });
+      const part = element("section", "", { lang: root.dataset.language });
+      part.append(element("p", title, { class: "sq-note", lang: "en" }), element("p", found.text));
+      if (found.weights[0])
+        part.append(map(found.target, [...found.source, "<eos>"], found.weights, "Where it looks"));
+      shown.push(part);
+      said.push(found.text);
+      if (found.unknown.length) said.push(`It does not know: ${[...new Set(found.unknown)].join(", ")}.`);
+    }
+    root.querySelector(".sq-live").replaceChildren(...shown);
+    return `${said.join(" ")} (${Math.round(performance.now() - began)} ms)`;
+  };
+})();

@@ -1,0 +1,175 @@
+"""Translators that run in the page say what PyTorch says, and a reader can use them."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from seqcourse import data, live, zoo
+from seqcourse.errors import CourseError
+from seqcourse.live import pack, sphinx
+
+from .conftest import EXAMPLES, LABEL, TRANSLATORS
+
+pytestmark = pytest.mark.browser
+TIMEOUT = 120_000  # milliseconds, for a busy machine
+
+# Texts of every kind, for which the page and Python must find the same tokens.
+STRANGE = [
+    "", " ", "a\u00a0b\u2003c\x1cd\x85e", "p.m. U.S. 2:30 1,000.5 3.", "don't, far-off; l'homme qu'elle",
+    "avez-vous dites-le-moi a-t-il rendez-vous -là", "“so” ‘it’ … «c'est»", "ﬁ ½ ² Ⅷ ٣٤ x²+y²",
+    "İstanbul ΣΑΣ", "____ a_b __init__", "汉字 かな ไทย",
+    "👩\u200d👩\u200d👧 🙂!", "<script>alert(1)</script>", "e\u0301te\u0301 o\ufeffk\u00ad",
+]  # fmt: skip
+
+ASK = """async ([name, texts, options]) => {
+    const found = [];
+    for (const text of texts) found.push(await seqlive.send("translate", { name, text, ...options }));
+    return found; }"""
+TOKENS = """texts => { const own = {}; seqlive.parts.forEach(part => part(own));
+    return texts.map(text => [own.tokenize(text), own.detokenize(own.tokenize(text), "fr")]); }"""
+
+
+@pytest.fixture
+def page(opened, address):
+    """The page with its models loaded by a first question."""
+    page = opened(address)
+    ask(page, EXAMPLES[1])
+    return page
+
+
+def ask(page, text: str) -> str:
+    """Type a sentence and press Enter; what the line below the box says then."""
+    said = page.get_by_role("status")
+    before = said.text_content()
+    page.get_by_role("combobox", name=LABEL).fill(text)
+    page.keyboard.press("Enter")
+    button = page.get_by_role("button", name="Run")
+    page.wait_for_function(
+        "before => { const said = document.querySelector('[role=status]').textContent;"
+        " return said !== before && !said.startsWith('Loading') }", arg=before, timeout=TIMEOUT,
+    )  # fmt: skip
+    assert button.is_enabled()
+    return said.text_content()
+
+
+def sentences(count: int) -> list[str]:
+    """Held-out sentences, and some of all lengths and with words that nobody knows."""
+    pairs = [pair.source for pair in data.load_pairs("en-es", "test")]
+    rare = ["xyzzy!", "Tom, Tom and Tom.", "no", 'Is 2:30 p.m. fine, or is it "too late"?', "a " * 40]
+    return rare + pairs[:: len(pairs) // (count - len(rare))][: count - len(rare)]
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(300, marks=pytest.mark.nightly)])
+@pytest.mark.timeout(1200)
+def test_every_translation_is_pytorchs(page, count):
+    texts = sentences(count)
+    for name in TRANSLATORS:
+        system = zoo.load(name)
+        for options, beam in [({}, 5), ({"width": 1}, 1)]:
+            found = page.evaluate(ASK, [name, texts, options])
+            for mine, theirs in zip(found, system.translate(texts, beam=beam), strict=True):
+                assert (mine["source"], mine["target"]) == (theirs.source, theirs.target)
+                assert mine["text"] == theirs.text
+                assert mine["score"] == pytest.approx(theirs.score, abs=1e-4)
+                assert mine["unknown"] == [t for t in theirs.source if t not in system.source]
+                if theirs.weights is not None and theirs.target:
+                    numpy.testing.assert_allclose(mine["weights"], theirs.weights, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [500, pytest.param(2_500, marks=pytest.mark.nightly)])
+def test_every_text_has_pythons_tokens(page, count):
+    texts = list(STRANGE)
+    for name in ("en-es", "en-fr"):
+        pairs = data.load_pairs(name, "train")[:count]
+        texts += [pair.source for pair in pairs] + [pair.target for pair in pairs]
+    for text, (tokens, joined) in zip(texts, page.evaluate(TOKENS, texts), strict=True):
+        assert tokens == data.tokenize(text), text
+        assert joined == data.detokenize(data.tokenize(text), "fr")
+
+
+def test_a_sentence_is_answered_with_its_map(page):
+    said = ask(page, "the red house is big")
+    assert said.startswith("la casa rojo es grande. la casa roja es grande.") and said.endswith(" ms)")
+    found = zoo.load("en-es-attention").translate(["the red house is big"])[0]
+    shown = page.locator(".sq-live section").nth(1)
+    rows = shown.locator("tbody tr")
+    assert rows.locator("th").all_text_contents() == found.target
+    assert rows.nth(2).locator("td").nth(1).text_content() == f"{found.weights[2, 1]:.2f}"
+    assert "xyzzy" in ask(page, "the xyzzy is big") and "does not know" in page.inner_text(
+        "[role=status]"
+    )
+
+
+def test_the_example_that_came_with_the_page_is_what_the_page_makes(opened, address):
+    page = opened(address)
+    came = page.locator(".sq-live").evaluate("node => node.innerText")
+    ask(page, EXAMPLES[0])
+    assert page.locator(".sq-live").evaluate("node => node.innerText") == came
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "at least one word"),
+        ("?! 🙂", "at least one word"),
+        ("word " * 80, "at most 60 words and signs; these are 80"),
+    ],
+)
+def test_what_is_no_sentence_is_answered_by_one(page, text, words):
+    before = page.locator(".sq-live").inner_html()
+    assert words in ask(page, text)
+    assert page.locator(".sq-live").inner_html() == before
+
+
+def test_a_script_is_only_a_text(page):
+    ask(page, "<img src=x onerror=alert(1)> bread")
+    assert page.locator(".sq-live img").count() == 0
+
+
+def test_without_a_worker_the_page_computes_by_itself(opened, over_http):
+    page = opened(
+        over_http, script="window.Worker = class { constructor() { throw new Error('no'); } };"
+    )
+    assert "la casa roja es grande." in ask(page, EXAMPLES[1])
+
+
+def test_a_model_that_does_not_come_is_a_sentence_and_may_come_later(opened, over_http):
+    page = opened(over_http, may_complain=True)
+    page.context.set_offline(True)
+    said = page.evaluate(
+        "seqlive.load('no-such-model', () => {}).then(() => '', error => error.message)"
+    )
+    assert "could not be loaded" in said
+    page.context.set_offline(False)
+    assert "estamos comiendo pan." in ask(page, EXAMPLES[0])
+
+
+def test_without_javascript_the_first_example_is_there(opened, address):
+    page = opened(address, javascript=False)
+    assert page.get_by_text("estamos comiendo pan.").count() == 3
+    assert not page.get_by_role("button").is_visible()
+
+
+def test_only_what_a_page_names_is_written(tmp_path):
+    body = '<div data-live="translate" data-models="{&quot;en-es-fixed&quot;: &quot;A&quot;}">'
+    assert (
+        sphinx.named_models(body) == {"en-es-fixed"} and sphinx.named_models("<p>data-live</p>") == set()
+    )
+    sphinx.write_runtime(tmp_path)
+    sphinx.write_models(tmp_path, ["en-es-fixed"])
+    assert len(list((tmp_path / "models").iterdir())) == pack.PIECES
+    assert (tmp_path / "start.js").is_file() and (tmp_path / "live.css").is_file()
+
+
+@pytest.mark.parametrize(
+    "call", [({}, "a", ["b"]), ({"en-es-fixed": "A"}, " ", ["b"]), (TRANSLATORS, "a", [])]
+)
+def test_a_call_without_model_label_or_example_is_refused(call):
+    with pytest.raises(CourseError, match="at least one model, a label and an example"):
+        live.translate(*call)
+
+
+def test_a_model_that_the_runtime_does_not_have_is_refused():
+    with pytest.raises(CourseError, match="books-gpt cannot run in a page yet"):
+        pack.scripts("books-gpt")
