@@ -180,8 +180,10 @@ def measure(name: str, folder: Path | None = None, task: Task | None = None) -> 
     """
     folder = Path(folder) if folder is not None else FILES / name
     system = load(name, folder)
-    measured = (task or task_of(system.recipe)).measure(system)
-    system.figures = {**system.figures, "measured": measured}
+    task = task or task_of(system.recipe)
+    system.figures = {**system.figures, "measured": task.measure(system)}
+    options, asked = system.figures["recipe"]["options"], task.recipe.options
+    options.update({key: asked[key] for key in task.only_measured if key in asked})
     write_json(folder / "figures.json", system.figures)
     return system
 

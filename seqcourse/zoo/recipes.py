@@ -25,7 +25,7 @@ class Recipe:
         label_smoothing: epsilon of the loss.
         seed: of the start, the order of the batches and dropout.
         options: settings of this task only: ``length`` of a piece of text for language models, size of
-            a subword ``vocabulary``.
+            a subword ``vocabulary``, ``beams`` to measure a translator with.
     """
 
     name: str
@@ -68,6 +68,7 @@ _ALL = (
         sizes={**_TRANSLATOR, "context": "separate"},
         training=_TRANSLATION,
         batch_size=128,
+        options={"beams": [1, 2, 3, 5, 10, 20]},
     ),
     Recipe(
         name="en-es-attention",
@@ -128,6 +129,7 @@ _ALL = (
         ),
         batch_size=256,
         label_smoothing=0.1,
+        options={"regimes": {"seeds": [1, 2, 3], "steps": 600, "every": 100}},
     ),
     Recipe(
         name="char-alice",

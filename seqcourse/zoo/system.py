@@ -61,12 +61,14 @@ class Task(ABC):
         fills_masks: whether :meth:`System.fill` works.
         use: how to call a trained system, such as ``caption(pictures)``.
         why_not_translate: the end of a sentence that begins with the system's name.
+        only_measured: the recipe's options that change what is measured, not what is trained.
     """
 
     vocabulary_sizes = 1
     translates = in_sentences = generates = fills_masks = False
     use = "model"
     why_not_translate = "has nothing to translate"
+    only_measured: tuple[str, ...] = ()
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ from seqcourse import data, metrics
 from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
 from seqcourse.train import teacher_forcing_loss
 from seqcourse.zoo.system import System, Task, mean_over
+from seqcourse.zoo.tasks import regimes
 
 LENGTH_EDGES = (1, 5, 7, 9, 11, 14, 17)  # English words: 1-4, 5-6, 7-8, 9-10, 11-13, 14-16
 
@@ -24,6 +25,7 @@ class PairTask(Task):
     vocabulary_sizes = 2
     use = "translate(texts)"
     translates = True
+    only_measured = ("beams", "regimes")
     min_count = 1
 
     def token_pairs(self, split: str) -> list[tuple[list[str], list[str]]]:
@@ -98,7 +100,7 @@ class TranslationTask(PairTask):
             [data.count_words(data.tokenize(p.source)) for k in split for p in split[k]],
             LENGTH_EDGES,
         )
-        return {
+        measured = {
             "bleu": one.score,
             "signature": one.signature,
             "bleu_all_references": many.score,
@@ -108,6 +110,9 @@ class TranslationTask(PairTask):
             "sentences": {k: len(v) for k, v in split.items()},
             "sentences_per_second": sum(map(len, found.values())) / seconds,
         }
+        if beams := self.recipe.options.get("beams"):
+            measured["by_beam"] = by_beam(system, split["test"], first["test"], beams)
+        return measured
 
 
 class SubwordTranslationTask(TranslationTask):
@@ -178,12 +183,58 @@ class PronunciationTask(PairTask):
         found = system.translate([e.word for e in entries])
         seconds = time.perf_counter() - began
         error = metrics.pronunciation_error([t.target for t in found], [e.phones for e in entries])
-        return {
+        measured: dict[str, Any] = {
             "word_error": error.word_error,
             "phoneme_error": error.phoneme_error,
             "words": len(entries),
             "words_per_second": len(entries) / seconds,
         }
+        if asked := self.recipe.options.get("regimes"):
+            measured["regimes"] = regimes.measure(**asked)
+        return measured
+
+
+def by_beam(
+    system: System, pairs: Sequence[data.Pair], references: Sequence[str], widths: Sequence[int]
+) -> list[dict[str, Any]]:
+    """What a wider beam is worth, by probability (length penalty 0) and per token (1).
+
+    Means per sentence of log P and of the ranking's score, the outputs' length over the references',
+    BLEU; and BLEU gained over the first width, over the width before and over the other ranking, with
+    the interval of a paired bootstrap.
+
+    Args:
+        pairs: what to translate.
+        references: the first reference of each, as the model writes.
+        widths: of the beam, increasing.
+    """
+    sources = system.sources([p.source for p in pairs])
+    rows: list[dict[str, Any]] = []
+    texts: dict[tuple[float, int], list[str]] = {}
+    for penalty in (0.0, 1.0):
+        for place, width in enumerate(widths):
+            found = [h[0] for h in system.search(sources, width, length_penalty=penalty)]
+            said = [system.text(system.target.decode(h.tokens)) for h in found]
+            texts[penalty, width] = said
+            quality = metrics.bleu(said, references)
+            rows.append(
+                {
+                    "length_penalty": penalty,
+                    "beam": width,
+                    "log_prob": sum(h.log_prob for h in found) / len(found),
+                    "score": sum(h.score for h in found) / len(found),
+                    "length_ratio": quality.output_length / quality.reference_length,
+                    "bleu": quality.score,
+                }
+            )
+            against = {"first": (penalty, widths[0]), "narrower": (penalty, widths[max(0, place - 1)])}
+            if penalty:
+                against["by_probability"] = (0.0, width)
+            for name, other in against.items():
+                if other != (penalty, width):
+                    gain = metrics.bleu_gain(said, texts[other], references)
+                    rows[-1][f"over_{name}"] = asdict(gain)
+    return rows
 
 
 def lower(text: str, language: str = "es") -> str:
