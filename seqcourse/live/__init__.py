@@ -13,6 +13,6 @@ puts both into a site). The folder `runtime` holds the JavaScript: `numbers`, `l
 a page loads first, `views` show answers.
 """
 
-from seqcourse.live.page import translate
+from seqcourse.live.page import translate, write
 
-__all__ = ["translate"]
+__all__ = ["translate", "write"]

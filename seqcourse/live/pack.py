@@ -15,8 +15,9 @@ from typing import Any
 from seqcourse.errors import CourseError
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-MODELS = ("AttentionSeq2Seq", "EncoderDecoder", "Transformer")  # those of runtime/models.js
-TASKS = ("translation",)
+# The models of runtime/models.js, and what system.js reads and writes.
+MODELS = ("AttentionSeq2Seq", "CharLM", "EncoderDecoder", "GPT", "Transformer")
+TASKS = ("characters", "translation")
 PIECES = 8  # scripts of a model, so that a bar can show how much has arrived; runtime/start.js knows
 
 
@@ -35,7 +36,7 @@ def scripts(name: str) -> list[str]:
     recipe = zoo.recipe(name)
     if recipe.model not in MODELS or recipe.task not in TASKS:
         raise CourseError(
-            f"{name} cannot run in a page yet: that works for {', '.join(MODELS)} on words."
+            f"{name} cannot run in a page yet: translators of words and models of characters can."
         )
     tensors, text = packed(storage.FILES / name)
     source, target = (

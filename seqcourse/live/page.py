@@ -34,8 +34,7 @@ def translate(models: Mapping[str, str], label: str, examples: Sequence[str], be
     from seqcourse import viz, zoo
     from seqcourse.viz.html import Shown, has_widgets
 
-    if not models or not label.strip() or not examples:
-        raise CourseError("A live translator needs at least one model, a label and an example.")
+    _check(models, label, examples)
     systems = {name: zoo.load(name) for name in models}
 
     def run(text: str) -> Shown:
@@ -47,6 +46,63 @@ def translate(models: Mapping[str, str], label: str, examples: Sequence[str], be
         style = f"<style>{(RUNTIME / 'live.css').read_text(encoding='utf-8')}</style>"
         return viz.type_in(lambda text: Shown(style + run(text).body, text), label, examples)
     return _part_of_a_page("translate", models, label, examples, run(examples[0]), width=beam)
+
+
+def write(
+    models: Mapping[str, str],
+    label: str,
+    examples: Sequence[str],
+    length: int = 150,
+    cache: bool = False,
+) -> Any:
+    """The beginning of a text to type, and how each language model goes on, with a temperature.
+
+    Make the call the last line of its cell.
+
+    Args:
+        models: models of characters, as in :func:`translate`.
+        label: what to type.
+        examples: beginnings; the first one's continuation is in the page.
+        length: characters to write.
+        cache: offer to switch the key-value cache off.
+
+    Raises:
+        CourseError: if there is no model, label or example, or a model does not write.
+    """
+    from seqcourse import viz, zoo
+    from seqcourse.viz.html import Shown, has_widgets
+
+    _check(models, label, examples)
+    systems = {name: zoo.load(name) for name in models}
+
+    def run(text: str) -> Shown:
+        found = {
+            name: system.generate(text, length, 0.8)[len(text) :] for name, system in systems.items()
+        }
+        parts = [
+            f'<section><p class="sq-note">{html.escape(models[name])}</p>'
+            f'<p class="sq-text"><strong>{html.escape(text)}</strong>{html.escape(more)}</p></section>'
+            for name, more in found.items()
+        ]
+        return Shown("".join(parts), "; ".join(found.values()))
+
+    if has_widgets():
+        return viz.type_in(run, label, examples)
+    controls = (
+        '<label class="sq-control">Temperature <input type="range" name="temperature" min="0" '
+        'max="1.6" step="0.1" value="0.8"><output>0.8</output></label>'
+    )
+    if cache:
+        controls += (
+            '<label class="sq-control"><input type="checkbox" name="cache" checked> keep keys and '
+            "values</label>"
+        )
+    return _part_of_a_page("write", models, label, examples, run(examples[0]), controls, length=length)
+
+
+def _check(models: Mapping[str, str], label: str, examples: Sequence[str]) -> None:
+    if not models or not label.strip() or not examples:
+        raise CourseError("A live figure needs at least one model, a label and an example.")
 
 
 def _section(title: str, found: Any) -> str:
@@ -82,6 +138,7 @@ def _part_of_a_page(
     label: str,
     examples: Sequence[str],
     first: Shown,
+    controls: str = "",
     **options: Any,
 ) -> Shown:
     """The first example, and a hidden form that the page's script shows."""
@@ -103,7 +160,8 @@ def _part_of_a_page(
         f'<form class="sq-controls" hidden><label for="{name}-text">{html.escape(label)}</label>'
         f'<input id="{name}-text" name="text" list="{name}-examples" autocomplete="off" lang="en" '
         f'maxlength="400" value="{html.escape(examples[0])}">'
-        f'<datalist id="{name}-examples">{choices}</datalist><button type="submit">Run</button></form>'
+        f'<datalist id="{name}-examples">{choices}</datalist>{controls}'
+        f'<button type="submit">Run</button></form>'
         f'<progress max="1" value="0" hidden aria-label="Loading the model"></progress>'
         f'<p role="status"></p><div class="sq-live">{first.body}</div></div>'
     )

@@ -19,6 +19,8 @@ TRANSLATORS = {
     "en-es-transformer": "The Transformer",
 }
 LABEL, EXAMPLES = "An English sentence", ["we are eating bread", "the red house is big"]
+WRITERS = {"char-alice": "The LSTM", "alice-transformer": "The Transformer"}
+BEGINNING, BEGINNINGS = "The beginning of a text", ["Alice was", "The Queen"]
 PAGE = """<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>Live</title><link rel="icon" href="data:,">
 <link rel="stylesheet" href="_static/live/live.css"><script defer src="_static/live/start.js"></script>
@@ -32,14 +34,18 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
-    """A folder with one page: the three translators."""
+    """A folder with two pages: index.html with translators, write.html with language models."""
     folder = tmp_path_factory.mktemp("site")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQCOURSE_STATIC", "1")
-        shown = live.translate(TRANSLATORS, LABEL, EXAMPLES)._repr_html_()
-    (folder / "index.html").write_text(PAGE.format(shown), encoding="utf-8")
+        pages = {
+            "index": live.translate(TRANSLATORS, LABEL, EXAMPLES)._repr_html_(),
+            "write": live.write(WRITERS, BEGINNING, BEGINNINGS, length=40, cache=True)._repr_html_(),
+        }
     sphinx.write_runtime(folder / "_static" / "live")
-    sphinx.write_models(folder / "_static" / "live", sphinx.named_models(shown))
+    for name, shown in pages.items():
+        (folder / f"{name}.html").write_text(PAGE.format(shown), encoding="utf-8")
+        sphinx.write_models(folder / "_static" / "live", sphinx.named_models(shown))
     return folder
 
 

@@ -40,7 +40,7 @@ def page(opened, address):
 
 def ask(page, text: str) -> str:
     """Type a sentence and press Enter; what the line below the box says then."""
-    said = page.get_by_role("status")
+    said = page.locator("p[role=status]")
     before = said.text_content()
     page.get_by_role("combobox", name=LABEL).fill(text)
     page.keyboard.press("Enter")
@@ -166,7 +166,7 @@ def test_only_what_a_page_names_is_written(tmp_path):
     "call", [({}, "a", ["b"]), ({"en-es-fixed": "A"}, " ", ["b"]), (TRANSLATORS, "a", [])]
 )
 def test_a_call_without_model_label_or_example_is_refused(call):
-    with pytest.raises(CourseError, match="at least one model, a label and an example"):
+    with pytest.raises(CourseError, match="needs at least one model, a label and an example"):
         live.translate(*call)
 
 

@@ -1,7 +1,7 @@
 // Layers, with the names that their parameters have in `seqcourse.nn`.
 seqlive.part(function (live) {
   "use strict";
-  const { add, concat, linear, mix, relu, sigmoid, softmax } = live;
+  const { add, concat, linear, mix, sigmoid, softmax } = live;
   const EPSILON = 1e-5;
 
   // Layer normalisation of n vectors.
@@ -29,6 +29,19 @@ seqlive.part(function (live) {
       y[i] = fresh + update * (h[i] - fresh);
     }
     return y;
+  };
+
+  // One step of an LSTM: input x, state h and cell state c. The gates are input, forget, new, output.
+  live.lstm = function (P, name, end, x, [h, c]) {
+    const size = h.length, state = new Float32Array(size), cell = new Float32Array(size);
+    const a = linear(x, 1, P[`${name}.weight_ih${end}`], P[`${name}.bias_ih${end}`]);
+    const b = linear(h, 1, P[`${name}.weight_hh${end}`], P[`${name}.bias_hh${end}`]);
+    for (let i = 0; i < size; i++) {
+      const gate = (number) => a[number * size + i] + b[number * size + i];
+      cell[i] = sigmoid(gate(1)) * c[i] + sigmoid(gate(0)) * Math.tanh(gate(2));
+      state[i] = sigmoid(gate(3)) * Math.tanh(cell[i]);
+    }
+    return [state, cell];
   };
 
   // A GRU over n vectors, from both sides: states (n, 2 H), and both last states side by side.
@@ -101,10 +114,19 @@ seqlive.part(function (live) {
     return { x: add(x, out), maps: found.maps };
   };
 
+  // x plus masked self-attention for one more vector: behind the keys and values `past` come its own.
+  live.lookBack = function (P, block, x, [k, v, m], width, heads) {
+    const name = block + ".self_attention", z = live.layerNorm(P, block + ".self_norm", x, 1);
+    const key = live.project(P, name, z, 1, width, 1), value = live.project(P, name, z, 1, width, 2);
+    const past = [concat(k, key), concat(v, value), m + 1];
+    return { past, ...live.attention(P, name, x, z, 1, past, width, heads) };
+  };
+  live.noPast = [new Float32Array(0), new Float32Array(0), 0];
+
   // x plus the MLP on every vector alone, behind its normalisation.
-  live.think = function (P, block, x, n) {
+  live.think = function (P, block, x, n, activation) {
     const name = block + ".mlp", z = live.layerNorm(P, block + ".mlp_norm", x, n);
-    const inner = relu(linear(z, n, P[name + ".inner.weight"], P[name + ".inner.bias"]));
+    const inner = activation(linear(z, n, P[name + ".inner.weight"], P[name + ".inner.bias"]));
     return add(x, linear(inner, n, P[name + ".outer.weight"], P[name + ".outer.bias"]));
   };
 });

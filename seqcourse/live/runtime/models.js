@@ -1,8 +1,9 @@
 // The models of `seqcourse.models`: encode(ids), start(memory), step(token, state, memory).
 seqlive.part(function (live) {
   "use strict";
-  const { additive, attention, bothWays, concat, embed, gru, layerNorm, linear, logSoftmax, project } = live;
-  const { addPositions, tanh, think } = live;
+  const { add, concat, embed, gelu, linear, logSoftmax, relu, tanh } = live;
+  const { additive, addPositions, attention, bothWays, gru, layerNorm, lookBack, lstm, noPast } = live;
+  const { project, think } = live;
 
   // What both recurrent translators share.
   function recurrent(P, sizes) {
@@ -66,7 +67,7 @@ seqlive.part(function (live) {
           const z = layerNorm(P, block + ".self_norm", x, n);
           const kv = [project(P, name, z, n, width, 1), project(P, name, z, n, width, 2), n];
           const found = attention(P, name, x, z, n, kv, width, heads);
-          x = think(P, block, found.x, n);
+          x = think(P, block, found.x, n, relu);
           return found.maps;
         });
         const z = layerNorm(P, "encoder_norm", x, n);
@@ -76,22 +77,19 @@ seqlive.part(function (live) {
         });
         return { length: n, keys, maps };
       },
-      start: () => numbers.map(() => [new Float32Array(0), new Float32Array(0), 0]),
+      start: () => numbers.map(() => noPast),
       step(token, past, memory) {
         let x = read(P.target_embedding, [token], past[0][2]);
         const own = [], cross = [];
-        const state = past.map(function ([k, v, m], l) {
-          const block = `decoder.${l}`, self = block + ".self_attention";
-          let z = layerNorm(P, block + ".self_norm", x, 1);
-          const longer = [concat(k, project(P, self, z, 1, width, 1)),
-                          concat(v, project(P, self, z, 1, width, 2)), m + 1];
-          let found = attention(P, self, x, z, 1, longer, width, heads);
-          own.push(found.maps);
-          z = layerNorm(P, block + ".cross_norm", found.x, 1);
-          found = attention(P, block + ".cross_attention", found.x, z, 1, memory.keys[l], width, heads);
+        const state = past.map(function (before, l) {
+          const block = `decoder.${l}`, name = block + ".cross_attention";
+          const look = lookBack(P, block, x, before, width, heads);
+          const z = layerNorm(P, block + ".cross_norm", look.x, 1);
+          const found = attention(P, name, look.x, z, 1, memory.keys[l], width, heads);
+          own.push(look.maps);
           cross.push(found.maps);
-          x = think(P, block, found.x, 1);
-          return longer;
+          x = think(P, block, found.x, 1, relu);
+          return look.past;
         });
         const z = layerNorm(P, "decoder_norm", x, 1);
         const logProbs = logSoftmax(linear(z, 1, P.target_embedding, P.output_bias));
@@ -103,5 +101,34 @@ seqlive.part(function (live) {
     };
   }
 
-  live.models = { AttentionSeq2Seq, EncoderDecoder, Transformer };
+  // A language model has no source: its memory is null.
+  function CharLM(P, sizes) {
+    const zeros = new Float32Array(sizes.hidden_size);
+    return {
+      start: () => [zeros, zeros],
+      step(token, before) {
+        const state = lstm(P, "recurrent", "_l0", embed(P["embedding.weight"], [token]), before);
+        return { logProbs: logSoftmax(linear(state[0], 1, P["output.weight"], P["output.bias"])), state };
+      },
+    };
+  }
+
+  function GPT(P, sizes) {
+    const { width, heads, layers } = sizes, table = P["positions.table"];
+    return {
+      longest: table.shape[0],
+      start: () => Array.from({ length: layers }, () => noPast),
+      step(token, past) {
+        let x = add(embed(P.embedding, [token]), embed(table, [past[0][2]]));
+        const state = past.map(function (before, l) {
+          const block = `blocks.${l}`, look = lookBack(P, block, x, before, width, heads);
+          x = think(P, block, look.x, 1, gelu);
+          return look.past;
+        });
+        return { logProbs: logSoftmax(linear(layerNorm(P, "norm", x, 1), 1, P.embedding)), state };
+      },
+    };
+  }
+
+  live.models = { AttentionSeq2Seq, CharLM, EncoderDecoder, GPT, Transformer };
 });

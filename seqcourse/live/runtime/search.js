@@ -1,4 +1,4 @@
-// Beam search, as in `seqcourse.decode.beam_search` for one sentence.
+// Choosing tokens: beam search as in `seqcourse.decode.beam_search` for one sentence, and sampling.
 seqlive.part(function (live) {
   "use strict";
   const EOS = live.EOS = 2, UNK = live.UNK = 3, PAD = 0, SOS = 1;
@@ -48,5 +48,25 @@ seqlive.part(function (live) {
     const steps = [];
     for (let path = best; path.before; path = path.before) if (path.token !== EOS) steps.unshift(path);
     return { score: score(best), steps, tree };
+  };
+
+  // A stream of numbers from 0 to 1 for a seed (mulberry32). PyTorch's stream is another one.
+  live.random = function (seed) {
+    return function () {
+      seed = (seed + 0x6d2b79f5) | 0;
+      let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+      return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    };
+  };
+
+  // An id drawn from the distribution at a temperature; at 0 the most likely one.
+  live.draw = function (logProbs, temperature, random) {
+    const allowed = logProbs.map((value, id) => (id < SPECIALS.length ? -Infinity : value));
+    if (temperature === 0) return allowed.indexOf(Math.max(...allowed));
+    let rest = random();
+    const shares = live.softmax(allowed.map((value) => value / temperature));
+    const id = shares.findIndex((share) => (rest -= share) < 0);
+    return id < 0 ? shares.indexOf(Math.max(...shares)) : id; // rounding left a little
   };
 });

@@ -62,6 +62,9 @@
   function wake(root) {
     const form = root.querySelector("form");
     form.hidden = false;
+    form.addEventListener("input", function ({ target }) {
+      if (target.type === "range") target.nextElementSibling.value = target.value;
+    });
     form.addEventListener("submit", function (event) {
       event.preventDefault();
       answer(root, form);

@@ -2,6 +2,7 @@
 seqlive.part(function (live) {
   "use strict";
   const { EOS, SPECIALS, UNK } = live;
+  const running = new Map(); // texts that are being written
   const MOST = 60; // tokens: what was trained on has at most half as many
   live.systems = {};
 
@@ -30,6 +31,35 @@ seqlive.part(function (live) {
       );
     return /^[.?!]$/.test(tokens[tokens.length - 1]) ? tokens : [...tokens, "."];
   }
+
+  // Begin to continue a text character by character; `goOn` writes. Without `cache` a model that looks
+  // back reads the whole text anew for every character.
+  live.begin = function ({ name, text, temperature, seed, cache = true }) {
+    const { model, ids } = live.systems[name];
+    const known = [...text].map((character) => ids.get(character) ?? UNK);
+    if (!known.length) throw new live.Refusal("Write at least one character to begin with.");
+    if (known.length >= (model.longest ?? Infinity))
+      throw new live.Refusal(`This model reads at most ${model.longest} characters.`);
+    running.set(name, { known, cache, temperature, random: live.random(seed), next: 0, state: model.start() });
+  };
+
+  live.goOn = function ({ name, count }) {
+    const { model, target } = live.systems[name], at = running.get(name), logProbs = [];
+    let text = "";
+    while (count-- > 0 && at.known.length <= (model.longest ?? Infinity)) {
+      if (!at.cache) [at.next, at.state] = [0, model.start()];
+      let out;
+      for (; at.next < at.known.length; at.next++) {
+        out = model.step(at.known[at.next], at.state, null);
+        at.state = out.state;
+      }
+      const id = live.draw(out.logProbs, at.temperature, at.random);
+      at.known.push(id);
+      logProbs.push(out.logProbs[id]);
+      text += target[id];
+    }
+    return { text, logProbs };
+  };
 
   live.translate = function ({ name, text, width = 5, alpha = 1 }) {
     const { model, language, target, ids } = live.systems[name];
