@@ -129,7 +129,6 @@ _ALL = (
         ),
         batch_size=256,
         label_smoothing=0.1,
-        options={"regimes": {"seeds": [1, 2, 3], "steps": 600, "every": 100}},
     ),
     Recipe(
         name="char-alice",
