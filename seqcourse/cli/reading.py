@@ -17,6 +17,11 @@ LINES_A_MINUTE = 8  # of code, read with understanding
 WORDS_OF_A_FORMULA = 30  # a displayed formula takes as long as so many words
 STEP = 5  # minutes: nobody reads more exactly than that
 
+_FOLDED = re.compile(  # answers and asides that open with a click
+    r"^( *):::\{admonition\}[^\n]*\n\1:class:[^\n]*dropdown.*?^\1:::$"
+    r"|^( *)```\{dropdown\}.*?^\2```$",
+    re.M | re.S,
+)
 _DISPLAYED = re.compile(r"\$\$.*?\$\$(?:\s*\([\w-]+\))?", re.S)
 _INLINE = re.compile(r"\$[^$\n]+\$")
 _MARKS = re.compile(r"^(?::::|```).*$|^:[\w-]+:.*$|^\([\w-]+\)=$|\{[\w:]+\}`[^`]*`|\]\([^)]*\)", re.M)
@@ -34,7 +39,9 @@ class Times(NamedTuple):
 
 
 def words(text: str) -> int:
-    """How many words a text in MyST takes as long as; a formula in a line counts as one."""
+    """How many words a text in MyST takes as long as; a formula in a line counts as one, and what is
+    folded does not count."""
+    text = _FOLDED.sub(" ", text)
     formulas = len(_DISPLAYED.findall(text))
     text = _MARKS.sub(" ", _INLINE.sub(" x ", _DISPLAYED.sub(" ", text)))
     return len(_WORD.findall(text)) + WORDS_OF_A_FORMULA * formulas

@@ -25,6 +25,11 @@ def cell(kind, text, **metadata):
         ("It doesn't matter: 1,000 times.", 5),
         ("(sec-here)=\n\n## A title", 2),
         (":::{admonition} The question\n:class: question\nWhy not?\n:::", 2),
+        (
+            "1. Why?\n\n   :::{admonition} Answer\n   :class: dropdown\n   Never mind.\n   :::\n2. How?",
+            4,
+        ),
+        ("Why?\n\n```{dropdown} Answer\nNever mind.\n```\n\nHow?", 2),
         ("See [the last chapter](13_image.ipynb) {cite:p}`lu2019`.", 4),
         ("The weight $a_{t,i}$ is small.", 5),
         ("So\n\n$$\na = b\n$$ (eq-x)\n\nholds.", 2 + reading.WORDS_OF_A_FORMULA),
