@@ -86,6 +86,11 @@ class SubwordVocabulary(TokenTable):
         pieces = self.tokenize(tokens) if isinstance(tokens, str) else tokens
         return self._encode(pieces, sos, eos)
 
+    @property
+    def merges(self) -> list[str]:
+        """The pairs of pieces that were joined in training, "a b" each, the most frequent first."""
+        return [" ".join(pair) for pair in json.loads(self._tokenizer.to_str())["model"]["merges"]]
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SubwordVocabulary):
             return False

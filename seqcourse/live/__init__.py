@@ -8,11 +8,11 @@ With a kernel that is a form which PyTorch answers. In the rendered book a reade
 model at the first touch and computes; without JavaScript the first example is there to be read.
 
 Modules: `page` (what an author calls), `pack` (a checkpoint as scripts), `sphinx` (the extension that
-puts both into a site). The folder `runtime` holds the JavaScript: `numbers`, `layers`, `models`,
-`search`, `text`, `system` compute, in a worker that `worker` starts of their own text; `start` is what
-a page loads first, `views` show answers.
+puts both into a site). The folder `runtime` holds the JavaScript: `start` is what a page loads first;
+`numbers`, `layers`, `models`, `search`, `text`, `subwords`, `system` compute, in a worker that `worker`
+starts of their own text; `views` show the answers.
 """
 
-from seqcourse.live.page import translate, write
+from seqcourse.live.page import fill, translate, write
 
-__all__ = ["translate", "write"]
+__all__ = ["fill", "translate", "write"]

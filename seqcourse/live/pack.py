@@ -13,11 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from seqcourse.errors import CourseError
+from seqcourse.tokens import SPECIALS
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-# The models of runtime/models.js, and what system.js reads and writes.
-MODELS = ("AttentionSeq2Seq", "CharLM", "EncoderDecoder", "GPT", "Transformer")
-TASKS = ("characters", "translation")
+# The models of runtime/models.js.
+MODELS = ("AttentionSeq2Seq", "BERT", "CharLM", "EncoderDecoder", "GPT", "Transformer")
+# What a task reads and writes: a kind of vocabulary in runtime/system.js.
+KINDS = {
+    "characters": "characters",
+    "masked": "words",
+    "subword translation": "subwords",
+    "subwords": "subwords",
+    "translation": "words",
+}
 PIECES = 8  # scripts of a model, so that a bar can show how much has arrived; runtime/start.js knows
 
 
@@ -34,23 +42,23 @@ def scripts(name: str) -> list[str]:
     from seqcourse.zoo import storage
 
     recipe = zoo.recipe(name)
-    if recipe.model not in MODELS or recipe.task not in TASKS:
-        raise CourseError(
-            f"{name} cannot run in a page yet: translators of words and models of characters can."
-        )
+    if recipe.model not in MODELS or recipe.task not in KINDS:
+        raise CourseError(f"{name} cannot run in a page: the runtime has {', '.join(MODELS)} for text.")
     tensors, text = packed(storage.FILES / name)
     source, target = (
-        data.load_vocabulary(storage.FILES / name / side).tokens[4:]
-        for side in (storage.SOURCE, storage.TARGET)
+        data.load_vocabulary(storage.FILES / name / side) for side in (storage.SOURCE, storage.TARGET)
     )
     header = {
         "model": recipe.model,
         "sizes": recipe.sizes,
+        "kind": KINDS[recipe.task],
         "language": recipe.data[-2:],
-        "source": source,
-        "target": target,
+        "source": source.tokens[len(SPECIALS) :],
+        "target": None if source == target else target.tokens[len(SPECIALS) :],
         "tensors": tensors,
     }
+    if header["kind"] == "subwords":
+        header["merges"] = source.merges
     long = math.ceil(len(text) / PIECES)
     heads = [json.dumps(header, ensure_ascii=False, separators=(",", ":")), *["null"] * (PIECES - 1)]
     return [

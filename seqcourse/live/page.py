@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqcourse.errors import CourseError
+from seqcourse.tokens import MASK
 
 if TYPE_CHECKING:
     from seqcourse.viz.html import Shown
@@ -43,8 +45,7 @@ def translate(models: Mapping[str, str], label: str, examples: Sequence[str], be
         return Shown("".join(parts), "; ".join(one.text for one in found.values()))
 
     if has_widgets():
-        style = f"<style>{(RUNTIME / 'live.css').read_text(encoding='utf-8')}</style>"
-        return viz.type_in(lambda text: Shown(style + run(text).body, text), label, examples)
+        return viz.type_in(lambda text: Shown(_style() + run(text).body, text), label, examples)
     return _part_of_a_page("translate", models, label, examples, run(examples[0]), width=beam)
 
 
@@ -98,6 +99,45 @@ def write(
             "values</label>"
         )
     return _part_of_a_page("write", models, label, examples, run(examples[0]), controls, length=length)
+
+
+def fill(models: Mapping[str, str], label: str, examples: Sequence[str]) -> Any:
+    """A text with blanks, ``___``, and the words that BERT finds likeliest for each.
+
+    Make the call the last line of its cell.
+
+    Args:
+        models: models that fill masks, as in :func:`translate`.
+        label: what to type.
+        examples: texts with blanks; the first one's words are in the page.
+
+    Raises:
+        CourseError: if there is no model, label or example, or a model does not fill blanks.
+    """
+    from seqcourse import viz, zoo
+    from seqcourse.viz.html import Shown, has_widgets
+
+    _check(models, label, examples)
+    systems = {name: zoo.load(name) for name in models}
+
+    def run(text: str) -> Shown:
+        parts, best = [], []
+        for name, system in systems.items():
+            parts.append(f'<p class="sq-note">{html.escape(models[name])}</p>')
+            for number, found in enumerate(system.fill(re.sub("_{2,}", MASK, text)), start=1):
+                words, shares = zip(*found, strict=True)
+                parts.append(map_of(["probability"], words, [shares], f"Blank {number}"))
+                best.append(words[0])
+        return Shown("".join(parts), ", ".join(best))
+
+    if has_widgets():
+        return viz.type_in(lambda text: Shown(_style() + run(text).body, text), label, examples)
+    return _part_of_a_page("fill", models, label, examples, run(examples[0]))
+
+
+def _style() -> str:
+    """The style sheet of live figures, for a notebook."""
+    return f"<style>{(RUNTIME / 'live.css').read_text(encoding='utf-8')}</style>"
 
 
 def _check(models: Mapping[str, str], label: str, examples: Sequence[str]) -> None:

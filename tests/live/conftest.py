@@ -18,6 +18,7 @@ TRANSLATORS = {
     "en-es-attention": "With attention",
     "en-es-transformer": "The Transformer",
 }
+SUBWORDS = {"en-es-subwords": "On subwords"}
 LABEL, EXAMPLES = "An English sentence", ["we are eating bread", "the red house is big"]
 WRITERS = {"char-alice": "The LSTM", "alice-transformer": "The Transformer"}
 BEGINNING, BEGINNINGS = "The beginning of a text", ["Alice was", "The Queen"]
@@ -34,12 +35,14 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
-    """A folder with two pages: index.html with translators, write.html with language models."""
+    """A folder with a page for each kind of live figure."""
     folder = tmp_path_factory.mktemp("site")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQCOURSE_STATIC", "1")
         pages = {
             "index": live.translate(TRANSLATORS, LABEL, EXAMPLES)._repr_html_(),
+            "subwords": live.translate(SUBWORDS, LABEL, EXAMPLES)._repr_html_(),
+            "fill": live.fill({"books-bert": "BERT"}, "A text", ["the little ___ ran."])._repr_html_(),
             "write": live.write(WRITERS, BEGINNING, BEGINNINGS, length=40, cache=True)._repr_html_(),
         }
     sphinx.write_runtime(folder / "_static" / "live")

@@ -9,7 +9,7 @@ from seqcourse import data, live, zoo
 from seqcourse.errors import CourseError
 from seqcourse.live import pack, sphinx
 
-from .conftest import EXAMPLES, LABEL, TRANSLATORS
+from .conftest import EXAMPLES, LABEL, SUBWORDS, TRANSLATORS
 
 pytestmark = pytest.mark.browser
 TIMEOUT = 120_000  # milliseconds, for a busy machine
@@ -28,6 +28,9 @@ ASK = """async ([name, texts, options]) => {
     return found; }"""
 TOKENS = """texts => { const own = {}; seqlive.parts.forEach(part => part(own));
     return texts.map(text => [own.tokenize(text), own.detokenize(own.tokenize(text), "fr")]); }"""
+
+PIECES = """([texts, merges, tokens]) => { const own = {}; seqlive.parts.forEach(part => part(own));
+    const split = own.splitter(merges, new Set(tokens)); return texts.map(split); }"""
 
 
 @pytest.fixture
@@ -61,10 +64,12 @@ def sentences(count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("count", [20, pytest.param(300, marks=pytest.mark.nightly)])
-@pytest.mark.timeout(1200)
-def test_every_translation_is_pytorchs(page, count):
+@pytest.mark.parametrize("names", [TRANSLATORS, SUBWORDS], ids=["words", "subwords"])
+def test_every_translation_is_pytorchs(opened, address, names, count):
+    page = opened(address.replace("index", "index" if names is TRANSLATORS else "subwords"))
+    ask(page, EXAMPLES[1])
     texts = sentences(count)
-    for name in TRANSLATORS:
+    for name in names:
         system = zoo.load(name)
         for options, beam in [({}, 5), ({"width": 1}, 1)]:
             found = page.evaluate(ASK, [name, texts, options])
@@ -86,6 +91,14 @@ def test_every_text_has_pythons_tokens(page, count):
     for text, (tokens, joined) in zip(texts, page.evaluate(TOKENS, texts), strict=True):
         assert tokens == data.tokenize(text), text
         assert joined == data.detokenize(data.tokenize(text), "fr")
+
+
+def test_every_text_has_pythons_subwords(page):
+    vocabulary = zoo.load("en-es-subwords").source
+    texts = STRANGE + [pair.source for pair in data.load_pairs("en-es", "train")[:300]]
+    found = page.evaluate(PIECES, [texts, vocabulary.merges, vocabulary.tokens])
+    for text, tokens in zip(texts, found, strict=True):
+        assert tokens == vocabulary.tokenize(text), text
 
 
 def test_a_sentence_is_answered_with_its_map(page):
@@ -171,5 +184,5 @@ def test_a_call_without_model_label_or_example_is_refused(call):
 
 
 def test_a_model_that_the_runtime_does_not_have_is_refused():
-    with pytest.raises(CourseError, match="books-gpt cannot run in a page yet"):
-        pack.scripts("books-gpt")
+    with pytest.raises(CourseError, match="fashion-cnn cannot run in a page"):
+        pack.scripts("fashion-cnn")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 
@@ -62,6 +64,27 @@ def test_the_likeliest_text_is_pytorchs(page, name, cache):
         places = slice(len(prompt) - 1, len(prompt) - 1 + count)
         assert ids[0, len(prompt) :].tolist() == best.indices[places].tolist()
         assert found["logProbs"] == pytest.approx(best.values[places].tolist(), abs=1e-4)
+
+
+FILL = """async texts => { const found = [];
+    for (const text of texts) found.push(await seqlive.send("fill", { name: "books-bert", text }));
+    return found; }"""
+
+
+def test_bert_fills_blanks_as_pytorch_does(opened, address):
+    page = opened(address.replace("index", "fill"))
+    page.get_by_role("button", name="Run").click()
+    page.wait_for_function("document.querySelector('[role=status]').textContent.startsWith('Lik')")
+    system = zoo.load("books-bert")
+    texts = ["the little ___ ran into the wood.", "'oh <mask> !' said the ____, and went on", "__"]
+    for text, blanks in zip(texts, page.evaluate(FILL, texts), strict=True):
+        wanted = system.fill(re.sub("_{2,}", "<mask>", text))
+        assert [[word for word, _ in words] for words in blanks] == [[w for w, _ in ws] for ws in wanted]
+        mine, theirs = ([share for words in found for _, share in words] for found in (blanks, wanted))
+        assert mine == pytest.approx(theirs, abs=1e-5)
+    page.get_by_role("combobox").fill("nothing is missing")
+    page.get_by_role("button", name="Run").click()
+    page.get_by_text("Put ___ where a word is missing.").wait_for()
 
 
 def test_characters_are_drawn_with_their_probabilities(page):

@@ -123,10 +123,14 @@ seqlive.part(function (live) {
   };
   live.noPast = [new Float32Array(0), new Float32Array(0), 0];
 
-  // x plus the MLP on every vector alone, behind its normalisation.
-  live.think = function (P, block, x, n, activation) {
-    const name = block + ".mlp", z = live.layerNorm(P, block + ".mlp_norm", x, n);
+  // The MLP on each of n vectors alone.
+  live.mlp = function (P, block, z, n, activation) {
+    const name = block + ".mlp";
     const inner = activation(linear(z, n, P[name + ".inner.weight"], P[name + ".inner.bias"]));
-    return add(x, linear(inner, n, P[name + ".outer.weight"], P[name + ".outer.bias"]));
+    return linear(inner, n, P[name + ".outer.weight"], P[name + ".outer.bias"]);
   };
+
+  // x plus the MLP behind its normalisation.
+  live.think = (P, block, x, n, activation) =>
+    add(x, live.mlp(P, block, live.layerNorm(P, block + ".mlp_norm", x, n), n, activation));
 });

@@ -3,7 +3,7 @@ seqlive.part(function (live) {
   "use strict";
   const { add, concat, embed, gelu, linear, logSoftmax, relu, tanh } = live;
   const { additive, addPositions, attention, bothWays, gru, layerNorm, lookBack, lstm, noPast } = live;
-  const { project, think } = live;
+  const { mlp, project, think } = live;
 
   // What both recurrent translators share.
   function recurrent(P, sizes) {
@@ -130,5 +130,30 @@ seqlive.part(function (live) {
     };
   }
 
-  live.models = { AttentionSeq2Seq, CharLM, EncoderDecoder, GPT, Transformer };
+  // Reads a whole text at once, from both sides; each block normalises behind its sums.
+  function BERT(P, sizes) {
+    const { width, heads, layers } = sizes;
+    return {
+      longest: P["positions.table"].shape[0],
+      // The logits of the words at some places of the text.
+      fill(ids, places) {
+        const n = ids.length, zeros = ids.map(() => 0), positions = ids.map((_, i) => i);
+        let x = add(embed(P.embedding, ids), embed(P.segment_embedding, zeros));
+        x = layerNorm(P, "embedding_norm", add(x, embed(P["positions.table"], positions)), n);
+        for (let l = 0; l < layers; l++) {
+          const block = `blocks.${l}`, name = block + ".self_attention";
+          const kv = [project(P, name, x, n, width, 1), project(P, name, x, n, width, 2), n];
+          x = layerNorm(P, block + ".self_norm", attention(P, name, x, x, n, kv, width, heads).x, n);
+          x = layerNorm(P, block + ".mlp_norm", add(x, mlp(P, block, x, n, gelu)), n);
+        }
+        return places.map(function (place) {
+          const state = x.subarray(place * width, (place + 1) * width);
+          const dense = gelu(linear(state, 1, P["word_dense.weight"], P["word_dense.bias"]));
+          return linear(layerNorm(P, "word_norm", dense, 1), 1, P.embedding, P.word_bias);
+        });
+      },
+    };
+  }
+
+  live.models = { AttentionSeq2Seq, BERT, CharLM, EncoderDecoder, GPT, Transformer };
 });

@@ -1,7 +1,8 @@
 // Choosing tokens: beam search as in `seqcourse.decode.beam_search` for one sentence, and sampling.
 seqlive.part(function (live) {
   "use strict";
-  const EOS = live.EOS = 2, UNK = live.UNK = 3, PAD = 0, SOS = 1;
+  const PAD = 0, SOS = (live.SOS = 1), EOS = (live.EOS = 2);
+  live.UNK = 3;
   const SPECIALS = live.SPECIALS = ["<pad>", "<sos>", "<eos>", "<unk>"];
   const FORBIDDEN = new Set([PAD, SOS]);
 

@@ -2,7 +2,9 @@
 (function () {
   "use strict";
   // numbers to system run in a worker; views run in the page.
-  const PARTS = ["numbers", "layers", "models", "search", "text", "system", "worker", "views"];
+  const PARTS = [
+    "numbers", "layers", "models", "search", "text", "subwords", "system", "worker", "views",
+  ];
   const PIECES = 8; // of a model, as `pack.py` cuts it
   const here = document.currentScript.src.replace(/[^/]*$/, "");
   const live = (window.seqlive = { parts: [], views: {}, arrived: {} });

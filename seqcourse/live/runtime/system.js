@@ -1,7 +1,7 @@
 // A model with its vocabularies: text in, text out.
 seqlive.part(function (live) {
   "use strict";
-  const { EOS, SPECIALS, UNK } = live;
+  const { EOS, SOS, SPECIALS, UNK } = live;
   const running = new Map(); // texts that are being written
   const MOST = 60; // tokens: what was trained on has at most half as many
   live.systems = {};
@@ -9,43 +9,55 @@ seqlive.part(function (live) {
   // A sentence for the reader, no error of the program.
   live.Refusal = class extends Error {};
 
+  // How each kind of vocabulary splits a text, and joins what was written.
+  const KINDS = {
+    words: (header) => ({ split: live.tokenize, join: (words) => live.detokenize(words, header.language) }),
+    characters: () => ({ split: (text) => [...text], join: (characters) => characters.join("") }),
+    subwords: (header, ids) => ({ split: live.splitter(header.merges, ids), join: live.joinPieces }),
+  };
+
   live.load = function ({ name, header, text }) {
     const P = {};
     for (const [key, entry] of Object.entries(header.tensors)) P[key] = live.unpack(entry, text);
-    const source = [...SPECIALS, ...header.source], target = [...SPECIALS, ...header.target];
+    const source = [...SPECIALS, ...header.source];
+    const ids = new Map(source.map((token, id) => [token, id]));
     live.systems[name] = {
       model: live.models[header.model](P, header.sizes),
-      language: header.language,
-      target,
-      ids: new Map(source.map((token, id) => [token, id])),
+      target: header.target ? [...SPECIALS, ...header.target] : source,
+      ids,
+      subwords: header.kind === "subwords",
+      ...KINDS[header.kind](header, ids),
     };
   };
 
-  // The words of a whole sentence, as in training: a missing full stop is added.
-  function read(text) {
-    const tokens = live.tokenize(text);
-    if (!tokens.some(live.isWord)) throw new live.Refusal("Write a sentence with at least one word.");
-    if (tokens.length > MOST)
+  // The tokens of whole sentences, as in training: a missing full stop is added.
+  function read({ split, subwords }, text) {
+    const most = subwords ? 4 * MOST : MOST;
+    const tokens = split(subwords && !/[.?!]["'»)]*\s*$/u.test(text) ? text.trimEnd() + "." : text);
+    if (!live.isWord(text)) throw new live.Refusal("Write a sentence with at least one word.");
+    if (tokens.length > most)
       throw new live.Refusal(
-        `This model reads single sentences of at most ${MOST} words and signs; these are ${tokens.length}.`,
+        `This model reads at most ${most} words and signs; these are ${tokens.length}.`,
       );
-    return /^[.?!]$/.test(tokens[tokens.length - 1]) ? tokens : [...tokens, "."];
+    return subwords || /^[.?!]$/.test(tokens[tokens.length - 1]) ? tokens : [...tokens, "."];
   }
 
-  // Begin to continue a text character by character; `goOn` writes. Without `cache` a model that looks
-  // back reads the whole text anew for every character.
+  // Begin to continue a text token by token; `goOn` writes. Without `cache` a model that looks
+  // back reads the whole text anew for every token.
   live.begin = function ({ name, text, temperature, seed, cache = true }) {
-    const { model, ids } = live.systems[name];
-    const known = [...text].map((character) => ids.get(character) ?? UNK);
+    const { model, ids, split, subwords } = live.systems[name];
+    const known = split(text).map((token) => ids.get(token) ?? UNK);
     if (!known.length) throw new live.Refusal("Write at least one character to begin with.");
     if (known.length >= (model.longest ?? Infinity))
-      throw new live.Refusal(`This model reads at most ${model.longest} characters.`);
+      throw new live.Refusal(
+        `This model reads at most ${model.longest} ${subwords ? "pieces of words" : "characters"}.`,
+      );
     running.set(name, { known, cache, temperature, random: live.random(seed), next: 0, state: model.start() });
   };
 
   live.goOn = function ({ name, count }) {
-    const { model, target } = live.systems[name], at = running.get(name), logProbs = [];
-    let text = "";
+    const { model, target, join } = live.systems[name], at = running.get(name);
+    const tokens = [], logProbs = [];
     while (count-- > 0 && at.known.length <= (model.longest ?? Infinity)) {
       if (!at.cache) [at.next, at.state] = [0, model.start()];
       let out;
@@ -56,14 +68,31 @@ seqlive.part(function (live) {
       const id = live.draw(out.logProbs, at.temperature, at.random);
       at.known.push(id);
       logProbs.push(out.logProbs[id]);
-      text += target[id];
+      tokens.push(target[id]);
     }
-    return { text, logProbs };
+    return { text: join(tokens), logProbs };
+  };
+
+  // The words that BERT finds likeliest for each blank, a row of two or more "_".
+  live.fill = function ({ name, text, count = 5 }) {
+    const { model, target, ids, split } = live.systems[name];
+    const parts = text.split(/_{2,}|<mask>/u).map(split);
+    const tokens = parts.flatMap((part, k) => (k ? ["<mask>", ...part] : part));
+    const all = [SOS, ...tokens.map((token) => ids.get(token) ?? UNK), EOS];
+    const blank = ids.get("<mask>"), places = all.flatMap((id, place) => (id === blank ? [place] : []));
+    if (!places.length) throw new live.Refusal("Put ___ where a word is missing.");
+    if (all.length > model.longest)
+      throw new live.Refusal(`This model reads at most ${model.longest - 2} words and signs.`);
+    const hidden = new Set([...SPECIALS.keys(), blank]);
+    return model.fill(all, places).map(function (logits) {
+      const shares = live.softmax(logits.map((value, id) => (hidden.has(id) ? -Infinity : value)));
+      const order = [...shares.keys()].sort((a, b) => shares[b] - shares[a]).slice(0, count);
+      return order.map((id) => [target[id], shares[id]]);
+    });
   };
 
   live.translate = function ({ name, text, width = 5, alpha = 1 }) {
-    const { model, language, target, ids } = live.systems[name];
-    const source = read(text);
+    const system = live.systems[name], { model, target, ids } = system, source = read(system, text);
     const memory = model.encode([...source.map((token) => ids.get(token) ?? UNK), EOS]);
     const found = live.beamSearch(model, memory, { width, alpha, maxLength: 2 * source.length + 10 });
     const words = found.steps.map((path) => target[path.token]);
@@ -71,7 +100,7 @@ seqlive.part(function (live) {
       source,
       unknown: source.filter((token) => !ids.has(token)),
       target: words,
-      text: live.detokenize(words, language),
+      text: system.join(words).trim(),
       score: found.score,
       weights: found.steps.map((path) => path.out.weights && Array.from(path.out.weights)),
     };

@@ -23,9 +23,11 @@ seqlive.part(function (live) {
   const OPENING = new Set(["¿", "¡", "(", "[", "{", "«", "$", "€", "#"]);
   const SPACED_IN_FRENCH = new Set(["!", "?", ";", ":", "»"]);
 
+  live.spaced = (text) => text.split(SPACE).filter(Boolean).join(" ");
+
   live.clean = function (text) {
     const same = text.normalize("NFC").replace(/[’‘´`“”…\u00ad\u200b\ufeff]/gu, (sign) => SAME[sign]);
-    return same.split(SPACE).filter(Boolean).join(" ");
+    return live.spaced(same);
   };
 
   function splitFrench(word) {

@@ -47,6 +47,22 @@
     return `${said.join(" ")} (${Math.round(performance.now() - began)} ms)`;
   };
 
+  // For each blank the likeliest words, with their probabilities.
+  live.views.fill = async function (root, form) {
+    const text = form.elements.text.value, shown = [], said = [];
+    for (const [name, title] of Object.entries(JSON.parse(root.dataset.models))) {
+      const found = await live.send("fill", { name, text });
+      shown.push(element("p", title, { class: "sq-note" }));
+      found.forEach(function (words, k) {
+        const names = words.map(([word]) => word), shares = words.map(([, share]) => share);
+        shown.push(map(["probability"], names, [shares], `Blank ${k + 1}`));
+        said.push(names[0]);
+      });
+    }
+    root.querySelector(".sq-live").replaceChildren(...shown);
+    return `Likeliest: ${said.join(", ")}.`;
+  };
+
   // Each model goes on with the text, a few characters at a time, until a new text is begun.
   live.views.write = async function (root, form) {
     const turn = (root.turn = {}), given = { text: form.elements.text.value };
