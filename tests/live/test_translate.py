@@ -71,9 +71,9 @@ def test_every_translation_is_pytorchs(opened, address, names, count):
     texts = sentences(count)
     for name in names:
         system = zoo.load(name)
-        for options, beam in [({}, 5), ({"width": 1}, 1)]:
-            found = page.evaluate(ASK, [name, texts, options])
-            for mine, theirs in zip(found, system.translate(texts, beam=beam), strict=True):
+        for options, beam, some in [({}, 5, texts), ({"width": 1}, 1, texts[: count // 3])]:
+            found = page.evaluate(ASK, [name, some, options])
+            for mine, theirs in zip(found, system.translate(some, beam=beam), strict=True):
                 assert (mine["source"], mine["target"]) == (theirs.source, theirs.target)
                 assert mine["text"] == theirs.text
                 assert mine["score"] == pytest.approx(theirs.score, abs=1e-4)
