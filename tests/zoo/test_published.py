@@ -165,6 +165,24 @@ def test_completing_stops_and_can_be_drawn():
     assert [p for _, p in words] == sorted((p for _, p in words), reverse=True)
 
 
+def test_completing_all_at_once_is_completing_one_by_one():
+    lm = small()
+    prompts = ["ab", "ba", "aab", "b"]
+    assert lm.complete_all(prompts, 5) == [lm.complete(prompt, 5) for prompt in prompts]
+
+
+def test_a_chat_ends_where_the_model_begins():
+    text = published.chat("What is 1 + 1?")
+    assert text.count("<|im_start|>") == 3 and text.count("<|im_end|>") == 2
+    assert "<|im_start|>user\nWhat is 1 + 1?<|im_end|>" in text
+    assert text.endswith("<|im_start|>assistant\n")
+
+
+def test_an_answer_is_a_word_of_the_text():
+    assert stored.says("The capital is rome.", "Rome")
+    assert not stored.says("Romeo", "Rome") and not stored.says("143", "43")
+
+
 def test_no_question_is_an_example():
     for task in published.TASKS.values():
         questions = [question for question, _ in task.questions()]
@@ -188,6 +206,11 @@ def test_the_stored_outputs_are_those_of_the_prompts():
     assert said.complete("The capital of France is").startswith(" Paris")
     with pytest.raises(CourseError, match="seqcourse data fetch smollm2"):
         said.complete("What is this?")
+    for prompt in stored.LONGER_PROMPTS:
+        said.complete(prompt)
+    forms = published.outputs()["forms"]
+    assert forms.keys() == published.TASKS.keys()
+    assert all(len(by) == 4 and all(0 <= x <= 1 for x in by.values()) for by in forms.values())
     shots = published.outputs()["shots"]
     assert shots.keys() == published.TASKS.keys()
     assert all(0 <= x <= 1 for by in shots.values() for shares in by.values() for x in shares)

@@ -5,7 +5,7 @@ They are extras: nothing in the course needs them, and without them the chapters
 """
 
 from seqcourse.zoo.published.efficientnet import PictureEncoder, known_photographs, load_efficientnet
-from seqcourse.zoo.published.few_shot import TASKS, PromptTask
+from seqcourse.zoo.published.few_shot import GRAMMAR, POOR, TASKS, PromptTask
 from seqcourse.zoo.published.minilm import SentenceEncoder, load_minilm
 from seqcourse.zoo.published.packages import (
     PACKAGES,
@@ -16,11 +16,13 @@ from seqcourse.zoo.published.packages import (
     package,
     package_folder,
 )
-from seqcourse.zoo.published.smollm import SmolLM, load_smollm
+from seqcourse.zoo.published.smollm import SmolLM, chat, load_smollm
 from seqcourse.zoo.published.stored import StoredLM, outputs, reference, smollm_or_stored
 
 __all__ = [
+    "GRAMMAR",
     "PACKAGES",
+    "POOR",
     "TASKS",
     "Package",
     "PictureEncoder",
@@ -28,6 +30,7 @@ __all__ = [
     "SentenceEncoder",
     "SmolLM",
     "StoredLM",
+    "chat",
     "fetch",
     "find",
     "found",

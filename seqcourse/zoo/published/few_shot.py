@@ -19,12 +19,14 @@ class PromptTask:
         description: the first line of every prompt.
         pairs: questions and answers, one word each.
         sign: the text between question and answer.
+        words: the same as a question in plain words, with {} where a pair's question goes.
     """
 
     name: str
     description: str
     pairs: tuple[tuple[str, str], ...]
     sign: str = " =>"
+    words: str = ""
 
     def questions(self) -> tuple[tuple[str, str], ...]:
         """The pairs to ask, which are never examples."""
@@ -68,6 +70,7 @@ TASKS = {
                 "Morocco/Rabat Ghana/Accra Mali/Bamako Bulgaria/Sofia Colombia/Bogota "
                 "Lebanon/Beirut Syria/Damascus Senegal/Dakar"
             ),
+            words="What is the capital of {}?",
         ),
         PromptTask(
             "past tense",
@@ -80,6 +83,7 @@ TASKS = {
                 "ride/rode run/ran sell/sold send/sent sit/sat stand/stood tell/told wear/wore win/won "
                 "choose/chose"
             ),
+            words="What is the past tense of the verb {}?",
         ),
         PromptTask(
             "opposites",
@@ -93,6 +97,7 @@ TASKS = {
                 "always/never push/pull thick/thin cheap/expensive clean/dirty loud/quiet "
                 "easy/difficult wide/narrow sweet/sour"
             ),
+            words="What is the opposite of {}?",
         ),
         PromptTask(
             "Spanish",
@@ -106,6 +111,7 @@ TASKS = {
                 "queen/reina cheese/queso four/cuatro city/ciudad mother/madre table/mesa blue/azul "
                 "salt/sal street/calle heart/corazón love/amor"
             ),
+            words="What is the Spanish word for {}?",
         ),
         PromptTask(
             "addition",
@@ -121,6 +127,32 @@ TASKS = {
                 )
             ),
             sign=" =",
+            words="What is {}?",
         ),
     )
 }  # fmt: skip
+
+#: Three pairs as in class, the first of them quoted from Brown et al. (2020), and a place for a fourth.
+GRAMMAR = """Poor English input: I eated the purple berries.
+Good English output: I ate the purple berries.
+Poor English input: She no went to the market.
+Good English output: She did not go to the market.
+Poor English input: He have two dog.
+Good English output: He has two dogs.
+Poor English input: {}
+Good English output:"""
+
+#: Poor sentences, and what counts as good.
+POOR = {
+    "We was happy yesterday.": ("We were happy yesterday.",),
+    "They goes to school every day.": ("They go to school every day.",),
+    "I have saw this film.": ("I have seen this film.", "I saw this film."),
+    "She sing very good.": ("She sings very well.",),
+    "There is many people here.": ("There are many people here.",),
+    "He don't like fish.": ("He doesn't like fish.", "He does not like fish."),
+    "I am living here since three years.": (
+        "I have been living here for three years.",
+        "I have lived here for three years.",
+    ),
+    "The informations are on the table.": ("The information is on the table.",),
+}

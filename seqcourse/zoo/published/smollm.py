@@ -19,6 +19,15 @@ from seqcourse.zoo.published.packages import found, package
 # <|endoftext|>, <|im_start|> and <|im_end|>: a text ends there.
 ENDS = (0, 1, 2)
 
+# The form of the conversations on which the model was tuned, as its file gives it.
+_TURN = "<|im_start|>{}\n{}<|im_end|>\n"
+SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+
+
+def chat(text: str) -> str:
+    """The prompt in which a person says the text and it is the model's turn."""
+    return _TURN.format("system", SYSTEM) + _TURN.format("user", text) + "<|im_start|>assistant\n"
+
 
 @dataclass
 class SmolLM:
@@ -84,6 +93,28 @@ class SmolLM:
         end = next((at for at, token in enumerate(tokens) if token in ENDS), len(tokens))
         text = self.tokenizer.decode(tokens[:end])
         return text if stop is None else text.split(stop)[0]
+
+    def complete_all(self, prompts: Sequence[str], length: int = 20) -> list[str]:
+        """What the model writes after each of several prompts, always the most likely token.
+
+        Prompts of equal length are read and continued together.
+        """
+        rows, texts = [self.ids(prompt) for prompt in prompts], {}
+        for size in {row.shape[1] for row in rows}:
+            which = [k for k, row in enumerate(rows) if row.shape[1] == size]
+            batch, written = torch.cat([rows[k] for k in which]), []
+            with torch.inference_mode():
+                _, state = self.model.run(batch[:, :-1], self.model.start(batch_size=len(which)))
+                token, ended = batch[:, -1], torch.zeros(len(which), dtype=torch.bool)
+                while len(written) < length and not ended.all():
+                    output = self.model.step(token, state, None)
+                    token, state = output.logits.argmax(-1), output.state
+                    written.append(token.tolist())
+                    ended |= torch.isin(token.cpu(), torch.tensor(ENDS))
+            for k, tokens in zip(which, zip(*written, strict=True), strict=True):
+                end = next((at for at, token in enumerate(tokens) if token in ENDS), len(tokens))
+                texts[k] = self.tokenizer.decode(list(tokens[:end]))
+        return [texts[k] for k in range(len(prompts))]
 
     def next_words(self, prompt: str, count: int = 5) -> list[tuple[str, float]]:
         """The most likely next tokens after a prompt, and their probabilities."""

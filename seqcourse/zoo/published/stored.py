@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
@@ -11,9 +12,9 @@ from typing import Any
 import torch
 
 from seqcourse.errors import CourseError
-from seqcourse.zoo.published.few_shot import TASKS
+from seqcourse.zoo.published.few_shot import GRAMMAR, POOR, TASKS
 from seqcourse.zoo.published.packages import find, found, package
-from seqcourse.zoo.published.smollm import SmolLM, load_smollm
+from seqcourse.zoo.published.smollm import SmolLM, chat, load_smollm
 from seqcourse.zoo.storage import read_json, write_json
 
 OUTPUTS = Path(__file__).parent / "smollm2.json"
@@ -21,6 +22,7 @@ REFERENCE = Path(__file__).parent / "minilm.json"
 SHOTS = (0, 1, 2, 4, 8, 16)
 DRAWS = 3
 LENGTH = 16  # tokens to write after each prompt below
+LONGER = 32  # and after each of the longer ones
 
 PROMPTS = (
     "The capital of France is",
@@ -45,6 +47,32 @@ PROMPTS = (
     TASKS["Spanish"].prompt("water", 4),
     TASKS["addition"].prompt("17 + 26", 0),
     TASKS["addition"].prompt("17 + 26", 4),
+    *(GRAMMAR.format(poor) for poor in POOR),
+)
+
+#: The prompts of the lecture on GPT-2 and GPT-3, in our words, and questions in the form of a chat.
+LONGER_PROMPTS = (
+    "In a valley that nobody had ever visited, scientists have found foxes that speak perfect English.",
+    "Title: A bear is elected mayor of a small town\nSubtitle: Neighbours call it an honest choice\n"
+    "Article:",
+    "We are eating bread. The same in the manner of a pirate:",
+    chat('Say this in the manner of a pirate: "We are eating bread."'),
+    chat("The capital of Mali is"),
+    chat("What is the capital of the moon?"),
+    chat("What is seventeen plus twenty-six?"),
+    chat("Write the word stop backwards."),
+    *(chat(f"Correct this sentence: {poor}") for poor in POOR),
+    *(
+        form(task.words.format(question))
+        for task, question in (
+            (TASKS["opposites"], "early"),
+            (TASKS["past tense"], "speak"),
+            (TASKS["capitals"], "Italy"),
+            (TASKS["Spanish"], "water"),
+            (TASKS["addition"], "17 + 26"),
+        )
+        for form in (str, chat)
+    ),
 )
 
 SENTENCES = (
@@ -102,7 +130,7 @@ def smollm_or_stored(folder: Path | None = None) -> SmolLM | StoredLM:
 
 @lru_cache(maxsize=1)
 def outputs() -> dict[str, Any]:
-    """What SmolLM2 said: "completions", "next_words", "shots" (share of right answers), "date"."""
+    """What SmolLM2 said: "completions", "next_words", "date"; "shots" and "forms": right answers."""
     return read_json(OUTPUTS)
 
 
@@ -129,21 +157,47 @@ def measure_shots(model: SmolLM, shots: Sequence[int] = SHOTS, draws: int = DRAW
     return measured
 
 
+def measure_forms(model: SmolLM) -> dict[str, Any]:
+    """Share of right answers without examples: task -> how it is asked -> share.
+
+    The prompt and the question in plain words, each as a text to go on with and in the form of a chat.
+    All four are judged alike: right if the answer is among the words that the model writes.
+    """
+    measured: dict[str, Any] = {}
+    for name, task in TASKS.items():
+        asked = {"prompt": lambda q, t=task: t.prompt(q, 0), "question": task.words.format}
+        measured[name] = {}
+        for kind, ask in asked.items():
+            for form, put in (("as a text", str), ("as a chat", chat)):
+                questions, answers = zip(*task.questions(), strict=True)
+                said = model.complete_all([put(ask(question)) for question in questions], LONGER)
+                hits = [says(*pair) for pair in zip(said, answers, strict=True)]
+                measured[name][f"{kind} {form}"] = sum(hits) / len(hits)
+        print(f"{name}: {measured[name]}", flush=True)
+    return measured
+
+
+def says(text: str, answer: str) -> bool:
+    """Whether the answer is a word of the text, in capitals or not."""
+    return re.search(rf"\b{re.escape(answer)}\b", text, re.IGNORECASE) is not None
+
+
 def write_outputs() -> None:
     """Run SmolLM2 on everything that the chapter shows, and store its outputs."""
     model, wanted = load_smollm(), package("smollm2")
     completions, words = {}, {}
-    for prompt in PROMPTS:
-        completions[prompt] = model.complete(prompt, LENGTH)
+    for prompt in PROMPTS + LONGER_PROMPTS:
+        completions[prompt] = model.complete(prompt, LONGER if prompt in LONGER_PROMPTS else LENGTH)
         words[prompt] = [(word, round(chance, 4)) for word, chance in model.next_words(prompt)]
         print(f"{prompt!r} -> {completions[prompt]!r}", flush=True)
     content = {
         "from": f"{wanted.project} {wanted.version}",
         "date": date.today().isoformat(),
-        "length": LENGTH,
+        "length": {"short": LENGTH, "longer": LONGER},
         "completions": completions,
         "next_words": words,
         "shots": measure_shots(model),
+        "forms": measure_forms(model),
     }
     write_json(OUTPUTS, content)
 
