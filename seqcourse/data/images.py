@@ -155,7 +155,7 @@ class QuestionBatches(Loader):
     then a question of that kind. Otherwise all questions are asked in the order given.
 
     Args:
-        pictures: (N, S, S, 3) of type uint8.
+        pictures: (N, S, S, 3) of type uint8, or what another model made of them, a tensor (N, ...).
         regions: ids of the things on a grid, (N, cells), 0 for an empty cell.
         questions: the questions about each picture, at least one.
         batch_size: questions of a batch.
@@ -168,7 +168,7 @@ class QuestionBatches(Loader):
 
     def __init__(
         self,
-        pictures: numpy.ndarray,
+        pictures: numpy.ndarray | Tensor,
         regions: numpy.ndarray,
         questions: Sequence[Sequence[EncodedQuestion]],
         batch_size: int = 64,
@@ -179,7 +179,7 @@ class QuestionBatches(Loader):
         check_counts({**counts, "pictures": len(pictures)}, batch_size)
         if not all(questions):
             raise CourseError("There should be a question about every picture, but one has none.")
-        images = to_tensor(pictures)
+        images = pictures if isinstance(pictures, Tensor) else to_tensor(pictures)
         things = torch.from_numpy(numpy.asarray(regions, dtype=numpy.int64))
 
         def plan(epoch: int) -> list[list[tuple[int, EncodedQuestion]]]:

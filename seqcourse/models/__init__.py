@@ -19,7 +19,7 @@ from seqcourse.models.seq2seq import DelayedModel, EncoderDecoder, Seq2Seq
 from seqcourse.models.speller import Speller
 from seqcourse.models.transformer import Transformer
 from seqcourse.models.transformer_captioner import TransformerCaptioner
-from seqcourse.models.two_stream import Answered, TwoStream
+from seqcourse.models.two_stream import Answered, GridNamer, TwoStream
 from seqcourse.models.vit import ConvNet, ViT
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "EfficientNetLite0",
     "EncoderDecoder",
     "FixedCaptioner",
+    "GridNamer",
     "HardCaptioner",
     "Llama",
     "Maps",

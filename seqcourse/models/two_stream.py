@@ -16,7 +16,7 @@ from seqcourse.nn.co_attention import CoAttention
 from seqcourse.nn.embedding import Positions
 from seqcourse.nn.grid import GridEncoder
 
-FUSIONS = ("co-attention", "concatenated", "text")
+FUSIONS = ("co-attention", "apart")
 
 
 @dataclass
@@ -43,9 +43,8 @@ class TwoStream(nn.Module):
     to name the things in them. Here a linear layer on each place of the grid names the thing that is
     there, for an auxiliary loss.
 
-    Two baselines have the same parts without co-attention. "concatenated": both streams go their own
-    way and :math:`\mathrm{MLP}([\bar x; y_1])` sees one vector of each. "text": the picture is not
-    looked at, :math:`\mathrm{MLP}(y_1)`.
+    The baseline "apart" has the same parameters and the same product at the end, but the streams never
+    read each other: in each co-attention a stream takes keys and values from itself.
 
     Args:
         vocabulary_size: V, of the questions.
@@ -55,10 +54,11 @@ class TwoStream(nn.Module):
         layers: L.
         hidden: d_ff of the MLPs; 2 D if it is not given.
         size: sides of the pictures, in pixels.
-        channels: of the convolutions of the picture's encoder, see :class:`seqcourse.nn.GridEncoder`.
+        channels: of the convolutions of the picture's encoder, see :class:`seqcourse.nn.GridEncoder`;
+            None if the model is given grids of vectors, (B, N, D), made by another model.
         blocks: residual blocks of that encoder.
         longest: number of positions of a question.
-        fusion: "co-attention", "concatenated" or "text".
+        fusion: "co-attention" or "apart".
         dropout: while training, on embeddings, sublayers, attention weights and MLPs.
 
     Raises:
@@ -75,7 +75,7 @@ class TwoStream(nn.Module):
         layers: int = 2,
         hidden: int | None = None,
         size: int = 64,
-        channels: Sequence[int] = (32, 64, 96),
+        channels: Sequence[int] | None = (32, 64, 96),
         blocks: int = 1,
         longest: int = 16,
         fusion: str = "co-attention",
@@ -87,39 +87,34 @@ class TwoStream(nn.Module):
         self.fusion = fusion
         made = dict(activation="gelu", dropout=dropout)
         inner = hidden or 2 * width
-        looks = fusion != "text"
+        looks = channels is not None
         self.embedding = small_normal_table(vocabulary_size, width)
         self.positions = Positions(width, "learned", longest)
         self.encoder = GridEncoder(width, size, tuple(channels), blocks, "noise") if looks else None
         self.region = nn.Linear(width, answers) if looks else None
-        meets = layers if fusion == "co-attention" else 0
-        self.meetings = nn.ModuleList(CoAttention(width, heads, inner, **made) for _ in range(meets))
+        self.meetings = nn.ModuleList(CoAttention(width, heads, inner, **made) for _ in range(layers))
         self.picture_blocks = nn.ModuleList(
-            Block(width, heads, inner, **made) for _ in range(layers - 1 if looks else 0)
+            Block(width, heads, inner, **made) for _ in range(layers - 1)
         )
         self.text_blocks = nn.ModuleList(Block(width, heads, inner, **made) for _ in range(layers))
-        self.picture_norm = LayerNorm(width) if looks else None
+        self.picture_norm = LayerNorm(width)
         self.text_norm = LayerNorm(width)
-        read = 2 * width if fusion == "concatenated" else width
-        self.answer = nn.Sequential(nn.Linear(read, inner), nn.ReLU(), nn.Linear(inner, answers))
+        self.answer = nn.Sequential(nn.Linear(width, inner), nn.ReLU(), nn.Linear(inner, answers))
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, images: Tensor, tokens: Tensor, lengths: Tensor) -> Answered:
         """Answer.
 
         Args:
-            images: pictures (B, 3, S, S), as :class:`seqcourse.nn.GridEncoder` takes them.
+            images: pictures (B, 3, S, S), as :class:`seqcourse.nn.GridEncoder` takes them, or grids.
             tokens: questions (B, T), <sos> first, padded at the end.
             lengths: of each question, (B,).
         """
-        grid = None if self.encoder is None else self.encoder(images)  # (B, N, D)
+        grid = images if self.encoder is None else self.encoder(images)  # (B, N, D)
         x, y, _ = self._run(grid, tokens, lengths, need_weights=False)
-        first = self.text_norm(y)[:, 0]
-        if grid is None:
-            return Answered(self.answer(first), None)
-        seen = self.picture_norm(x).mean(1)
-        both = torch.cat([seen, first], -1) if self.fusion == "concatenated" else seen * first
-        return Answered(self.answer(both), self.region(grid))
+        seen, first = self.picture_norm(x).mean(1), self.text_norm(y)[:, 0]
+        regions = None if self.region is None else self.region(grid)
+        return Answered(self.answer(seen * first), regions)
 
     def maps(self, images: Tensor, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Weights of the co-attentions: the N places of the picture look at the words, (B, L, H, N, T),
@@ -130,11 +125,12 @@ class TwoStream(nn.Module):
         """
         if self.fusion != "co-attention":
             raise ValueError(f"A model with fusion {self.fusion!r} has no co-attention to show.")
-        *_, found = self._run(self.encoder(images), tokens, lengths, need_weights=True)
+        grid = images if self.encoder is None else self.encoder(images)
+        *_, found = self._run(grid, tokens, lengths, need_weights=True)
         at_words, at_places = zip(*found, strict=True)
         return torch.stack(at_words, 1), torch.stack(at_places, 1)
 
-    def _run(self, x: Tensor | None, tokens: Tensor, lengths: Tensor, need_weights: bool):
+    def _run(self, x: Tensor, tokens: Tensor, lengths: Tensor, need_weights: bool):
         """Both streams to their ends, and the weights of each co-attention."""
         F.check_lengths(lengths, *tokens.shape)
         mask = F.length_mask(lengths, tokens.shape[1])
@@ -142,10 +138,36 @@ class TwoStream(nn.Module):
         found = []
         for number, text_block in enumerate(self.text_blocks):
             y, _ = text_block(y, mask)
-            if x is not None and number:
+            if number:
                 x, _ = self.picture_blocks[number - 1](x)
-            if self.fusion == "co-attention":
-                meeting = self.meetings[number]
-                x, y, weights = meeting(x, y, y_mask=mask, need_weights=need_weights)
-                found.append(weights)
+            x, y, weights = self.meetings[number](
+                x, y, y_mask=mask, meet=self.fusion == "co-attention", need_weights=need_weights
+            )
+            found.append(weights)
         return x, y, found
+
+
+class GridNamer(nn.Module):
+    """Names the thing at each place of a picture's grid: for us what a detector is for ViLBERT.
+
+    Args:
+        answers: A, names of things among them.
+        width, size, channels, blocks: of its :class:`seqcourse.nn.GridEncoder`.
+    """
+
+    def __init__(
+        self,
+        answers: int,
+        *,
+        width: int = 64,
+        size: int = 64,
+        channels: Sequence[int] = (32, 64, 96),
+        blocks: int = 1,
+    ) -> None:
+        super().__init__()
+        self.encoder = GridEncoder(width, size, tuple(channels), blocks, "noise")
+        self.region = nn.Linear(width, answers)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Pictures (B, 3, S, S) to grids of vectors (B, N, D)."""
+        return self.encoder(images)

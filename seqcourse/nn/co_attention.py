@@ -67,6 +67,7 @@ class CoAttention(nn.Module):
         x_mask: Tensor | None = None,
         y_mask: Tensor | None = None,
         *,
+        meet: bool = True,
         need_weights: bool = False,
     ) -> tuple[Tensor, Tensor, tuple[Tensor | None, Tensor | None]]:
         """One layer.
@@ -76,16 +77,20 @@ class CoAttention(nn.Module):
             y: the other stream, (B, M, D), for instance the words of a question.
             x_mask: boolean, (B, N), True = a real vector, the other stream may attend to it.
             y_mask: the same for y, (B, M).
+            meet: False for a baseline of equal size: each stream takes keys and values from itself.
             need_weights: return the weights too.
 
         Returns:
             x (B, N, D), y (B, M, D), and the weights of both directions: x looks at y (B, H, N, M), y
-            looks at x (B, H, M, N), or None and None.
+            looks at x (B, H, M, N), or None and None. Without meeting x looks at x and y at y.
         """
         pre = self.norm == "pre"
         left, right = (self.x_norm(x), self.y_norm(y)) if pre else (x, y)
-        to_x, x_weights = self.x_attention(left, right, y_mask, need_weights=need_weights)
-        to_y, y_weights = self.y_attention(right, left, x_mask, need_weights=need_weights)
+        x_reads, y_reads = (right, y_mask), (left, x_mask)
+        if not meet:
+            x_reads, y_reads = y_reads, x_reads
+        to_x, x_weights = self.x_attention(left, *x_reads, need_weights=need_weights)
+        to_y, y_weights = self.y_attention(right, *y_reads, need_weights=need_weights)
         x, y = x + self.dropout(to_x), y + self.dropout(to_y)
         if pre:
             x = x + self.dropout(self.x_mlp(self.x_mlp_norm(x)))

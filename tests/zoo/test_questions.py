@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy
 
 from seqcourse import data, models, train, zoo
 from seqcourse.errors import CourseError
-from seqcourse.zoo.tasks import clothes, questions
+from seqcourse.zoo.tasks import clothes, compared, questions
 
 RECIPE = zoo.Recipe(
     name="some-questions",
@@ -177,16 +177,29 @@ def test_the_convolutions_are_ahead_and_the_distance_shrinks():
     assert min(vit["measured"]["accuracy"], cnn["measured"]["accuracy"]) > 0.75
 
 
-def test_two_streams_answer_what_the_baselines_cannot():
-    names = ("questions", "questions-concatenated", "questions-text")
-    two, side_by_side, text = (zoo.figures(name)["measured"] for name in names)
-    for kind, bar in (("how many", 0.8), ("what colour", 0.95), ("what is where", 0.75)):
-        found = two["kinds"][kind]
-        assert found["accuracy"] > bar
-        assert found["accuracy"] > max(found["commonest"], text["kinds"][kind]["accuracy"]) + 0.2
-    for kind, ahead in (("how many", 0.1), ("what is where", 0.25)):
-        assert two["kinds"][kind]["accuracy"] > side_by_side["kinds"][kind]["accuracy"] + ahead
-    assert two["open colours"]["accuracy"] > text["open colours"]["accuracy"] + 0.4
+def test_streams_that_meet_answer_more_than_equally_large_ones_apart():
+    stored = zoo.figures("questions-compared")["measured"]
+    ways = stored["compared"]
+    assert len({way["parameters"] for way in ways.values()}) == 1
+    assert stored["named"] > 0.8
+    for kind in ("how many", "what is where"):
+        found = {way: told["runs"][0]["kinds"][kind] for way, told in ways.items()}
+        meet, apart, text = (found[way] for way in compared.WAYS)
+        assert meet["accuracy"] > apart["accuracy"] > text["accuracy"]
+        assert stored["ahead"][kind]["low"] > 0
+        gain = meet["accuracy"] - apart["accuracy"]
+        assert stored["ahead"][kind]["mean"] == pytest.approx(gain, abs=1e-6)
+
+
+def test_an_advantage_comes_with_an_interval_over_scenes(monkeypatch):
+    monkeypatch.setitem(questions.HELD_OUT, "test", 60)
+    asked = [question for about in questions.scenes("test", 60).asked for question in about]
+    more = numpy.array([1.0 if question.kind == "how many" else 0.0 for question in asked])
+    found = compared.ahead_by_kind(more, draws=50)
+    assert found["how many"] == {"mean": 1, "low": 1, "high": 1}
+    assert found["what colour"] == {"mean": 0, "low": 0, "high": 0}
+    noisy = compared.ahead_by_kind(more * numpy.random.default_rng(0).random(len(more)), draws=200)
+    assert noisy["how many"]["low"] < noisy["how many"]["mean"] < noisy["how many"]["high"]
 
 
 def test_a_stored_model_answers_about_a_new_scene():

@@ -7,6 +7,7 @@ from seqcourse.zoo.recipes import Recipe
 from seqcourse.zoo.system import Task
 from seqcourse.zoo.tasks.captions import Caption, CaptionTask
 from seqcourse.zoo.tasks.clothes import ClothesTask
+from seqcourse.zoo.tasks.compared import ComparedTask
 from seqcourse.zoo.tasks.language import CharacterTask, SubwordTask, WordTask
 from seqcourse.zoo.tasks.masked import MaskedTask
 from seqcourse.zoo.tasks.pairs import (
@@ -34,6 +35,7 @@ TASKS: dict[str, type[Task]] = {
     "photographs": PhotographTask,
     "clothes": ClothesTask,
     "questions": QuestionTask,
+    "compared questions": ComparedTask,
 }
 
 

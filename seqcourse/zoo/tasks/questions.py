@@ -42,8 +42,15 @@ class QuestionTask(Task):
         answers = dict.fromkeys([*NUMBERS, *colours, *(kind.name for kind in known)])
         return Vocabulary(list(asked)), Vocabulary(list(answers))
 
-    def batches(self, source: Vocabulary, target: Vocabulary, split: str = "train") -> QuestionBatches:
-        """For training one question about each scene; of the held-out splits all questions."""
+    def batches(
+        self,
+        source: Vocabulary,
+        target: Vocabulary,
+        split: str = "train",
+        grids: Tensor | None = None,
+    ) -> QuestionBatches:
+        """For training one question about each scene; of the held-out splits all questions. ``grids``
+        stand in for the pictures."""
         count = self.recipe.options["scenes"] if split == "train" else HELD_OUT[split]
         found = scenes(split, count)
         ids = [[encode(question, source, target) for question in about] for about in found.asked]
@@ -52,7 +59,8 @@ class QuestionTask(Task):
             regions[number] = [target.id(name) if name else 0 for name in names]
         train = split == "train"
         size = self.recipe.batch_size if train else 256
-        return QuestionBatches(found.pictures, regions, ids, size, shuffle=train, seed=self.recipe.seed)
+        seen = found.pictures if grids is None else grids
+        return QuestionBatches(seen, regions, ids, size, shuffle=train, seed=self.recipe.seed)
 
     def prepare(
         self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None
@@ -60,11 +68,9 @@ class QuestionTask(Task):
         """First train the picture's encoder to name the thing at each place of its grid.
 
         So the picture's stream starts from recognised things, like the regions of a detector in the
-        paper. A model without a picture is not changed.
+        paper.
         """
         first = self.recipe.options["first"]
-        if model.encoder is None:
-            return
         training = replace(self.recipe.training, epochs=first, max_steps=short)
         Trainer(model, region_loss, training).fit(self.batches(source, target))
 
@@ -192,15 +198,15 @@ class Answer:
         text: the likeliest answer.
         best: the likeliest answers with their probabilities, best first.
         words: what the model read, <sos> first.
-        at_words: how the picture's places look at the words, (L, H, N, T), or None.
-        at_places: how the words look at the picture's places, (L, H, T, N), or None.
+        at_words: how the picture's places look at the words, (L, H, N, T).
+        at_places: how the words look at the picture's places, (L, H, T, N).
     """
 
     text: str
     best: list[tuple[str, float]]
     words: list[str]
-    at_words: Tensor | None
-    at_places: Tensor | None
+    at_words: Tensor
+    at_places: Tensor
 
 
 def answer(system: System, picture: numpy.ndarray, question: str, count: int = 5) -> Answer:
@@ -227,11 +233,9 @@ def answer(system: System, picture: numpy.ndarray, question: str, count: int = 5
     images = data.to_tensor(numpy.asarray(picture)[None]).to(system.device)
     tokens = torch.tensor([ids], device=system.device)
     lengths = torch.tensor([len(ids)], device=system.device)
-    maps: tuple[Any, Any] = (None, None)
     with torch.inference_mode():
         chances = system.model(images, tokens, lengths).answers[0].float().softmax(-1).cpu()
-        if system.model.fusion == "co-attention":
-            maps = tuple(part[0].cpu() for part in system.model.maps(images, tokens, lengths))
+        maps = tuple(part[0].cpu() for part in system.model.maps(images, tokens, lengths))
     top = chances.topk(count)
     best = [
         (system.target.tokens[i], share)

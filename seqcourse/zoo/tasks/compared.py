@@ -1,0 +1,135 @@
+"""Three ways to answer questions about scenes, of equal size, on the grids of one frozen network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor, nn
+
+from seqcourse.data import Question, QuestionBatches, Vocabulary
+from seqcourse.data.questions import QUESTION_KINDS
+from seqcourse.models import TwoStream
+from seqcourse.settings import seed_everything
+from seqcourse.train import Trainer, answer_loss, region_loss
+from seqcourse.zoo.system import System, mean_over
+from seqcourse.zoo.tasks.questions import HELD_OUT, QuestionTask, by_kind, scenes
+
+#: Who reads what: each stream the other; each stream only itself; the same with the picture hidden.
+WAYS = ("co-attention", "apart", "text")
+
+
+class ComparedTask(QuestionTask):
+    """Train a :class:`models.GridNamer` to name the things on a scene's grid. Then, as ViLBERT does with
+    its detector, freeze it, and compare on its grids three ways to answer questions.
+
+    All of them are a :class:`models.TwoStream` with the same parameters, the same product at the end,
+    the same training and the same number of seeds; each keeps its best epoch on the validation scenes.
+    """
+
+    vocabulary_sizes = 1
+
+    def prepare(
+        self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None
+    ) -> None:
+        """Nothing: naming things is the training itself."""
+
+    def loss(self) -> Callable:
+        """Cross-entropy of the thing at each place."""
+        return region_loss
+
+    def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
+        """A function from a model to its mean loss per place on the validation scenes."""
+        batches = self.batches(source, target, "valid")
+        return mean_over(list(batches), region_loss, lambda batch: len(batch.labels))
+
+    def measure(self, system: System) -> dict[str, Any]:
+        """The share of places with a thing that are named rightly, on the test scenes; for each way to
+        answer its parameters and, for each seed, the figures of :func:`by_kind`; and how many more
+        questions of each kind streams that meet answer, with an interval of 95 %."""
+        grids = {split: self._grids(system, split) for split in ("train", "valid", "test")}
+        things = [
+            [system.target.id(name) if name else 0 for name in names]
+            for names in scenes("test", HELD_OUT["test"]).grids
+        ]
+        regions = torch.tensor(things)
+        with torch.inference_mode():
+            named = system.model.region(grids["test"].to(system.device)).argmax(-1).cpu()
+        share = (named == regions)[regions > 0].float().mean().item()
+        found, right = {}, {}
+        for way in WAYS:
+            found[way], right[way] = self._runs(system, way, grids)
+        ahead = ahead_by_kind(right["co-attention"] - right["apart"])
+        return {"named": share, "compared": found, "ahead": ahead}
+
+    def _grids(self, system: System, split: str) -> Tensor:
+        """What the trained network makes of the pictures of a split, (N, places, D)."""
+        count = self.recipe.options["scenes"] if split == "train" else HELD_OUT[split]
+        images = torch.from_numpy(scenes(split, count).pictures).permute(0, 3, 1, 2)
+        with torch.inference_mode():
+            parts = [system.model(part.to(system.device)).cpu() for part in images.split(250)]
+        return torch.cat(parts).clone()
+
+    def _runs(
+        self, system: System, way: str, grids: dict[str, Tensor]
+    ) -> tuple[dict[str, Any], numpy.ndarray]:
+        """One way to answer, with every seed: figures, and for each question how often it was right."""
+        options, runs, right = self.recipe.options, [], []
+        if way == "text":  # all places alike: one of them has the same mean
+            grids = {split: torch.zeros_like(grid[:, :1]) for split, grid in grids.items()}
+        for seed in options["seeds"]:
+            seed_everything(seed)
+            sizes = (len(system.source), len(system.target))
+            fusion = "apart" if way == "text" else way
+            model = TwoStream(*sizes, channels=None, fusion=fusion, **options["sizes"])
+            task = QuestionTask(replace(self.recipe, seed=seed))
+            batches = {
+                split: task.batches(system.source, system.target, split, grid)
+                for split, grid in grids.items()
+            }
+            training = replace(
+                self.recipe.training, epochs=options["epochs"], patience=options["patience"]
+            )
+            valid = mean_over(batches["valid"], answer_loss, lambda batch: len(batch.labels))
+            history = Trainer(model, answer_loss, training).fit(batches["train"], validate=valid)
+            right.append(_answered(model, batches["test"]))
+            runs.append({"seed": seed, "valid_loss": history.valid, **by_kind(_asked(), right[-1])})
+            print(f"{way}, seed {seed}: {runs[-1]['accuracy']:.3f} right, {history.valid}", flush=True)
+        size = sum(p.numel() for p in model.parameters())
+        return {"parameters": size, "runs": runs}, numpy.mean(right, axis=0)
+
+
+def ahead_by_kind(more: numpy.ndarray, draws: int = 2000) -> dict[str, dict[str, float]]:
+    """The mean of ``more``, a number for each question of the test scenes, by kind of question, with its
+    interval of 95 % when the scenes are drawn anew (bootstrap)."""
+    about = scenes("test", HELD_OUT["test"]).asked
+    scene = numpy.repeat(numpy.arange(len(about)), [len(questions) for questions in about])
+    drawn = numpy.random.default_rng(0).integers(len(about), size=(draws, len(about)))
+    found = {}
+    for kind in QUESTION_KINDS:
+        these = numpy.array([question.kind == kind for question in _asked()])
+        count = numpy.bincount(scene[these], minlength=len(about))
+        total = numpy.bincount(scene[these], more[these], minlength=len(about))
+        means = total[drawn].sum(1) / count[drawn].sum(1)
+        low, high = numpy.quantile(means, [0.025, 0.975])
+        found[kind] = {"mean": float(total.sum() / count.sum()), "low": float(low), "high": float(high)}
+    return found
+
+
+def _asked() -> list[Question]:
+    """All questions about the test scenes."""
+    return [question for about in scenes("test", HELD_OUT["test"]).asked for question in about]
+
+
+def _answered(model: nn.Module, batches: QuestionBatches) -> list[bool]:
+    """For each question of the test scenes whether a model answers it rightly."""
+    model.eval()
+    to, right = next(model.parameters()).device, []
+    with torch.inference_mode():
+        for batch in batches:
+            batch = batch.to(to)
+            right += (model(*batch.inputs).answers.argmax(-1) == batch.labels).tolist()
+    return right
