@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING
@@ -84,6 +84,25 @@ class Scene:
     references_es: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Style:
+    """What scenes are like.
+
+    patterns: how many things of each kind -> in how many of a hundred scenes; sides: how many things ->
+    their longer side, from and to, as a share of the scene's; ground: the generator and a size to a
+    picture (size, size, 3) of type uint8, or None for those drawn by code; finish: the last change of the
+    painted picture.
+    """
+
+    patterns: Mapping[tuple[int, ...], int] = field(default_factory=lambda: _PATTERNS)
+    sides: Mapping[int, tuple[float, float]] = field(default_factory=lambda: _SIDES)
+    ground: Callable[[random.Random, int], numpy.ndarray] | None = None
+    finish: Callable[[random.Random, Image.Image], Image.Image] | None = None
+
+
+DRAWN = Style()  # clean things on grounds drawn by code
+
+
 @cache
 def pair_split(first: str, second: str) -> str:
     """The split that a pair of names belongs to; two things of the same name are always in "train".
@@ -96,13 +115,14 @@ def pair_split(first: str, second: str) -> str:
     return "test" if fraction < 0.10 else "valid" if fraction < 0.15 else "train"
 
 
-def compose(number: int, split: str = "train", size: int = 64) -> Scene:
+def compose(number: int, split: str = "train", size: int = 64, style: Style = DRAWN) -> Scene:
     """Make scene ``number`` of a split; the same number makes the same scene on every machine.
 
     Args:
         number: 0, 1, 2, ...
         split: "train", "valid", "test" or "unseen".
         size: side of the picture in pixels.
+        style: how many things, how large, on what ground.
 
     Raises:
         CourseError: no such split; a number below 0; a picture too small to show four things.
@@ -113,13 +133,13 @@ def compose(number: int, split: str = "train", size: int = 64) -> Scene:
     if size < SMALLEST:
         raise CourseError(f"A scene has {SMALLEST} pixels a side or more, not {size}.")
     rng = random.Random(f"{split} scene {number}")
-    pattern = _pattern(rng, split)
+    pattern = _pattern(rng, split, style.patterns)
     groups = [*zip(_choose(rng, split, len(pattern)), pattern, strict=True)]
     rng.shuffle(groups)
     shown = [rng.choice(_pictures()[kind]) for kind, count in groups for _ in range(count)]
     arrangement = _draw(rng, _ARRANGEMENTS) if pattern == (1, 1) else ""
-    boxes = _arrange(rng, [_image(each).size for each in shown], size, arrangement)
-    image = _paint(rng, shown, boxes, size)
+    boxes = _arrange(rng, [_image(each).size for each in shown], size, arrangement, style.sides)
+    image = _paint(rng, shown, boxes, size, style)
     things = tuple(
         Thing(each.kind.name, each.kind.name_es, each.kind.colour, box)
         for each, box in zip(shown, boxes, strict=True)
@@ -179,13 +199,13 @@ def _image(picture: Picture) -> Image.Image:
     return _IMAGES[picture.file]
 
 
-def _draw(rng: random.Random, shares: dict) -> object:
+def _draw(rng: random.Random, shares: Mapping) -> object:
     return rng.choices(list(shares), list(shares.values()))[0]
 
 
-def _pattern(rng: random.Random, split: str) -> tuple[int, ...]:
+def _pattern(rng: random.Random, split: str, patterns: Mapping) -> tuple[int, ...]:
     while True:
-        pattern = list(_draw(rng, _PATTERNS))
+        pattern = list(_draw(rng, patterns))
         rng.shuffle(pattern)
         if len(pattern) > 1 or split in ("train", "unseen"):  # a single kind has no pair
             return tuple(pattern)
@@ -211,16 +231,20 @@ def _captions(groups: Sequence[grammar.Group], found: Sequence[str]) -> list[tup
 
 
 def _arrange(
-    rng: random.Random, shapes: Sequence[tuple[int, int]], size: int, arrangement: str
+    rng: random.Random,
+    shapes: Sequence[tuple[int, int]],
+    size: int,
+    arrangement: str,
+    sides: Mapping[int, tuple[float, float]],
 ) -> list[Box]:
     """Boxes with the shapes' proportions that fit the picture and the arrangement."""
-    low, high = _SIDES[len(shapes)]
+    low, high = sides[len(shapes)]
     for attempt in range(_TRIES):
         smaller = 1 - 0.4 * attempt / _TRIES
-        sides = [smaller * rng.uniform(low, high) * size * _long(shape) for shape in shapes]
+        longer = [smaller * rng.uniform(low, high) * size * _long(shape) for shape in shapes]
         fitted = [
             tuple(min(size, max(4, round(length * side))) for length in shape)
-            for shape, side in zip(shapes, sides, strict=True)
+            for shape, side in zip(shapes, longer, strict=True)
         ]
         boxes = []
         for width, height in fitted:
@@ -278,15 +302,15 @@ def _fits(boxes: Sequence[Box], size: int, arrangement: str) -> bool:
 
 
 def _paint(
-    rng: random.Random, shown: Sequence[Picture], boxes: Sequence[Box], size: int
+    rng: random.Random, shown: Sequence[Picture], boxes: Sequence[Box], size: int, style: Style
 ) -> numpy.ndarray:
     from PIL import Image
 
-    canvas = Image.fromarray(backgrounds.background(rng, size))
+    canvas = Image.fromarray((style.ground or backgrounds.background)(rng, size))
     for picture, (x0, y0, x1, y1) in zip(shown, boxes, strict=True):
         image = _image(picture)
         if rng.random() < 0.5:
             image = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
         image = image.resize((x1 - x0, y1 - y0), Image.Resampling.BILINEAR)
         canvas.paste(image, (x0, y0), image)
-    return numpy.array(canvas)
+    return numpy.array(style.finish(rng, canvas) if style.finish else canvas)

@@ -4,6 +4,7 @@
     python -m seqcourse.data.build cmudict --source FOLDER   (cmudict.dict, LICENSE)
     python -m seqcourse.data.build alice   --source FOLDER   (carroll-alice.txt)
     python -m seqcourse.data.build children --source FOLDER  (bryant-stories.txt and two more)
+    python -m seqcourse.data.build familiar --source FOLDER  (gcompris-qt-data, mate-backgrounds)
     python -m seqcourse.data.build fashion --source FOLDER   (the four files of Fashion-MNIST)
     python -m seqcourse.data.build photographs --source FOLDER  (the folder of Tux Paint's stamps)
     python -m seqcourse.data.build pictures --source FOLDER  (the folder of Tux Paint's stamps)
@@ -25,6 +26,7 @@ from seqcourse.data.build import (
     children,
     cmudict,
     digits,
+    familiar,
     fashion,
     photographs,
     pictures,
@@ -34,7 +36,7 @@ from seqcourse.data.build import (
 from seqcourse.data.readers import FILES
 from seqcourse.errors import CourseError
 
-_SETS = (tatoeba, cmudict, alice, children, fashion, photographs, pictures, digits, prompts)
+_SETS = (tatoeba, cmudict, alice, children, familiar, fashion, photographs, pictures, digits, prompts)
 BUILDERS = {module.__name__.rpartition(".")[2]: module.build for module in _SETS}
 
 
