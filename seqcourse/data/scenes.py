@@ -90,7 +90,7 @@ class Style:
 
     patterns: how many things of each kind -> in how many of a hundred scenes; sides: how many things ->
     their longer side, from and to, as a share of the scene's; ground: the generator and a size to a
-    picture (size, size, 3) of type uint8, or None for those drawn by code; finish: the last change of the
+    picture (size, size, 3) of type uint8, or None for those drawn by code; finish: changes the
     painted picture.
     """
 
