@@ -77,15 +77,16 @@ def write(
     systems = {name: zoo.load(name) for name in models}
 
     def run(text: str) -> Shown:
-        found = {
-            name: system.generate(text, length, 0.8)[len(text) :] for name, system in systems.items()
-        }
-        parts = [
-            f'<section><p class="sq-note">{html.escape(models[name])}</p>'
-            f'<p class="sq-text"><strong>{html.escape(text)}</strong>{html.escape(more)}</p></section>'
-            for name, more in found.items()
-        ]
-        return Shown("".join(parts), "; ".join(found.values()))
+        parts, said = [], []
+        for name, system in systems.items():
+            begun = len(system.text(system.tokens(text)))
+            said.append(system.generate(text, length, 0.8)[begun:])
+            parts.append(
+                f'<section><p class="sq-note">{html.escape(models[name])}</p>'
+                f'<p class="sq-text"><strong>{html.escape(text)}</strong>{html.escape(said[-1])}</p>'
+                f"</section>"
+            )
+        return Shown("".join(parts), "; ".join(said))
 
     if has_widgets():
         return viz.type_in(run, label, examples)
