@@ -234,3 +234,15 @@ def test_polls_tell_why(visit, name):
         assert not reason.is_visible()
         options.nth(place).locator("summary").click()
         assert reason.is_visible()
+
+
+def test_a_model_runs_in_a_page_from_the_folder(site, chrome):
+    """Without a server: what a reader sees who unpacks the site and opens a chapter."""
+    context = chrome.new_context(offline=True)
+    page = context.new_page()
+    page.goto((site / "book" / "02_encoder_decoder.html").as_uri())
+    live = page.locator("[data-live]")
+    live.get_by_role("combobox").fill("the red house is big")
+    live.get_by_role("button", name="Run").click()
+    live.get_by_text("la casa rojo es grande.").first.wait_for(timeout=120_000)
+    context.close()
