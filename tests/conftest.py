@@ -21,6 +21,7 @@ LONG = (
     "attacks/test_attacks.py",
     "grading/test_honest.py",
     "grading/test_grade_run.py",
+    "live/test_translate.py",
     "grading/test_confine_kernel.py",
     "notebooks/test_student_versions.py",
     "grading/test_confine_limits.py",
