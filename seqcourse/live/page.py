@@ -10,11 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqcourse.errors import CourseError
-from seqcourse.tokens import MASK
+from seqcourse.tokens import MASK, SOS
 
 if TYPE_CHECKING:
     from seqcourse.viz.html import Shown
 
+# The kinds of `models.Maps`: what a reader calls them, and the names of their parameters.
+_ATTENTIONS = {"cross": "Decoder, source", "decoder": "Decoder, own words", "encoder": "Encoder"}
+_NAMES = {
+    "cross": "decoder.{}.cross_attention",
+    "decoder": "decoder.{}.self_attention",
+    "encoder": "encoder.{}.self_attention",
+}
 RUNTIME = Path(__file__).parent / "runtime"
 
 
@@ -47,6 +54,60 @@ def translate(models: Mapping[str, str], label: str, examples: Sequence[str], be
     if has_widgets():
         return viz.type_in(lambda text: Shown(_style() + run(text).body, text), label, examples)
     return _part_of_a_page("translate", models, label, examples, run(examples[0]), width=beam)
+
+
+def heads(model: str, label: str, examples: Sequence[str]) -> Any:
+    """Every head of a Transformer translator on a sentence; a click switches a head off.
+
+    Make the call the last line of its cell. With a kernel the maps are shown, but not switched.
+
+    Args:
+        model: a translator of the zoo that is a Transformer.
+        label: what to type.
+        examples: sentences; the first one's maps are in the page.
+
+    Raises:
+        CourseError: if there is no label or example.
+    """
+    from seqcourse import viz, zoo
+    from seqcourse.viz.html import Shown, has_widgets
+
+    _check({model: model}, label, examples)
+    system = zoo.load(model)
+
+    def run(text: str) -> Shown:
+        found = system.translate([text])[0]
+        return Shown(f"<p>{html.escape(found.text)}</p>{_all_heads(system, found)}", found.text)
+
+    if has_widgets():
+        return viz.type_in(lambda text: Shown(_style() + run(text).body, text), label, examples)
+    return _part_of_a_page("heads", {model: model}, label, examples, run(examples[0]))
+
+
+def _all_heads(system: Any, found: Any) -> str:
+    """A row of small maps for each attention; the same as the view in runtime/views.js makes."""
+    import torch
+
+    from seqcourse import data
+
+    ids, lengths = data.pad([system.source.encode(found.source)])
+    written = torch.tensor([[SOS, *system.target.encode(found.target, eos=False)[:-1]]])
+    with torch.inference_mode():
+        maps = system.model.maps(*(x.to(system.device) for x in (ids, lengths, written)))
+    rows = ""
+    for kind, title in _ATTENTIONS.items():
+        for layer, in_layer in enumerate(getattr(maps, kind)[0].cpu(), start=1):
+            buttons = ""
+            for head, weights in enumerate(in_layer, start=1):
+                cells = "".join(f'<i style="--w:{w:.2f}"></i>' for w in weights.flatten().tolist())
+                name = f"{_NAMES[kind].format(layer - 1)}.{head - 1}"
+                buttons += (
+                    f'<button type="button" data-head="{name}" aria-pressed="true" disabled '
+                    f'aria-label="{title}, layer {layer}, head {head}, on"><span class="sq-small" '
+                    f'style="--n:{weights.shape[1]}" aria-hidden="true">{cells}</span></button>'
+                )
+            rows += f"<span>{title}, layer {layer}</span><span>{buttons}</span>"
+    return f'<div class="sq-heads">{rows}</div>'
 
 
 def write(

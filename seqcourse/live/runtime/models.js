@@ -58,7 +58,9 @@ seqlive.part(function (live) {
     const numbers = Array.from({ length: layers }, (_, l) => l);
     const read = (table, ids, first) =>
       addPositions(embed(table, ids, Math.sqrt(width)), ids.length, width, first);
+    const off = new Set(); // heads that are left out
     return {
+      off,
       encode(ids) {
         const n = ids.length;
         let x = read(P.source_embedding, ids, 0);
@@ -66,7 +68,7 @@ seqlive.part(function (live) {
           const block = `encoder.${l}`, name = block + ".self_attention";
           const z = layerNorm(P, block + ".self_norm", x, n);
           const kv = [project(P, name, z, n, width, 1), project(P, name, z, n, width, 2), n];
-          const found = attention(P, name, x, z, n, kv, width, heads);
+          const found = attention(P, name, x, z, n, kv, width, heads, off);
           x = think(P, block, found.x, n, relu);
           return found.maps;
         });
@@ -83,9 +85,9 @@ seqlive.part(function (live) {
         const own = [], cross = [];
         const state = past.map(function (before, l) {
           const block = `decoder.${l}`, name = block + ".cross_attention";
-          const look = lookBack(P, block, x, before, width, heads);
+          const look = lookBack(P, block, x, before, width, heads, off);
           const z = layerNorm(P, block + ".cross_norm", look.x, 1);
-          const found = attention(P, name, look.x, z, 1, memory.keys[l], width, heads);
+          const found = attention(P, name, look.x, z, 1, memory.keys[l], width, heads, off);
           own.push(look.maps);
           cross.push(found.maps);
           x = think(P, block, found.x, 1, relu);

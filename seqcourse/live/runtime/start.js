@@ -67,6 +67,16 @@
     form.addEventListener("input", function ({ target }) {
       if (target.type === "range") target.nextElementSibling.value = target.value;
     });
+    // A head of a Transformer: switched off, on again, and the figure answers anew.
+    root.off = new Set();
+    root.querySelectorAll("[data-head]").forEach((button) => (button.disabled = false));
+    root.addEventListener("click", function (event) {
+      const button = event.target.closest("[data-head]");
+      if (!button) return;
+      root.text = form.elements.text.value;
+      if (!root.off.delete(button.dataset.head)) root.off.add(button.dataset.head);
+      form.requestSubmit();
+    });
     form.addEventListener("submit", function (event) {
       event.preventDefault();
       answer(root, form);

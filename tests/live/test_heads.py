@@ -1,0 +1,109 @@
+"""All heads of a Transformer in the page: their maps are PyTorch's, and a head can be switched off."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+import torch
+
+from seqcourse import data, zoo
+from seqcourse.tokens import SOS
+
+from .conftest import EXAMPLES, LABEL
+
+pytestmark = pytest.mark.browser
+NAME = "en-es-transformer"
+SENTENCES = ["the red house is big", "She was wearing a black hat.", "no"]
+ASK = (
+    """([text, options]) => seqlive.send("translate", { name: "en-es-transformer", text, ...options })"""
+)
+
+
+@pytest.fixture
+def page(opened, over_http):
+    page = opened(over_http.replace("index", "heads"))
+    answer(page, page.get_by_role("button", name="Run").click)
+    return page
+
+
+def answer(page, act) -> str:
+    """What the line below the box says after an act."""
+    said = page.locator("p[role=status]")
+    before = said.text_content()
+    act()
+    page.wait_for_function(
+        "before => { const said = document.querySelector('p[role=status]').textContent;"
+        " return said !== before && !said.startsWith('Loading') }",
+        arg=before,
+    )
+    return said.text_content()
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_every_map_is_pytorchs(page, text):
+    system = zoo.load(NAME)
+    found = page.evaluate(ASK, [text, {"maps": True}])
+    ids, lengths = data.pad([system.source.encode(found["source"])])
+    written = torch.tensor([[SOS, *system.target.encode(found["target"], eos=False)[:-1]]])
+    with torch.inference_mode():
+        maps = system.model.maps(ids, lengths, written)
+    for kind, name in [
+        ("encoder", "encoder.{}.self"),
+        ("decoder", "decoder.{}.self"),
+        ("cross", "decoder.{}.cross"),
+    ]:
+        for layer, heads in enumerate(getattr(maps, kind)[0]):
+            mine = found["maps"][f"{name.format(layer)}_attention"]
+            for head, theirs in enumerate(heads.numpy()):
+                for row, weights in zip(mine[head], theirs, strict=True):
+                    numpy.testing.assert_allclose(row, weights[: len(row)], atol=1e-5)
+                    assert not weights[len(row) :].any()
+
+
+@pytest.mark.parametrize("head", ["encoder.0.self_attention.1", "decoder.1.cross_attention.0"])
+def test_without_a_head_it_says_what_pytorch_says_without_its_output(page, head):
+    system = zoo.load(NAME)
+    stack, layer, attention, number = head.split(".")
+    out = getattr(getattr(system.model, stack)[int(layer)], attention).out.weight
+    size = out.shape[1] // 4
+    kept = out.detach().clone()
+    try:
+        with torch.no_grad():
+            out[:, int(number) * size : (int(number) + 1) * size] = 0
+        for text in SENTENCES:
+            found, theirs = page.evaluate(ASK, [text, {"off": [head]}]), system.translate([text])[0]
+            assert found["text"] == theirs.text and found["score"] == pytest.approx(
+                theirs.score, abs=1e-4
+            )
+    finally:
+        with torch.no_grad():
+            out.copy_(kept)
+    assert page.evaluate(ASK, [SENTENCES[0], {}])["text"] == system.translate(SENTENCES[:1])[0].text
+
+
+def test_the_maps_that_came_with_the_page_are_what_the_page_makes(opened, over_http):
+    page = opened(over_http.replace("index", "heads"))
+    came = page.locator(".sq-live").inner_html()
+    answer(page, page.get_by_role("button", name="Run").click)
+    made = page.locator(".sq-live").inner_html()
+    names = "node => [...node.querySelectorAll('button')].map(b => [b.dataset.head, b.ariaLabel])"
+    assert came.count("<i ") == made.count("<i ") > 500
+    assert page.locator(".sq-live").evaluate(names)[0] == [
+        "decoder.0.cross_attention.0",
+        "Decoder, source, layer 1, head 1, on",
+    ]
+
+
+def test_a_reader_switches_heads_off_and_on_with_the_keyboard(page):
+    head = page.get_by_role("button", name="Decoder, source, layer 2, head 1, on")
+    assert head.get_attribute("aria-pressed") == "true"
+    head.focus()
+    said = answer(page, lambda: page.keyboard.press("Space"))
+    assert "Without one head: " in said
+    head = page.get_by_role("button", name="Decoder, source, layer 2, head 1, on")
+    assert head.get_attribute("aria-pressed") == "false"
+    assert head.evaluate("node => node === document.activeElement")
+    assert "Click a head" in answer(page, lambda: page.keyboard.press("Space"))
+    page.get_by_role("combobox", name=LABEL).fill(SENTENCES[0])
+    assert "la casa roja es grande." in answer(page, lambda: page.keyboard.press("Enter"))
+    assert EXAMPLES[0] not in page.locator(".sq-live").text_content()
