@@ -13,6 +13,6 @@ puts both into a site). The folder `runtime` holds the JavaScript: `start` is wh
 starts of their own text; `views` show the answers.
 """
 
-from seqcourse.live.page import fill, heads, translate, write
+from seqcourse.live.page import fill, heads, translate, tree, write
 
-__all__ = ["fill", "heads", "translate", "write"]
+__all__ = ["fill", "heads", "translate", "tree", "write"]

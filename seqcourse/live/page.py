@@ -110,6 +110,65 @@ def _all_heads(system: Any, found: Any) -> str:
     return f'<div class="sq-heads">{rows}</div>'
 
 
+def tree(model: str, label: str, examples: Sequence[str], beam: int = 3) -> Any:
+    """A beam search as a tree, with its width and its length normalisation to choose.
+
+    Make the call the last line of its cell. With a kernel the width is fixed.
+
+    Args:
+        model: a translator of the zoo.
+        label: what to type.
+        examples: sentences; the first one's tree is in the page.
+        beam: beam width.
+
+    Raises:
+        CourseError: if there is no label or example.
+    """
+    from seqcourse import decode, viz, zoo
+    from seqcourse.viz.html import Shown, has_widgets
+    from seqcourse.zoo.system import NO_OUTPUT
+
+    _check({model: model}, label, examples)
+    system = zoo.load(model)
+
+    def run(text: str) -> Shown:
+        trace: list[list[Any]] = []
+        (source,) = system.sources([text])
+        limit = 2 * len(source) + 10
+        memory = system.encode([source])
+        ((best, *_),) = decode.beam_search(
+            system.model, memory, beam, max_len=limit, forbid=NO_OUTPUT, trace=trace
+        )
+        said = system.text(system.target.decode(best.tokens))
+        grown = _branch(system.target.tokens, trace, 0, None)
+        return Shown(f'<p>{html.escape(said)}</p><div class="sq-scroll sq-tree">{grown}</div>', said)
+
+    if has_widgets():
+        return viz.type_in(lambda text: Shown(_style() + run(text).body, text), label, examples)
+    controls = _range("Width", "width", 1, 6, 1, beam) + _range("Length penalty", "alpha", 0, 2, 0.25, 1)
+    return _part_of_a_page("tree", {model: model}, label, examples, run(examples[0]), controls)
+
+
+def _branch(tokens: Sequence[str], trace: Sequence[Sequence[Any]], step: int, parent: int | None) -> str:
+    """The nodes that continue one node, as a list; the same as the view in runtime/views.js makes."""
+    items = ""
+    for number, node in enumerate(trace[step] if step < len(trace) else ()):
+        if node.parent == parent:
+            kind = "best" if node.best else "kept" if node.kept else "pruned"
+            value = f"{node.log_prob:.2f}".replace("-", "\u2212")
+            further = _branch(tokens, trace, step + 1, number)
+            word = html.escape(tokens[node.token])
+            items += f'<li><span class="{kind}">{word}<small>{value}</small></span>{further}</li>'
+    return f"<ul>{items}</ul>" if items else ""
+
+
+def _range(label: str, name: str, low: float, high: float, step: float, value: float) -> str:
+    return (
+        f'<label class="sq-control">{label} <input type="range" name="{name}" min="{low}" max="{high}" '
+        f'step="{step}" value="{value}"><output>{value}</output></label>'
+    )
+
+
 def write(
     models: Mapping[str, str],
     label: str,
@@ -151,10 +210,7 @@ def write(
 
     if has_widgets():
         return viz.type_in(run, label, examples)
-    controls = (
-        '<label class="sq-control">Temperature <input type="range" name="temperature" min="0" '
-        'max="1.6" step="0.1" value="0.8"><output>0.8</output></label>'
-    )
+    controls = _range("Temperature", "temperature", 0, 1.6, 0.1, 0.8)
     if cache:
         controls += (
             '<label class="sq-control"><input type="checkbox" name="cache" checked> keep keys and '

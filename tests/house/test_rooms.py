@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "metrics": set(),
     "zoo": {"data", "decode", "functional", "metrics", "models", "train"},
     "viz": set(),
-    "live": {"data", "viz", "zoo"},
+    "live": {"data", "decode", "viz", "zoo"},
     "check": {"functional"},
     "grading": {"check"},
     "cli": {"data", "grading", "zoo"},

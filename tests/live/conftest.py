@@ -43,6 +43,7 @@ def site(tmp_path_factory) -> Path:
             "index": live.translate(TRANSLATORS, LABEL, EXAMPLES)._repr_html_(),
             "subwords": live.translate(SUBWORDS, LABEL, EXAMPLES)._repr_html_(),
             "heads": live.heads("en-es-transformer", LABEL, EXAMPLES)._repr_html_(),
+            "tree": live.tree("en-es-fixed", LABEL, EXAMPLES)._repr_html_(),
             "fill": live.fill({"books-bert": "BERT"}, "A text", ["the little ___ ran."])._repr_html_(),
             "write": live.write(WRITERS, BEGINNING, BEGINNINGS, length=40, cache=True)._repr_html_(),
         }

@@ -37,6 +37,7 @@ seqlive.part(function (live) {
       });
       all.sort(likelier); // keeps the order of equals: the better path's first
       beam = all.slice(0, width);
+      for (const path of beam) path.kept = true;
       tree.push(all.filter((path) => path.length === length));
       ended.push(...beam.filter((path) => path.token === EOS && path.length === length));
       const growing = beam.filter((path) => path.token !== EOS);
@@ -48,6 +49,7 @@ seqlive.part(function (live) {
     const [best] = [...ended.sort(better), ...cut.sort(better)];
     const steps = [];
     for (let path = best; path.before; path = path.before) if (path.token !== EOS) steps.unshift(path);
+    for (let path = best; path; path = path.before) path.best = true;
     return { score: score(best), steps, tree };
   };
 

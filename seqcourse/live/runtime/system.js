@@ -123,4 +123,19 @@ seqlive.part(function (live) {
       maps: maps && words.length ? everyMap(memory, found.steps) : {},
     };
   };
+
+  // The tree of a beam search: a list of nodes, each with those that continue it.
+  live.grow = function ({ name, text, width, alpha }) {
+    const system = live.systems[name], { model, target, ids } = system, source = read(system, text);
+    const memory = model.encode([...source.map((token) => ids.get(token) ?? UNK), EOS]);
+    const found = live.beamSearch(model, memory, { width, alpha, maxLength: 2 * source.length + 10 });
+    const nodes = new Map(), roots = [];
+    for (const path of found.tree.flat()) {
+      const { token, logProb, kept = false, best = false } = path;
+      const node = { word: target[token], logProb, kept, best, next: [] };
+      nodes.set(path, node);
+      (nodes.get(path.before)?.next ?? roots).push(node);
+    }
+    return { text: system.join(found.steps.map((path) => target[path.token])), score: found.score, roots };
+  };
 });
