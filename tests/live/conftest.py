@@ -63,9 +63,9 @@ def over_http(site) -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.fixture(scope="module", params=["http", "file"])
+@pytest.fixture(scope="module", params=["file", pytest.param("http", marks=pytest.mark.nightly)])
 def address(request, site, over_http) -> str:
-    """The page's address: from a server, and from the folder."""
+    """The page's address: from the folder, where a page may do less, and from a server."""
     return over_http if request.param == "http" else (site / "index.html").as_uri()
 
 
