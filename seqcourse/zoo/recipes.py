@@ -92,6 +92,7 @@ _ALL = (
         ),
         batch_size=128,
         label_smoothing=0.1,
+        options={"race": {"seeds": [0, 1, 2], "longest": 5, "steps": 800, "rate": 5e-3}},
     ),
     Recipe(
         name="en-es-subwords",
