@@ -109,7 +109,7 @@ def test_a_reader_sees_the_text_and_the_time(page):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("", "at least one character"), ("a" * 300, "at most 256 char")]
+    ("text", "words"), [("", "at least one character"), ("a" * 300, "at most 128 char")]
 )
 def test_what_cannot_be_continued_is_a_sentence(page, text, words):
     assert words in write(page, text)
