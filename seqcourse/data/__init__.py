@@ -17,6 +17,7 @@ from seqcourse.data.captioned_photographs import (
     load_flickr8k,
 )
 from seqcourse.data.digits import DIGITS, DigitString, Recording, digit_strings, join_digits, load_digits
+from seqcourse.data.familiar import Familiar, load_familiar, load_familiar_features
 from seqcourse.data.fashion import CLOTHES, Clothes, load_fashion
 from seqcourse.data.pairs import LANGUAGES, Pair, find_phrase, load_pairs
 from seqcourse.data.passages import Passage, load_passages, sentences
@@ -85,6 +86,7 @@ __all__ = [
     "ImageBatch",
     "ImageBatches",
     "EncodedQuestion",
+    "Familiar",
     "Kind",
     "LabelledBatch",
     "LabelledBatches",
@@ -127,6 +129,8 @@ __all__ = [
     "load_captioned",
     "load_coco",
     "load_digits",
+    "load_familiar",
+    "load_familiar_features",
     "load_fashion",
     "load_flickr8k",
     "load_pairs",

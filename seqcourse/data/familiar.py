@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zipfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("file", "use", "captions", "from", "author", "licence", "page")
 _HOW = "Take the file from the repository again: git checkout -- seqcourse/data/files/familiar"
+FEATURES = "features.npz"
 KEPT = 5  # one ground in so many is kept for validation
 
 
@@ -72,6 +74,26 @@ def load_grounds(folder: Path | None = None) -> dict[str, numpy.ndarray]:
     }
 
 
+def load_familiar_features(folder: Path | None = None) -> numpy.ndarray:
+    """What EfficientNet-lite0 computes from :func:`load_familiar`, in the same order.
+
+    Returns:
+        (photographs, 7, 7, 1280) of type uint8, 255 for a feature of 6; see
+        :func:`seqcourse.zoo.published.grids.grids`.
+
+    Raises:
+        CourseError: the file is missing or damaged.
+    """
+    path = (folder or FILES / "familiar") / FEATURES
+    try:
+        with numpy.load(path, allow_pickle=False) as stored:
+            return stored["features"]
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise CourseError(
+            f"{path}: expected features of the photographs, but {error}. {_HOW}"
+        ) from error
+
+
 def photographed(part: str) -> Style:
     """Mostly one thing, large, on a photograph of ground, with some blur and another brightness.
 
@@ -85,7 +107,7 @@ def photographed(part: str) -> Style:
         raise CourseError(f"Grounds are for 'train' or 'valid', not {part!r}.")
     return Style(
         patterns={(1,): 70, (2,): 6, (1, 1): 24},
-        sides={1: (0.45, 0.95), 2: (0.35, 0.6)},
+        sides={1: (0.45, 0.95), 2: (0.3, 0.5)},
         ground=_train_ground if part == "train" else _valid_ground,
         finish=_finish,
     )

@@ -82,7 +82,8 @@ class CaptionBatches(Loader):
     If a picture has several captions, every epoch draws one of them.
 
     Args:
-        pictures: (N, S, S, 3) of type uint8, as image files hold them.
+        pictures: (N, S, S, 3) of type uint8, as image files hold them, or what a captioner reads instead
+            of pictures, a tensor (N, C, H, W).
         captions: for each picture one or more captions, each a list of ids without specials.
         batch_size: pictures of a batch.
         shuffle: a new order and choice in every epoch; otherwise the given order and the first caption.
@@ -94,7 +95,7 @@ class CaptionBatches(Loader):
 
     def __init__(
         self,
-        pictures: numpy.ndarray,
+        pictures: numpy.ndarray | Tensor,
         captions: Sequence[Sequence[Sequence[int]]],
         batch_size: int = 64,
         shuffle: bool = True,
@@ -105,7 +106,7 @@ class CaptionBatches(Loader):
         bare = next((i for i, known in enumerate(captions) if not len(known)), None)
         if bare is not None:
             raise CourseError(f"Every picture should have a caption, but picture {bare} has none.")
-        images = to_tensor(pictures)
+        images = pictures if isinstance(pictures, Tensor) else to_tensor(pictures)
 
         def plan(epoch: int) -> list[tuple[numpy.ndarray, numpy.ndarray]]:
             """Rows, and a number from 0 to 1 for each that chooses its caption."""

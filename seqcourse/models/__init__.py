@@ -11,6 +11,7 @@ from seqcourse.models.counting import (
     number_of_parameters,
 )
 from seqcourse.models.efficientnet import EfficientNetLite0
+from seqcourse.models.feature_captioner import FeatureCaptioner
 from seqcourse.models.gpt import GPT
 from seqcourse.models.interface import Maps, Memory, Output, Step, embed
 from seqcourse.models.language import CharLM
@@ -36,6 +37,7 @@ __all__ = [
     "DelayedModel",
     "EfficientNetLite0",
     "EncoderDecoder",
+    "FeatureCaptioner",
     "FixedCaptioner",
     "GridNamer",
     "HardCaptioner",

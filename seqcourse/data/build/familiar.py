@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import io
 import struct
+import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy
+
 from seqcourse.data.build.writing import sha256, write_set
+from seqcourse.data.familiar import FEATURES
 from seqcourse.data.readers import FILES
 from seqcourse.errors import CourseError
 
@@ -147,8 +152,28 @@ def cut(image: Image.Image, square: tuple[int, int, int], size: int) -> bytes:
     return buffer.getvalue()
 
 
-def build(source: Path, target: Path = FILES) -> None:
-    """Write ``familiar`` under ``target``: the photographs, their index, licences and note."""
+def compressed(features: numpy.ndarray) -> bytes:
+    """A file .npz with the array ``features``, the same bytes on every day."""
+    array, buffer = io.BytesIO(), io.BytesIO()
+    numpy.save(array, features, allow_pickle=False)
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        archive.writestr(zipfile.ZipInfo("features.npy"), array.getvalue(), zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def build(
+    source: Path,
+    target: Path = FILES,
+    features: Callable[[list[numpy.ndarray]], numpy.ndarray] | None = None,
+) -> None:
+    """Write ``familiar`` under ``target``: the photographs, their features, index, licences and note.
+
+    Args:
+        source: the folder with both packages.
+        target: where to write the folder.
+        features: from the photographs of things to their features. Without it the features that are
+            there stay; :func:`seqcourse.zoo.published.grids.rebuild_familiar` makes them too.
+    """
     from PIL import Image
 
     archives = {
@@ -170,8 +195,14 @@ def build(source: Path, target: Path = FILES) -> None:
         with Image.open(io.BytesIO(content)) as opened:
             files[row["file"]] = cut(opened, square, SIZE[row["use"]])
         rows.append(row)
+    things = [
+        numpy.asarray(Image.open(io.BytesIO(files[row["file"]])).convert("RGB"))
+        for row in rows
+        if row["use"] == "thing"
+    ]
     index = ["\t".join(COLUMNS), *("\t".join(row.values()) for row in rows)]
     more = {
+        **({FEATURES: compressed(features(things))} if features else {}),
         "familiar.tsv": "".join(f"{line}\n" for line in index),
         "LICENSE": LICENCE,
         "COPYING": (FILES / "pictures" / "COPYING").read_bytes(),
@@ -186,6 +217,7 @@ def build(source: Path, target: Path = FILES) -> None:
         "filter": {
             "things": "one photograph per thing, chosen before any captioner was trained",
             "ground": "patches that show none of the things that the scenes know",
+            "features": "EfficientNet-lite0's last map in 8 bits, of the photographs of things",
             "pixels": f"things {SIZE['thing']}, ground {SIZE['ground']} a side, JPEG {QUALITY}",
         },
         "counts": {use: sum(row["use"] == use for row in rows) for use in ("thing", "ground")}

@@ -8,6 +8,7 @@ from seqcourse.zoo.system import Task
 from seqcourse.zoo.tasks.captions import Caption, CaptionTask
 from seqcourse.zoo.tasks.clothes import ClothesTask
 from seqcourse.zoo.tasks.compared import ComparedTask
+from seqcourse.zoo.tasks.familiar import FamiliarTask
 from seqcourse.zoo.tasks.language import CharacterTask, SubwordTask, WordTask
 from seqcourse.zoo.tasks.masked import MaskedTask
 from seqcourse.zoo.tasks.pairs import (
@@ -33,6 +34,7 @@ TASKS: dict[str, type[Task]] = {
     "speech": SpeechTask,
     "captions": CaptionTask,
     "photographs": PhotographTask,
+    "familiar photographs": FamiliarTask,
     "clothes": ClothesTask,
     "questions": QuestionTask,
     "compared questions": ComparedTask,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from seqcourse import data, decode, metrics
 from seqcourse.data import CaptionBatches, Vocabulary, grammar
@@ -93,17 +93,19 @@ class CaptionTask(Task):
         batch_size: int = 100,
     ) -> list[Caption]:
         """Captions by beam search, see :meth:`seqcourse.zoo.System.caption`."""
-        whole = numpy.stack([fitted(picture, self.size) for picture in pictures])
         found = []
-        for at in range(0, len(whole), batch_size):
-            batch = data.to_tensor(whole[at : at + batch_size]).to(system.device)
+        for batch in self.inputs(pictures).split(batch_size):
             with torch.inference_mode():
-                memory = system.model.encode(batch)
+                memory = system.model.encode(batch.to(system.device))
             hypotheses = decode.beam_search(
                 system.model, memory, beam, n_best, max_len=LONGEST, forbid=NO_OUTPUT
             )
             found += [_caption(system, each) for each in hypotheses]
         return found
+
+    def inputs(self, pictures: Sequence[numpy.ndarray]) -> Tensor:
+        """What the model reads: pictures, (B, 3, S, S)."""
+        return data.to_tensor(numpy.stack([fitted(picture, self.size) for picture in pictures]))
 
     def measure(self, system: System) -> dict[str, Any]:
         """On scenes of held-out pairs: exact matches, BLEU, CIDEr and the pointing game; on scenes with
