@@ -107,7 +107,7 @@ def _all_heads(system: Any, found: Any) -> str:
                     f'style="--n:{weights.shape[1]}" aria-hidden="true">{cells}</span></button>'
                 )
             rows += f"<span>{title}, layer {layer}</span><span>{buttons}</span>"
-    return f'<div class="sq-heads">{rows}</div>'
+    return f'<div class="sq-all-heads">{rows}</div>'
 
 
 def tree(model: str, label: str, examples: Sequence[str], beam: int = 3) -> Any:

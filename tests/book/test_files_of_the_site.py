@@ -132,7 +132,7 @@ def test_every_chapter_has_polls_that_tell_why(site, pages, name):
 
 @pytest.mark.parametrize("name", chapter_names())
 def test_every_chapter_has_something_to_touch(site, pages, name):
-    kinds = ".sq-explore, .sq-mask, .sq-heads, .sq-vectors, .sq-listen"
+    kinds = ".sq-explore, .sq-mask, .sq-heads, .sq-vectors, .sq-listen, .sq-drawing .sq-bar, [data-live]"
     assert pages[site / f"{name}.html"].select(kinds)
 
 

@@ -73,7 +73,7 @@
     const off = [...root.off];
     const whole = await live.send("translate", { name, text, maps: true });
     const found = off.length ? await live.send("translate", { name, text, maps: true, off }) : whole;
-    const box = element("div", "", { class: "sq-heads" });
+    const box = element("div", "", { class: "sq-all-heads" });
     for (const [kind, stack, attention] of ATTENTIONS)
       for (let l = 0; found.maps[`${stack}.${l}.${attention}`]; l++) {
         const all = `${stack}.${l}.${attention}`, title = `${kind}, layer ${l + 1}`, row = element("span");
