@@ -285,7 +285,7 @@ def map_of(rows: Sequence[str], columns: Sequence[str], weights: Any, caption: s
         )
         body += f'<tr><th scope="row">{html.escape(word)}</th>{cells}</tr>'
     return (
-        f'<div class="sq-scroll"><table class="sq-map"><caption>{html.escape(caption)}</caption>'
+        f'<div class="sq-scroll"><table class="sq-weights"><caption>{html.escape(caption)}</caption>'
         f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

@@ -13,7 +13,7 @@
   // A map of weights as a table, of which a screen reader can read every number: the same as `map_of`
   // makes in Python.
   function map(rows, columns, weights, caption) {
-    const table = element("table", "", { class: "sq-map" }), head = element("tr"), body = element("tbody");
+    const table = element("table", "", { class: "sq-weights" }), head = element("tr"), body = element("tbody");
     head.append(element("td"), ...columns.map((word) => element("th", word, { scope: "col" })));
     rows.forEach(function (word, i) {
       const row = element("tr");
