@@ -212,7 +212,7 @@ def test_exercise_1_points_to_a_section_on_padding_and_both_directions():
     cells = nbformat.read(path, as_version=4).cells
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     text = re.search(rf"^## {section}$(.*?)^## ", text, flags=re.M | re.S)[1]
-    assert "<pad>" in text and "also reads from the right" in text
+    assert "<pad>" in text and "from right to left" in text
 
 
 def test_no_legend_covers_a_line_that_exercise_8_asks_about():

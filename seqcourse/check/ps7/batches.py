@@ -196,5 +196,5 @@ language_batch = Exercise(
     ],
     forbid=("TextBatches",),
     idea="A language model reads all documents as one stream, and every token asks for the next.",
-    see=("12", "The next word, on everything"),
+    see=("12", "Pre-train: the next word"),
 )

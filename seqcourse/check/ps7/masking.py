@@ -274,5 +274,5 @@ mask_words = Exercise(
     ],
     forbid=("mask_words", "MaskedBatches"),
     idea="BERT chooses 15 % of the words; most of them become <mask>, some another word, some stay.",
-    see=("12", "Masked words"),
+    see=("12", "Pre-train: masked words"),
 )

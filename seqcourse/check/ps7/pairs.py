@@ -156,7 +156,7 @@ pack_pair = Exercise(
     ],
     forbid=("join_pair", "MaskedBatches"),
     idea="Two sentences become one row of tokens; a second row says which token belongs to which.",
-    see=("12", "Does this sentence follow?"),
+    see=("12", "Pre-train: does this sentence follow?"),
 )
 
 
@@ -391,5 +391,5 @@ sentence_pairs = Exercise(
     ),
     forbid=("MaskedBatches",),
     idea="Half of the pairs are neighbours in a document; in the others b comes from another document.",
-    see=("12", "Does this sentence follow?"),
+    see=("12", "Pre-train: does this sentence follow?"),
 )
