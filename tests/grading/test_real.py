@@ -20,8 +20,8 @@ from .toy import ROOT, copy_real_course
 NAMES = Course(ROOT).names()
 # Seconds that a cell may take; the one answer that never ends takes all of them.
 TIMEOUT = 30
-# Of ps1 everybody's work is graded. Of the others, `make test` grades what covers both ends: work that
-# must get every point, and work with a typical mistake in every second exercise.
+# `make test` grades what covers both ends: work that must get every point, and work with a typical
+# mistake in every second exercise.
 BOTH_ENDS = ("perfect", "wrong")
 
 
@@ -38,10 +38,9 @@ def real(tmp_path_factory) -> Course:
 
 
 def classes() -> list:
-    """Parameters (assignment, whether everybody hands in): the whole classes but ps1's are nightly."""
-    every = [pytest.param((name, True), id=name, marks=pytest.mark.nightly) for name in NAMES[1:]]
-    some = [pytest.param((name, False), id=f"{name}-both-ends") for name in NAMES[1:]]
-    return [pytest.param((NAMES[0], True), id=NAMES[0]), *some, *every]
+    """Parameters (assignment, whether everybody hands in): the whole classes are nightly."""
+    every = [pytest.param((name, True), id=name, marks=pytest.mark.nightly) for name in NAMES]
+    return [pytest.param((name, False), id=f"{name}-both-ends") for name in NAMES] + every
 
 
 @pytest.fixture(scope="module", params=classes())

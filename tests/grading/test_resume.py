@@ -126,7 +126,8 @@ class Run:
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(refusal()), reason=refusal() or "there is a sandbox")
-@pytest.mark.parametrize("kills", [2, pytest.param(5, marks=pytest.mark.nightly)])
+@pytest.mark.nightly  # in every run: kills while it saves, above
+@pytest.mark.parametrize("kills", [2, 5])
 def test_killed_at_any_moment(handed_in, tmp_path, kills):
     """One kill in each part of a run's length: of two, one while workers start, one while they grade."""
     calm = copy_of(handed_in, tmp_path / "calm")
