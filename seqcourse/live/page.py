@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,10 +40,9 @@ def translate(models: Mapping[str, str], label: str, examples: Sequence[str], be
     Raises:
         CourseError: if there is no model, label or example, or a model does not translate.
     """
-    from seqcourse import viz, zoo
-    from seqcourse.viz.html import Shown, has_widgets
+    from seqcourse import zoo
+    from seqcourse.viz.html import Shown
 
-    _check(models, label, examples)
     systems = {name: zoo.load(name) for name in models}
 
     def run(text: str) -> Shown:
@@ -51,9 +50,7 @@ def translate(models: Mapping[str, str], label: str, examples: Sequence[str], be
         parts = [_section(models[name], one) for name, one in found.items()]
         return Shown("".join(parts), "; ".join(one.text for one in found.values()))
 
-    if has_widgets():
-        return viz.type_in(lambda text: Shown(_style() + run(text).body, text), label, examples)
-    return _part_of_a_page("translate", models, label, examples, run(examples[0]), width=beam)
+    return _figure("translate", models, label, examples, run, width=beam)
 
 
 def heads(model: str, label: str, examples: Sequence[str]) -> Any:
@@ -69,19 +66,16 @@ def heads(model: str, label: str, examples: Sequence[str]) -> Any:
     Raises:
         CourseError: if there is no label or example.
     """
-    from seqcourse import viz, zoo
-    from seqcourse.viz.html import Shown, has_widgets
+    from seqcourse import zoo
+    from seqcourse.viz.html import Shown
 
-    _check({model: model}, label, examples)
     system = zoo.load(model)
 
     def run(text: str) -> Shown:
         found = system.translate([text])[0]
         return Shown(f"<p>{html.escape(found.text)}</p>{_all_heads(system, found)}", found.text)
 
-    if has_widgets():
-        return viz.type_in(lambda text: Shown(_style() + run(text).body, text), label, examples)
-    return _part_of_a_page("heads", {model: model}, label, examples, run(examples[0]))
+    return _figure("heads", {model: model}, label, examples, run)
 
 
 def _all_heads(system: Any, found: Any) -> str:
@@ -124,11 +118,10 @@ def tree(model: str, label: str, examples: Sequence[str], beam: int = 3) -> Any:
     Raises:
         CourseError: if there is no label or example.
     """
-    from seqcourse import decode, viz, zoo
-    from seqcourse.viz.html import Shown, has_widgets
+    from seqcourse import decode, zoo
+    from seqcourse.viz.html import Shown
     from seqcourse.zoo.system import NO_OUTPUT
 
-    _check({model: model}, label, examples)
     system = zoo.load(model)
 
     def run(text: str) -> Shown:
@@ -143,10 +136,8 @@ def tree(model: str, label: str, examples: Sequence[str], beam: int = 3) -> Any:
         grown = _branch(system.target.tokens, trace, 0, None)
         return Shown(f'<p>{html.escape(said)}</p><div class="sq-scroll sq-tree">{grown}</div>', said)
 
-    if has_widgets():
-        return viz.type_in(lambda text: Shown(_style() + run(text).body, text), label, examples)
     controls = _range("Width", "width", 1, 6, 1, beam) + _range("Length penalty", "alpha", 0, 2, 0.25, 1)
-    return _part_of_a_page("tree", {model: model}, label, examples, run(examples[0]), controls)
+    return _figure("tree", {model: model}, label, examples, run, controls)
 
 
 def _branch(tokens: Sequence[str], trace: Sequence[Sequence[Any]], step: int, parent: int | None) -> str:
@@ -190,10 +181,9 @@ def write(
     Raises:
         CourseError: if there is no model, label or example, or a model does not write.
     """
-    from seqcourse import viz, zoo
-    from seqcourse.viz.html import Shown, has_widgets
+    from seqcourse import zoo
+    from seqcourse.viz.html import Shown
 
-    _check(models, label, examples)
     systems = {name: zoo.load(name) for name in models}
 
     def run(text: str) -> Shown:
@@ -208,15 +198,13 @@ def write(
             )
         return Shown("".join(parts), "; ".join(said))
 
-    if has_widgets():
-        return viz.type_in(run, label, examples)
     controls = _range("Temperature", "temperature", 0, 1.6, 0.1, 0.8)
     if cache:
         controls += (
             '<label class="sq-control"><input type="checkbox" name="cache" checked> keep keys and '
             "values</label>"
         )
-    return _part_of_a_page("write", models, label, examples, run(examples[0]), controls, length=length)
+    return _figure("write", models, label, examples, run, controls, length=length)
 
 
 def fill(models: Mapping[str, str], label: str, examples: Sequence[str]) -> Any:
@@ -232,10 +220,9 @@ def fill(models: Mapping[str, str], label: str, examples: Sequence[str]) -> Any:
     Raises:
         CourseError: if there is no model, label or example, or a model does not fill blanks.
     """
-    from seqcourse import viz, zoo
-    from seqcourse.viz.html import Shown, has_widgets
+    from seqcourse import zoo
+    from seqcourse.viz.html import Shown
 
-    _check(models, label, examples)
     systems = {name: zoo.load(name) for name in models}
 
     def run(text: str) -> Shown:
@@ -248,19 +235,28 @@ def fill(models: Mapping[str, str], label: str, examples: Sequence[str]) -> Any:
                 best.append(words[0])
         return Shown("".join(parts), ", ".join(best))
 
-    if has_widgets():
-        return viz.type_in(lambda text: Shown(_style() + run(text).body, text), label, examples)
-    return _part_of_a_page("fill", models, label, examples, run(examples[0]))
+    return _figure("fill", models, label, examples, run)
 
 
-def _style() -> str:
-    """The style sheet of live figures, for a notebook."""
-    return f"<style>{(RUNTIME / 'live.css').read_text(encoding='utf-8')}</style>"
+def _figure(
+    view: str,
+    models: Mapping[str, str],
+    label: str,
+    examples: Sequence[str],
+    run: Callable[[str], Shown],
+    controls: str = "",
+    **options: Any,
+) -> Any:
+    """With a kernel a form that shows ``run(text)``; without one a part of a page for a view."""
+    from seqcourse import viz
+    from seqcourse.viz.html import Shown, has_widgets
 
-
-def _check(models: Mapping[str, str], label: str, examples: Sequence[str]) -> None:
     if not models or not label.strip() or not examples:
         raise CourseError("A live figure needs at least one model, a label and an example.")
+    if not has_widgets():
+        return _part_of_a_page(view, models, label, examples, run(examples[0]), controls, **options)
+    style = f"<style>{(RUNTIME / 'live.css').read_text(encoding='utf-8')}</style>"
+    return viz.type_in(lambda text: Shown(style + run(text).body, text), label, examples)
 
 
 def _section(title: str, found: Any) -> str:
@@ -276,7 +272,7 @@ def _section(title: str, found: Any) -> str:
 
 
 def map_of(rows: Sequence[str], columns: Sequence[str], weights: Any, caption: str) -> str:
-    """Weights as a table whose cells are the darker the larger they are; below 0.005 a cell is empty."""
+    """Weights as a table: the larger a weight, the darker its cell. Below 0.005 a cell is empty."""
     head = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in columns)
     body = ""
     for word, row in zip(rows, weights, strict=True):

@@ -61,24 +61,22 @@ class FeatureCaptioner(SoftCaptioner):
     """:class:`SoftCaptioner` that reads the feature maps of a frozen network in place of pictures.
 
     Args:
+        sizes, options: see :class:`SoftCaptioner`.
+        width: D, of the grid's vectors.
         side: places on each side of the map.
         channels: C, of the map.
         kept, feature_dropout: see :class:`FeatureGrid`.
-        options: see :class:`SoftCaptioner`.
     """
 
     def __init__(
         self,
-        vocabulary_size: int,
-        embed_size: int,
-        hidden_size: int,
+        *sizes: int,
         width: int,
-        *,
         side: int = 7,
         channels: int = 1280,
         kept: int = 128,
         feature_dropout: float = 0.0,
         **options,
     ) -> None:
-        super().__init__(vocabulary_size, embed_size, hidden_size, width, **options)
+        super().__init__(*sizes, width=width, **options)
         self.encoder = FeatureGrid(width, side, channels, kept, feature_dropout)

@@ -66,7 +66,7 @@ def test_the_kept_directions_explain_most_of_the_classifiers_differences():
 
 def test_features_of_eight_bits_are_read_as_numbers_up_to_six():
     torch.manual_seed(0)
-    model = models.FeatureCaptioner(9, 8, 8, 8, side=3, channels=5, kept=4, first="learned").eval()
+    model = models.FeatureCaptioner(9, 8, 8, width=8, side=3, channels=5, kept=4, first="learned").eval()
     whole = torch.randint(0, 256, (2, 5, 3, 3), dtype=torch.uint8)
     words = torch.tensor([[1, 5], [1, 6]])
     out, same = model(whole, None, words), model(whole * (6 / 255), None, words)
