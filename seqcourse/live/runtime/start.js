@@ -7,7 +7,7 @@
   ];
   const PIECES = 8; // of a model, as `pack.py` cuts it
   const here = document.currentScript.src.replace(/[^/]*$/, "");
-  const live = (window.seqlive = { parts: [], views: {}, arrived: {} });
+  const live = (window.seqlive = { parts: [], views: {}, setUps: {}, arrived: {} });
   const once = {}, loads = {};
 
   // Classic scripts only: from a folder on disk a page may not fetch or import.
@@ -61,9 +61,20 @@
     return loads[name];
   };
 
+  // A figure to draw on or to play with: when a reader first comes near it, `live.setUps` prepares it.
+  function near(root) {
+    if (root.isSetUp) return;
+    root.isSetUp = true;
+    Promise.all(PARTS.map((part) => script(part + ".js"))).then(
+      () => live.setUps[root.dataset.live]?.(root),
+      () => (root.isSetUp = false),
+    );
+  }
+
   function wake(root) {
     const form = root.querySelector("form");
     form.hidden = false;
+    for (const kind of ["pointerover", "pointerdown", "focusin"]) root.addEventListener(kind, () => near(root));
     form.addEventListener("input", function ({ target }) {
       if (target.type === "range") target.nextElementSibling.value = target.value;
     });

@@ -9,8 +9,8 @@ seqlive.part(function (live) {
   // A sentence for the reader, no error of the program.
   live.Refusal = class extends Error {};
 
-  // How each kind of vocabulary splits a text, and joins what was written.
-  const KINDS = {
+  // How each kind of vocabulary splits a text, and joins what was written. Other parts add theirs.
+  live.kinds = {
     words: (header) => ({ split: live.tokenize, join: (words) => live.detokenize(words, header.language) }),
     characters: () => ({ split: (text) => [...text], join: (characters) => characters.join("") }),
     subwords: (header, ids) => ({ split: live.splitter(header.merges, ids), join: live.joinPieces }),
@@ -26,7 +26,7 @@ seqlive.part(function (live) {
       target: header.target ? [...SPECIALS, ...header.target] : source,
       ids,
       subwords: header.kind === "subwords",
-      ...KINDS[header.kind](header, ids),
+      ...live.kinds[header.kind](header, ids),
     };
   };
 
