@@ -10,6 +10,8 @@ import codecs
 import re
 from collections.abc import Iterable
 
+from seqcourse.errors import CourseError
+
 _HIDDEN = {
     "en": """
         shpx fuvg ohyyfuvg ovgpu onfgneq juber fyhg phag qvpxurnq chffl nffubyr nff$ nffrf$
@@ -47,6 +49,13 @@ _PATTERNS = {language: _compile(hidden) for language, hidden in _HIDDEN.items()}
 
 
 def is_crude(tokens: Iterable[str], language: str) -> bool:
-    """True if one of the (lower-cased) tokens is on the list of its language (en, es or fr)."""
-    pattern = _PATTERNS[language]
-    return any(pattern.match(token) for token in tokens)
+    """True if one of the (lower-cased) tokens is on the list of its language (en, es or fr).
+
+    Raises:
+        CourseError: the language has no list.
+    """
+    if language not in _PATTERNS:
+        raise CourseError(
+            f"What should be left out in {language!r}? seqcourse/data/crude.py has no list."
+        )
+    return any(_PATTERNS[language].match(token) for token in tokens)

@@ -158,3 +158,8 @@ def test_unknown_names_are_answered_with_the_known_ones(call, words):
         call()
     for word in words:
         assert word in str(caught.value)
+
+
+def test_a_language_without_a_list_of_crude_words_is_a_sentence():
+    with pytest.raises(CourseError, match="crude.py has no list"):
+        is_crude(["käse"], "de")

@@ -127,6 +127,15 @@ def test_ci_runs_the_readmes_test_command():
     assert (ROOT / ".ci/run").stat().st_mode & 0o100, ".ci/run should be executable"
 
 
+def test_one_version_is_told_everywhere():
+    from seqcourse import __version__
+
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert cited[1] == __version__
+    assert re.findall(r"^## (\d\S*)", changes, re.M)[0] == __version__
+
+
 def test_top_level_names_are_the_design():
     allowed = {
         "README.md", "_config.yml", "_toc.yml", "environment.yml", "pyproject.toml",
