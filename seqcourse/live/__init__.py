@@ -7,12 +7,14 @@ An author writes ::
 With a kernel that is a form which PyTorch answers. In the rendered book a reader's browser loads the
 model at the first touch and computes; without JavaScript the first example is there to be read.
 
-Modules: `page` (what an author calls), `pack` (a checkpoint as scripts), `sphinx` (the extension that
-puts both into a site). The folder `runtime` holds the JavaScript: `start` is what a page loads first;
-`numbers`, `layers`, `models`, `search`, `text`, `subwords`, `system` compute, in a worker that `worker`
-starts of their own text; `views` show the answers.
+Modules: `page` and `choosing` (what an author calls), `figure` (the frame of every figure), `pack` (a
+checkpoint as scripts), `sphinx` (the extension that puts both into a site). The folder `runtime` holds
+the JavaScript: `start` is what a page loads first; `numbers`, `layers`, `models`, `search`, `text`,
+`subwords`, `system` compute, in a worker that `worker` starts of their own text; `show` and the views
+`translating`, `choosing`, `writing` show the answers.
 """
 
-from seqcourse.live.page import fill, heads, translate, tree, write
+from seqcourse.live.choosing import tree
+from seqcourse.live.page import fill, heads, translate, write
 
 __all__ = ["fill", "heads", "translate", "tree", "write"]

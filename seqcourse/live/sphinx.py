@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from seqcourse.live.page import RUNTIME
+from seqcourse.live.figure import RUNTIME
 
 FOLDER = "live"  # below the site's _static
 

@@ -90,3 +90,8 @@ def opened(chrome):
     for context in contexts:
         context.close()
     assert troubles == []
+
+
+def answered(page, timeout: int = 60_000) -> None:
+    """Wait until no figure of a page is busy."""
+    page.wait_for_function("!document.querySelector('[type=submit][aria-disabled]')", timeout=timeout)

@@ -9,7 +9,7 @@ import torch
 from seqcourse import data, zoo
 from seqcourse.tokens import SOS
 
-from .conftest import EXAMPLES, LABEL
+from .conftest import EXAMPLES, LABEL, answered
 
 pytestmark = pytest.mark.browser
 NAME = "en-es-transformer"
@@ -29,13 +29,8 @@ def page(opened, over_http):
 def answer(page, act) -> str:
     """What the line below the box says after an act."""
     said = page.locator("p[role=status]")
-    before = said.text_content()
     act()
-    page.wait_for_function(
-        "before => { const said = document.querySelector('p[role=status]').textContent;"
-        " return said !== before && !said.startsWith('Loading') }",
-        arg=before,
-    )
+    answered(page)
     return said.text_content()
 
 

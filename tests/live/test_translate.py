@@ -9,7 +9,7 @@ from seqcourse import data, live, zoo
 from seqcourse.errors import CourseError
 from seqcourse.live import pack, sphinx
 
-from .conftest import EXAMPLES, LABEL, SUBWORDS, TRANSLATORS
+from .conftest import EXAMPLES, LABEL, SUBWORDS, TRANSLATORS, answered
 
 pytestmark = pytest.mark.browser
 TIMEOUT = 120_000  # milliseconds, for a busy machine
@@ -44,15 +44,9 @@ def page(opened, address):
 def ask(page, text: str) -> str:
     """Type a sentence and press Enter; what the line below the box says then."""
     said = page.locator("p[role=status]")
-    before = said.text_content()
     page.get_by_role("combobox", name=LABEL).fill(text)
     page.keyboard.press("Enter")
-    button = page.get_by_role("button", name="Run")
-    page.wait_for_function(
-        "before => { const said = document.querySelector('[role=status]').textContent;"
-        " return said !== before && !said.startsWith('Loading') }", arg=before, timeout=TIMEOUT,
-    )  # fmt: skip
-    assert button.is_enabled()
+    answered(page, TIMEOUT)
     return said.text_content()
 
 

@@ -10,7 +10,7 @@ import torch
 from seqcourse import zoo
 from seqcourse.tokens import SPECIALS
 
-from .conftest import BEGINNING, BEGINNINGS, WRITERS
+from .conftest import BEGINNING, BEGINNINGS, WRITERS, answered
 
 pytestmark = pytest.mark.browser
 TIMEOUT = 120_000  # milliseconds, for a busy machine
@@ -46,7 +46,7 @@ def page(opened, address):
 def write(page, text: str) -> str:
     page.get_by_role("combobox", name=BEGINNING).fill(text)
     page.get_by_role("button", name="Run").click()
-    page.wait_for_function("!document.querySelector('button').disabled", timeout=TIMEOUT)
+    answered(page, TIMEOUT)
     return page.locator("p[role=status]").text_content()
 
 

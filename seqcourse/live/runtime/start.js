@@ -1,9 +1,10 @@
 // On every page with a live figure. Loads everything else when a reader first touches one.
 (function () {
   "use strict";
-  // numbers to system run in a worker; views run in the page.
+  // What computes, in a worker; then what shows, in the page. A part may use those before it.
   const PARTS = [
-    "numbers", "layers", "models", "search", "text", "subwords", "system", "worker", "views",
+    "numbers", "layers", "models", "search", "text", "subwords", "system",
+    "worker", "show", "translating", "choosing", "writing",
   ];
   const PIECES = 8; // of a model, as `pack.py` cuts it
   const here = document.currentScript.src.replace(/[^/]*$/, "");
@@ -16,7 +17,10 @@
       const tag = document.createElement("script");
       tag.async = false; // in the order in which they were asked for
       tag.src = here + path;
-      tag.onload = resolve;
+      tag.onload = function () {
+        tag.remove();
+        resolve();
+      };
       tag.onerror = function () {
         delete once[path];
         tag.remove();
@@ -42,23 +46,35 @@
   async function fetchModel(name, progress) {
     let done = 0;
     await Promise.all(PARTS.map((part) => script(part + ".js")));
-    await Promise.all(
-      Array.from({ length: PIECES }, (_, k) =>
-        script(`models/${name}.${k}.js`).then(() => progress((done += 1) / PIECES)),
-      ),
-    );
+    const paths = Array.from({ length: PIECES }, (_, k) => `models/${name}.${k}.js`);
+    await Promise.all(paths.map((path) => script(path).then(() => progress((done += 1) / PIECES))));
     const { header, texts } = live.arrived[name];
-    delete live.arrived[name]; // the worker keeps it
     await live.send("load", { name, header, text: texts.join("") });
+    delete live.arrived[name]; // the worker keeps it
+    paths.forEach((path) => delete once[path]);
   }
 
-  // Load a model, once; `progress` is called with the share that has arrived.
+  // Load a model, once for the page; `progress` is called with the share that has arrived.
   live.load = function (name, progress) {
-    loads[name] ||= fetchModel(name, progress).catch(function (error) {
-      delete loads[name];
-      throw error;
-    });
-    return loads[name];
+    const load = (loads[name] ||= { share: 0, watchers: [] });
+    load.watchers.push(progress);
+    progress(load.share);
+    load.done ||= fetchModel(name, function (share) {
+      load.share = share;
+      load.watchers.forEach((watcher) => watcher(share));
+    }).then(
+      () => (load.ready = true),
+      function (error) {
+        if (loads[name] === load) delete loads[name];
+        throw error;
+      },
+    );
+    return load.done;
+  };
+
+  // The worker is gone, and all models with it.
+  live.forget = function () {
+    Object.keys(loads).forEach((name) => delete loads[name]);
   };
 
   // A figure to draw on or to play with: when a reader first comes near it, `live.setUps` prepares it.
@@ -78,6 +94,10 @@
     form.addEventListener("input", function ({ target }) {
       if (target.type === "range") target.nextElementSibling.value = target.value;
     });
+    // Once a figure has answered, one that is eager follows every control.
+    form.addEventListener("change", function ({ target }) {
+      if (root.answered && "eager" in root.dataset && target.name !== "text") live.answer(root);
+    });
     // A head of a Transformer: switched off, on again, and the figure answers anew.
     root.off = new Set();
     root.querySelectorAll("[data-head]").forEach((button) => (button.disabled = false));
@@ -86,36 +106,56 @@
       if (!button) return;
       root.text = form.elements.text.value;
       if (!root.off.delete(button.dataset.head)) root.off.add(button.dataset.head);
-      form.requestSubmit();
+      live.answer(root);
     });
     form.addEventListener("submit", function (event) {
       event.preventDefault();
-      answer(root, form);
+      live.answer(root);
     });
   }
 
-  async function answer(root, form) {
-    const said = root.querySelector("[role=status]"), bar = root.querySelector("progress");
-    const button = form.querySelector("[type=submit]");
-    button.disabled = true;
-    try {
-      for (const name of Object.keys(JSON.parse(root.dataset.models))) {
-        if (!loads[name]) {
-          bar.hidden = false;
-          said.textContent = `Loading the model (${root.dataset.size}, once) …`;
-        }
-        await live.load(name, (share) => (bar.value = share));
+  // Load what a figure needs: a bar for each model that is not there yet.
+  async function loadAll(root, said, bar) {
+    for (const [name, title] of Object.entries(JSON.parse(root.dataset.models))) {
+      if (!loads[name]?.ready) {
+        bar.hidden = false;
+        bar.setAttribute("aria-label", `Loading ${title}`);
+        said.textContent = `Loading: ${title} (${JSON.parse(root.dataset.sizes)[name]}, once) …`;
       }
-      bar.hidden = true;
-      said.textContent = await live.views[root.dataset.live](root, form);
-    } catch (error) {
-      bar.hidden = true;
-      said.textContent = error.plain
-        ? error.message
-        : `That did not work (${error.message}). The example below was made with the page.`;
+      await live.load(name, (share) => (bar.value = share));
     }
-    button.disabled = false;
   }
+
+  // Let the view of a figure answer. Asked while it is busy, a figure goes on to the new question
+  // when it is done; a view that takes long may look at `root.again` and stop.
+  live.answer = async function (root) {
+    const form = root.querySelector("form"), said = root.querySelector("[role=status]");
+    const bar = root.querySelector("progress"), button = form.querySelector("[type=submit]");
+    const asked = () => JSON.stringify([...new FormData(form), [...root.off]]);
+    root.again = root.again || (root.busy && root.busy !== asked());
+    if (root.busy) return;
+    const name = button.textContent;
+    do {
+      [root.again, root.busy] = [false, asked()];
+      button.setAttribute("aria-disabled", "true"); // and not disabled: it keeps the keyboard
+      button.textContent = "Busy …";
+      try {
+        await loadAll(root, said, bar);
+        bar.hidden = true;
+        said.textContent = "Computing …";
+        said.textContent = await live.views[root.dataset.live](root, form);
+        root.answered = true;
+      } catch (error) {
+        bar.hidden = true;
+        said.textContent = error.plain
+          ? error.message
+          : `That did not work (${error.message}). What you see below is older; “${name}” tries again.`;
+      }
+    } while (root.again);
+    root.busy = "";
+    button.textContent = name;
+    button.removeAttribute("aria-disabled");
+  };
 
   function wakeAll() {
     document.querySelectorAll("[data-live]").forEach(wake);

@@ -4,6 +4,7 @@ seqlive.part(function (live) {
   const { EOS, SOS, SPECIALS, UNK } = live;
   const running = new Map(); // texts that are being written
   const MOST = 60; // tokens: what was trained on has at most half as many
+  const MOST_SIGNS = 1000; // of a text that a reader types
   live.systems = {};
 
   // A sentence for the reader, no error of the program.
@@ -19,7 +20,7 @@ seqlive.part(function (live) {
   live.load = function ({ name, header, text }) {
     const P = {};
     for (const [key, entry] of Object.entries(header.tensors)) P[key] = live.unpack(entry, text);
-    const source = [...SPECIALS, ...header.source];
+    const source = [...SPECIALS, ...(header.source ?? [])];
     const ids = new Map(source.map((token, id) => [token, id]));
     live.systems[name] = {
       model: live.models[header.model](P, header.sizes),
@@ -30,8 +31,19 @@ seqlive.part(function (live) {
     };
   };
 
+  // A text that may be split: what is much longer than any model reads would take long to split.
+  function short(text) {
+    const signs = [...text].length;
+    if (signs > MOST_SIGNS)
+      throw new live.Refusal(
+        `Write at most ${MOST_SIGNS.toLocaleString("en")} signs; these are ${signs.toLocaleString("en")}.`,
+      );
+    return text;
+  }
+
   // The tokens of whole sentences, as in training: a missing full stop is added.
   function read({ split, subwords }, text) {
+    short(text);
     const most = subwords ? 4 * MOST : MOST;
     const tokens = split(subwords && !/[.?!]["'»)]*\s*$/u.test(text) ? text.trimEnd() + "." : text);
     if (!live.isWord(text)) throw new live.Refusal("Write a sentence with at least one word.");
@@ -46,7 +58,7 @@ seqlive.part(function (live) {
   // back reads the whole text anew for every token.
   live.begin = function ({ name, text, temperature, seed, cache = true }) {
     const { model, ids, split, subwords } = live.systems[name];
-    const known = split(text).map((token) => ids.get(token) ?? UNK);
+    const known = split(short(text)).map((token) => ids.get(token) ?? UNK);
     if (!known.length) throw new live.Refusal("Write at least one character to begin with.");
     if (known.length >= (model.longest ?? Infinity))
       throw new live.Refusal(
@@ -76,7 +88,7 @@ seqlive.part(function (live) {
   // The words that BERT finds likeliest for each blank, a row of two or more "_".
   live.fill = function ({ name, text, count = 5 }) {
     const { model, target, ids, split } = live.systems[name];
-    const parts = text.split(/_{2,}|<mask>/u).map(split);
+    const parts = short(text).split(/_{2,}|<mask>/u).map(split);
     const tokens = parts.flatMap((part, k) => (k ? ["<mask>", ...part] : part));
     const all = [SOS, ...tokens.map((token) => ids.get(token) ?? UNK), EOS];
     const blank = ids.get("<mask>"), places = all.flatMap((id, place) => (id === blank ? [place] : []));

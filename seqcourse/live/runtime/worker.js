@@ -22,6 +22,14 @@
     else resolve(data.answer);
   }
 
+  // A worker that dies takes its models along. The next question starts another one.
+  function lose(message) {
+    worker = null;
+    live.forget();
+    waiting.forEach(({ reject }) => reject(new Error(message)));
+    waiting.clear();
+  }
+
   // A worker made of the parts' own text: a page on disk may start such a one, too. Where none may be
   // started, the page computes by itself.
   function start() {
@@ -30,6 +38,7 @@
     try {
       const made = new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
       made.onmessage = receive;
+      made.onerror = (event) => lose(event.message || "the worker stopped");
       return made;
     } catch {
       const own = {};

@@ -1,0 +1,120 @@
+"""The frame of every live figure: a form with a kernel, a part of a page without one."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqcourse.errors import CourseError
+
+if TYPE_CHECKING:
+    from seqcourse.viz.html import Shown
+
+RUNTIME = Path(__file__).parent / "runtime"
+
+
+def figure(
+    view: str,
+    models: Mapping[str, str],
+    label: str,
+    examples: Sequence[str],
+    run: Callable[[str], Shown],
+    controls: str = "",
+    **options: Any,
+) -> Any:
+    """A figure that answers a text: with a kernel by ``run(text)``, in a page by a view of the runtime.
+
+    Args:
+        view: its name in ``live.views`` of the runtime.
+        models: of the zoo, and what a reader calls them.
+        label: what to type.
+        examples: texts; the answer to the first one is in the page.
+        run: computes an answer with PyTorch.
+        controls: more fields of the form, as HTML.
+        options: attributes ``data-...`` that the view reads.
+
+    Raises:
+        CourseError: if there is no model, label or example.
+    """
+    from seqcourse import viz
+    from seqcourse.viz.html import Shown, has_widgets, new_id
+
+    if not models or not label.strip() or not examples:
+        raise CourseError("A live figure needs at least one model, a label and an example.")
+    if has_widgets():
+        style = f"<style>{(RUNTIME / 'live.css').read_text(encoding='utf-8')}</style>"
+        return viz.type_in(lambda text: Shown(style + run(text).body, text), label, examples)
+    first, name = run(examples[0]), new_id("live", view + label + "".join(examples))
+    choices = "".join(f'<option value="{html.escape(text)}">' for text in examples)
+    typed = (
+        f'<label for="{name}-text">{html.escape(label)}</label>'
+        f'<input id="{name}-text" name="text" list="{name}-examples" autocomplete="off" lang="en" '
+        f'value="{html.escape(examples[0])}"><datalist id="{name}-examples">{choices}</datalist>'
+    )
+    said = f"{label}: {examples[0]!r} becomes {first.text}"
+    return frame(name, view, models, label, typed + controls, Shown(first.body, said), **options)
+
+
+def frame(
+    name: str,
+    view: str,
+    models: Mapping[str, str],
+    label: str,
+    fields: str,
+    first: Shown,
+    button: str = "Run",
+    **options: Any,
+) -> Shown:
+    """The part of a page: a hidden form that the page's script shows, and the first answer.
+
+    Args:
+        name: the figure's id.
+        view, models, options: as in :func:`figure`.
+        label: what the figure is called.
+        fields: of the form, as HTML.
+        first: the answer that is in the page.
+        button: what the form's button says.
+    """
+    from seqcourse.live.pack import size_of
+    from seqcourse.viz.html import Shown
+
+    data = {
+        "live": view,
+        "models": json.dumps(dict(models), ensure_ascii=False),
+        "sizes": json.dumps({model: f"{size_of(model) / 1e6:.1f} MB" for model in models}),
+        **options,
+    }
+    given = " ".join(f'data-{key}="{html.escape(str(value))}"' for key, value in data.items())
+    return Shown(
+        f'<div class="sq sq-card" id="{name}" role="group" aria-label="{html.escape(label)}" {given}>'
+        f'<form class="sq-controls" hidden>{fields}<button type="submit">{html.escape(button)}</button>'
+        f'</form><progress max="1" value="0" hidden></progress><p role="status"></p>'
+        f'<div class="sq-live">{first.body}</div></div>',
+        first.text,
+    )
+
+
+def slider(label: str, name: str, low: float, high: float, step: float, value: float) -> str:
+    """A control of a form: a number to choose."""
+    return (
+        f'<label class="sq-control">{label} <input type="range" name="{name}" min="{low}" max="{high}" '
+        f'step="{step}" value="{value}"><output>{value}</output></label>'
+    )
+
+
+def map_of(rows: Sequence[str], columns: Sequence[str], weights: Any, caption: str) -> str:
+    """Weights as a table: the larger a weight, the darker its cell. Below 0.005 a cell is empty."""
+    head = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in columns)
+    body = ""
+    for word, row in zip(rows, weights, strict=True):
+        cells = "".join(
+            f'<td style="--w:{w:.3f}">{"" if w < 0.005 else f"{w:.2f}"}</td>' for w in map(float, row)
+        )
+        body += f'<tr><th scope="row">{html.escape(word)}</th>{cells}</tr>'
+    return (
+        f'<div class="sq-scroll"><table class="sq-weights"><caption>{html.escape(caption)}</caption>'
+        f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )

@@ -1,0 +1,39 @@
+// What views make their answers of. A view, `live.views.NAME(root, form)`, puts its answer into the
+// figure and returns a sentence that says what changed.
+(function () {
+  "use strict";
+  const live = window.seqlive;
+
+  live.element = function (tag, text = "", attributes = {}) {
+    const made = document.createElement(tag);
+    made.textContent = text;
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  };
+  const { element } = live;
+
+  // The models of a figure, [name, what a reader calls it].
+  live.modelsOf = (root) => Object.entries(JSON.parse(root.dataset.models));
+
+  live.show = (root, ...parts) => root.querySelector(".sq-live").replaceChildren(...parts);
+
+  // A map of weights as a table, of which a screen reader can read every number: the same as `map_of`
+  // makes in Python.
+  live.map = function (rows, columns, weights, caption) {
+    const table = element("table", "", { class: "sq-weights" }), head = element("tr"), body = element("tbody");
+    head.append(element("td"), ...columns.map((word) => element("th", word, { scope: "col" })));
+    rows.forEach(function (word, i) {
+      const row = element("tr");
+      row.append(element("th", word, { scope: "row" }));
+      for (const w of weights[i])
+        row.append(element("td", w < 0.005 ? "" : w.toFixed(2), { style: `--w:${w.toFixed(3)}` }));
+      body.append(row);
+    });
+    const top = element("thead");
+    top.append(head);
+    table.append(element("caption", caption), top, body);
+    const box = element("div", "", { class: "sq-scroll" });
+    box.append(table);
+    return box;
+  };
+})();

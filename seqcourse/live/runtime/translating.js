@@ -1,0 +1,67 @@
+// Translations with their maps, and all heads of a Transformer.
+(function () {
+  "use strict";
+  const live = window.seqlive, { element, map, modelsOf, show } = live;
+
+  live.views.translate = async function (root, form) {
+    const text = form.elements.text.value, said = [], began = performance.now();
+    const shown = [];
+    for (const [name, title] of modelsOf(root)) {
+      const found = await live.send("translate", { name, text, width: Number(root.dataset.width) });
+      const part = element("section", "", { lang: root.dataset.language });
+      part.append(element("p", title, { class: "sq-note", lang: "en" }), element("p", found.text));
+      if (found.weights[0])
+        part.append(map(found.target, [...found.source, "<eos>"], found.weights, "Where it looks"));
+      shown.push(part);
+      said.push(found.text);
+      if (found.unknown.length) said.push(`It does not know: ${[...new Set(found.unknown)].join(", ")}.`);
+    }
+    show(root, ...shown);
+    return `${said.join(" ")} (${Math.round(performance.now() - began)} ms)`;
+  };
+
+  const ATTENTIONS = [
+    ["Decoder, source", "decoder", "cross_attention"],
+    ["Decoder, own words", "decoder", "self_attention"],
+    ["Encoder", "encoder", "self_attention"],
+  ];
+
+  // One head's map, small: a button that switches the head off and on again.
+  function headButton(name, title, rows, isOff) {
+    const button = element("button", "", { type: "button", "data-head": name, "aria-pressed": !isOff });
+    button.setAttribute("aria-label", `${title}, on`);
+    const columns = Math.max(...rows.map((row) => row.length));
+    const map = element("span", "", { class: "sq-small", style: `--n:${columns}`, "aria-hidden": "true" });
+    for (const row of rows)
+      for (let k = 0; k < columns; k++) map.append(element("i", "", { style: `--w:${(row[k] ?? 0).toFixed(2)}` }));
+    button.append(map);
+    return button;
+  }
+
+  // All heads of a Transformer on one sentence, and what it says without some of them.
+  live.views.heads = async function (root, form) {
+    const [name] = modelsOf(root)[0], text = form.elements.text.value;
+    if (root.text !== text) root.off = new Set();
+    root.text = text;
+    const off = [...root.off];
+    const whole = await live.send("translate", { name, text, maps: true });
+    const found = off.length ? await live.send("translate", { name, text, maps: true, off }) : whole;
+    const box = element("div", "", { class: "sq-all-heads" });
+    for (const [kind, stack, attention] of ATTENTIONS)
+      for (let l = 0; found.maps[`${stack}.${l}.${attention}`]; l++) {
+        const all = `${stack}.${l}.${attention}`, title = `${kind}, layer ${l + 1}`, row = element("span");
+        found.maps[all].forEach(function (rows, k) {
+          const isOff = root.off.has(`${all}.${k}`);
+          row.append(headButton(`${all}.${k}`, `${title}, head ${k + 1}`, rows, isOff));
+        });
+        box.append(element("span", title), row);
+      }
+    const said = element("p", found.text);
+    const held = document.activeElement?.dataset?.head;
+    show(root, said, box);
+    if (held) root.querySelector(`[data-head="${held}"]`).focus();
+    return off.length
+      ? `All heads: ${whole.text} Without ${off.length === 1 ? "one head" : off.length + " heads"}: ${found.text}`
+      : `All heads: ${whole.text} Click a head to switch it off.`;
+  };
+})();
