@@ -1,4 +1,16 @@
-"""Sphinx extension: pages with live figures get the runtime, and the site the models that they name."""
+"""Sphinx extension: pages with live figures get the runtime, and the site the models that they name.
+
+A page that is no notebook has a live figure by a directive, with the name of a translator, what a reader
+calls it, and sentences to choose from::
+
+    ```{live-translate} en-es-attention
+    :title: What the model writes
+    :label: An English sentence
+
+    we are eating bread
+    the red house is big
+    ```
+"""
 
 from __future__ import annotations
 
@@ -10,6 +22,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+from seqcourse.errors import CourseError
 from seqcourse.live.figure import RUNTIME
 
 FOLDER = "live"  # below the site's _static
@@ -37,6 +54,34 @@ def named_models(page: str) -> set[str]:
     return {name for models in found for name in json.loads(html.unescape(models))}
 
 
+class LiveTranslate(SphinxDirective):
+    """The same figure as ``live.translate`` in a cell; its first answer is computed with the site."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec = {  # noqa: RUF012 - as docutils wants it
+        "title": directives.unchanged_required,
+        "label": directives.unchanged_required,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """Called by docutils."""
+        from seqcourse.live.page import translate
+        from seqcourse.zoo import storage
+
+        (name,) = self.arguments
+        examples = [line.strip() for line in self.content if line.strip()]
+        try:
+            shown = translate(
+                {name: self.options.get("title", name)}, self.options.get("label", ""), examples
+            )
+        except CourseError as error:
+            raise self.error(str(error)) from error
+        for path in (storage.FILES / name).iterdir():  # made anew when the checkpoint is
+            self.env.note_dependency(str(path))
+        return [nodes.raw("", shown._repr_html_(), format="html")]
+
+
 def _begin(app: Any) -> None:
     if app.builder.format == "html":
         write_runtime(Path(app.outdir) / "_static" / FOLDER)
@@ -58,6 +103,7 @@ def _finish(app: Any, error: Exception | None) -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
+    app.add_directive("live-translate", LiveTranslate)
     app.connect("builder-inited", _begin)
     app.connect("html-page-context", _page)
     app.connect("build-finished", _finish)
