@@ -14,7 +14,7 @@ the JavaScript: `start` is what a page loads first; `numbers`, `layers`, `models
 `translating`, `choosing`, `writing` show the answers.
 """
 
-from seqcourse.live.choosing import tree
+from seqcourse.live.choosing import sample, tree
 from seqcourse.live.page import fill, heads, translate, write
 
-__all__ = ["fill", "heads", "translate", "tree", "write"]
+__all__ = ["fill", "heads", "sample", "translate", "tree", "write"]

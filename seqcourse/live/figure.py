@@ -118,3 +118,23 @@ def map_of(rows: Sequence[str], columns: Sequence[str], weights: Any, caption: s
         f'<div class="sq-scroll"><table class="sq-weights"><caption>{html.escape(caption)}</caption>'
         f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
+
+
+def bars_of(caption: str, rows: Sequence[tuple[str, float, str]]) -> str:
+    """Probabilities as a table with bars: word, share, note. A row with a note is pale."""
+    body = ""
+    for word, share, note in rows:
+        pale = ' class="sq-pale"' if note else ""
+        body += (
+            f'<tr{pale}><th scope="row">{html.escape(word)}</th>'
+            f'<td style="--w:{share:.3f}">{share:.3f}</td><td>{html.escape(note)}</td></tr>'
+        )
+    return (
+        f'<table class="sq-bars"><caption>{html.escape(caption)}</caption><tbody>{body}</tbody></table>'
+    )
+
+
+def choice(label: str, name: str, options: Mapping[str, str]) -> str:
+    """A control of a form: one of ``{value: what a reader calls it}``, and the first one at first."""
+    made = "".join(f'<option value="{value}">{html.escape(text)}' for value, text in options.items())
+    return f'<label class="sq-control">{label} <select name="{name}">{made}</select></label>'

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seqcourse.live.figure import figure, map_of, slider
+from seqcourse.live.figure import choice, figure, map_of, slider
 from seqcourse.tokens import MASK, SOS
 
 # The kinds of `models.Maps`: what a reader calls them, and the names of their parameters.
@@ -42,7 +42,8 @@ def translate(models: Mapping[str, str], label: str, examples: Sequence[str], be
     def run(text: str) -> Shown:
         found = {name: system.translate([text], beam=beam)[0] for name, system in systems.items()}
         parts = [_section(models[name], one) for name, one in found.items()]
-        return Shown("".join(parts), "; ".join(one.text for one in found.values()))
+        side = f'<div class="sq-side">{"".join(parts)}</div>'
+        return Shown(side, "; ".join(one.text for one in found.values()))
 
     return figure("translate", models, label, examples, run, width=beam)
 
@@ -114,7 +115,7 @@ def write(
         label: what to type.
         examples: beginnings; the first one's continuation is in the page.
         length: characters to write.
-        cache: offer to switch the key-value cache off.
+        cache: offer to switch the key-value cache off, or to run with and without it side by side.
 
     Raises:
         CourseError: if there is no model, label or example, or a model does not write.
@@ -134,14 +135,16 @@ def write(
                 f'<p class="sq-text"><strong>{html.escape(text)}</strong>{html.escape(said[-1])}</p>'
                 f"</section>"
             )
-        return Shown("".join(parts), "; ".join(said))
+        return Shown(f'<div class="sq-side">{"".join(parts)}</div>', "; ".join(said))
 
     controls = slider("Temperature", "temperature", 0, 1.6, 0.1, 0.8)
     if cache:
-        controls += (
-            '<label class="sq-control"><input type="checkbox" name="cache" checked> keep keys and '
-            "values</label>"
-        )
+        both = {
+            "both": "both ways, side by side",
+            "kept": "kept",
+            "anew": "read anew for each character",
+        }
+        controls += choice("Keys and values", "cache", both)
     return figure("write", models, label, examples, run, controls, length=length)
 
 

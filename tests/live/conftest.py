@@ -21,6 +21,7 @@ TRANSLATORS = {
 SUBWORDS = {"en-es-subwords": "On subwords"}
 LABEL, EXAMPLES = "An English sentence", ["we are eating bread", "the red house is big"]
 WRITERS = {"char-alice": "The LSTM", "alice-transformer": "The Transformer"}
+TIMEOUT = 120_000  # milliseconds, for a busy machine
 BEGINNING, BEGINNINGS = "The beginning of a text", ["Alice was", "The Queen"]
 PAGE = """<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>Live</title><link rel="icon" href="data:,">
@@ -33,28 +34,33 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.fixture(scope="module")
+# One of each kind of figure, on a page of its own and all together on "index".
+FIGURES = {
+    "translate": lambda: live.translate(TRANSLATORS, LABEL, EXAMPLES),
+    "subwords": lambda: live.translate(SUBWORDS, LABEL, EXAMPLES),
+    "heads": lambda: live.heads("en-es-transformer", LABEL, EXAMPLES),
+    "tree": lambda: live.tree("en-es-fixed", LABEL, EXAMPLES),
+    "sample": lambda: live.sample("en-es-fixed", LABEL, EXAMPLES),
+    "fill": lambda: live.fill({"books-bert": "BERT"}, "A text", ["the little ___ ran."]),
+    "write": lambda: live.write(WRITERS, BEGINNING, BEGINNINGS, length=40, cache=True),
+}
+
+
+@pytest.fixture(scope="session")
 def site(tmp_path_factory) -> Path:
-    """A folder with a page for each kind of live figure."""
+    """A folder with a page that has every kind of live figure, each in a section of its name."""
     folder = tmp_path_factory.mktemp("site")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQCOURSE_STATIC", "1")
-        pages = {
-            "index": live.translate(TRANSLATORS, LABEL, EXAMPLES)._repr_html_(),
-            "subwords": live.translate(SUBWORDS, LABEL, EXAMPLES)._repr_html_(),
-            "heads": live.heads("en-es-transformer", LABEL, EXAMPLES)._repr_html_(),
-            "tree": live.tree("en-es-fixed", LABEL, EXAMPLES)._repr_html_(),
-            "fill": live.fill({"books-bert": "BERT"}, "A text", ["the little ___ ran."])._repr_html_(),
-            "write": live.write(WRITERS, BEGINNING, BEGINNINGS, length=40, cache=True)._repr_html_(),
-        }
+        made = {name: make()._repr_html_() for name, make in FIGURES.items()}
+    shown = "".join(f'<section id="{name}">{figure}</section>' for name, figure in made.items())
     sphinx.write_runtime(folder / "_static" / "live")
-    for name, shown in pages.items():
-        (folder / f"{name}.html").write_text(PAGE.format(shown), encoding="utf-8")
-        sphinx.write_models(folder / "_static" / "live", sphinx.named_models(shown))
+    sphinx.write_models(folder / "_static" / "live", sphinx.named_models(shown))
+    (folder / "index.html").write_text(PAGE.format(shown), encoding="utf-8")
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def over_http(site) -> Iterator[str]:
     handler = functools.partial(Quiet, directory=site)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -63,7 +69,7 @@ def over_http(site) -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.fixture(scope="module", params=["file", pytest.param("http", marks=pytest.mark.nightly)])
+@pytest.fixture(scope="session", params=["file", pytest.param("http", marks=pytest.mark.nightly)])
 def address(request, site, over_http) -> str:
     """The page's address: from the folder, where a page may do less, and from a server."""
     return over_http if request.param == "http" else (site / "index.html").as_uri()
@@ -71,18 +77,13 @@ def address(request, site, over_http) -> str:
 
 @pytest.fixture
 def opened(chrome):
-    """Open the page; an error on its console or a request elsewhere fails the test."""
+    """Open a page of a test's own; an error on its console or a request elsewhere fails the test."""
     contexts, troubles = [], []
 
     def open_at(address: str, javascript: bool = True, script: str = "", may_complain: bool = False):
-        context = chrome.new_context(java_script_enabled=javascript)
+        context, page = watched(chrome, address, troubles, may_complain, java_script_enabled=javascript)
         contexts.append(context)
-        page = context.new_page()
         page.add_init_script(script)
-        page.on("console", lambda message: may_complain or troubles.append(message.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        allowed = (address.rsplit("/", 1)[0], "data:", "blob:")
-        page.on("request", lambda r: r.url.startswith(allowed) or troubles.append(r.url))
         page.goto(address)
         return page
 
@@ -92,6 +93,53 @@ def opened(chrome):
     assert troubles == []
 
 
-def answered(page, timeout: int = 60_000) -> None:
-    """Wait until no figure of a page is busy."""
-    page.wait_for_function("!document.querySelector('[type=submit][aria-disabled]')", timeout=timeout)
+@pytest.fixture(scope="module")
+def shared(chrome, address):
+    """One page for the tests of a module, where each model is loaded once, and its complaints."""
+    troubles = []
+    context, page = watched(chrome, address, troubles, reduced_motion="reduce")
+    page.goto(address)
+    yield page, troubles
+    context.close()
+
+
+@pytest.fixture
+def page(shared):
+    """The shared page; an error on its console or a request elsewhere fails the test."""
+    page, troubles = shared
+    troubles.clear()
+    yield page
+    assert troubles == []
+
+
+def watched(chrome, address: str, troubles: list[str], may_complain: bool = False, **options):
+    """A new page that tells what its console said, and what it asked for elsewhere."""
+    context = chrome.new_context(**options)
+    page = context.new_page()
+    page.on("console", lambda message: may_complain or troubles.append(message.text))
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    allowed = (address.rsplit("/", 1)[0], "data:", "blob:")
+    page.on("request", lambda r: r.url.startswith(allowed) or troubles.append(r.url))
+    return context, page
+
+
+def ask(page, name: str, text: str | None = None) -> str:
+    """Type a text into a figure and press Enter; what its status says when it has answered."""
+    root = page.locator(f"#{name}")
+    box = root.get_by_role("combobox").and_(root.locator("[name=text]"))
+    if text is not None:
+        box.fill(text)
+    box.press("Enter")
+    return answered(page, name)
+
+
+def answered(page, name: str) -> str:
+    """Wait until a figure is not busy; what its status says then."""
+    busy = f"!document.querySelector('#{name} [type=submit][aria-disabled]')"
+    page.wait_for_function(busy, timeout=TIMEOUT)
+    return page.locator(f"#{name} [role=status]").text_content()
+
+
+def load(page, *models: str) -> None:
+    """Load models, without a figure that asks for them."""
+    page.evaluate("names => Promise.all(names.map(name => seqlive.load(name, () => {})))", models)

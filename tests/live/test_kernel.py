@@ -24,6 +24,11 @@ def kernel(monkeypatch):
             "roja",
         ),
         (
+            lambda: live.sample("en-es-fixed", "A sentence", ["hello"], count=2),
+            "the red house",
+            "<li>",
+        ),
+        (
             lambda: live.write({"char-alice": "A"}, "A text", ["Alice"], length=9),
             "The Queen",
             "The Queen",

@@ -9,10 +9,9 @@ from seqcourse import data, live, zoo
 from seqcourse.errors import CourseError
 from seqcourse.live import pack, sphinx
 
-from .conftest import EXAMPLES, LABEL, SUBWORDS, TRANSLATORS, answered
+from .conftest import EXAMPLES, SUBWORDS, TRANSLATORS, ask, load
 
 pytestmark = pytest.mark.browser
-TIMEOUT = 120_000  # milliseconds, for a busy machine
 
 # Texts of every kind, for which the page and Python must find the same tokens.
 STRANGE = [
@@ -33,23 +32,6 @@ PIECES = """([texts, merges, tokens]) => { const own = {}; seqlive.parts.forEach
     const split = own.splitter(merges, new Set(tokens)); return texts.map(split); }"""
 
 
-@pytest.fixture
-def page(opened, address):
-    """The page with its models loaded by a first question."""
-    page = opened(address)
-    ask(page, EXAMPLES[1])
-    return page
-
-
-def ask(page, text: str) -> str:
-    """Type a sentence and press Enter; what the line below the box says then."""
-    said = page.locator("p[role=status]")
-    page.get_by_role("combobox", name=LABEL).fill(text)
-    page.keyboard.press("Enter")
-    answered(page, TIMEOUT)
-    return said.text_content()
-
-
 def sentences(count: int) -> list[str]:
     """Held-out sentences, and some of all lengths and with words that nobody knows."""
     pairs = [pair.source for pair in data.load_pairs("en-es", "test")]
@@ -59,9 +41,8 @@ def sentences(count: int) -> list[str]:
 
 @pytest.mark.parametrize("count", [20, pytest.param(300, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("names", [TRANSLATORS, SUBWORDS], ids=["words", "subwords"])
-def test_every_translation_is_pytorchs(opened, address, names, count):
-    page = opened(address.replace("index", "index" if names is TRANSLATORS else "subwords"))
-    ask(page, EXAMPLES[1])
+def test_every_translation_is_pytorchs(page, names, count):
+    load(page, *names)
     texts = sentences(count)
     for name in names:
         system = zoo.load(name)
@@ -95,67 +76,29 @@ def test_every_text_has_pythons_subwords(page):
         assert tokens == vocabulary.tokenize(text), text
 
 
+def test_the_example_that_came_with_the_page_is_what_the_page_makes(page):
+    shown = page.locator("#translate .sq-live")
+    came = shown.evaluate("node => node.innerText")
+    ask(page, "translate", EXAMPLES[0])
+    assert shown.evaluate("node => node.innerText") == came
+
+
 def test_a_sentence_is_answered_with_its_map(page):
-    said = ask(page, "the red house is big")
+    said = ask(page, "translate", "the red house is big")
     assert said.startswith("la casa rojo es grande. la casa roja es grande.") and said.endswith(" ms)")
     found = zoo.load("en-es-attention").translate(["the red house is big"])[0]
-    shown = page.locator(".sq-live section").nth(1)
+    shown = page.locator("#translate .sq-live section").nth(1)
     rows = shown.locator("tbody tr")
     assert rows.locator("th").all_text_contents() == found.target
     assert rows.nth(2).locator("td").nth(1).text_content() == f"{found.weights[2, 1]:.2f}"
-    assert "xyzzy" in ask(page, "the xyzzy is big") and "does not know" in page.inner_text(
-        "[role=status]"
-    )
-
-
-def test_the_example_that_came_with_the_page_is_what_the_page_makes(opened, address):
-    page = opened(address)
-    came = page.locator(".sq-live").evaluate("node => node.innerText")
-    ask(page, EXAMPLES[0])
-    assert page.locator(".sq-live").evaluate("node => node.innerText") == came
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "at least one word"),
-        ("?! 🙂", "at least one word"),
-        ("word " * 80, "at most 60 words and signs; these are 80"),
-    ],
-)
-def test_what_is_no_sentence_is_answered_by_one(page, text, words):
-    before = page.locator(".sq-live").inner_html()
-    assert words in ask(page, text)
-    assert page.locator(".sq-live").inner_html() == before
-
-
-def test_a_script_is_only_a_text(page):
-    ask(page, "<img src=x onerror=alert(1)> bread")
-    assert page.locator(".sq-live img").count() == 0
-
-
-def test_without_a_worker_the_page_computes_by_itself(opened, over_http):
-    page = opened(
-        over_http, script="window.Worker = class { constructor() { throw new Error('no'); } };"
-    )
-    assert "la casa roja es grande." in ask(page, EXAMPLES[1])
-
-
-def test_a_model_that_does_not_come_is_a_sentence_and_may_come_later(opened, over_http):
-    page = opened(over_http, may_complain=True)
-    page.context.set_offline(True)
-    said = page.evaluate(
-        "seqlive.load('no-such-model', () => {}).then(() => '', error => error.message)"
-    )
-    assert "could not be loaded" in said
-    page.context.set_offline(False)
-    assert "estamos comiendo pan." in ask(page, EXAMPLES[0])
+    assert "It does not know: xyzzy." in ask(page, "translate", "the xyzzy is big")
 
 
 def test_without_javascript_the_first_example_is_there(opened, address):
     page = opened(address, javascript=False)
-    assert page.get_by_text("estamos comiendo pan.").count() == 3
-    assert not page.get_by_role("button").is_visible()
+    assert page.locator("#translate").get_by_text("estamos comiendo pan.").count() == 3
+    assert page.locator("#sample li").count() == 5
+    assert not page.locator("form:visible, progress:visible, [role=status]:not(:empty)").count()
 
 
 def test_only_what_a_page_names_is_written(tmp_path):

@@ -10,10 +10,9 @@ import torch
 from seqcourse import zoo
 from seqcourse.tokens import SPECIALS
 
-from .conftest import BEGINNING, BEGINNINGS, WRITERS, answered
+from .conftest import WRITERS, ask, load
 
 pytestmark = pytest.mark.browser
-TIMEOUT = 120_000  # milliseconds, for a busy machine
 PROMPTS = [
     "A",
     "Alice was beginning to get very tired of ",
@@ -36,23 +35,10 @@ DRAWN = """([logProbs, temperature, count]) => {
     return seen; }"""
 
 
-@pytest.fixture
-def page(opened, address):
-    page = opened(address.replace("index", "write"))
-    write(page, BEGINNINGS[0])
-    return page
-
-
-def write(page, text: str) -> str:
-    page.get_by_role("combobox", name=BEGINNING).fill(text)
-    page.get_by_role("button", name="Run").click()
-    answered(page, TIMEOUT)
-    return page.locator("p[role=status]").text_content()
-
-
 @pytest.mark.parametrize("cache", [True, False])
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_likeliest_text_is_pytorchs(page, name, cache):
+    load(page, name)
     count = 60 if cache else 15
     system = zoo.load(name)
     for prompt, found in zip(PROMPTS, page.evaluate(GREEDY, [name, PROMPTS, count, cache]), strict=True):
@@ -71,10 +57,8 @@ FILL = """async texts => { const found = [];
     return found; }"""
 
 
-def test_bert_fills_blanks_as_pytorch_does(opened, address):
-    page = opened(address.replace("index", "fill"))
-    page.get_by_role("button", name="Run").click()
-    page.wait_for_function("document.querySelector('[role=status]').textContent.startsWith('Lik')")
+def test_bert_fills_blanks_as_pytorch_does(page):
+    assert ask(page, "fill").startswith("Likeliest: ")
     system = zoo.load("books-bert")
     texts = ["the little ___ ran into the wood.", "'oh <mask> !' said the ____, and went on", "__"]
     for text, blanks in zip(texts, page.evaluate(FILL, texts), strict=True):
@@ -82,12 +66,11 @@ def test_bert_fills_blanks_as_pytorch_does(opened, address):
         assert [[word for word, _ in words] for words in blanks] == [[w for w, _ in ws] for ws in wanted]
         mine, theirs = ([share for words in found for _, share in words] for found in (blanks, wanted))
         assert mine == pytest.approx(theirs, abs=1e-5)
-    page.get_by_role("combobox").fill("nothing is missing")
-    page.get_by_role("button", name="Run").click()
-    page.get_by_text("Put ___ where a word is missing.").wait_for()
+    assert ask(page, "fill", "nothing is missing") == "Put ___ where a word is missing."
 
 
 def test_characters_are_drawn_with_their_probabilities(page):
+    load(page, "char-alice")
     shares = torch.tensor([0.0, 0, 0, 0, 0.5, 0.3, 0.2])
     for temperature in (1.0, 0.5):
         wanted = (shares.log() / temperature).softmax(0) * 20_000
@@ -96,20 +79,29 @@ def test_characters_are_drawn_with_their_probabilities(page):
         assert all(abs(a - b) <= 5 * s for a, b, s in zip(seen, wanted, spread, strict=True))
 
 
-def test_a_reader_sees_the_text_and_the_time(page):
-    page.get_by_label("Temperature").fill("0")
-    assert page.locator("output").text_content() == "0"
-    said = write(page, "The Mouse")
-    text = page.locator(".sq-live section").nth(1).locator(".sq-text").text_content()
-    assert text.startswith("The Mouse") and len(text) == len("The Mouse") + 40
-    assert "The LSTM: 40 characters" in said and "The Transformer: 40 characters" in said
-    page.get_by_label("keep keys and values").uncheck()
-    write(page, "The Mouse")
-    assert page.locator(".sq-live section").nth(1).locator(".sq-text").text_content() == text
+def test_a_reader_sees_the_text_and_the_time_with_and_without_kept_keys(page):
+    figure = page.locator("#write")
+    figure.get_by_label("Temperature").fill("0")
+    assert figure.locator("output").text_content() == "0"
+    said = ask(page, "write", "The Mouse")
+    names = [
+        "The LSTM",
+        *(f"The Transformer, {how}" for how in ("keys and values kept", "everything read anew")),
+    ]
+    assert [one.split(":")[0].strip() for one in re.split(r"each\.", said)[:-1]] == names
+    texts = figure.locator(".sq-text").all_text_contents()
+    assert all(text.startswith("The Mouse") and len(text) == len("The Mouse") + 40 for text in texts)
+    assert texts[0] != texts[1] == texts[2]
+    rows = [row.locator("th, td").all_text_contents() for row in figure.locator("tbody tr").all()]
+    rates = {name: int(rate.split()[0]) for name, rate, *_ in rows}
+    assert list(rates) == names and rates[names[1]] > rates[names[2]] > 0
+    figure.get_by_label("Keys and values").select_option("anew")
+    ask(page, "write", "The Mouse")
+    assert figure.locator(".sq-text").all_text_contents() == [texts[0], texts[2]]
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("", "at least one character"), ("a" * 300, "at most 128 char")]
+    ("text", "words"), [("", "at least one character"), ("a" * 300, "128 characters")]
 )
 def test_what_cannot_be_continued_is_a_sentence(page, text, words):
-    assert words in write(page, text)
+    assert words in ask(page, "write", text)

@@ -20,9 +20,13 @@ seqlive.part(function (live) {
     return found;
   }
 
+  // Log-probabilities at a temperature.
+  const at = (logProbs, temperature) =>
+    temperature === 1 ? logProbs : live.logSoftmax(logProbs.map((value) => value / temperature));
+
   // A path is its last token and the path before it. Pruning is by log-probability, ranking by
   // log-probability / length^alpha; paths that ended stop growing and stay in the beam.
-  live.beamSearch = function (model, memory, { width, alpha = 1, maxLength }) {
+  live.beamSearch = function (model, memory, { width, alpha = 1, temperature = 1, maxLength }) {
     const score = (path) => path.logProb / path.length ** alpha;
     const likelier = (a, b) => b.logProb - a.logProb, better = (a, b) => score(b) - score(a);
     const ended = [], tree = [];
@@ -31,7 +35,7 @@ seqlive.part(function (live) {
       const all = beam.flatMap(function (path) {
         if (path.token === EOS) return [path];
         const out = model.step(path.token, path.state, memory);
-        return top(out.logProbs, width).map(({ id, value }) => ({
+        return top(at(out.logProbs, temperature), width).map(({ id, value }) => ({
           before: path, token: id, logProb: path.logProb + value, length, state: out.state, out,
         }));
       });
@@ -63,13 +67,31 @@ seqlive.part(function (live) {
     };
   };
 
+  // What `seqcourse.decode.filter_logits` leaves of a distribution: a temperature, then the k likeliest
+  // ids, then the fewest of them that sum to p. All that are not forbidden, likeliest first: their
+  // `ids`, their `shares` before anything is cut, and how many are `kept`.
+  live.filter = function (logProbs, { temperature = 1, k = Infinity, p = 1 }, forbidden = FORBIDDEN) {
+    const logits = Float32Array.from(logProbs, (value) => value / temperature); // as precise as there
+    const ids = [...logits.keys()].filter((id) => !forbidden.has(id)).sort((a, b) => logits[b] - logits[a]);
+    const shares = live.softmax(Float64Array.from(ids, (id) => logits[id]));
+    const all = shares.subarray(0, k).reduce((a, b) => a + b, 0);
+    let kept = 0;
+    for (let sum = 0; kept < Math.min(k, ids.length) && (p === 1 || !kept || sum < p - 1e-6); kept++)
+      sum += shares[kept] / all;
+    return { ids, shares, kept };
+  };
+
+  // The place, in the order of `live.filter`, of an id drawn from what it kept.
+  live.pick = function ({ shares, kept }, random) {
+    let rest = random() * shares.subarray(0, kept).reduce((a, b) => a + b, 0);
+    const place = shares.subarray(0, kept).findIndex((share) => (rest -= share) < 0);
+    return Math.max(place, 0); // rounding left a little
+  };
+
   // An id drawn from the distribution at a temperature; at 0 the most likely one.
+  const UNWRITTEN = new Set(SPECIALS.keys());
   live.draw = function (logProbs, temperature, random) {
-    const allowed = logProbs.map((value, id) => (id < SPECIALS.length ? -Infinity : value));
-    if (temperature === 0) return allowed.indexOf(Math.max(...allowed));
-    let rest = random();
-    const shares = live.softmax(allowed.map((value) => value / temperature));
-    const id = shares.findIndex((share) => (rest -= share) < 0);
-    return id < 0 ? shares.indexOf(Math.max(...shares)) : id; // rounding left a little
+    const found = live.filter(logProbs, { temperature: temperature || 1 }, UNWRITTEN);
+    return found.ids[temperature ? live.pick(found, random) : 0];
   };
 });

@@ -36,4 +36,18 @@
     box.append(table);
     return box;
   };
+
+  // Probabilities as a table with bars: rows of [word, share, note]; the same as `bars_of` makes in
+  // Python. A row with a note is pale.
+  live.bars = function (caption, rows) {
+    const table = element("table", "", { class: "sq-bars" }), body = element("tbody");
+    for (const [word, share, note = ""] of rows) {
+      const row = element("tr", "", note ? { class: "sq-pale" } : {});
+      row.append(element("th", word, { scope: "row" }));
+      row.append(element("td", share.toFixed(3), { style: `--w:${share.toFixed(3)}` }), element("td", note));
+      body.append(row);
+    }
+    table.append(element("caption", caption), body);
+    return table;
+  };
 })();

@@ -54,23 +54,26 @@ seqlive.part(function (live) {
     return subwords || /^[.?!]$/.test(tokens[tokens.length - 1]) ? tokens : [...tokens, "."];
   }
 
-  // Begin to continue a text token by token; `goOn` writes. Without `cache` a model that looks
-  // back reads the whole text anew for every token.
-  live.begin = function ({ name, text, temperature, seed, cache = true }) {
+  // Begin to continue a text token by token; `goOn` writes, in steps of their own for each `run`. Without
+  // `cache` a model that looks back reads the whole text anew for every token.
+  live.begin = function ({ name, run = name, text, temperature, seed, cache = true }) {
     const { model, ids, split, subwords } = live.systems[name];
     const known = split(short(text)).map((token) => ids.get(token) ?? UNK);
+    const unit = subwords ? "pieces of words" : "characters", looksBack = "longest" in model;
     if (!known.length) throw new live.Refusal("Write at least one character to begin with.");
-    if (known.length >= (model.longest ?? Infinity))
-      throw new live.Refusal(
-        `This model reads at most ${model.longest} ${subwords ? "pieces of words" : "characters"}.`,
-      );
-    running.set(name, { known, cache, temperature, random: live.random(seed), next: 0, state: model.start() });
+    if (looksBack && known.length >= model.longest)
+      throw new live.Refusal(`This model reads at most ${model.longest} ${unit}; these are ${known.length}.`);
+    const random = live.random(seed), state = model.start();
+    running.set(run, { name, known, cache: cache || !looksBack, temperature, random, next: 0, state });
+    return { unit, looksBack };
   };
 
-  live.goOn = function ({ name, count }) {
-    const { model, target, join } = live.systems[name], at = running.get(name);
-    const tokens = [], logProbs = [];
+  // `count` more tokens; `milliseconds` of computing for each.
+  live.goOn = function ({ name, run = name, count }) {
+    const at = running.get(run), { model, target, join } = live.systems[at.name];
+    const tokens = [], logProbs = [], milliseconds = [];
     while (count-- > 0 && at.known.length <= (model.longest ?? Infinity)) {
+      const began = performance.now();
       if (!at.cache) [at.next, at.state] = [0, model.start()];
       let out;
       for (; at.next < at.known.length; at.next++) {
@@ -81,8 +84,9 @@ seqlive.part(function (live) {
       at.known.push(id);
       logProbs.push(out.logProbs[id]);
       tokens.push(target[id]);
+      milliseconds.push(performance.now() - began);
     }
-    return { text: join(tokens), logProbs };
+    return { text: join(tokens), logProbs, milliseconds };
   };
 
   // The words that BERT finds likeliest for each blank, a row of two or more "_".
@@ -137,10 +141,11 @@ seqlive.part(function (live) {
   };
 
   // The tree of a beam search: a list of nodes, each with those that continue it.
-  live.grow = function ({ name, text, width, alpha }) {
+  live.grow = function ({ name, text, width, alpha, temperature = 1 }) {
     const system = live.systems[name], { model, target, ids } = system, source = read(system, text);
     const memory = model.encode([...source.map((token) => ids.get(token) ?? UNK), EOS]);
-    const found = live.beamSearch(model, memory, { width, alpha, maxLength: 2 * source.length + 10 });
+    const maxLength = 2 * source.length + 10;
+    const found = live.beamSearch(model, memory, { width, alpha, temperature, maxLength });
     const nodes = new Map(), roots = [];
     for (const path of found.tree.flat()) {
       const { token, logProb, kept = false, best = false } = path;
@@ -149,5 +154,30 @@ seqlive.part(function (live) {
       (nodes.get(path.before)?.next ?? roots).push(node);
     }
     return { text: system.join(found.steps.map((path) => target[path.token])), score: found.score, roots };
+  };
+
+  // Translations drawn word by word. Each word comes with what it was drawn from: the likeliest words
+  // with their probabilities, how many words were kept and how many cut.
+  live.sample = function ({ name, text, count, seed, temperature, k, p, shown = 8 }) {
+    const system = live.systems[name], { model, target, ids } = system, source = read(system, text);
+    const memory = model.encode([...source.map((token) => ids.get(token) ?? UNK), EOS]);
+    const random = live.random(seed), drawn = [];
+    while (drawn.length < count) {
+      const steps = [];
+      let token = SOS, state = model.start(memory), logProb = 0;
+      while (steps.length < 2 * source.length + 10) {
+        const out = model.step(token, state, memory);
+        const found = live.filter(out.logProbs, { temperature, k: k || Infinity, p });
+        token = found.ids[live.pick(found, random)];
+        state = out.state;
+        logProb += out.logProbs[token];
+        const likeliest = [...found.ids.slice(0, shown)].map((id, place) => [target[id], found.shares[place]]);
+        steps.push({ word: target[token], likeliest, kept: found.kept, words: found.ids.length });
+        if (token === EOS) break;
+      }
+      const words = steps.map(({ word }) => word).filter((word) => word !== SPECIALS[EOS]);
+      drawn.push({ steps, text: system.join(words), logProb });
+    }
+    return drawn;
   };
 });

@@ -16,7 +16,9 @@
       said.push(found.text);
       if (found.unknown.length) said.push(`It does not know: ${[...new Set(found.unknown)].join(", ")}.`);
     }
-    show(root, ...shown);
+    const side = element("div", "", { class: "sq-side" });
+    side.append(...shown);
+    show(root, side);
     return `${said.join(" ")} (${Math.round(performance.now() - began)} ms)`;
   };
 

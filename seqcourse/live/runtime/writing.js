@@ -2,6 +2,7 @@
 (function () {
   "use strict";
   const live = window.seqlive, { element, map, modelsOf, show } = live;
+  const TURN = 30; // milliseconds for which one model writes before the next one does
 
   // For each blank the likeliest words, with their probabilities.
   live.views.fill = async function (root, form) {
@@ -19,34 +20,72 @@
     return `Likeliest: ${said.join(", ")}.`;
   };
 
-  // Each model goes on with the text, a few characters at a time, until a new text is begun.
+  // A model writes in one way or two: with keys and values kept, and with everything read anew.
+  async function begin(models, given, ways) {
+    const runs = [];
+    for (const [name, title] of models) {
+      const { unit, looksBack } = await live.send("begin", { ...given, name });
+      const both = looksBack && ways ? (ways === "both" ? [true, false] : [ways === "kept"]) : [true];
+      for (const cache of both) {
+        const how = looksBack && ways ? (cache ? ", keys and values kept" : ", everything read anew") : "";
+        const run = name + how;
+        await live.send("begin", { ...given, name, run, cache });
+        runs.push({ run, title: title + how, unit, milliseconds: [] });
+      }
+    }
+    return runs;
+  }
+
+  const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+  const short = (value) => value.toFixed(value < 10 ? 1 : 0);
+
+  // How fast each run wrote: measured where it was computed, without the time to show it.
+  function pace(runs) {
+    const table = element("table"), head = element("tr"), body = element("tbody");
+    head.append(...["", "a second", "ms, first 10", "ms, last 10"].map((name) => element("th", name, { scope: "col" })));
+    for (const { title, milliseconds, unit } of runs) {
+      const row = element("tr"), all = mean(milliseconds);
+      row.append(element("th", title, { scope: "row" }), element("td", `${Math.round(1000 / Math.max(all, 0.01))} ${unit}`));
+      // The first one also reads what was typed.
+      for (const some of [milliseconds.slice(1, 11), milliseconds.slice(-10)])
+        row.append(element("td", some.length ? short(mean(some)) : ""));
+      body.append(row);
+    }
+    const top = element("thead");
+    top.append(head);
+    table.append(element("caption", "Time for each that was written"), top, body);
+    return table;
+  }
+
+  // Each model goes on with the text, a few pieces at a time, until something else is asked. All get the
+  // same time to compute, so a faster one is seen to be faster.
   live.views.write = async function (root, form) {
-    const turn = (root.turn = {}), given = { text: form.elements.text.value };
-    given.temperature = Number(form.elements.temperature.value);
-    given.cache = form.elements.cache ? form.elements.cache.checked : true;
+    const given = { text: form.elements.text.value, temperature: Number(form.elements.temperature.value) };
     given.seed = Math.floor(Math.random() * 2 ** 31);
-    const said = [], length = Number(root.dataset.length), shown = [];
-    const models = modelsOf(root);
-    for (const [name] of models) await live.send("begin", { ...given, name });
-    for (const [, title] of models) {
+    const runs = await begin(modelsOf(root), given, form.elements.cache?.value);
+    const length = Number(root.dataset.length), all = element("div", "", { class: "sq-side" });
+    for (const run of runs) {
       const part = element("section"), text = element("p", "", { class: "sq-text" });
       text.append(element("strong", given.text), "");
-      part.append(element("p", title, { class: "sq-note" }), text);
-      shown.push([part, text.lastChild]);
+      part.append(element("p", run.title, { class: "sq-note" }), text);
+      all.append(part);
+      run.place = text.lastChild;
     }
-    show(root, ...shown.map(([part]) => part));
-    for (const [k, [name, title]] of models.entries()) {
-      const began = performance.now(), place = shown[k][1];
-      let written = 0;
-      while (written < length && root.turn === turn) {
-        const { text } = await live.send("goOn", { name, count: Math.min(5, length - written) });
-        if (!text) break;
-        place.data += text;
-        written += [...text].length;
-      }
-      const each = (performance.now() - began) / Math.max(written, 1);
-      said.push(`${title}: ${written} characters, ${each.toFixed(each < 10 ? 1 : 0)} ms each.`);
-    }
-    return said.join(" ");
+    show(root, all);
+    const going = new Set(runs);
+    while (going.size && !root.again)
+      for (const run of [...going])
+        for (let spent = 0; spent < TURN && going.has(run) && !root.again; ) {
+          const count = Math.min(2, length - run.milliseconds.length);
+          const { text, milliseconds } = await live.send("goOn", { name: run.run, run: run.run, count });
+          run.place.data += text;
+          run.milliseconds.push(...milliseconds);
+          spent += milliseconds.reduce((a, b) => a + b, 1);
+          if (milliseconds.length < count || run.milliseconds.length >= length) going.delete(run);
+        }
+    show(root, all, pace(runs));
+    return runs
+      .map(({ title, unit, milliseconds }) => `${title}: ${milliseconds.length} ${unit}, ${short(mean(milliseconds))} ms each.`)
+      .join(" ");
   };
 })();
