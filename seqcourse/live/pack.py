@@ -16,12 +16,17 @@ from seqcourse.errors import CourseError
 from seqcourse.tokens import SPECIALS
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-# The models of runtime/models.js.
-MODELS = ("AttentionSeq2Seq", "BERT", "CharLM", "EncoderDecoder", "GPT", "Transformer")
+# The models of the runtime.
+MODELS = (
+    "AttentionSeq2Seq", "BERT", "CharLM", "EncoderDecoder", "GPT", "Speller", "Transformer", "ViT",
+)  # fmt: skip
 # What a task reads and writes: a kind of vocabulary in runtime/system.js.
 KINDS = {
     "characters": "characters",
+    "clothes": "pictures",
     "masked": "words",
+    "pronunciation": "letters",
+    "speech": "sounds",
     "subword translation": "subwords",
     "subwords": "subwords",
     "translation": "words",
@@ -43,7 +48,7 @@ def scripts(name: str) -> list[str]:
 
     recipe = zoo.recipe(name)
     if recipe.model not in MODELS or recipe.task not in KINDS:
-        raise CourseError(f"{name} cannot run in a page: the runtime has {', '.join(MODELS)} for text.")
+        raise CourseError(f"{name} cannot run in a page: the runtime has {', '.join(MODELS)}.")
     tensors, text = packed(storage.FILES / name)
     source, target = (
         data.load_vocabulary(storage.FILES / name / side) for side in (storage.SOURCE, storage.TARGET)
@@ -59,6 +64,10 @@ def scripts(name: str) -> list[str]:
     }
     if header["kind"] == "subwords":
         header["merges"] = source.merges
+    if header["kind"] == "sounds":
+        from seqcourse.live.recordings import recordings
+
+        header["recordings"] = recordings()
     long = math.ceil(len(text) / PIECES)
     heads = [json.dumps(header, ensure_ascii=False, separators=(",", ":")), *["null"] * (PIECES - 1)]
     return [

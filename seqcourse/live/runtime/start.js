@@ -4,7 +4,8 @@
   // What computes, in a worker; then what shows, in the page. A part may use those before it.
   const PARTS = [
     "numbers", "layers", "models", "search", "text", "subwords", "system",
-    "worker", "show", "translating", "choosing", "writing",
+    "pronouncing", "clothes", "sound", "speller",
+    "worker", "show", "translating", "choosing", "writing", "phonemes", "drawing", "listening",
   ];
   const PIECES = 8; // of a model, as `pack.py` cuts it
   const here = document.currentScript.src.replace(/[^/]*$/, "");

@@ -1,0 +1,180 @@
+"""Spoken digits: features, letters and maps of the page are PyTorch's; a microphone that hears."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+import torch
+
+from seqcourse import data, live, viz, zoo
+from seqcourse import functional as F
+from seqcourse.errors import CourseError
+from seqcourse.live.recordings import TAKES
+from seqcourse.live.speech import speak
+from seqcourse.viz import html
+
+from .sites import said, site_of
+
+pytestmark = pytest.mark.browser
+MODEL, LABEL, EXAMPLES = "digits-speller", "Digits", ["427", "90210"]
+SPELL = """async ([name, all]) => { const found = [];
+    for (const rows of all)
+        found.push(await seqlive.send("spell", { name, frames: Float32Array.from(rows.flat()) }));
+    return found; }"""
+SPEAK = """async ([name, text, voice]) => {
+    const found = await seqlive.send("speak", { name, text, voice });
+    return { ...found, sound: Array.from(found.sound) }; }"""
+PART = """([name, numbers, ...rest]) => {
+    const own = {}; seqlive.parts.forEach(part => part(own));
+    try { return Array.from(own[name](Float32Array.from(numbers), ...rest)); }
+    catch (error) { return error.message; } }"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    return site_of(tmp_path_factory.mktemp("listen"), lambda: live.listen(MODEL, LABEL, EXAMPLES))
+
+
+@pytest.fixture
+def page(opened, address):
+    page = opened(address)
+    ask(page, EXAMPLES[1])
+    return page
+
+
+def ask(page, text: str) -> str:
+    page.get_by_role("combobox", name=LABEL).fill(text)
+    page.keyboard.press("Enter")
+    return said(page)
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(50, marks=pytest.mark.nightly)])
+def test_every_string_is_spelt_as_by_pytorch(page, count):
+    strings = data.digit_strings("test", count, most=8, seed=17)
+    frames = [string.frames for string in strings]
+    found = page.evaluate(SPELL, [MODEL, [rows.tolist() for rows in frames]])
+    for mine, theirs in zip(found, zoo.load(MODEL).spell(frames), strict=True):
+        assert mine["text"] == theirs.text
+        assert mine["score"] == pytest.approx(theirs.score, abs=1e-4)
+        numpy.testing.assert_allclose(mine["weights"], theirs.weights, atol=1e-5)
+
+
+@pytest.mark.parametrize("voice", [*map(str, range(TAKES)), "sound"])
+def test_what_the_page_offers_is_what_python_has(page, voice):
+    for text in ("0123456789", "7"):
+        mine, theirs = page.evaluate(SPEAK, [MODEL, text, voice]), speak(zoo.load(MODEL), text, voice)
+        assert mine["text"] == theirs.text
+        numpy.testing.assert_allclose(mine["weights"], theirs.weights, atol=1e-4)
+        assert len(mine["sound"]) == len(theirs.sound)
+        assert [word for word, *_ in mine["said"]] == [word for word, *_ in theirs.words]
+        numpy.testing.assert_allclose(
+            [times for _, *times in mine["said"]], [times for _, *times in theirs.words], atol=1e-6
+        )
+
+
+def test_features_are_those_of_the_course(page):
+    """Coefficients reach several hundred; PyTorch computes them in 32 bits, the page in 64."""
+    noise = torch.randn(4321, generator=torch.Generator().manual_seed(0)) * 0.1
+    sounds = [torch.from_numpy(digit.sound.copy()) for digit in data.prompt_digits()[:3]]
+    for sound in (*sounds, noise, noise[:1], torch.zeros(900)):
+        mine = numpy.reshape(page.evaluate(PART, ["mfcc", sound.tolist()]), (-1, 13))
+        numpy.testing.assert_allclose(mine, F.mfcc(sound), atol=0.01)
+
+
+def test_the_sound_of_features_is_that_of_the_course(page, monkeypatch):
+    """Without the noise, which is drawn from another stream."""
+    monkeypatch.setattr(torch, "randn", lambda size, generator: torch.zeros(size))
+    frames = data.digit_strings("test", 1, least=2, seed=1)[0].frames
+    mine = page.evaluate(PART, ["soundOf", frames.flatten().tolist(), 13, 110, 0])
+    theirs = F.sound_of_mfcc(torch.from_numpy(frames), 110.0)
+    assert numpy.abs(mine).max() == pytest.approx(0.9, abs=1e-4)
+    numpy.testing.assert_allclose(mine, theirs, atol=1e-3)
+
+
+def test_pauses_are_left_out(page):
+    word, pause = data.prompt_digits()[1].sound, numpy.zeros(4000, numpy.float32)
+    alone = page.evaluate(PART, ["withoutPauses", word.tolist()])
+    assert 0.2 * len(word) < len(alone) < len(word)
+    whole = numpy.concatenate([pause, word[: len(word) // 200 * 200], pause])
+    assert page.evaluate(PART, ["withoutPauses", whole.tolist()]) == pytest.approx(alone)
+    assert "Nothing was heard" in page.evaluate(PART, ["withoutPauses", pause.tolist()])
+
+
+def test_a_reader_types_digits_and_plays_them(page):
+    assert ask(page, "4 2, 7").startswith("Written: four two seven.")
+    letters = page.locator("button.sq-letter")
+    assert "".join(letters.all_text_contents()) == "four two seven"
+    assert page.locator(".sq-span").all_text_contents() == ["four", "two", "seven"]
+    letters.nth(5).focus()
+    page.keyboard.press("Enter")  # jumps to the moment of the "t"
+    page.wait_for_function("() => document.querySelector('.sq-strong')")
+    assert 0.3 < page.evaluate("document.querySelector('audio').currentTime") < 0.8
+    page.evaluate("document.querySelector('audio').play()")
+    page.wait_for_function("() => document.querySelector('audio').ended")
+    page.get_by_label("spoken by").select_option("sound")
+    assert ask(page, "1").startswith("Written: one.")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "digits from 0 to 9"),
+        ("four", "digits from 0 to 9"),
+        ("1" * 11, "At most 10 digits, please; these are 11"),
+    ],
+)
+def test_what_is_no_digits_is_answered_by_a_sentence(page, text, words):
+    before = page.locator(".sq-live").inner_html()
+    assert words in ask(page, text)
+    assert page.locator(".sq-live").inner_html() == before
+    with pytest.raises(CourseError, match=words):
+        speak(zoo.load(MODEL), text)
+
+
+def test_the_example_that_came_with_the_page_is_what_the_page_makes(opened, address):
+    page = opened(address)
+    letters, table = (
+        page.locator(".sq-letters").inner_text(),
+        page.locator(".sq-live table").inner_text(),
+    )
+    ask(page, EXAMPLES[0])
+    assert page.locator(".sq-letters").inner_text() == letters
+    assert page.locator(".sq-live table").inner_text() == table
+
+
+def test_without_javascript_the_first_string_is_there(opened, address):
+    page = opened(address, javascript=False)
+    assert page.locator(".sq-letters").inner_text() == "four two seven"
+    assert not page.get_by_role("button").first.is_visible()
+
+
+WITHOUT = {  # what getUserMedia does, and what the reader is told
+    "NotAllowedError": "The microphone was not allowed",
+    "NotFoundError": "There is no microphone here",
+}
+NO_MICROPHONE = """name => { navigator.mediaDevices.getUserMedia = async () => {
+    throw new DOMException("", name); }; }"""
+
+
+def test_without_a_microphone_there_is_a_sentence(opened, address):
+    page = opened(address)
+    page.locator(".sq-live").hover()
+    button = page.get_by_role("button", name="Microphone")
+    for error, words in WITHOUT.items():
+        page.evaluate(NO_MICROPHONE, error)
+        button.click()
+        page.get_by_text(words).wait_for()
+    page.evaluate("delete Navigator.prototype.mediaDevices")
+    button.click()
+    page.get_by_text("gives a page like this one no microphone").wait_for()
+
+
+def test_with_a_kernel_a_form_answers(monkeypatch):
+    for place in (html.__dict__, viz.type_in.__globals__):
+        monkeypatch.setitem(place, "has_widgets", lambda: True)
+    form = live.listen(MODEL, LABEL, EXAMPLES)
+    box = form.children[0].children[0]
+    box.value = "90210"
+    assert "<audio" in form.children[-1].outputs[0]["data"]["text/html"]
+    box.value = "nine"
+    assert "digits from 0 to 9" in form.children[-2].value
