@@ -101,7 +101,7 @@ class Visit:
 def open_page(
     browser, address: str, viewport: dict = DESKTOP, dark: bool = False, scripts: bool = True
 ) -> Visit:
-    """Open an address in a window of its own and wait until its formulas are drawn.
+    """Open an address in a window of its own and wait until its fonts are there.
 
     Without `scripts` no script file arrives; what the page itself holds still runs.
     """
@@ -117,7 +117,7 @@ def open_page(
     page.on("pageerror", lambda error: seen.troubles.append(f"script error: {error}"))
     page.on("console", lambda said: seen.troubles.append(said.text) if said.type == "error" else None)
     page.goto(address, wait_until="load")
-    page.evaluate("() => window.MathJax?.startup?.promise")
+    page.evaluate("() => document.fonts.ready.then(() => null)")
     return seen
 
 

@@ -156,7 +156,7 @@ def test_no_page_loads_a_script_that_draws_icons(pages):
 def test_vendored_scripts_come_with_their_licences():
     vendor = Path(__file__).resolve().parents[2] / "book" / "_static" / "vendor"
     readme = (vendor / "README.md").read_text(encoding="utf-8")
-    for folder in ("mathjax", "requirejs", "@jupyter-widgets/html-manager"):
+    for folder in ("requirejs", "@jupyter-widgets/html-manager"):
         assert (vendor / folder / "LICENSE").stat().st_size > 500
         assert folder in readme
     assert sum(path.stat().st_size for path in vendor.rglob("*") if path.is_file()) < 8_000_000

@@ -1,0 +1,164 @@
+"""Formulas become HTML and MathML when a page is made, without a script in the page."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+from sphinx.application import Sphinx
+
+from seqcourse.pages.formulas import style_sheet, with_names
+from seqcourse.pages.tex import KATEX, FormulaError, display, katex, split
+
+CONF = """
+extensions = ["myst_parser", "seqcourse.pages.formulas"]
+myst_enable_extensions = ["amsmath", "dollarmath"]
+numfig = True
+"""
+PAGE = r"""# A page
+
+Inside a line: $a_i \le 1$. Equation {eq}`eq-two` has two rows.
+
+$$
+\begin{aligned} a &= b + c && \text{first} \\ d &= e \end{aligned}
+$$ (eq-two)
+
+$$
+x = 1 \\ y = \frac{2 \qquad 3}{4}, \qquad z = 5
+$$
+
+\begin{align}
+  u &= v \\
+  w &= t
+\end{align}
+
+| $W_Q$ | query $q$ |
+|---|---|
+| $1$ | 2 |
+
+<p>In an output: <span class="math notranslate nohighlight">\(p &lt; q\)</span>.</p>
+"""
+
+
+def build(folder, page: str) -> tuple[str, str]:
+    """A page of a plain site, and what Sphinx complained about."""
+    source, out = folder / "source", folder / "out"
+    source.mkdir()
+    (source / "conf.py").write_text(CONF)
+    (source / "index.md").write_text(page)
+    (source / "words.md").write_text("---\norphan: true\n---\n# Words\n\nNo formula here.\n")
+    complaints = io.StringIO()
+    Sphinx(source, source, out, folder / "trees", "html", status=None, warning=complaints).build()
+    return (out / "index.html").read_text(encoding="utf-8"), complaints.getvalue()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> tuple[BeautifulSoup, object]:
+    folder = tmp_path_factory.mktemp("formulas")
+    page, complaints = build(folder, PAGE)
+    assert complaints == ""
+    return BeautifulSoup(page, "html.parser"), folder / "out"
+
+
+def sources(soup: BeautifulSoup) -> list[str]:
+    return [note.text for note in soup.find_all("annotation", encoding="application/x-tex")]
+
+
+def test_every_formula_is_drawn_and_can_be_read_aloud(made):
+    soup, _ = made
+    formulas = soup.select(".math")
+    assert len(formulas) == 8
+    for formula in formulas:
+        assert len(formula.select("math")) == 1
+        assert formula.select(".katex-html[aria-hidden]")
+    assert r"a_i \le 1" in sources(soup)
+
+
+def test_a_formula_in_an_output_is_rendered_too(made):
+    soup, _ = made
+    assert "p < q" in sources(soup)
+    assert "\\(" not in soup.get_text()
+
+
+def test_equations_keep_their_numbers_and_links(made):
+    soup, _ = made
+    assert soup.select_one("#equation-eq-two .eqno").text.startswith("(1)")
+    assert soup.select_one('a[href="#equation-eq-two"] .eqno, a[href="#equation-eq-two"]')
+
+
+def test_rows_and_pieces_can_go_below_each_other(made):
+    soup, _ = made
+    grid = soup.select_one("#equation-eq-two .seq-grid")
+    assert [len(line.select(".seq-cell")) for line in grid.select(".seq-line")] == [4, 2]
+    pieces = [formula for formula in soup.select("div.math") if "x = 1" in str(formula)]
+    assert [len(row.select(".seq-piece")) for row in pieces[0].select(".seq-row")] == [1, 2]
+
+
+def test_a_header_that_is_a_formula_has_a_name(made):
+    soup, _ = made
+    headers = soup.select("th")
+    assert headers[0].select_one("math")["aria-label"] == "W_Q"
+    assert not headers[1].select_one("math").has_attr("aria-label"), "its words are its name"
+
+
+def test_only_pages_with_formulas_load_the_sheet(made):
+    soup, out = made
+    assert soup.find("link", href=lambda address: address.startswith("_static/katex/formulas.css"))
+    assert not soup.find("script", src=lambda address: "mathjax" in (address or "").lower())
+    assert "katex" not in (out / "words.html").read_text(encoding="utf-8")
+    assert (out / "_static" / "katex" / "fonts" / "KaTeX_Main-Regular.woff2").is_file()
+
+
+def test_an_unknown_command_is_an_error_that_names_page_and_formula(tmp_path):
+    page, complaints = build(tmp_path, "# A page\n\nThis is $a \\nonsense b$.\n")
+    assert "index.md" in complaints and "ERROR" in complaints
+    assert r"a \nonsense b" in complaints and r"Undefined control sequence: \nonsense" in complaints
+    assert r"<code>a \nonsense b</code>" in page
+
+
+def test_a_forked_process_has_an_engine_of_its_own():
+    """Sphinx writes pages in several processes where it is told to."""
+    katex("a")  # the engine of this process
+    child = multiprocessing.get_context("fork").Process(target=katex, args=("b",))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0
+
+
+@pytest.mark.parametrize(
+    ("tex", "separators", "parts"),
+    [
+        (r"a, \qquad b", [r"\qquad"], ["a,", "b"]),
+        (r"\frac{a \qquad b}{c}", [r"\qquad"], [r"\frac{a \qquad b}{c}"]),
+        (r"\left( a & b \right) & c", ["&"], [r"\left( a & b \right)", "c"]),
+        (r"a \\[0.4em] b", [r"\\"], ["a", "b"]),
+        (r"\begin{cases} a \\ b \end{cases} \\ c", [r"\\"], [r"\begin{cases} a \\ b \end{cases}", "c"]),
+        (r"a \& b \{ & c", ["&"], [r"a \& b \{", "c"]),
+    ],
+)
+def test_a_formula_is_split_only_at_its_outermost_level(tex, separators, parts):
+    assert split(tex, *separators) == parts
+
+
+def test_what_latex_would_not_read_is_refused():
+    for tex in (r"\frac{a}", r"{a", r"a_b_c", "é"):
+        with pytest.raises(FormulaError):
+            katex(tex)
+        with pytest.raises(FormulaError):
+            display(tex)
+
+
+def test_a_name_is_given_only_where_one_is_missing():
+    formula = f'<span class="math">{katex("h_{t-1}")}</span>'
+    assert 'aria-label="h_t-1"' in with_names(f"<summary>{formula}</summary>")
+    assert "aria-label" not in with_names(f"<summary>Why {formula}?</summary>")
+    assert "aria-label" not in with_names(f"<td>{formula}</td>")
+
+
+def test_the_sheet_names_only_fonts_that_are_there():
+    named = re.findall(r"url\(([^)]*)\)", style_sheet())
+    assert len(named) > 10
+    assert all((KATEX / name).is_file() for name in named)
