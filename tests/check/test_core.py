@@ -45,6 +45,32 @@ def test_a_right_function_passes_and_says_so(capsys):
     assert capsys.readouterr().out.startswith("✓ double: 5 calls, gradients")
 
 
+def test_a_graded_cell_says_in_validate_what_the_self_check_says(capsys):
+    calls = []
+
+    def right(x, y):
+        calls.append(x)
+        return 2 * x + y
+
+    def unsolved(x, y):
+        raise NotImplementedError
+
+    for check in (DOUBLE.validate, DOUBLE, DOUBLE.validate):
+        check(right)
+    assert len(calls) == 2 * len(DOUBLE.cases), "what has just passed is not called again"
+    assert capsys.readouterr().out.count("hidden checks see more") == 2
+    with pytest.raises(Mistake, match="Did you forget y"):
+        DOUBLE.validate(lambda x, y: 2 * x)
+    with pytest.raises(NotImplementedError, match="double is not solved yet"):
+        DOUBLE.validate(unsolved)
+    polls = Polls({"poll_1": "ab", "poll_2": "ab"})
+    polls.validate(poll_1="a")
+    with pytest.raises(NotImplementedError, match="poll_2 has no answer yet"):
+        polls.validate(poll_2=None)
+    with pytest.raises(Mistake, match="should be one of"):
+        polls.validate(poll_1="c")
+
+
 @pytest.mark.parametrize(
     ("student", "words"),
     [
