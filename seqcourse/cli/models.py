@@ -20,6 +20,10 @@ def train_model(
     from seqcourse import zoo
 
     zoo.recipe(name)
+    length = f"a trial of {QUICK_STEPS} steps" if budget == "quick" else "the whole recipe"
+    measured = zoo.figures(name).get("training_seconds")
+    took = f" (the whole recipe took {measured / 60:.0f} minutes when it was measured)"
+    print(f"{name}: {length}{took if measured else ''}", flush=True)
     own = name if photographs is None else f"{name}-photographs"
     folder = out or Path("runs") / (own if budget == "full" else f"{own}-quick")
     steps = QUICK_STEPS if budget == "quick" else None

@@ -229,7 +229,10 @@ class Trainer:
         mine = islice(batches, accelerator.process_index, None, accelerator.num_processes)
         todo = islice(mine, self.step_in_epoch, each)
         if accelerator.is_main_process:
-            todo = progress(todo, f"epoch {self.epoch + 1}", each - self.step_in_epoch)
+            left = each - self.step_in_epoch
+            if self.config.max_steps is not None:
+                left = min(left, self.config.max_steps - self.step)
+            todo = progress(todo, f"epoch {self.epoch + 1}", left)
         objective.train()
         for batch in todo:
             began = time.perf_counter()

@@ -94,15 +94,20 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     if not path.is_file():
         raise CourseError(
             f"There is no checkpoint at {path}. "
-            f"Make it with: seqcourse train {folder.name} --out {folder}"
+            f"Make it with: seqcourse train {_recipe_of(folder)} --out {folder}"
         )
     try:
         return dequantize(load_file(path))
     except SafetensorError as error:
         raise CourseError(
             f"{path} should be a checkpoint in the safetensors format, but it cannot be read. "
-            f"Make it again with: seqcourse train {folder.name} --out {folder}"
+            f"Make it again with: seqcourse train {_recipe_of(folder)} --out {folder}"
         ) from error
+
+
+def _recipe_of(folder: Path) -> str:
+    """The recipe after which a folder is named, as it stands in a command."""
+    return folder.name if (FILES / folder.name).is_dir() else "RECIPE"
 
 
 def write_json(path: Path, content: Any) -> None:
