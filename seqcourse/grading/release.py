@@ -13,21 +13,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seqcourse.errors import CourseError
+from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import open_gradebook
+from seqcourse.grading.reshape import reshape
 
 # The last line of a traceback: "package.SomeError: a sentence".
 CAUSE = re.compile(r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: .*)?)$", re.M)
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
+# The points of an exercise as its text says them: "**5 + 2 points · about 20 minutes".
+SAID = re.compile(r"^\*\*(\d+(?:\.\d+)?(?: \+ \d+(?:\.\d+)?)*) points? ·", re.M)
 
 
 @dataclass(frozen=True)
 class Released:
-    """A generated assignment, and its files that were added, changed or removed."""
+    """A generated assignment, its files that were added, changed or removed, and what to look at."""
 
     name: str
     folder: Path
     changed: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def release(
@@ -44,7 +49,8 @@ def release(
         target: the folder to write to (default: the course's assignments/).
         tell: called after each assignment.
     Raises:
-        CourseError: an assignment is unknown, or nbgrader could not generate it.
+        CourseError: an assignment is unknown, a graded cell has no check, or nbgrader could not
+            generate the assignment.
     """
     wanted = [course.require(name) for name in names] or course.names()
     if not wanted:
@@ -64,6 +70,9 @@ def release(
 
 def _generate(course: Course, name: str, final: Path) -> Released:
     """Generate one assignment in a temporary folder; replace the old one if it differs."""
+    book = notebooks.read(course.solution(name))
+    _refuse_unchecked(course, name, book)
+    warnings = [*reshape(course, name, book), *_other_points(book)]
     with tempfile.TemporaryDirectory(dir=course.folder, prefix="release-") as staging:
         api = course.api(CourseDirectory__release_directory=staging)
         outcome = api.generate_assignment(name, force=True, create=True)
@@ -79,7 +88,51 @@ def _generate(course: Course, name: str, final: Path) -> Released:
         changed = _differences(made, final)
         if changed:
             _replace(made, final)
-    return Released(name, final, tuple(changed))
+    return Released(name, final, tuple(changed), tuple(warnings))
+
+
+def _refuse_unchecked(course: Course, name: str, book: dict) -> None:
+    """Raise CourseError for a graded code cell that has no hidden check and no grade by hand."""
+    marks = [notebooks.mark(cell) for cell in book["cells"] if cell["cell_type"] == "code"]
+    cells = [mark["grade_id"] for mark in marks if mark.get("grade") and not mark.get("solution")]
+    if not cells:
+        return
+    from seqcourse.check.listing import cells_in
+
+    listed = course.solutions / "checks" / name / "checks.txt"
+    if listed.is_file():
+        known = cells_in(listed)  # without PyTorch
+    else:
+        from seqcourse.check.load import load_checks
+
+        known = [check.cell for check in load_checks(course.root, name).CHECKS]
+    unchecked = [cell for cell in cells if cell not in known]
+    if unchecked:
+        raise CourseError(
+            f"Every graded cell of {name} should have a hidden check or be graded by hand, but "
+            f"{', '.join(unchecked)} has neither. Write its check in "
+            f"solutions/checks/{name}/checks.txt, or make the cell a solution cell with points."
+        )
+
+
+def _other_points(book: dict) -> list[str]:
+    """Sentences about exercises whose text says other points than their cells have."""
+    found: list[tuple[str, float, float]] = []
+    for cell in book["cells"]:
+        source = notebooks.text(cell)
+        said = SAID.search(source) if cell["cell_type"] == "markdown" else None
+        if said:
+            title = source.strip().splitlines()[0].lstrip("# ")
+            found.append((title, sum(map(float, said[1].split(" + "))), 0.0))
+        elif found and notebooks.mark(cell).get("grade"):
+            title, points, have = found[-1]
+            found[-1] = (title, points, have + float(notebooks.mark(cell).get("points", 0)))
+    return [
+        f"The text of {title!r} says {points:g} points, but its cells have {have:g}. Change one of "
+        f"them, and the table at the top."
+        for title, points, have in found
+        if points != have
+    ]
 
 
 def _files(folder: Path) -> dict[str, bytes]:
