@@ -15,6 +15,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # its tables cut the names of options on a narrow terminal
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 data_app = typer.Typer(no_args_is_help=True, help="Look at the course's data sets, or make them.")
@@ -79,7 +80,7 @@ def grade(
     """Autograde what lies in grading/submitted/STUDENT/psN, and print the grades."""
     from seqcourse.cli.grading import grade_submissions
 
-    grade_submissions(
+    good = grade_submissions(
         names or [],
         student or [],
         feedback,
@@ -92,6 +93,46 @@ def grade(
         unsafe=unsafe_no_sandbox,
         everything=everything,
     )
+    if not good:
+        raise typer.Exit(1)
+
+
+@app.command()
+def feedback(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    student: Annotated[list[str] | None, typer.Option(help="Only these: ada,ben.")] = None,
+    release: Annotated[
+        bool, typer.Option("--release", help="Also give the pages to the students, by the exchange.")
+    ] = False,
+) -> None:
+    """Write the feedback pages of an assignment, also where older ones are."""
+    from seqcourse.cli.grading import give_feedback
+
+    if not give_feedback(name, student or [], release):
+        raise typer.Exit(1)
+
+
+@app.command()
+def extend(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    student: Annotated[str, typer.Argument(help="Who gets more time.")],
+    time: Annotated[str, typer.Argument(help="2d, 12h, 1d12h, 90m; 0d takes it back.")],
+) -> None:
+    """Move the due date of one student."""
+    from seqcourse.cli.people import extend_due_date
+
+    extend_due_date(name, student, time)
+
+
+@app.command()
+def drop(
+    student: Annotated[str, typer.Argument(help="Who leaves the class.")],
+    erase: Annotated[bool, typer.Option("--erase", help="Delete the work, too.")] = False,
+) -> None:
+    """Take a student out of the class: out of the gradebook, exports and feedback."""
+    from seqcourse.cli.people import drop_student
+
+    drop_student(student, erase)
 
 
 @app.command()
@@ -112,6 +153,19 @@ def export(
     from seqcourse.cli.export import export_grades
 
     export_grades(name, csv, canvas, canvas_out, canvas_column)
+
+
+@app.command()
+def report(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where the page goes; grading/report-psN.html without.")
+    ] = None,
+) -> None:
+    """Show a class at a glance: points, frequent mistakes, what to teach again, who waits."""
+    from seqcourse.cli.export import report_class
+
+    report_class(name, out)
 
 
 @app.command()

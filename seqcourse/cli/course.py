@@ -6,6 +6,7 @@ import importlib.util
 import os
 from pathlib import Path
 
+from seqcourse.cli.grading import refusals_in_words
 from seqcourse.cli.root import find_root, shown
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
@@ -14,6 +15,7 @@ from seqcourse.errors import CourseError
 SAMPLE_TIMEOUT = 60
 
 
+@refusals_in_words()
 def build_book() -> Path:
     """Execute and render the book, and print where it is."""
     steps = Steps(1)
@@ -34,6 +36,7 @@ def _book(root: Path, steps: Steps) -> Path:
         return build(root, steps)
 
 
+@refusals_in_words()
 def whole_course(workers: int | None = None) -> None:
     """The book, the assignments, and a sample class graded on them.
 

@@ -159,6 +159,27 @@ def sandbox() -> Iterator[Finding]:
         yield Finding("system calls", GOOD, "those that no notebook needs are refused (libseccomp)")
 
 
+def privacy() -> Iterator[Finding]:
+    """Whether other accounts of this machine can read the solutions."""
+    from seqcourse.cli.root import find_root
+
+    solutions = find_root() / "solutions"
+    if others_may_enter(solutions):
+        told = f"others on this machine can read your solutions; give: chmod go-rwx {solutions}"
+        yield Finding("privacy", ABSENT, told)
+    else:
+        yield Finding("privacy", GOOD, "no other account can read solutions/")
+
+
+def others_may_enter(folder: Path) -> bool:
+    """Whether accounts that own neither a folder nor those above it may list or enter it."""
+    folder = folder.resolve()
+    if not folder.is_dir() or os.name == "nt":
+        return False
+    above = all(place.stat().st_mode & 0o011 for place in folder.parents)
+    return above and bool(folder.stat().st_mode & 0o055)
+
+
 def database() -> Iterator[Finding]:
     """A server for the gradebook is optional: without one it is a file."""
     found = version("psycopg")
@@ -229,4 +250,7 @@ def machine() -> Iterator[Finding]:
     yield Finding("machine", state, told)
 
 
-PARTS = (python, torch, machine, tools, sandbox, database, browser, data, checkpoints, published_models)
+PARTS = (
+    *(python, torch, machine, tools, sandbox, privacy, database, browser),
+    *(data, checkpoints, published_models),
+)

@@ -1,4 +1,4 @@
-"""``seqcourse export`` and ``seqcourse similar``."""
+"""``seqcourse export``, ``seqcourse report`` and ``seqcourse similar``."""
 
 from __future__ import annotations
 
@@ -58,6 +58,34 @@ def export_grades(
 
 def _many(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+@refusals_in_words()
+def report_class(name: str, out: Path | None) -> None:
+    """Write the page that shows how an assignment went, and print its first lines."""
+    need_nbgrader()
+    from seqcourse.grading.gradebook import open_gradebook
+    from seqcourse.grading.notebook import write_text
+    from seqcourse.grading.records import read_record
+    from seqcourse.grading.report import as_page, make_report
+    from seqcourse.grading.scores import read_scores
+
+    course = Course(find_root())
+    course.require(name)
+    found = [read_record(course, name, student) for student in course.students(name)]
+    records = [record for record in found if record is not None]
+    if not records:
+        raise CourseError(
+            f"{name} should have been graded before there is a report, but nobody's work was. "
+            f"Grade first: seqcourse grade {name}"
+        )
+    open_gradebook(course)
+    report = make_report(read_scores(course, name, records), records)
+    page = out or course.folder / f"report-{name}.html"
+    write_text(page, as_page(report))
+    for line in [*report.summary, *report.commonest]:
+        print(line)
+    print(f"{shown(page)}: the class at a glance")
 
 
 @refusals_in_words()

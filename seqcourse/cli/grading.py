@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from seqcourse.cli.root import find_root, shown
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
-from seqcourse.grading.records import Record
+from seqcourse.grading.records import FAILED, Record
 
 # What no code can help: no right, a disk that may only be read, a full one.
 OUTSIDE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
@@ -60,6 +61,8 @@ def release_assignments(names: list[str]) -> None:
             print(f"{shown(released.folder)}: written ({', '.join(released.changed)})")
         else:
             print(f"{shown(released.folder)}: unchanged")
+        for warning in released.warnings:
+            print(f"  {warning}")
 
     release(course, names, tell=tell)
 
@@ -74,8 +77,10 @@ def grade_submissions(
     timeout: int | None,
     db_url: str = "",
     **how: object,
-) -> None:
+) -> bool:
     """Grade one assignment after the other; a table for each, and whatever else was asked for.
+
+    Returns whether every submission was graded or has a fault of its own, and no page failed.
 
     Args:
         db_url: the gradebook's address; empty for the usual one.
@@ -97,9 +102,10 @@ def grade_submissions(
         )
     check_before(course, wanted, students, csv)
     steps = Steps(len(wanted))
+    good = True
     for name in wanted:
         with steps.step(f"Grading {name}"):
-            grade_assignment(
+            scores = grade_assignment(
                 course,
                 name,
                 steps,
@@ -109,8 +115,10 @@ def grade_submissions(
                 csv=csv,
                 **how,
             )
+            good &= not any(row.status == FAILED for row in scores.rows)
             if feedback:
-                write_feedback(course, name, in_folders(course, name, students), steps)
+                good &= write_feedback(course, name, in_folders(course, name, students), steps)
+    return good
 
 
 def in_folders(course: Course, name: str, students: list[str]) -> list[str]:
@@ -151,11 +159,14 @@ def grade_assignment(
 ):
     """Grade one assignment, print its table, and return the scores."""
     from seqcourse.grading import cluster
-    from seqcourse.grading.grade import alone, grade
+    from seqcourse.grading.grade import alone, grade, to_grade
+    from seqcourse.grading.people import question, unknown
     from seqcourse.grading.release import release
+    from seqcourse.grading.report import make_report
     from seqcourse.grading.scores import as_table, read_scores, write_csv
 
-    count = len(dict.fromkeys(students)) or len(course.students(name))
+    asked = [] if students else unknown(course, name)
+    count = len(to_grade(course, name, students))
     display = Display(steps, name, count)
     if not how.get("scheduler"):
         cluster.get_ready()
@@ -182,9 +193,14 @@ def grade_assignment(
     display.end()
     scores = read_scores(course, name, records)
     Console(highlight=False).print(as_table(scores))
+    report = make_report(scores, records)
+    for line in [*report.summary, *report.commonest]:
+        steps(line)
     absent = [] if students else course.without(name)
     if absent:
         steps(f"nothing of {name} handed in: {', '.join(absent)}")
+    for student in asked:
+        steps(question(course, name, student))
     if csv:
         write_csv(scores, csv)
         steps(f"grades written to {shown(csv)}")
@@ -239,11 +255,32 @@ class Display:
             )
 
 
-def write_feedback(course: Course, name: str, students: list[str], steps: Steps) -> None:
-    """Write the feedback page of everybody who has a grade."""
+@refusals_in_words()
+def give_feedback(name: str, students: list[str], release: bool) -> bool:
+    """Write the feedback pages again, and release them through nbgrader's exchange if asked to.
+
+    Returns whether every page was made and released.
+    """
+    need_nbgrader()
+    course = Course(find_root())
+    course.require(name)
+    steps = Steps(1 + release)
+    with steps.step(f"Writing the feedback on {name}"):
+        good = write_feedback(course, name, in_folders(course, name, students), steps)
+    if release:
+        with steps.step(f"Releasing the feedback on {name}"):
+            # In a process of its own: there nbgrader finds the exchange that this machine is set up for.
+            command = [sys.executable, "-P", "-m", "nbgrader", "release_feedback", name]
+            good &= subprocess.run(command, cwd=course.root).returncode == 0
+    return good
+
+
+def write_feedback(course: Course, name: str, students: list[str], steps: Callable) -> bool:
+    """Write the feedback page of everybody who has a grade; False if one could not be made."""
     from seqcourse.grading.feedback import make_feedback
     from seqcourse.grading.records import read_record
 
+    good = True
     for student in dict.fromkeys(students) or course.students(name):
         record = read_record(course, name, student)
         if record is not None and record.has_grade:
@@ -251,3 +288,5 @@ def write_feedback(course: Course, name: str, students: list[str], steps: Steps)
                 steps(f"feedback: {shown(make_feedback(course, name, student))}")
             except CourseError as error:  # one page that cannot be made stops no other
                 steps(str(error))
+                good = False
+    return good

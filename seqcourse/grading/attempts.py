@@ -22,7 +22,7 @@ def attempt(course: Course, name: str, student: str, submission: bytes) -> int:
     Args:
         submission: the digest of what was handed in.
     """
-    path = _path(course, name, student)
+    path = attempt_path(course, name, student)
     number, known = _read(path)
     if known != submission.hex():
         number += 1
@@ -31,7 +31,8 @@ def attempt(course: Course, name: str, student: str, submission: bytes) -> int:
     return number
 
 
-def _path(course: Course, name: str, student: str) -> Path:
+def attempt_path(course: Course, name: str, student: str) -> Path:
+    """Where a student's attempts are counted. A long name is cut."""
     file = f"{os.fsdecode(os.fsencode(student)[:LONGEST_NAME])}.json"
     return course.folder / "attempts" / name / file
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 NOTHING = "nothing handed in"
 GRADED = "graded"
+REMOVED = "removed"
+GONE = "The folder is no longer in submitted/, so its grade does not count. Put it back if it should."
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,10 @@ class Line:
 
 
 def read_lines(
-    gradebook: Gradebook, assignment: str, records: Mapping[str, Record] | None = None
+    gradebook: Gradebook,
+    assignment: str,
+    records: Mapping[str, Record] | None = None,
+    there: Callable[[str], bool] = lambda student: True,
 ) -> list[Line]:
     """One line per student in the gradebook or the records, sorted by name.
 
@@ -91,6 +96,7 @@ def read_lines(
 
     Args:
         records: the records of `seqcourse grade`, by student.
+        there: whether a student's folder is still in submitted/; without it, no grade counts.
     Raises:
         CourseError: the assignment is not in the gradebook.
     """
@@ -105,22 +111,25 @@ def read_lines(
             f"Grade first: seqcourse grade {assignment}"
         ) from None
     records = records or {}
-    handed_in = {found.student.id: found for found in gradebook.assignment_submissions(assignment)}
+    submissions = gradebook.assignment_submissions(assignment)
+    handed_in = {found.student.id: found for found in submissions if _is_graded(found)}
     known = {student.id: student for student in gradebook.students}
     lines = []
     for student in sorted(known.keys() | records.keys()):
         person, record = known.get(student), records.get(student)
         submission = handed_in.get(student)
-        if record is not None and not record.has_grade:
+        removed = bool(submission or record) and not there(student)
+        if removed or record is not None and not record.has_grade:
             submission = None
+        status = record.status if record else GRADED if submission else NOTHING
         lines.append(
             Line(
                 student=student,
                 first_name=(person and person.first_name) or "",
                 last_name=(person and person.last_name) or "",
                 email=(person and person.email) or "",
-                status=record.status if record else GRADED if submission else NOTHING,
-                sentence=record.sentence if record else "",
+                status=REMOVED if removed else status,
+                sentence=GONE if removed else record.sentence if record else "",
                 handed_in=_timestamp(submission),
                 cells={
                     grade.name: None if pending(grade) else counted(grade)
@@ -132,6 +141,14 @@ def read_lines(
             )
         )
     return sorted(lines, key=lambda line: (line.last_name.casefold(), line.first_name, line.student))
+
+
+def _is_graded(submission: SubmittedAssignment) -> bool:
+    """Whether work was graded, or waits to be; an extension alone makes an empty submission."""
+    return any(
+        grade.needs_manual_grade or grade.auto_score is not None or grade.manual_score is not None
+        for grade in _grades(submission)
+    )
 
 
 def _timestamp(submission: SubmittedAssignment | None) -> str:
@@ -191,10 +208,14 @@ def read_course(course: Course, assignment: str) -> list[Line]:
         record = read_record(course, assignment, path.stem)
         if record is not None:
             records[path.stem] = record
+
+    def there(student: str) -> bool:
+        return not course.submitted.is_dir() or (course.submitted / student / assignment).is_dir()
+
     with Gradebook(course.gradebook_url) as gradebook:
-        lines = read_lines(gradebook, assignment, records)
+        lines = read_lines(gradebook, assignment, records, there)
         renew_penalties(gradebook, assignment, course.config())
-        return read_lines(gradebook, assignment, records) if lines else lines
+        return read_lines(gradebook, assignment, records, there) if lines else lines
 
 
 class TableExport(ExportPlugin):

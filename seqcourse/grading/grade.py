@@ -21,6 +21,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading.attempts import attempt
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import open_gradebook
+from seqcourse.grading.people import question, unknown
 from seqcourse.grading.records import (
     FAILED,
     Record,
@@ -92,13 +93,18 @@ def grade(
 def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[str]:
     """The students whose submissions ``grade`` will grade, each once.
 
+    A folder whose name is not on the class's list is graded only if it is named.
+
     Raises:
         CourseError: there is no such assignment, or a named student or the whole class has no
             submission.
     """
     course.require(name)
     handed_in = course.students(name)
-    wanted = list(dict.fromkeys(students)) or handed_in
+    asked = unknown(course, name) if not students else ()
+    wanted = list(dict.fromkeys(students)) or [who for who in handed_in if who not in asked]
+    if asked and not wanted:
+        raise CourseError(question(course, name, asked[0]))
     for student in wanted:
         if student not in handed_in:
             raise CourseError(

@@ -179,9 +179,8 @@ def try_answers(
             notebooks.write(book, Path(folder) / name / f"{name}.ipynb")
             examination = examine(name, "mutant", Path(folder) / name)
         if not examination.points:
-            raise CourseError(
-                f"Submission {number} of {name} should have got a grade, but: {examination.sentence}"
-            )
+            why = examination.sentence or f"it has no graded cell of {name}'s ({examination.status})."
+            raise CourseError(f"Submission {number} of {name} should have got a grade, but: {why}")
         for exercise, task in tasks.items():
             points = [examination.points[cell] for cell in task.tests if cell in examination.points]
             message = " ".join(filter(None, (examination.messages.get(cell) for cell in task.tests)))

@@ -30,6 +30,7 @@ class Row:
     waiting: exercises that need manual grading.
     changed: exercises graded by hand before their answer changed.
     penalty: points deducted for lateness.
+    late: whether the work came after the student's due date.
     """
 
     student: str
@@ -39,6 +40,7 @@ class Row:
     waiting: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     penalty: float = 0.0
+    late: bool = False
 
     @property
     def total(self) -> float | None:
@@ -92,7 +94,9 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
             points = {exercise.name: 0.0 for exercise in exercises}
             waiting: dict[str, list[str]] = {WAITS: [], CHANGED: []}
             penalty = 0.0
-            for graded in gradebook.find_submission(name, record.student).notebooks:
+            submission = gradebook.find_submission(name, record.student)
+            late = (submission.total_seconds_late or 0) > 0
+            for graded in submission.notebooks:
                 penalty += float(graded.late_submission_penalty or 0.0)
                 for grade in graded.grades:
                     points[owner[grade.name]] += counted(grade)
@@ -100,7 +104,7 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
                         waiting[pending(grade)].append(owner[grade.name])
             row = Row(record.student, record.status, record.sentence, points)
             new, changed = map(tuple, waiting.values())
-            rows.append(replace(row, waiting=new, changed=changed, penalty=penalty))
+            rows.append(replace(row, waiting=new, changed=changed, penalty=penalty, late=late))
     return Scores(name, exercises, tuple(rows))
 
 

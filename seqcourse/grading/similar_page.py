@@ -7,35 +7,12 @@ from __future__ import annotations
 
 from html import escape
 
+from seqcourse.grading.page import page
 from seqcourse.grading.similar import Pair, Shared, Similar
-
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
-       color: #1b1f24; background: #fff; }
-table { border-collapse: collapse; }
-th, td { padding: .3rem .8rem; border-bottom: 1px solid #d0d7de; text-align: left; }
-td.share { text-align: right; font-variant-numeric: tabular-nums; }
-.both { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
-pre { overflow-x: auto; background: #f6f8fa; border: 1px solid #d0d7de; border-radius: 6px;
-      padding: .6rem; font-size: 13px; white-space: pre-wrap; overflow-wrap: anywhere; }
-mark { background: #ffdf9e; color: inherit; }
-h2 { margin-top: 2.5rem; border-bottom: 1px solid #d0d7de; }
-@media (max-width: 50rem) { .both { grid-template-columns: 1fr; } }
-@media (prefers-color-scheme: dark) {
-  body { color: #e6edf3; background: #0d1117; }
-  pre { background: #161b22; border-color: #30363d; }
-  th, td, h2 { border-color: #30363d; }
-  a { color: #79c0ff; }
-  mark { background: #6e4a00; }
-}
-"""
-# Content security policy: allow only the inline style, in case an answer injects HTML.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def as_page(found: Similar) -> str:
     """The whole page."""
-    name = escape(found.assignment)
     rows = "".join(_row(number, pair) for number, pair in enumerate(found.pairs, start=1))
     table = (
         "<table><thead><tr><th>student</th><th>share</th><th>student</th><th>share</th>"
@@ -46,16 +23,13 @@ def as_page(found: Similar) -> str:
     skipped = "".join(f"<li>{escape(sentence)}</li>" for sentence in found.skipped)
     skipped = f"<p>Not compared:</p><ul>{skipped}</ul>" if skipped else ""
     details = "".join(_detail(number, pair) for number, pair in enumerate(found.pairs, start=1))
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Alike: {name}</title><style>{STYLE}</style></head><body>"
-        f"<h1>Alike: {name}</h1><p>{found.compared} submissions compared. Listed are pairs in which "
+    return page(
+        f"Alike: {found.assignment}",
+        f"<p>{found.compared} submissions compared. Listed are pairs in which "
         f"{found.threshold:.0%} or more of one student's own work stands in the other's too; what was "
         "released, the reference solution and well-known answers do not count. Names of variables do "
         "not count either. Alike is a reason to look, not a verdict.</p>"
-        f"{table}{skipped}{details}</body></html>\n"
+        f"{table}{skipped}{details}",
     )
 
 

@@ -8,10 +8,14 @@ import sys
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
+from seqcourse.cli import grading as commands
+from seqcourse.cli.app import app
 from seqcourse.cli.grading import Display, in_folders
 from seqcourse.cli.steps import Steps
 from seqcourse.grading.records import Record
+from seqcourse.grading.scores import Row, Scores
 
 
 def shown(terminal: bool) -> str:
@@ -44,6 +48,16 @@ def test_a_bar_on_a_terminal():
     assert re.search(r"ada, \[b\] +━+.* 0/3 .*left", told)
     assert re.search(r"\[b\] +━+.* 2/3 .*left", told)
     assert not re.search("Grading ps2.*━", told), "the step itself counts nothing"
+
+
+@pytest.mark.parametrize(("status", "code"), [("graded", 0), ("unreadable", 0), ("failed", 1)])
+def test_a_failed_grading_is_in_the_exit_code(toy, monkeypatch, status, code):
+    (toy.submitted / "ada" / "ps1").mkdir(parents=True)
+    (toy.root / "book").mkdir()
+    monkeypatch.chdir(toy.root)
+    scores = Scores("ps1", (), (Row("ada", status, "", None),))
+    monkeypatch.setattr(commands, "grade_assignment", lambda *work, **how: scores)
+    assert CliRunner().invoke(app, ["grade", "ps1"]).exit_code == code
 
 
 def test_a_name_that_is_not_utf8_is_printed(monkeypatch):

@@ -15,10 +15,11 @@ from seqcourse.grading import mutants
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.confine import refusal
 from seqcourse.grading.course import Course
-from seqcourse.grading.examine import Examiner
+from seqcourse.grading.examine import Examination, Examiner
 from seqcourse.grading.in_process import try_in_process
 from seqcourse.grading.mutants import OPERATOR, RIGHT, WRONG, Answer, Outcome, columns
 from seqcourse.grading.operators import mutants_of
+from seqcourse.grading.release import release
 from seqcourse.grading.sample import load_checks, right_answers
 from tests.sizes import nightly_but
 
@@ -33,6 +34,14 @@ SECRET = hashlib.sha256(b"mutants 0").digest()
 
 def answer(exercise: str, source: str = "x = 1", kind: str = WRONG, says: str = "", why: str = ""):
     return Answer(exercise, f"{kind} {exercise}", source, kind, says, why)
+
+
+def test_a_submission_without_points_gets_a_whole_sentence(toy):
+    release(toy)
+    nothing = Examination("ps1", "mutant", "graded")
+    answers = [Answer("double", "adds two", "def double(x):\n    return x + 2\n", WRONG)]
+    with pytest.raises(CourseError, match=r"but: it has no graded cell of ps1's \(graded\)\.$"):
+        mutants.try_answers(toy, "ps1", answers, lambda *_: nothing)
 
 
 # --- the answers --------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from rich.console import Console
 from traitlets.log import get_logger
 
 from seqcourse.cli import grading as commands
+from seqcourse.cli.doctor import others_may_enter
 from seqcourse.errors import CourseError
 from seqcourse.grading import gradebook, sample
 from seqcourse.grading import notebook as notebooks
@@ -40,6 +41,7 @@ from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.own import OWN
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
+from seqcourse.grading.report import as_page, make_report
 from seqcourse.grading.safe import MakeSafe
 from seqcourse.grading.save import Saver
 from seqcourse.grading.scores import Row, Scores, as_csv, as_table, check_csv, read_scores, write_csv
@@ -321,6 +323,26 @@ def test_lateness_costs_the_same_in_the_table_and_in_an_export(graded):
             grades.update_or_create_assignment("ps1", duedate=None)
 
 
+def test_the_class_at_a_glance(graded):
+    """Numbers that no code of the project computed: 3 + 3 + 3 + 1 points of whoever has a grade."""
+    course, records, _ = graded
+    report = make_report(read_scores(course, "ps1", records), records)
+    totals = {row.student: row.total for row in report.graded}
+    assert report.summary[0].startswith(f"{len(records)} handed in, {len(totals)} have a grade. Mean ")
+    assert f"of {12}." in report.summary[0]
+    assert any(line.startswith("Waiting for a grade by hand: ") for line in report.summary)
+    assert sum(count for _, count in report.distribution) == len(totals)
+    assert report.distribution[0][1] == sum(total < 1.2 for total in totals.values())
+    tasks = {task.name: task for task in report.tasks}
+    double = [row.points["double"] for row in report.graded]
+    assert tasks["double"].mean == pytest.approx(sum(double) / len(double))
+    said = [record.messages["double-test"] for record in records if record.has_grade]
+    assert tasks["double"].mistakes[0].count == max(said.count(one) for one in {*said} - {""})
+    page = as_page(report)
+    assert "ps1 at a glance" in page and "<script" not in page
+    assert f"<li>{tasks['double'].mistakes[0].count} × " in page and "broken: unreadable" in page
+
+
 def test_the_table_fits_a_narrow_terminal():
     tasks = tuple(Exercise(f"exercise_{i}", True, (), 7.0) for i in range(14))
     points = {task.name: 7.0 for task in tasks}
@@ -477,6 +499,11 @@ def test_no_other_account_may_enter_the_class(empty_toy):
             assert others_may_read()
             closes()
             assert not others_may_read()
+        # The solutions are the instructor's to close; the doctor says so.
+        course.solutions.chmod(0o755)
+        assert others_may_enter(course.solutions)
+        course.solutions.chmod(0o700)
+        assert not others_may_enter(course.solutions)
         Course(course.root, "new/sample").make_folder()
         assert (course.root / "new").stat().st_mode & 0o077 == 0
 

@@ -31,6 +31,10 @@ def seqcourse(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProce
         (["translate", "good day", "--beam", "2", "--n-best", "3"], "--beam 3"),
         (["translate", "good day", "--model", "no-such-model"], "no-such-model"),
         (["translate", "good day", "--folder", "runs/mine"], "Name it: --model"),
+        (
+            ["translate", "x", "--folder", "nope", "--model", "en-es-fixed"],
+            "seqcourse train RECIPE --out",
+        ),
         (["train", "no-such-model"], "no-such-model"),
         (["train", "char-alice", "--budget", "huge"], "'quick' or 'full'"),
         (["bench", "no-such-measurement"], "no-such-measurement"),
@@ -62,6 +66,15 @@ def test_help_names_the_commands_and_loads_nothing_heavy():
     heavy = "{'torch', 'numpy', 'matplotlib', 'nbgrader'}"
     code = f"import sys, seqcourse.cli.app; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.mark.parametrize("command", ["grade", "export", "train"])
+def test_help_cuts_no_option_in_a_narrow_terminal(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    told = seqcourse(command, "--help").stdout
+    assert "…" not in told and max(map(len, told.splitlines())) <= 80
+    if command == "grade":
+        assert "--unsafe-no-sandbox" in told and "--student" in told
 
 
 def test_version():

@@ -122,11 +122,13 @@ def test_edit_and_run(day, students_window):
 
 
 def test_validate(day):
-    """nbgrader's own validator says what is still missing: the written answer."""
+    """nbgrader's own validator names what is missing or wrong, but for what only hidden checks see."""
     day.after("edit")
     said = day.ada.nbgrader("validate", f"{NAME}/{NOTEBOOK}")
-    assert "VALIDATION FAILED ON 1 CELL" in said
+    for wrong in ("rnn_step", "lstm_step", "gradient_norms"):
+        assert f"check.ps1.{wrong}.validate(" in said
     assert "You did not provide a response" in said
+    assert "VALIDATION FAILED ON 4 CELL" in said and "poll_2" not in said
 
 
 def test_submit_twice(day, students_window):
@@ -212,8 +214,7 @@ def test_late_penalty(day):
 def test_feedback(day, students_window):
     """Pages are written and released; Ada fetches hers with a click and reads it."""
     day.after("late")
-    day.instructor.nbgrader("generate_feedback", NAME)
-    day.instructor.nbgrader("release_feedback", NAME)
+    day.instructor.seqcourse("feedback", NAME, "--release")
     students_window.assignment_list()
     students_window.click_in_list("Fetch Feedback")
     students_window.page.wait_for_selector("#submitted_assignments_list >> text=(view feedback)")

@@ -1,0 +1,36 @@
+"""``seqcourse extend`` and ``seqcourse drop``."""
+
+from __future__ import annotations
+
+from seqcourse.cli.grading import need_nbgrader, refusals_in_words
+from seqcourse.cli.root import find_root
+from seqcourse.grading.course import Course
+
+
+@refusals_in_words()
+def extend_due_date(name: str, student: str, time: str) -> None:
+    """Give a student more time, and say until when."""
+    need_nbgrader()
+    from seqcourse.grading.gradebook import open_gradebook
+    from seqcourse.grading.people import extend
+
+    course = Course(find_root())
+    course.require(name)
+    open_gradebook(course)
+    due = extend(course, name, student, time)
+    print(f"{student} may hand in {name} until {due:%Y-%m-%d %H:%M} UTC.")
+
+
+@refusals_in_words()
+def drop_student(student: str, erase: bool) -> None:
+    """Take a student out of the class, and say what became of the work."""
+    need_nbgrader()
+    from seqcourse.grading.grade import alone
+    from seqcourse.grading.gradebook import open_gradebook
+    from seqcourse.grading.people import drop
+
+    course = Course(find_root())
+    open_gradebook(course)
+    with alone(course):
+        for sentence in drop(course, student, erase=erase):
+            print(sentence)

@@ -1,0 +1,175 @@
+"""Who is in the class: people who come late, get more time, or leave."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seqcourse.errors import CourseError
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.address import sqlite_file
+from seqcourse.grading.attempts import attempt_path
+from seqcourse.grading.course import Course
+from seqcourse.grading.gradebook import open_gradebook
+from seqcourse.grading.parse import shown
+from seqcourse.grading.records import record_path
+
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+
+UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes"}
+PART = re.compile(rf"(\d+(?:\.\d+)?)([{''.join(UNITS)}])")
+DROPPED = "dropped"
+
+
+def unknown(course: Course, name: str) -> list[str]:
+    """Folders of an assignment whose names are not on the class's list; perhaps typing errors.
+
+    A class has a list once anybody in its gradebook has a name or an e-mail address.
+    """
+    from nbgrader.api import Gradebook
+
+    file = sqlite_file(course.gradebook_url)
+    if file is not None and not file.exists():
+        return []
+    open_gradebook(course)  # says what is wrong with it
+    with Gradebook(course.gradebook_url) as gradebook:
+        students = list(gradebook.students)
+        if not any(known.first_name or known.last_name or known.email for known in students):
+            return []
+        known = {student.id for student in students}
+    return [student for student in course.students(name) if student not in known]
+
+
+def question(course: Course, name: str, student: str) -> str:
+    """What to ask about a folder that `unknown` found."""
+    return (
+        f"Who is {shown(student)}? {course.grading}/submitted has such a folder, but the gradebook has "
+        f"no such student, so it was not graded. Rename the folder, or grade it by name: "
+        f"seqcourse grade {name} --student {shown(student)}"
+    )
+
+
+def extend(course: Course, name: str, student: str, time: str) -> datetime:
+    """Give a student more time; it replaces an earlier extension. Returns the new due date, in UTC.
+
+    Args:
+        time: such as 2d, 1d12h, 90m; 0d takes the extension back.
+    Raises:
+        CourseError: not a time, no such student, or the assignment has no due date.
+    """
+    from nbgrader.api import Gradebook, MissingEntry
+
+    parts = PART.findall(time)
+    if not parts or "".join(map("".join, parts)) != time:
+        raise CourseError(
+            f"The extension should be a time such as 2d, 12h, 1d12h or 90m, but is {time!r}."
+        )
+    more = sum((timedelta(**{UNITS[unit]: float(count)}) for count, unit in parts), timedelta())
+    with Gradebook(course.gradebook_url) as gradebook:
+        try:
+            due = gradebook.find_assignment(name).duedate
+        except MissingEntry:
+            due = None
+        if due is None:
+            raise CourseError(
+                f"{name} should have a due date to extend, but has none in the gradebook. Set it: "
+                f'nbgrader db assignment add {name} --duedate="2026-11-20 18:00:00 UTC"'
+            )
+        _need(gradebook, student)
+        try:
+            submission = gradebook.find_submission(name, student)
+        except MissingEntry:
+            submission = gradebook.add_submission(name, student)
+            for book in submission.notebooks:
+                for grade in book.grades:
+                    grade.needs_manual_grade = False  # nothing was handed in
+        submission.extension = more or None
+        gradebook.db.commit()
+    return due + more
+
+
+def drop(course: Course, student: str, *, erase: bool = False) -> list[str]:
+    """Take a student out of the class: out of the gradebook, the tables, exports and feedback.
+
+    Args:
+        erase: delete the files, too; otherwise they move to grading/dropped/STUDENT.
+    Returns:
+        Sentences about what was done, and what remains.
+    Raises:
+        CourseError: there is nothing of this student.
+    """
+    from nbgrader.api import Gradebook, MissingEntry
+
+    if student in ("", ".", "..") or Path(student).name != student:
+        raise CourseError(f"A student's name should be that of a folder, but is {student!r}.")
+    kept = course.folder / DROPPED / student
+    found = [path for path in _paths(course, student) if path.exists()]
+    if erase and kept.exists():
+        found.append(kept)
+    points: list[dict] = []
+    with Gradebook(course.gradebook_url) as gradebook:
+        try:
+            for submission in gradebook.find_student(student).submissions:
+                points += _points(submission)
+            gradebook.remove_student(student)
+        except MissingEntry:
+            if not found:
+                _need(gradebook, student)
+    if erase:
+        for path in found:
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        return [
+            f"{student} is erased from {course.grading}/ and its gradebook.",
+            "Not erased: what lies in an exchange folder, tables and pages that you exported, backups.",
+        ]
+    number = 1
+    while kept.exists():
+        number += 1
+        kept = kept.with_name(f"{student}-{number}")
+    for path in found:
+        target = kept / path.relative_to(course.folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(target)
+    notebooks.write_text(kept / "points.json", json.dumps(points, indent=1) + "\n")
+    where = f"{course.grading}/{DROPPED}/{kept.name}"
+    return [f"{student} is out of the class. The work, and points.json, are in {where}."]
+
+
+def _need(gradebook: Gradebook, student: str) -> None:
+    """Raise CourseError if the gradebook has no such student."""
+    names = sorted(known.id for known in gradebook.students)
+    if student not in names:
+        listed = ", ".join(map(shown, names[:8])) + (", ..." if len(names) > 8 else "")
+        raise CourseError(
+            f"{shown(student)} should be a student in the gradebook, but it has {listed or 'nobody'}. "
+            f"Add one: nbgrader db student add {shown(student)}"
+        )
+
+
+def _paths(course: Course, student: str) -> Iterator[Path]:
+    """All that a class's folder may hold of one student."""
+    for folder in (course.submitted, course.autograded, course.feedback):
+        yield folder / student
+    for name in course.names():
+        yield record_path(course, name, student)
+        yield attempt_path(course, name, student)
+
+
+def _points(submission) -> Iterator[dict]:
+    """What a submission had in the gradebook, points and comments given by hand included."""
+    for book in submission.notebooks:
+        comments = {comment.name: comment.manual_comment for comment in book.comments}
+        for grade in book.grades:
+            yield {
+                "assignment": submission.assignment.name,
+                "cell": grade.name,
+                "automatic": grade.auto_score,
+                "by hand": grade.manual_score,
+                "comment": comments.get(grade.name),
+            }

@@ -1,0 +1,166 @@
+"""The class at a glance: how an assignment went, what went wrong, and what to teach again."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from seqcourse.grading.feedback import REASON, SEE
+from seqcourse.grading.page import page
+from seqcourse.grading.records import Record
+from seqcourse.grading.scores import Row, Scores
+from seqcourse.grading.spreadsheet import number
+
+# Mistakes named per exercise, and the parts into which the points are divided.
+MOST, PARTS = 3, 10
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """What a check said to `count` students, and the section to teach again ("" if none is named)."""
+
+    words: str
+    count: int
+    see: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """How an exercise went: the mean of the points, and the most frequent mistakes."""
+
+    name: str
+    mean: float
+    maximum: float
+    mistakes: tuple[Mistake, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """An assignment at a glance. Points that wait for a person are left out."""
+
+    scores: Scores
+    graded: tuple[Row, ...]
+    tasks: tuple[Task, ...]
+
+    @property
+    def totals(self) -> list[float]:
+        return [row.total or 0.0 for row in self.graded]
+
+    @property
+    def summary(self) -> list[str]:
+        """Sentences for the terminal and the top of the page."""
+        rows = self.scores.rows
+        told = [f"{len(rows)} handed in, {len(self.graded)} have a grade."]
+        if self.totals:
+            mean, middle = statistics.mean(self.totals), statistics.median(self.totals)
+            told[0] += (
+                f" Mean {number(mean)} and median {number(middle)} of {number(self.scores.points)}."
+            )
+        for words, who in (
+            ("Late", [row.student for row in rows if row.late]),
+            ("Waiting for a grade by hand", [row.student for row in rows if row.waiting]),
+            ("Changed since graded by hand", [row.student for row in rows if row.changed]),
+        ):
+            if who:
+                told.append(f"{words}: {len(who)} ({_some(who)}).")
+        return told
+
+    @property
+    def commonest(self) -> list[str]:
+        """The most frequent mistakes of all exercises, in a line each."""
+        found = [(mistake, task.name) for task in self.tasks for mistake in task.mistakes]
+        found.sort(key=lambda pair: -pair[0].count)
+        return [f"{one.count} of {len(self.graded)}: {one.words}" for one, _ in found[:MOST]]
+
+    @property
+    def distribution(self) -> list[tuple[str, int]]:
+        """How many students have how many points: (range, count)."""
+        width = self.scores.points / PARTS
+        counts = Counter(min(int(total / width), PARTS - 1) if width else 0 for total in self.totals)
+        return [
+            (f"{number(part * width)} to {number((part + 1) * width)}", counts[part])
+            for part in range(PARTS)
+        ]
+
+
+def _some(students: Sequence[str]) -> str:
+    return ", ".join(students[:8]) + (", ..." if len(students) > 8 else "")
+
+
+def make_report(scores: Scores, records: Sequence[Record]) -> Report:
+    """The report on a class from its scores and records."""
+    graded = tuple(row for row in scores.rows if row.points is not None)
+    messages = [record.messages for record in records if record.has_grade]
+    tasks = []
+    for exercise in scores.exercises:
+        have = [row.points[exercise.name] for row in graded if exercise.name not in _held(row)]
+        mean = statistics.mean(have) if have else 0.0
+        mistakes = _mistakes(exercise.tests, messages)
+        tasks.append(Task(exercise.name, mean, exercise.points, mistakes))
+    return Report(scores, graded, tuple(tasks))
+
+
+def _held(row: Row) -> set[str]:
+    return {*row.waiting, *row.changed}
+
+
+def _mistakes(tests: Sequence[str], messages: Sequence[Mapping[str, str]]) -> tuple[Mistake, ...]:
+    """The most frequent mistakes of an exercise; each counts once for a student."""
+    counts: Counter[str] = Counter()
+    sections: dict[str, str] = {}
+    for said in messages:
+        found = set()
+        for test in tests:
+            message = said.get(test, "")
+            see = SEE.search(message)
+            reason = REASON.match(SEE.sub("", message))
+            if reason:
+                found.add(reason["words"])
+                if see:
+                    sections[reason["words"]] = f"chapter {see['chapter']}, “{see['section']}”"
+        counts.update(found)
+    return tuple(
+        Mistake(words, count, sections.get(words, ""))
+        for words, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST]
+    )
+
+
+def as_page(report: Report) -> str:
+    """The page of a report."""
+    summary = "".join(f"<p>{escape(sentence)}</p>" for sentence in report.summary)
+    most = max((count for _, count in report.distribution), default=0) or 1
+    bars = "".join(
+        f'<tr><td class="share">{span}</td><td class="share">{count}</td>'
+        f'<td><span class="bar" style="width: {12 * count / most:.1f}rem"></span></td></tr>'
+        for span, count in report.distribution
+    )
+    tasks = "".join(map(_task, report.tasks))
+    rest = [row for row in report.scores.rows if row.points is None]
+    without = "".join(
+        f"<li>{escape(row.student)}: {escape(row.status)}. {escape(row.sentence)}</li>" for row in rest
+    )
+    return page(
+        f"{report.scores.assignment} at a glance",
+        f"{summary}<h2>Points</h2><table><thead><tr><th>points</th><th>students</th><th>share</th></tr>"
+        f"</thead><tbody>{bars}</tbody></table>"
+        "<h2>Exercises</h2><div class='wide' tabindex='0' role='region' aria-label='Exercises'><table>"
+        "<thead><tr><th>exercise</th><th>mean</th><th>most frequent mistakes</th></tr></thead>"
+        f"<tbody>{tasks}</tbody></table></div>"
+        + (f"<h2>Without a grade</h2><ul>{without}</ul>" if rest else ""),
+    )
+
+
+def _task(task: Task) -> str:
+    mistakes = "".join(
+        f"<li>{mistake.count} × {escape(mistake.words)}"
+        + (f" <em>Teach again: {escape(mistake.see)}.</em>" if mistake.see else "")
+        + "</li>"
+        for mistake in task.mistakes
+    )
+    return (
+        f"<tr><td>{escape(task.name)}</td><td class='share'>{number(task.mean)} of "
+        f"{number(task.maximum)}</td><td>{f'<ul>{mistakes}</ul>' if mistakes else ''}</td></tr>"
+    )

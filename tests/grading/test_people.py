@@ -1,0 +1,106 @@
+"""Students who come late, get more time, leave, or whose folder nobody knows."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import datetime, timedelta
+
+import pytest
+from nbgrader.api import Gradebook
+
+from seqcourse.errors import CourseError
+from seqcourse.grading.canvas import Grade
+from seqcourse.grading.export import NOTHING, REMOVED, grades_for_canvas, read_course
+from seqcourse.grading.grade import to_grade
+from seqcourse.grading.people import drop, extend, question, unknown
+from seqcourse.grading.records import GRADED, Record, write_record
+from seqcourse.grading.release import release
+
+DUE = datetime(2026, 1, 10, 12)
+
+
+@pytest.fixture
+def course(toy):
+    """Two with a grade, half a day late, one of them by hand too; a third is on the list."""
+    release(toy)
+    with Gradebook(toy.gradebook_url) as gradebook:
+        gradebook.update_or_create_assignment("ps1", duedate=DUE)
+        for who in ("ada", "ben", "cleo"):
+            gradebook.update_or_create_student(who, first_name=who.title())
+        for who in ("ada", "ben"):
+            late = DUE + timedelta(hours=12)
+            gradebook.update_or_create_submission("ps1", who, timestamp=late)
+            for grade in gradebook.find_submission_notebook("ps1", "ps1", who).grades:
+                grade.auto_score, grade.needs_manual_grade = 1.0, False
+            gradebook.find_grade("why", "ps1", "ps1", who).manual_score = 2.0
+            gradebook.find_comment("why", "ps1", "ps1", who).manual_comment = "Good."
+            (toy.submitted / who / "ps1").mkdir(parents=True)
+            write_record(toy, Record("ps1", who, GRADED, ""))
+        gradebook.db.commit()
+    (toy.root / "nbgrader_config.py").open("a").write("\nc.LatePolicy.share_per_day = 0.5\n")
+    return toy
+
+
+def lines(course):
+    return {line.student: line for line in read_course(course, "ps1")}
+
+
+def test_an_unknown_folder_is_a_question_and_not_a_student(course):
+    (course.submitted / "adda" / "ps1").mkdir(parents=True)
+    assert unknown(course, "ps1") == ["adda"]
+    assert to_grade(course, "ps1") == ["ada", "ben"]
+    assert to_grade(course, "ps1", ["adda"]) == ["adda"]
+    assert "Who is adda?" in question(course, "ps1", "adda")
+    with Gradebook(course.gradebook_url) as gradebook:  # a class without a list asks nothing
+        for student in gradebook.students:
+            student.first_name = None
+        gradebook.db.commit()
+    assert unknown(course, "ps1") == [] and "adda" in to_grade(course, "ps1")
+
+
+def test_more_time_moves_the_due_date_also_before_work_is_handed_in(course):
+    assert lines(course)["ada"].penalty == 3
+    assert extend(course, "ps1", "ada", "1d12h") == DUE + timedelta(hours=36)
+    extend(course, "ps1", "cleo", "90m")
+    found = lines(course)
+    assert (found["ada"].penalty, found["ben"].penalty) == (0, 3)
+    assert found["cleo"].status == NOTHING and not found["cleo"].has_grade
+    assert extend(course, "ps1", "ada", "0d") == DUE
+    assert lines(course)["ada"].penalty == 3
+    for student, time, words in (("ada", "2", "such as 2d"), ("eve", "2d", "it has ada, ben, cleo")):
+        with pytest.raises(CourseError, match=words):
+            extend(course, "ps1", student, time)
+    with Gradebook(course.gradebook_url) as gradebook:
+        gradebook.update_or_create_assignment("ps1", duedate=None)
+    with pytest.raises(CourseError, match="--duedate="):
+        extend(course, "ps1", "ada", "2d")
+
+
+def test_a_removed_folder_leaves_no_grade(course):
+    assert [grade.student for grade in grades_for_canvas(lines(course).values())] == ["ada", "ben"]
+    shutil.rmtree(course.submitted / "ada")
+    ada = lines(course)["ada"]
+    assert ada.status == REMOVED and not ada.has_grade and "Put it back" in ada.sentence
+    assert grades_for_canvas(lines(course).values()) == [Grade("ben", 3.0, 12.0)]
+    (course.submitted / "ada" / "ps1").mkdir(parents=True)
+    assert lines(course)["ada"].points == 6
+
+
+def test_who_is_dropped_is_in_no_table_and_erased_is_gone(course):
+    for name in ("autograded", "feedback"):
+        (course.folder / name / "ada" / "ps1").mkdir(parents=True)
+    (told,) = drop(course, "ada")
+    assert "grading/dropped/ada" in told and "ada" not in lines(course)
+    left = [path.relative_to(course.folder).as_posix() for path in course.folder.rglob("*ada*")]
+    assert all(path.startswith("dropped/ada") for path in left)
+    points = json.loads((course.folder / "dropped" / "ada" / "points.json").read_text())
+    assert {"by hand": 2.0, "comment": "Good."}.items() <= points[-1].items()
+    with pytest.raises(CourseError, match="but it has ben, cleo"):
+        drop(course, "eve")
+    with pytest.raises(CourseError, match="that of a folder"):
+        drop(course, "..")
+    drop(course, "ben", erase=True)
+    assert "Not erased" in drop(course, "ada", erase=True)[1]
+    assert not [path for who in ("ada", "ben") for path in course.folder.rglob(f"*{who}*")]
+    assert set(lines(course)) == {"cleo"}
