@@ -47,11 +47,6 @@ def read_checks(path: Path, exercises: Mapping[str, Exercise]) -> list[Check]:
     ]
 
 
-def cells_in(path: Path) -> list[str]:
-    """The grade cells that a file lists."""
-    return [cell for cell, _, _ in _blocks(path)]
-
-
 def _blocks(path: Path) -> Iterator[tuple[str, dict[str, str], dict[str, dict]]]:
     """Every block of the file: grade cell, options, cases."""
     for block in f"\n{path.read_text(encoding='utf-8')}".split("\n=== ")[1:]:
