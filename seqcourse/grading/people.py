@@ -34,8 +34,9 @@ def unknown(course: Course, name: str) -> list[str]:
     """
     from nbgrader.api import Gradebook
 
-    file = sqlite_file(course.gradebook_url)
-    if file is not None and not file.exists():
+    handed_in = course.students(name)
+    file = sqlite_file(course.gradebook_url) if handed_in else None
+    if not handed_in or file is not None and not file.exists():
         return []
     open_gradebook(course)  # says what is wrong with it
     with Gradebook(course.gradebook_url) as gradebook:
@@ -43,7 +44,7 @@ def unknown(course: Course, name: str) -> list[str]:
         if not any(known.first_name or known.last_name or known.email for known in students):
             return []
         known = {student.id for student in students}
-    return [student for student in course.students(name) if student not in known]
+    return [student for student in handed_in if student not in known]
 
 
 def question(course: Course, name: str, student: str) -> str:
