@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import pytest
 
 from tests.sizes import nightly_but
 
 from .conftest import DESKTOP, PHONE, chapter_names, page_names
+from .test_weights import weight
 
 pytestmark = pytest.mark.browser
 PAGES = page_names()
@@ -21,10 +24,15 @@ LOOKED_AT = (
 )
 
 
-FIGURES = """() => [...document.querySelectorAll('article img')].map(image => ({
+# Pictures load when they come near; here all at once.
+FIGURES = """async () => {
+    const images = [...document.querySelectorAll('article img')];
+    images.forEach(image => { image.loading = 'eager'; });
+    await Promise.allSettled(images.map(image => image.decode()));
+    return images.map(image => ({
     source: image.currentSrc.slice(0, 120),
     alternative: image.alt,
-    drawn: image.complete && image.naturalWidth > 0 && image.naturalHeight > 0}))"""
+    drawn: image.complete && image.naturalWidth > 0 && image.naturalHeight > 0})); }"""
 
 # Formulas inside something folded or not chosen have no size; all others must have one.
 FORMULAS = """() => [...document.querySelectorAll('article .math')].map(formula => {
@@ -74,6 +82,16 @@ def test_page_loads_without_errors_and_only_from_here(view, name):
     assert seen.foreign() == []
     assert seen.page.title().strip()
     assert seen.page.locator("article h1").count() == 1
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_is_light(site, view, name):
+    """Right after the test that opened the page: nobody has touched or scrolled it."""
+    loaded = {url for url in view(name).requests if url.startswith("http")}
+    sizes = {url: weight(site, url) for url in loaded}
+    heaviest = sorted(sizes.items(), key=lambda pair: -pair[1])
+    named = ", ".join(f"{urlsplit(url).path} {size:,}" for url, size in heaviest[:12])
+    assert sum(sizes.values()) <= (120_000 if name == PAGES[0] else 300_000), named
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -1,0 +1,132 @@
+"""Pictures and sounds that a notebook keeps inside itself become files beside the page.
+
+JupyterLab needs them inside; a reader of the page should load one only when it comes near. A
+picture becomes lossless WebP where that is smaller, keeps its place by a width and a height, and
+loads when it is close to the screen; a sound loads when it is played.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import os
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+SMALLEST = 1000  # bytes: anything below costs less inside the page than a request of its own
+DATA = re.compile(r'(src|href)="data:(image|audio)/([a-z0-9]+);base64,([^"]+)"')
+PICTURE = re.compile(r"<img\b[^>]*>")
+SOUND = re.compile(r"<(?:audio|video)\b[^>]*>")
+STYLED = re.compile(r'style="width: (\d+)px; height: (\d+)px;"')
+# A hidden frame has no place near the screen: its pictures are fetched at the first touch, so that
+# nothing flickers when a reader moves the slider; all of them are when the page is printed.
+TOUCH = """<script>(function(){
+function fetch_all(root){root.querySelectorAll('img[loading="lazy"]').forEach(function(image){
+image.loading="eager";});}
+["pointerover","focusin","touchstart"].forEach(function(touch){
+document.addEventListener(touch,function(event){
+var figure=event.target.closest&&event.target.closest(".sq-explore");if(figure)fetch_all(figure);},
+{passive:true});});
+addEventListener("beforeprint",function(){fetch_all(document);});})();</script>
+"""
+
+
+def take_out(page: str, where: Path, folder: Path) -> str:
+    """The page's HTML with its pictures and sounds as files in ``folder``; nothing new the second time.
+
+    Args:
+        page: HTML.
+        where: its file; addresses in it are relative to that.
+        folder: for the files.
+    """
+    near = os.path.relpath(folder, where.parent).replace(os.sep, "/")
+
+    def as_file(found: re.Match[str]) -> str:
+        attribute, kind, form, code = found.groups()
+        content = base64.b64decode(code)
+        if len(content) < SMALLEST:
+            return found[0]
+        form = {"jpeg": "jpg", "mpeg": "mp3"}.get(form, form)
+        name = keep(content, form, folder, may_shrink=kind == "image")
+        return f'{attribute}="{near}/{name}"'
+
+    page = DATA.sub(as_file, page)
+    page = SOUND.sub(lambda found: _with(found[0], "preload", "none"), page)
+    page = PICTURE.sub(lambda found: _lighter(found[0], where, folder, near), page)
+    if "sq-frame" in page and TOUCH not in page:
+        page = page.replace("</body>", f"{TOUCH}</body>", 1)
+    return page
+
+
+def keep(content: bytes, form: str, folder: Path, may_shrink: bool = True) -> str:
+    """Write a file named by its content, as WebP where that is smaller; its name."""
+    mark = hashlib.sha256(content).hexdigest()[:16]
+    for path in (folder / f"{mark}.webp", folder / f"{mark}.{form}"):
+        if path.is_file():
+            return path.name
+    folder.mkdir(parents=True, exist_ok=True)
+    if may_shrink and form == "png":
+        smaller = as_webp(content)
+        if len(smaller) < len(content):
+            content, form = smaller, "webp"
+    path = folder / f"{mark}.{form}"
+    path.write_bytes(content)
+    return path.name
+
+
+def as_webp(content: bytes) -> bytes:
+    """A picture as WebP with every dot the same."""
+    from PIL import Image
+
+    made = io.BytesIO()
+    with Image.open(io.BytesIO(content)) as picture:
+        mode = "RGBA" if "transparency" in picture.info or picture.mode in ("RGBA", "LA") else "RGB"
+        picture.convert(mode).save(made, format="webp", lossless=True, quality=80, method=4)
+    return made.getvalue()
+
+
+def _lighter(tag: str, where: Path, folder: Path, near: str) -> str:
+    """An ``<img>`` of the page that loads late, has its size, and shows the lighter file."""
+    source = re.search(r'\ssrc="([^"]+)"', tag)
+    if source is None or "logo__image" in tag:
+        return tag
+    address = urlsplit(source[1])
+    file = where.parent / unquote(address.path)
+    if address.scheme or address.netloc or not file.is_file():
+        return tag
+    if size := _size_in_style(tag) or size_of(file):
+        tag = _with(_with(tag, "width", str(size[0])), "height", str(size[1]))
+    if file.suffix == ".png" and file.parent != folder:
+        name = keep(file.read_bytes(), "png", folder)
+        if name.endswith(".webp"):
+            tag = tag.replace(f'"{source[1]}"', f'"{near}/{name}"', 1)
+    return _with(tag, "loading", "lazy")
+
+
+def size_of(file: Path) -> tuple[int, int] | None:
+    """Width and height of a picture in CSS pixels; None where it does not say."""
+    if file.suffix != ".svg":
+        from PIL import Image
+
+        with Image.open(file) as picture:
+            return picture.size
+    opening = re.search(r"<svg\b[^>]*>", file.read_text(encoding="utf-8"))
+    found = re.findall(r'\s(width|height)="([\d.]+)(pt|px)?"', opening[0]) if opening else []
+    sizes = {name: float(value) * (4 / 3 if unit == "pt" else 1) for name, value, unit in found}
+    return (round(sizes["width"]), round(sizes["height"])) if len(sizes) == 2 else None
+
+
+def _size_in_style(tag: str) -> tuple[int, int] | None:
+    """What MyST-NB writes for a picture of double density; a style sheet may overrule it."""
+    found = STYLED.search(tag)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _with(tag: str, attribute: str, value: str) -> str:
+    """A tag with an attribute that it may have already."""
+    if attribute in re.findall(r'\s([\w-]+)(?:="[^"]*")?', tag):
+        return tag
+    end = "/>" if tag.endswith("/>") else ">"
+    return f'{tag[: -len(end)].rstrip()} {attribute}="{value}"{end}'

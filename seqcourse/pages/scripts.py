@@ -1,0 +1,44 @@
+"""Which scripts a page gets, and when: in their order, after the page is read, and none in vain."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+SCRIPT = re.compile(r'<script\b([^>]*)\bsrc="([^"]+)"([^>]*)></script>[ \t]*\n?')
+PRELOAD = re.compile(r'<link\b[^>]*\brel="preload"[^>]*\bas="script"[^>]*>\s*')
+OPTIONS = "documentation_options.js"
+SEARCH = ("searchtools.js", "language_data.js", "searchindex.js")
+# What a page has to hold for a script to have anything to do.
+NEEDS = {
+    "clipboard.min.js": 'class="highlight',
+    "copybutton.js": 'class="highlight',
+    "togglebutton.js": "dropdown|toggle|hide-",
+    "design-tabs.js": "sd-tab-set",
+    "require.js": "jupyter.widget",
+    "widgets.js": "jupyter.widget",
+    "embed-amd.js": "jupyter.widget",
+}
+
+
+def defer(page: str, static: Path) -> str:
+    """The page's HTML with the scripts that it needs, each run when the page is there.
+
+    Sphinx's options stand inside the page, because scripts inside the page change them.
+    """
+    article = page[page.find("<body") :]
+    searches = 'id="search-results"' in article
+
+    def changed(found: re.Match[str]) -> str:
+        name = found[2].split("?")[0].rsplit("/", 1)[-1]
+        if name == OPTIONS:
+            return f"<script>{(static / OPTIONS).read_text(encoding='utf-8').strip()}</script>\n"
+        if name in SEARCH and not searches:
+            return ""
+        if name in NEEDS and not re.search(NEEDS[name], article):
+            return ""
+        if re.search(r"\b(?:defer|async)\b", found[1] + found[3]):
+            return found[0]
+        return found[0].replace("<script", "<script defer", 1)
+
+    return SCRIPT.sub(changed, PRELOAD.sub("", page))
