@@ -24,7 +24,7 @@ ADDED = set(
     tooltip tooltip-inner tooltip-arrow bs-tooltip-auto bs-tooltip-top bs-tooltip-bottom
     bs-tooltip-start bs-tooltip-end dropdown-menu dropdown-item dropdown-toggle""".split()
 )
-NOT_SEARCHED = ("bootstrap.js", "fontawesome.js")
+NOT_SEARCHED = ("bootstrap.js", "fontawesome.js", "sections.js")
 ANY_OF = ("is", "where", "matches", "-webkit-any", "has")  # one of their alternatives has to be there
 MARK = "<!-- the style sheet -->"
 CELL = re.compile(r"cell\.[0-9a-f]+\.css$")
