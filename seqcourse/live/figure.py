@@ -90,8 +90,9 @@ def frame(
     given = " ".join(f'data-{key}="{html.escape(str(value))}"' for key, value in data.items())
     return Shown(
         f'<div class="sq sq-card" id="{name}" role="group" aria-label="{html.escape(label)}" {given}>'
-        f'<form class="sq-controls" hidden>{fields}<button type="submit">{html.escape(button)}</button>'
-        f'</form><progress max="1" value="0" hidden></progress><p role="status"></p>'
+        f'<form class="sq-controls" id="{name}-form" hidden>{fields}'
+        f'<button type="submit">{html.escape(button)}</button></form>'
+        f'<progress max="1" value="0" hidden></progress><p role="status"></p>'
         f'<div class="sq-live">{first.body}</div></div>',
         first.text,
     )

@@ -18,14 +18,17 @@ from seqcourse.tokens import SPECIALS
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 # The models of the runtime.
 MODELS = (
-    "AttentionSeq2Seq", "BERT", "CharLM", "EncoderDecoder", "GPT", "Speller", "Transformer", "ViT",
+    "AttentionSeq2Seq", "BERT", "CharLM", "EncoderDecoder", "GPT", "HardCaptioner", "SoftCaptioner",
+    "Speller", "Transformer", "TransformerCaptioner", "TwoStream", "ViT",
 )  # fmt: skip
 # What a task reads and writes: a kind of vocabulary in runtime/system.js.
 KINDS = {
+    "captions": "scenes",
     "characters": "characters",
     "clothes": "pictures",
     "masked": "words",
     "pronunciation": "letters",
+    "questions": "scenes",
     "speech": "sounds",
     "subword translation": "subwords",
     "subwords": "subwords",
@@ -76,6 +79,13 @@ def scripts(name: str) -> list[str]:
     ]
 
 
+def looks_at_scenes(name: str) -> bool:
+    """Whether a model's live figures need the course's things and grounds."""
+    from seqcourse import zoo
+
+    return KINDS.get(zoo.recipe(name).task) == "scenes"
+
+
 def packed(folder: Path) -> tuple[dict[str, dict[str, Any]], str]:
     """A checkpoint's weights as one text, and where each tensor stands in it.
 
@@ -86,7 +96,7 @@ def packed(folder: Path) -> tuple[dict[str, dict[str, Any]], str]:
 
     from seqcourse.zoo import storage
 
-    stored = load_file(folder / "weights.safetensors")
+    stored = folded(load_file(folder / "weights.safetensors"))
     entries: dict[str, dict[str, Any]] = {}
     parts: list[str] = []
     size = 0
@@ -110,6 +120,38 @@ def packed(folder: Path) -> tuple[dict[str, dict[str, Any]], str]:
         scales = put(_floats(stored[name + storage.SCALE]))
         entries[name] = {"shape": shape, "at": at, "length": length, "scales": scales}
     return entries, "".join(parts)
+
+
+def folded(stored: dict[str, Any]) -> dict[str, Any]:
+    """A checkpoint in which each batch normalisation has become a part of the convolution before it.
+
+    In evaluation it multiplies each channel by a number and adds another: the scale of a row of 6-bit
+    weights, and a bias. The weights of a row are ordered as the page reads a picture: place by place of
+    the 3 x 3, and at each place all channels.
+    """
+    import torch
+
+    from seqcourse.zoo import storage
+
+    found = dict(stored)
+    for name in stored:
+        norm, _, what = name.rpartition(".")
+        if what != "running_mean":
+            continue
+        parts = ("weight", "bias", "running_mean", "running_var", "num_batches_tracked")
+        gain, shift, mean, variance, _ = (found.pop(f"{norm}.{part}") for part in parts)
+        gain = gain / (variance + torch.nn.BatchNorm2d(1).eps).sqrt()
+        before, _, number = norm.rpartition(".")
+        convolution = f"{before}.{int(number) - 1}"
+        weight = f"{convolution}.weight"
+        shape = stored[weight + storage.SHAPE].tolist()
+        whole = storage.unpack(stored[weight])[: math.prod(shape)].view(shape)
+        rows = whole.permute(0, 2, 3, 1).flatten(1)  # (out, 9 in)
+        found[weight] = storage.pack(rows)
+        found[weight + storage.SHAPE] = torch.tensor(rows.shape)
+        found[weight + storage.SCALE] = stored[weight + storage.SCALE] * gain
+        found[f"{convolution}.bias"] = shift - mean * gain
+    return found
 
 
 def _floats(tensor: Any) -> str:

@@ -40,9 +40,13 @@ def write_runtime(folder: Path) -> None:
 
 
 def write_models(folder: Path, names: Iterable[str]) -> None:
-    """The scripts of models, into the folder of the runtime."""
-    from seqcourse.live.pack import scripts
+    """The scripts of models, and of what scenes are composed of, into the folder of the runtime."""
+    names = list(names)
+    from seqcourse.live import sheet
+    from seqcourse.live.pack import looks_at_scenes, scripts
 
+    if any(map(looks_at_scenes, names)):
+        (folder / "models" / "things.js").write_text(sheet.script(), encoding="utf-8")
     for name in names:
         for number, script in enumerate(scripts(name)):
             (folder / "models" / f"{name}.{number}.js").write_text(script, encoding="utf-8")

@@ -4,8 +4,9 @@
   // What computes, in a worker; then what shows, in the page. A part may use those before it.
   const PARTS = [
     "numbers", "layers", "models", "search", "text", "subwords", "system",
-    "pronouncing", "clothes", "sound", "speller",
+    "pictures", "pronouncing", "clothes", "sound", "speller",
     "worker", "show", "translating", "choosing", "writing", "phonemes", "drawing", "listening",
+    "scenes", "looks", "compose",
   ];
   const PIECES = 8; // of a model, as `pack.py` cuts it
   const here = document.currentScript.src.replace(/[^/]*$/, "");
@@ -31,6 +32,7 @@
     });
     return once[path];
   }
+  live.script = script;
 
   // What runs in the worker registers itself here, so that the worker can be made of its text.
   live.part = function (make) {
@@ -117,7 +119,9 @@
 
   // Load what a figure needs: a bar for each model that is not there yet.
   async function loadAll(root, said, bar) {
+    const chosen = root.querySelector("form").elements.model?.value; // if there is a list of models
     for (const [name, title] of Object.entries(JSON.parse(root.dataset.models))) {
+      if (chosen && name !== chosen) continue;
       if (!loads[name]?.ready) {
         bar.hidden = false;
         bar.setAttribute("aria-label", `Loading ${title}`);

@@ -1,0 +1,185 @@
+// Models that look at pictures: a convolutional grid, the captioners, and the two streams.
+seqlive.part(function (live) {
+  "use strict";
+  const { SOS, UNK, add, concat, embed, gelu, linear, logSoftmax, relu, sigmoid, softmax } = live;
+  const { additive, addPositions, attention, layerNorm, lookBack, lstm, noPast, project, think } = live;
+  const LONGEST = 24; // words of a caption
+
+  // A 3 x 3 convolution with a border of zeros over a map (side, side, channels).
+  function convolve(P, name, x, side, stride) {
+    const W = P[name + ".weight"], channels = W.shape[1] / 9, out = side / stride;
+    const around = new Float32Array(out * out * 9 * channels);
+    for (let i = 0, at = 0; i < out; i++)
+      for (let j = 0; j < out; j++)
+        for (let k = 0; k < 9; k++, at += channels) {
+          const row = i * stride + Math.floor(k / 3) - 1, column = j * stride + (k % 3) - 1;
+          if (row < 0 || column < 0 || row >= side || column >= side) continue;
+          const from = (row * side + column) * channels;
+          around.set(x.subarray(from, from + channels), at);
+        }
+    return linear(around, out * out, W, P[name + ".bias"]);
+  }
+
+  // Bytes (size, size, 3) of a picture to the vectors of its places, row by row.
+  function look(P, pixels) {
+    let x = Float32Array.from(pixels, (value) => (value / 255 - 0.5) * 4);
+    let side = Math.sqrt(pixels.length / 3), layer = 0;
+    for (; P[`encoder.layers.${layer}.weight`]; layer += 3) {
+      x = relu(convolve(P, `encoder.layers.${layer}`, x, side, 2));
+      side /= 2;
+    }
+    for (; P[`encoder.layers.${layer}.inner.0.weight`]; layer++) {
+      const inner = `encoder.layers.${layer}.inner`;
+      const y = convolve(P, inner + ".3", relu(convolve(P, inner + ".0", x, side, 1)), side, 1);
+      x = relu(add(x, y));
+    }
+    const places = side * side;
+    const states = relu(linear(x, places, P["encoder.out.weight"], P["encoder.out.bias"]));
+    return { length: places, states: add(states, P["encoder.places"]) };
+  }
+
+  // One place alone: the one with the largest weight.
+  function largest({ weights }, memory) {
+    const width = memory.states.length / memory.length, place = weights.indexOf(Math.max(...weights));
+    return { weights, context: memory.states.subarray(place * width, (place + 1) * width) };
+  }
+
+  function recurrent(P, { hidden_size: size }, choose) {
+    return {
+      encode(pixels) {
+        const memory = look(P, pixels);
+        return { ...memory, keys: linear(memory.states, memory.length, P["attention.score.w_h"]) };
+      },
+      start() {
+        const first = P.first.map(Math.tanh);
+        return [first.slice(0, size), first.slice(size)];
+      },
+      step(token, before, memory) {
+        const y = embed(P.embedding, [token]);
+        const { weights, context } = choose(additive(P, "attention", before[0], memory), memory);
+        const gate = sigmoid(linear(before[0], 1, P["gate.weight"], P["gate.bias"])[0]);
+        const seen = context.map((value) => gate * value);
+        const state = lstm(P, "cell", "", concat(y, seen), before);
+        const fromState = linear(state[0], 1, P["from_state.weight"], P["from_state.bias"]);
+        const known = add(add(y, fromState), linear(seen, 1, P["from_context.weight"]));
+        return { logProbs: logSoftmax(linear(known, 1, P.embedding, P.output_bias)), state, weights };
+      },
+    };
+  }
+  const SoftCaptioner = (P, sizes) => recurrent(P, sizes, (found) => found);
+  const HardCaptioner = (P, sizes) => recurrent(P, sizes, largest);
+
+  function TransformerCaptioner(P, { width, heads, layers }) {
+    const numbers = Array.from({ length: layers }, (_, l) => l);
+    return {
+      encode(pixels) {
+        const { length, states } = look(P, pixels), z = layerNorm(P, "encoder_norm", states, length);
+        const keys = numbers.map(function (l) {
+          const name = `decoder.${l}.cross_attention`;
+          return [project(P, name, z, length, width, 1), project(P, name, z, length, width, 2), length];
+        });
+        return { length, keys };
+      },
+      start: () => numbers.map(() => noPast),
+      step(token, past, memory) {
+        let x = addPositions(embed(P.embedding, [token], Math.sqrt(width)), 1, width, past[0][2]);
+        const weights = new Float32Array(memory.length); // the last layer's, the mean over its heads
+        const state = past.map(function (before, l) {
+          const block = `decoder.${l}`, seen = lookBack(P, block, x, before, width, heads);
+          const z = layerNorm(P, block + ".cross_norm", seen.x, 1);
+          const found = attention(P, block + ".cross_attention", seen.x, z, 1, memory.keys[l], width, heads);
+          if (l === layers - 1)
+            for (const [row] of found.maps) row.forEach((w, j) => (weights[j] += w / heads));
+          x = think(P, block, found.x, 1, relu);
+          return seen.past;
+        });
+        const z = layerNorm(P, "decoder_norm", x, 1);
+        return { logProbs: logSoftmax(linear(z, 1, P.embedding, P.output_bias)), state, weights };
+      },
+    };
+  }
+
+  // The places of a picture in one stream, a question's words in the other.
+  function TwoStream(P, { width, heads, layers }) {
+    const keysOf = (name, z, n) => [project(P, name, z, n, width, 1), project(P, name, z, n, width, 2), n];
+
+    function block(name, x, n) {
+      const own = name + ".self_attention", z = layerNorm(P, name + ".self_norm", x, n);
+      return think(P, name, attention(P, own, x, z, n, keysOf(own, z, n), width, heads).x, n, gelu);
+    }
+    function mlp(name, x, n) {
+      const inner = gelu(linear(layerNorm(P, name + "_norm", x, n), n, P[name + ".inner.weight"], P[name + ".inner.bias"]));
+      return add(x, linear(inner, n, P[name + ".outer.weight"], P[name + ".outer.bias"]));
+    }
+    // Either stream reads the other as it was before.
+    function meet(name, x, n, y, m) {
+      const left = layerNorm(P, name + ".x_norm", x, n), right = layerNorm(P, name + ".y_norm", y, m);
+      const one = name + ".x_attention", other = name + ".y_attention";
+      const toX = attention(P, one, x, left, n, keysOf(one, right, m), width, heads);
+      const toY = attention(P, other, y, right, m, keysOf(other, left, n), width, heads);
+      return [mlp(name + ".x_mlp", toX.x, n), mlp(name + ".y_mlp", toY.x, m), toX.maps, toY.maps];
+    }
+    return {
+      longest: P["positions.table"].shape[0],
+      answer(pixels, ids) {
+        const grid = look(P, pixels), n = grid.length, m = ids.length, atWords = [], atPlaces = [];
+        let x = grid.states, y = add(embed(P.embedding, ids), embed(P["positions.table"], [...ids.keys()]));
+        for (let l = 0; l < layers; l++) {
+          y = block(`text_blocks.${l}`, y, m);
+          if (l) x = block(`picture_blocks.${l - 1}`, x, n);
+          let toWords, toPlaces;
+          [x, y, toWords, toPlaces] = meet(`meetings.${l}`, x, n, y, m);
+          atWords.push(toWords);
+          atPlaces.push(toPlaces);
+        }
+        const ends = layerNorm(P, "picture_norm", x, n), first = layerNorm(P, "text_norm", y, m);
+        const both = new Float32Array(width); // the mean of the places times the first word
+        ends.forEach((value, i) => (both[i % width] += value / n));
+        both.forEach((value, k) => (both[k] = value * first[k]));
+        const inner = relu(linear(both, 1, P["answer.0.weight"], P["answer.0.bias"]));
+        return { shares: softmax(linear(inner, 1, P["answer.2.weight"], P["answer.2.bias"])), atWords, atPlaces };
+      },
+    };
+  }
+  Object.assign(live.models, { HardCaptioner, SoftCaptioner, TransformerCaptioner, TwoStream });
+
+  // Names of things may have several words; a question's mark stands alone.
+  live.kinds.scenes = () => ({
+    split: (text) => text.toLowerCase().replaceAll("?", " ?").split(/\s+/u).filter(Boolean),
+    join: (words) => words.join(" "),
+  });
+
+  // A caption for bytes (size, size, 3), and for each of its words the weights of the places.
+  live.caption = function ({ name, pixels, width = 3 }) {
+    const { model, target, join } = live.systems[name];
+    const found = live.beamSearch(model, model.encode(pixels), { width, maxLength: LONGEST });
+    const tokens = found.steps.map((path) => target[path.token]);
+    const maps = found.steps.map((path) => Array.from(path.out.weights));
+    return { text: join(tokens), tokens, maps, score: found.score };
+  };
+
+  // The likeliest answers to a question about a picture, and the maps [layer][head] of both streams.
+  live.ask = function ({ name, pixels, text, count = 5 }) {
+    const { model, target, ids, split } = live.systems[name], words = split(text);
+    if (!words.some((word) => word !== "?")) throw new live.Refusal("Write a question.");
+    if (words[words.length - 1] !== "?") words.push("?");
+    const strange = words.find((word) => (ids.get(word) ?? UNK) === UNK);
+    if (strange !== undefined)
+      throw new live.Refusal(
+        `The model does not know the word "${strange}". It was asked: how many ... are there? ` +
+          "what colour is the ...? what is left of / right of / above / below the ...?",
+      );
+    const read = [SOS, ...words.map((word) => ids.get(word))];
+    if (read.length > model.longest)
+      throw new live.Refusal(`This model reads at most ${model.longest - 1} words; these are ${words.length}.`);
+    const { shares, atWords, atPlaces } = model.answer(pixels, read);
+    const order = [...shares.keys()].sort((a, b) => shares[b] - shares[a]).slice(0, count);
+    const plain = (layers) => layers.map((heads) => heads.map((rows) => rows.map((row) => Array.from(row))));
+    return {
+      best: order.map((id) => [target[id], shares[id]]),
+      words: ["<sos>", ...words],
+      atWords: plain(atWords),
+      atPlaces: plain(atPlaces),
+    };
+  };
+});

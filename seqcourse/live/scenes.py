@@ -1,0 +1,268 @@
+"""Live figures with a scene that a reader composes: its caption, and questions about it."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy
+
+from seqcourse.errors import CourseError
+from seqcourse.live.figure import RUNTIME, frame, map_of
+
+Placed = tuple[str, float, float, float]  # name, centre x and y, longer side, as in ``data.arrange``
+_DARKEST = 0.82  # of what was not looked at, as runtime/looks.js has it
+
+
+def caption(
+    models: Mapping[str, str], label: str, things: Sequence[Placed], ground: str = "plain"
+) -> Any:
+    """A scene to compose, its caption, and the map of every word while a thing moves.
+
+    Make the call the last line of its cell. In the page a reader may also show a picture of their own.
+
+    Args:
+        models: captioners of the zoo and what a reader calls them, ``{"captions-soft": "Soft"}``; one
+            of them answers, chosen from a list if there are several.
+        label: what the figure is for.
+        things: of the first scene, see ``data.arrange``; its caption is in the page.
+        ground: of the first scene, a name in ``sheet.grounds()``.
+
+    Raises:
+        CourseError: if there is no model, label or thing, or a name is unknown.
+    """
+    from seqcourse import zoo
+
+    def run(scene: Any, model: str, _question: str) -> tuple[str, str]:
+        (found,) = zoo.load(model).caption([scene.image])
+        looks = _looks(found.tokens, found.maps)
+        return f'<p class="sq-said">{html.escape(found.text)}</p>{looks}', found.text
+
+    return _figure("caption", models, label, things, ground, run)
+
+
+def ask(
+    model: str,
+    label: str,
+    things: Sequence[Placed],
+    questions: Sequence[str],
+    ground: str = "plain",
+) -> Any:
+    """A scene to compose and a question to type: the answer, and the maps of both streams.
+
+    Make the call the last line of its cell. The maps are the mean of the heads of the last layer.
+
+    Args:
+        model: a model of the zoo that answers questions.
+        label: what to type.
+        things, ground: of the first scene, as in :func:`caption`.
+        questions: examples; the first one's answer is in the page.
+
+    Raises:
+        CourseError: if there is no label, thing or question, or a name is unknown.
+    """
+    from seqcourse import zoo
+    from seqcourse.zoo.tasks import questions as task
+
+    if not questions:
+        raise CourseError("A live figure about questions needs at least one question.")
+
+    def run(scene: Any, name: str, question: str) -> tuple[str, str]:
+        found = task.answer(zoo.load(name), scene.image, question)
+        words, shares = zip(*found.best, strict=True)
+        parts = [
+            f'<p class="sq-said">{html.escape(found.text)}</p>',
+            map_of(["probability"], words, [shares], "Likeliest answers"),
+            '<p class="sq-note">Each word looks at the places:</p>',
+            _looks(found.words, found.at_places[-1].mean(0)),
+            '<p class="sq-note">The places look at each word:</p>',
+            _looks(found.words, found.at_words[-1].mean(0).T),
+        ]
+        return "".join(parts), found.text
+
+    return _figure("ask", {model: "the answers"}, label, things, ground, run, questions)
+
+
+def _figure(
+    view: str,
+    models: Mapping[str, str],
+    label: str,
+    things: Sequence[Placed],
+    ground: str,
+    run: Callable[[Any, str, str], tuple[str, str]],
+    questions: Sequence[str] = (),
+) -> Any:
+    """With a kernel a form that PyTorch answers, without one a part of a page."""
+    from seqcourse.live.sheet import grounds
+    from seqcourse.live.sheet import things as known
+    from seqcourse.viz.html import has_widgets
+
+    if not models or not label.strip() or not things:
+        raise CourseError("A live figure needs at least one model, a label and a thing.")
+    for name in (one[0] for one in things):
+        if name not in known():
+            raise CourseError(f"There is no thing {name!r}. There are: {', '.join(known())}.")
+    if ground not in grounds():
+        raise CourseError(f"There is no ground {ground!r}. There are: {', '.join(grounds())}.")
+    if has_widgets():
+        return _form(models, label, things, ground, run, questions)
+    return _part_of_a_page(view, models, label, things, ground, run, questions)
+
+
+def _scene(things: Sequence[Placed], ground: str) -> Any:
+    from seqcourse import data
+    from seqcourse.live.sheet import grounds
+
+    return data.arrange(things, background=grounds()[ground])
+
+
+def _answered(
+    things: Sequence[Placed], ground: str, run: Callable[[Any], tuple[str, str]], handles: str = ""
+) -> tuple[str, str]:
+    """The scene with what a model says of it, as the page shows it, and that in words."""
+    scene = _scene(things, ground)
+    picture, (answers, said) = _png(scene.image), run(scene)
+    names = ", ".join(one[0] for one in things)
+    return (
+        f'<div class="sq-stage"><img class="sq-photo" src="{picture}" '
+        f'width="64" height="64" alt="A scene with {html.escape(names)} on {html.escape(ground)}">'
+        f'{handles}</div><div class="sq-answers" '
+        f'style="--picture:url({picture})">{answers}</div>',
+        said,
+    )
+
+
+def _part_of_a_page(
+    view: str,
+    models: Mapping[str, str],
+    label: str,
+    things: Sequence[Placed],
+    ground: str,
+    run: Callable[[Any, str, str], tuple[str, str]],
+    questions: Sequence[str],
+) -> Any:
+    """The first scene, whose things start the models when they are pressed."""
+    from seqcourse.viz.html import Shown, new_id
+
+    first = questions[0] if questions else ""
+    name = new_id("live", view + label + json.dumps(list(things)))
+    fields = ""
+    if questions:
+        choices = "".join(f'<option value="{html.escape(one)}">' for one in questions)
+        fields = (
+            f'<label for="{name}-text">{html.escape(label)}</label><input id="{name}-text" name="text" '
+            f'list="{name}-examples" autocomplete="off" lang="en" maxlength="200" '
+            f'value="{html.escape(first)}"><datalist id="{name}-examples">{choices}</datalist>'
+        )
+    elif len(models) > 1:
+        listed = "".join(
+            f'<option value="{key}">{html.escape(of)}</option>' for key, of in models.items()
+        )
+        fields = f'<label class="sq-control">Captioner <select name="model">{listed}</select></label>'
+    handles = "".join(
+        f'<button type="submit" form="{name}-form" class="sq-thing" aria-label="{html.escape(one[0])}" '
+        f'style="{_edges(thing.box)}"></button>'
+        for one, thing in zip(things, _scene(things, ground).things, strict=True)
+    )
+    model = next(iter(models))
+    body, said = _answered(things, ground, lambda scene: run(scene, model, first), handles)
+    return frame(
+        name,
+        view,
+        models,
+        label,
+        fields,
+        Shown(body, f"{label}: {said}"),
+        "Ask" if questions else "Move the things",
+        scene=json.dumps({"ground": ground, "things": list(things)}),
+        eager="",
+    )
+
+
+def _edges(box: tuple[int, int, int, int]) -> str:
+    """Where a box is on the stage, in per cent of it."""
+    x0, y0, x1, y1 = (100 * edge / 64 for edge in box)
+    return f"left:{x0:g}%;top:{y0:g}%;width:{x1 - x0:g}%;height:{y1 - y0:g}%"
+
+
+def _looks(words: Sequence[str], maps: Any) -> str:
+    """A map over the picture for every word; the same as runtime/looks.js makes."""
+    return f'<div class="sq-looks">{"".join(map(_look, words, numpy.asarray(maps)))}</div>'
+
+
+def _look(word: str, weights: numpy.ndarray) -> str:
+    side, top = round(weights.size**0.5), float(weights.max())
+    row, column = divmod(int(weights.argmax()), side)
+    veil = numpy.zeros((side, side, 2), numpy.uint8)
+    veil[..., 1] = (255 * _DARKEST * (1 - weights.reshape(side, side) / top)).round()
+    word = html.escape(word)
+    return (
+        f'<figure class="sq-look"><div class="sq-seen" role="img" aria-label="{word}: largest weight '
+        f'{top:.2f}, in row {row + 1}, column {column + 1} of {side}"><img class="sq-photo" alt="" '
+        f'src="{_png(veil)}" width="{side}" height="{side}"></div>'
+        f"<figcaption>{word} <small>{top:.2f}</small></figcaption></figure>"
+    )
+
+
+def _png(pixels: numpy.ndarray) -> str:
+    from PIL import Image
+
+    stored = io.BytesIO()
+    Image.fromarray(pixels).save(stored, format="png", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(stored.getvalue()).decode()
+
+
+def _form(
+    models: Mapping[str, str],
+    label: str,
+    things: Sequence[Placed],
+    ground: str,
+    run: Callable[[Any, str, str], tuple[str, str]],
+    questions: Sequence[str],
+) -> Any:
+    """An ipywidgets form: for each thing what it is, its place and its size; the ground, the model."""
+    import ipywidgets as widgets
+
+    from seqcourse.live import sheet
+    from seqcourse.viz.html import STYLE
+
+    wide = {"style": {"description_width": "initial"}}
+    slider = partial(widgets.IntSlider, continuous_update=False, **wide)
+
+    def row(one: Placed) -> list[Any]:
+        name, x, y, side = one
+        return [
+            widgets.Dropdown(options=list(sheet.things()), value=name, description="Thing", **wide),
+            slider(int(x), 0, sheet.SIZE, description="across"),
+            slider(int(y), 0, sheet.SIZE, description="down"),
+            slider(int(side), 10, 56, description="size"),
+        ]
+
+    rows = [row(one) for one in things]
+    on = widgets.Dropdown(options=list(sheet.grounds()), value=ground, description="Ground", **wide)
+    model = widgets.Dropdown(options={said: key for key, said in models.items()}, description="Model")
+    asked = widgets.Combobox(
+        value=questions[0] if questions else "", options=list(questions), description=label, **wide
+    )
+    shown = widgets.HTML()
+    style = f"{STYLE}<style>{(RUNTIME / 'live.css').read_text(encoding='utf-8')}</style>"
+
+    def update(_change: Any = None) -> None:
+        placed = [tuple(part.value for part in parts) for parts in rows]
+        try:
+            body, _ = _answered(placed, on.value, lambda scene: run(scene, model.value, asked.value))
+        except CourseError as error:
+            body = f'<p class="sq-answer">{html.escape(str(error))}</p>'
+        shown.value = f'{style}<div class="sq"><div class="sq-live">{body}</div></div>'
+
+    update()
+    further = [on, *([model] if len(models) > 1 else []), *([asked] if questions else [])]
+    for part in [*further, *(part for parts in rows for part in parts)]:
+        part.observe(update, names="value")
+    wrap = widgets.Layout(flex_flow="row wrap")
+    return widgets.VBox([*(widgets.HBox(parts, layout=wrap) for parts in [*rows, further]), shown])
