@@ -23,6 +23,7 @@ LABEL, EXAMPLES = "An English sentence", ["we are eating bread", "the red house 
 WRITERS = {"char-alice": "The LSTM", "alice-transformer": "The Transformer"}
 TIMEOUT = 120_000  # milliseconds, for a busy machine
 BEGINNING, BEGINNINGS = "The beginning of a text", ["Alice was", "The Queen"]
+WORDS, PICTURES, DIGITS = ["knight", "transformer"], [0, 1, 2, 7], ["427", "90210"]
 PAGE = """<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>Live</title><link rel="icon" href="data:,">
 <link rel="stylesheet" href="_static/live/live.css"><script defer src="_static/live/start.js"></script>
@@ -43,6 +44,9 @@ FIGURES = {
     "sample": lambda: live.sample("en-es-fixed", LABEL, EXAMPLES),
     "fill": lambda: live.fill({"books-bert": "BERT"}, "A text", ["the little ___ ran."]),
     "write": lambda: live.write(WRITERS, BEGINNING, BEGINNINGS, length=40, cache=True),
+    "pronounce": lambda: live.pronounce("g2p-transformer", "An English word", WORDS),
+    "see": lambda: live.see("fashion-vit", "Test pictures of clothes", PICTURES),
+    "listen": lambda: live.listen("digits-speller", "Digits", DIGITS),
 }
 
 

@@ -10,37 +10,32 @@ from seqcourse.errors import CourseError
 from seqcourse.live.clothes import verdict
 from seqcourse.viz import html
 
-from .sites import said, site_of
+from .conftest import PICTURES, answered
 
 pytestmark = pytest.mark.browser
-MODEL, LABEL, NUMBERS = "fashion-vit", "Test pictures of clothes", [0, 1, 2, 7]
+MODEL, LABEL = "fashion-vit", "Test pictures of clothes"
 CLASSIFY = """async pictures => { await seqlive.load("fashion-vit", () => {}); const found = [];
     for (const pixels of pictures)
         found.push(await seqlive.send("classify", { name: "fashion-vit", pixels }));
     return found; }"""
-PIXELS = "() => Array.from(document.querySelector('[data-live]').pixels)"
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    return site_of(tmp_path_factory.mktemp("clothes"), lambda: live.see(MODEL, LABEL, NUMBERS))
+PIXELS = "() => Array.from(document.querySelector('#see [data-live]').pixels)"
 
 
 @pytest.fixture
-def page(opened, address):
-    """The page after the reader chose the second picture."""
-    page = opened(address)
-    page.locator("canvas, .sq-canvas img").hover()
-    page.wait_for_selector("canvas")
-    page.locator("[data-picture]").nth(1).click()
-    said(page)
-    return page
+def figure(page):
+    """The figure after the reader chose the second picture."""
+    figure = page.locator("#see")
+    figure.hover()
+    figure.locator("canvas").wait_for()
+    figure.locator("[data-picture]").nth(1).click()
+    answered(page, "see")
+    return figure
 
 
-def shown(page) -> tuple[list[float], list[float]]:
+def shown(figure) -> tuple[list[float], list[float]]:
     """The probabilities and the rollout (of its largest) that a reader sees."""
-    shares = page.locator(".sq-shares td").all_text_contents()
-    veil = page.locator(".sq-rollout i").evaluate_all(
+    shares = figure.locator(".sq-shares td").all_text_contents()
+    veil = figure.locator(".sq-rollout i").evaluate_all(
         "all => all.map(i => i.style.getPropertyValue('--w'))"
     )
     return [float(share) for share in shares], [float(share) for share in veil]
@@ -65,60 +60,61 @@ def test_every_picture_is_seen_as_by_pytorch(page, count):
         numpy.testing.assert_allclose(mine["rollout"], rollout, atol=1e-5)
 
 
-def test_a_chosen_picture_is_read_exactly_and_shown(page):
-    image = data.load_fashion("test").images[NUMBERS[1]]
+def test_a_chosen_picture_is_read_exactly_and_shown(page, figure):
+    image = data.load_fashion("test").images[PICTURES[1]]
     assert page.evaluate(PIXELS) == image.flatten().tolist()
     log_probs, rollout = verdict(zoo.load(MODEL), image)
     for mine, theirs, step in zip(
-        shown(page), as_shown(log_probs, rollout), (0.005, 0.0005), strict=True
+        shown(figure), as_shown(log_probs, rollout), (0.005, 0.0005), strict=True
     ):
         assert mine == pytest.approx(theirs, abs=1.02 * step)
-    assert page.locator("p[role=status]").text_content().startswith(data.CLOTHES[log_probs.argmax()])
+    assert figure.locator("[role=status]").text_content().startswith(data.CLOTHES[log_probs.argmax()])
 
 
 def test_the_example_that_came_with_the_page_is_what_the_page_makes(opened, address):
     page = opened(address)
-    came = shown(page)
-    page.get_by_role("button", name="Run").click()
-    said(page)
-    assert shown(page) == came
+    figure = page.locator("#see")
+    came = shown(figure)
+    figure.get_by_role("button", name="Run").click()
+    answered(page, "see")
+    assert shown(figure) == came
 
 
-def test_a_stroke_changes_picture_and_answer(page):
-    before, box = page.evaluate(PIXELS), page.locator("canvas").bounding_box()
-    answer = shown(page)
-    page.get_by_role("button", name="Clear").click()
+def test_a_stroke_changes_picture_and_answer(page, figure):
+    before, box = page.evaluate(PIXELS), figure.locator("canvas").bounding_box()
+    answer = shown(figure)
+    figure.get_by_role("button", name="Clear").click()
     assert not any(page.evaluate(PIXELS))
     page.mouse.move(box["x"] + 40, box["y"] + 20)
     page.mouse.down()
     page.mouse.move(box["x"] + 40, box["y"] + 200, steps=4)
     page.mouse.up()
-    said(page)
+    answered(page, "see")
     pixels = numpy.array(page.evaluate(PIXELS)).reshape(28, 28)
     assert (pixels[4:24, 4:6] > 100).all() and not pixels[:, 10:].any()
-    assert page.evaluate(PIXELS) != before and shown(page) != answer
+    assert page.evaluate(PIXELS) != before and shown(figure) != answer
     log_probs, rollout = verdict(zoo.load(MODEL), pixels.astype("u1"))
-    assert shown(page)[1] == pytest.approx(as_shown(log_probs, rollout)[1], abs=0.001)
+    assert shown(figure)[1] == pytest.approx(as_shown(log_probs, rollout)[1], abs=0.001)
 
 
-def test_the_keyboard_draws_and_takes_away(page):
-    page.get_by_role("button", name="Clear").click()
-    page.get_by_role("application", name="The picture to draw on").focus()
+def test_the_keyboard_draws_and_takes_away(page, figure):
+    figure.get_by_role("button", name="Clear").click()
+    figure.get_by_role("application", name="The picture to draw on").focus()
     for key in ("ArrowRight", "ArrowDown"):
         page.keyboard.press(key)
-    assert page.locator("p[role=status]").text_content() == "Column 15, row 15."
+    assert figure.locator("[role=status]").text_content() == "Column 15, row 15."
     page.keyboard.press("Space")
     pixels = numpy.array(page.evaluate(PIXELS)).reshape(28, 28)
     assert pixels[14, 14] == 210 and pixels[14, 20] == 0
-    assert "%" in said(page)
+    assert "%" in answered(page, "see")
     page.keyboard.press("Delete")
     assert not any(page.evaluate(PIXELS))
 
 
 def test_without_javascript_the_first_picture_is_there(opened, address):
-    page = opened(address, javascript=False)
-    assert page.get_by_alt_text("The picture").is_visible()
-    assert max(shown(page)[0]) > 0.5 and not page.get_by_role("button").first.is_visible()
+    figure = opened(address, javascript=False).locator("#see")
+    assert figure.get_by_alt_text("The picture").is_visible()
+    assert max(shown(figure)[0]) > 0.5 and not figure.get_by_role("button").first.is_visible()
 
 
 @pytest.mark.parametrize(
@@ -132,7 +128,7 @@ def test_a_call_without_label_or_picture_is_refused(call):
 def test_with_a_kernel_a_form_answers(monkeypatch):
     monkeypatch.setattr(html, "has_widgets", lambda: True)
     monkeypatch.setitem(viz.type_in.__globals__, "has_widgets", lambda: True)
-    form = live.see(MODEL, LABEL, NUMBERS)
+    form = live.see(MODEL, LABEL, PICTURES)
     form.children[0].children[0].value = "7"
     assert "rollout" in form.children[-2].value
     form.children[0].children[0].value = "seven"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import wave
+
 import numpy
 import pytest
 import torch
@@ -12,11 +14,12 @@ from seqcourse.errors import CourseError
 from seqcourse.live.recordings import TAKES
 from seqcourse.live.speech import speak
 from seqcourse.viz import html
+from tests import browser as chromium
 
-from .sites import said, site_of
+from .conftest import DIGITS, TIMEOUT, ask
 
 pytestmark = pytest.mark.browser
-MODEL, LABEL, EXAMPLES = "digits-speller", "Digits", ["427", "90210"]
+MODEL = "digits-speller"
 SPELL = """async ([name, all]) => { const found = [];
     for (const rows of all)
         found.push(await seqlive.send("spell", { name, frames: Float32Array.from(rows.flat()) }));
@@ -30,26 +33,15 @@ PART = """([name, numbers, ...rest]) => {
     catch (error) { return error.message; } }"""
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    return site_of(tmp_path_factory.mktemp("listen"), lambda: live.listen(MODEL, LABEL, EXAMPLES))
-
-
 @pytest.fixture
-def page(opened, address):
-    page = opened(address)
-    ask(page, EXAMPLES[1])
-    return page
-
-
-def ask(page, text: str) -> str:
-    page.get_by_role("combobox", name=LABEL).fill(text)
-    page.keyboard.press("Enter")
-    return said(page)
+def figure(page):
+    """The figure, its model loaded by a first question."""
+    ask(page, "listen", DIGITS[1])
+    return page.locator("#listen")
 
 
 @pytest.mark.parametrize("count", [20, pytest.param(50, marks=pytest.mark.nightly)])
-def test_every_string_is_spelt_as_by_pytorch(page, count):
+def test_every_string_is_spelt_as_by_pytorch(page, figure, count):
     strings = data.digit_strings("test", count, most=8, seed=17)
     frames = [string.frames for string in strings]
     found = page.evaluate(SPELL, [MODEL, [rows.tolist() for rows in frames]])
@@ -60,7 +52,7 @@ def test_every_string_is_spelt_as_by_pytorch(page, count):
 
 
 @pytest.mark.parametrize("voice", [*map(str, range(TAKES)), "sound"])
-def test_what_the_page_offers_is_what_python_has(page, voice):
+def test_what_the_page_offers_is_what_python_has(page, figure, voice):
     for text in ("0123456789", "7"):
         mine, theirs = page.evaluate(SPEAK, [MODEL, text, voice]), speak(zoo.load(MODEL), text, voice)
         assert mine["text"] == theirs.text
@@ -72,7 +64,7 @@ def test_what_the_page_offers_is_what_python_has(page, voice):
         )
 
 
-def test_features_are_those_of_the_course(page):
+def test_features_are_those_of_the_course(page, figure):
     """Coefficients reach several hundred; PyTorch computes them in 32 bits, the page in 64."""
     noise = torch.randn(4321, generator=torch.Generator().manual_seed(0)) * 0.1
     sounds = [torch.from_numpy(digit.sound.copy()) for digit in data.prompt_digits()[:3]]
@@ -81,7 +73,7 @@ def test_features_are_those_of_the_course(page):
         numpy.testing.assert_allclose(mine, F.mfcc(sound), atol=0.01)
 
 
-def test_the_sound_of_features_is_that_of_the_course(page, monkeypatch):
+def test_the_sound_of_features_is_that_of_the_course(page, figure, monkeypatch):
     """Without the noise, which is drawn from another stream."""
     monkeypatch.setattr(torch, "randn", lambda size, generator: torch.zeros(size))
     frames = data.digit_strings("test", 1, least=2, seed=1)[0].frames
@@ -91,7 +83,7 @@ def test_the_sound_of_features_is_that_of_the_course(page, monkeypatch):
     numpy.testing.assert_allclose(mine, theirs, atol=1e-3)
 
 
-def test_pauses_are_left_out(page):
+def test_pauses_are_left_out(page, figure):
     word, pause = data.prompt_digits()[1].sound, numpy.zeros(4000, numpy.float32)
     alone = page.evaluate(PART, ["withoutPauses", word.tolist()])
     assert 0.2 * len(word) < len(alone) < len(word)
@@ -100,19 +92,19 @@ def test_pauses_are_left_out(page):
     assert "Nothing was heard" in page.evaluate(PART, ["withoutPauses", pause.tolist()])
 
 
-def test_a_reader_types_digits_and_plays_them(page):
-    assert ask(page, "4 2, 7").startswith("Written: four two seven.")
-    letters = page.locator("button.sq-letter")
+def test_a_reader_types_digits_and_plays_them(page, figure):
+    assert ask(page, "listen", "4 2, 7").startswith("Written: four two seven.")
+    letters = figure.locator("button.sq-letter")
     assert "".join(letters.all_text_contents()) == "four two seven"
-    assert page.locator(".sq-span").all_text_contents() == ["four", "two", "seven"]
+    assert figure.locator(".sq-span").all_text_contents() == ["four", "two", "seven"]
     letters.nth(5).focus()
     page.keyboard.press("Enter")  # jumps to the moment of the "t"
-    page.wait_for_function("() => document.querySelector('.sq-strong')")
-    assert 0.3 < page.evaluate("document.querySelector('audio').currentTime") < 0.8
-    page.evaluate("document.querySelector('audio').play()")
-    page.wait_for_function("() => document.querySelector('audio').ended")
-    page.get_by_label("spoken by").select_option("sound")
-    assert ask(page, "1").startswith("Written: one.")
+    page.wait_for_function("() => document.querySelector('#listen .sq-strong')")
+    assert 0.3 < page.evaluate("document.querySelector('#listen audio').currentTime") < 0.8
+    page.evaluate("document.querySelector('#listen audio').play()")
+    page.wait_for_function("() => document.querySelector('#listen audio').ended")
+    figure.get_by_label("spoken by").select_option("sound")
+    assert ask(page, "listen", "1").startswith("Written: one.")
 
 
 @pytest.mark.parametrize(
@@ -123,29 +115,30 @@ def test_a_reader_types_digits_and_plays_them(page):
         ("1" * 11, "At most 10 digits, please; these are 11"),
     ],
 )
-def test_what_is_no_digits_is_answered_by_a_sentence(page, text, words):
-    before = page.locator(".sq-live").inner_html()
-    assert words in ask(page, text)
-    assert page.locator(".sq-live").inner_html() == before
+def test_what_is_no_digits_is_answered_by_a_sentence(page, figure, text, words):
+    before = figure.locator(".sq-live").inner_html()
+    assert words in ask(page, "listen", text)
+    assert figure.locator(".sq-live").inner_html() == before
     with pytest.raises(CourseError, match=words):
         speak(zoo.load(MODEL), text)
 
 
 def test_the_example_that_came_with_the_page_is_what_the_page_makes(opened, address):
     page = opened(address)
+    figure = page.locator("#listen")
     letters, table = (
-        page.locator(".sq-letters").inner_text(),
-        page.locator(".sq-live table").inner_text(),
+        figure.locator(".sq-letters").inner_text(),
+        figure.locator(".sq-live table").inner_text(),
     )
-    ask(page, EXAMPLES[0])
-    assert page.locator(".sq-letters").inner_text() == letters
-    assert page.locator(".sq-live table").inner_text() == table
+    ask(page, "listen", DIGITS[0])
+    assert figure.locator(".sq-letters").inner_text() == letters
+    assert figure.locator(".sq-live table").inner_text() == table
 
 
 def test_without_javascript_the_first_string_is_there(opened, address):
-    page = opened(address, javascript=False)
-    assert page.locator(".sq-letters").inner_text() == "four two seven"
-    assert not page.get_by_role("button").first.is_visible()
+    figure = opened(address, javascript=False).locator("#listen")
+    assert figure.locator(".sq-letters").inner_text() == "four two seven"
+    assert not figure.get_by_role("button").first.is_visible()
 
 
 WITHOUT = {  # what getUserMedia does, and what the reader is told
@@ -158,23 +151,81 @@ NO_MICROPHONE = """name => { navigator.mediaDevices.getUserMedia = async () => {
 
 def test_without_a_microphone_there_is_a_sentence(opened, address):
     page = opened(address)
-    page.locator(".sq-live").hover()
-    button = page.get_by_role("button", name="Microphone")
+    figure = page.locator("#listen")
+    figure.locator(".sq-live").hover()
+    button = figure.get_by_role("button", name="Microphone")
     for error, words in WITHOUT.items():
         page.evaluate(NO_MICROPHONE, error)
         button.click()
-        page.get_by_text(words).wait_for()
+        figure.get_by_text(words).wait_for()
     page.evaluate("delete Navigator.prototype.mediaDevices")
     button.click()
-    page.get_by_text("gives a page like this one no microphone").wait_for()
+    figure.get_by_text("gives a page like this one no microphone").wait_for()
 
 
 def test_with_a_kernel_a_form_answers(monkeypatch):
     for place in (html.__dict__, viz.type_in.__globals__):
         monkeypatch.setitem(place, "has_widgets", lambda: True)
-    form = live.listen(MODEL, LABEL, EXAMPLES)
+    form = live.listen(MODEL, "Digits", DIGITS)
     box = form.children[0].children[0]
     box.value = "90210"
     assert "<audio" in form.children[-1].outputs[0]["data"]["text/html"]
     box.value = "nine"
     assert "digits from 0 to 9" in form.children[-2].value
+
+
+HEAR = """async ([name, samples]) => { try {
+    await seqlive.send("hear", { name, sound: Float32Array.from(samples) });
+    return ""; } catch (error) { return error.plain && error.message; } }"""
+
+
+def test_a_recording_without_words_is_answered_by_a_sentence(page, figure):
+    click = [0.0] * 4000 + [0.5] * 20 + [0.0] * 4000
+    for sound, words in (
+        ([0.0] * 8000, "Nothing was heard"),
+        ([], "Nothing was heard"),
+        (click, "too short to be a digit"),
+        ([0.1] * 72_000, "At most 8 seconds"),
+    ):
+        assert words in page.evaluate(HEAR, [MODEL, sound])
+
+
+@pytest.fixture
+def microphone(chrome, tmp_path):
+    """A browser whose microphone hears "four one" in the voice of the prompts, then silence."""
+    digits, pause = data.prompt_digits(), numpy.zeros(2000)
+    sound = numpy.concatenate([pause, pause, digits[4].sound, pause, digits[1].sound, pause])
+    times = numpy.arange(6 * len(sound)) / 6
+    samples = numpy.interp(times, range(len(sound)), sound)  # 48,000 a second
+    with wave.open(str(tmp_path / "spoken.wav"), "wb") as stream:
+        stream.setparams((1, 2, 48_000, 0, "NONE", ""))
+        stream.writeframes((samples * 32767).astype("<i2").tobytes())
+    fake = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
+    running = chrome.browser_type.launch(
+        executable_path=chromium.find_chromium(),
+        args=[
+            *(*chromium.flags(), *fake),
+            f"--use-file-for-fake-audio-capture={tmp_path / 'spoken.wav'}%noloop",
+        ],
+    )
+    yield running
+    running.close()
+
+
+@pytest.mark.nightly
+def test_a_microphone_is_heard(microphone, address):
+    page = microphone.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(address)
+    figure = page.locator("#listen")
+    figure.locator(".sq-live").hover()
+    button = figure.get_by_role("button", name="Microphone")
+    button.click()
+    figure.get_by_text("Speak up to five digits").wait_for()
+    page.wait_for_timeout(3500)
+    figure.get_by_role("button", name="Stop").click()
+    figure.get_by_text("Heard: four one.").wait_for(timeout=TIMEOUT)
+    assert figure.locator("audio").evaluate("audio => audio.duration") > 0.5
+    here = address.rsplit("/", 1)[0]
+    assert all(url.startswith((here, "blob:", "data:")) for url in asked)  # no sound leaves the page
