@@ -1,14 +1,15 @@
-"""Live figures as an author calls them: translations and their maps, texts that go on, blanks."""
+"""Live figures as an author calls them: translations with maps, texts that go on, blanks, classes."""
 
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seqcourse.live.figure import choice, figure, map_of, slider
-from seqcourse.tokens import MASK, SOS
+from seqcourse.live.figure import bars_of, choice, figure, map_of, slider
+from seqcourse.tokens import EOS, MASK, SOS
 
 # The kinds of `models.Maps`: what a reader calls them, and the names of their parameters.
 _ATTENTIONS = {"cross": "Decoder, source", "decoder": "Decoder, own words", "encoder": "Encoder"}
@@ -177,6 +178,56 @@ def fill(models: Mapping[str, str], label: str, examples: Sequence[str]) -> Any:
         return Shown("".join(parts), ", ".join(best))
 
     return figure("fill", models, label, examples, run)
+
+
+def classify(
+    model: str,
+    layer: Any,
+    classes: Sequence[str],
+    title: str,
+    label: str,
+    examples: Sequence[str],
+    longest: int = 96,
+) -> Any:
+    """A passage to type, and the probability of each class by one layer on a GPT of the zoo.
+
+    Make the call the last line of its cell. The layer's numbers are in the page.
+
+    Args:
+        model: a GPT of the zoo.
+        layer: ``torch.nn.Linear`` from the state of a text's last token, <eos>, to the classes.
+        classes: what a reader calls them.
+        title: says what the probabilities are of.
+        label: what to type.
+        examples: passages; the first one's probabilities are in the page.
+        longest: the most tokens to read.
+
+    Raises:
+        CourseError: if there is no label or example.
+    """
+    import torch
+
+    from seqcourse import zoo
+    from seqcourse.viz.html import Shown
+
+    system = zoo.load(model)
+    rows = torch.cat([layer.weight, layer.bias[:, None]], 1).detach().cpu()
+
+    def run(text: str) -> Shown:
+        ids = [*system.source.encode(text.lower(), eos=False)[: longest - 1], EOS]
+        with torch.inference_mode():
+            state = system.model.states(torch.tensor([ids], device=system.device))[0, -1].cpu()
+            shares = (rows[:, :-1] @ state + rows[:, -1]).softmax(-1).tolist()
+        found = [(name, share, "") for name, share in zip(classes, shares, strict=True)]
+        best, share, _ = max(found, key=lambda one: one[1])
+        return Shown(bars_of(title, found), f"{best} ({share:.2f})")
+
+    options = {
+        "classes": json.dumps(list(classes)),
+        "layer": json.dumps([[round(number, 5) for number in row] for row in rows.tolist()]),
+        "longest": longest,
+    }
+    return figure("classify", {model: title}, label, examples, run, **options)
 
 
 def _section(title: str, found: Any) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from seqcourse import live
 from seqcourse.live import sphinx
@@ -24,6 +25,8 @@ WRITERS = {"char-alice": "The LSTM", "alice-transformer": "The Transformer"}
 TIMEOUT = 120_000  # milliseconds, for a busy machine
 BEGINNING, BEGINNINGS = "The beginning of a text", ["Alice was", "The Queen"]
 WORDS, PICTURES, DIGITS = ["knight", "transformer"], [0, 1, 2, 7], ["427", "90210"]
+torch.manual_seed(0)
+LAYER = torch.nn.Linear(128, 2)  # on the states of books-gpt: some classifier
 PAGE = """<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>Live</title><link rel="icon" href="data:,">
 <link rel="stylesheet" href="_static/live/live.css"><script defer src="_static/live/start.js"></script>
@@ -43,7 +46,10 @@ FIGURES = {
     "tree": lambda: live.tree("en-es-fixed", LABEL, EXAMPLES),
     "sample": lambda: live.sample("en-es-fixed", LABEL, EXAMPLES),
     "fill": lambda: live.fill({"books-bert": "BERT"}, "A text", ["the little ___ ran."]),
-    "write": lambda: live.write(WRITERS, BEGINNING, BEGINNINGS, length=40, cache=True),
+    "classify": lambda: live.classify(
+        "books-gpt", LAYER, ["one", "two"], "Which?", "A text", ["the little fox said"], longest=24
+    ),
+    "write": lambda: live.write(WRITERS, BEGINNING, BEGINNINGS, length=24, cache=True),
     "pronounce": lambda: live.pronounce("g2p-transformer", "An English word", WORDS),
     "see": lambda: live.see("fashion-vit", "Test pictures of clothes", PICTURES),
     "listen": lambda: live.listen("digits-speller", "Digits", DIGITS),

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from seqcourse import zoo
-from seqcourse.tokens import SPECIALS
+from seqcourse.tokens import EOS, SPECIALS
 
-from .conftest import WRITERS, ask, load
+from .conftest import LAYER, WRITERS, ask, load
 
 pytestmark = pytest.mark.browser
 PROMPTS = [
@@ -69,6 +69,26 @@ def test_bert_fills_blanks_as_pytorch_does(page):
     assert ask(page, "fill", "nothing is missing") == "Put ___ where a word is missing."
 
 
+CLASSIFY = """([texts, layer]) => Promise.all(texts.map(text =>
+    seqlive.send("classify", { name: "books-gpt", text, layer, longest: 24 })))"""
+
+
+@torch.no_grad()
+def test_a_text_has_the_classes_that_pytorch_gives_it(page):
+    said = ask(page, "classify", "the little fox ran home and said nothing. " * 4)
+    assert re.fullmatch(
+        r"Likeliest: (one|two) \(0\.\d\d\)\. The last \d+ pieces of words were not read\.", said
+    )
+    system = zoo.load("books-gpt")
+    texts = ["the little fox said", "Ünknown 汉字!", "alice looked at the " * 12]
+    rows = torch.cat([LAYER.weight, LAYER.bias[:, None]], 1).tolist()
+    for text, found in zip(texts, page.evaluate(CLASSIFY, [texts, rows]), strict=True):
+        ids = system.source.encode(text.lower(), eos=False)
+        states = system.model.states(torch.tensor([[*ids[:23], EOS]]))
+        assert found["shares"] == pytest.approx(LAYER(states[0, -1]).softmax(-1).tolist(), abs=1e-5)
+        assert found["left"] == max(0, len(ids) - 23)
+
+
 def test_characters_are_drawn_with_their_probabilities(page):
     load(page, "char-alice")
     shares = torch.tensor([0.0, 0, 0, 0, 0.5, 0.3, 0.2])
@@ -90,7 +110,7 @@ def test_a_reader_sees_the_text_and_the_time_with_and_without_kept_keys(page):
     ]
     assert [one.split(":")[0].strip() for one in re.split(r"each\.", said)[:-1]] == names
     texts = figure.locator(".sq-text").all_text_contents()
-    assert all(text.startswith("The Mouse") and len(text) == len("The Mouse") + 40 for text in texts)
+    assert all(text.startswith("The Mouse") and len(text) == len("The Mouse") + 24 for text in texts)
     assert texts[0] != texts[1] == texts[2]
     rows = [row.locator("th, td").all_text_contents() for row in figure.locator("tbody tr").all()]
     rates = {name: int(rate.split()[0]) for name, rate, *_ in rows}

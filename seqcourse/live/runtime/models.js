@@ -127,7 +127,8 @@ seqlive.part(function (live) {
           x = think(P, block, look.x, 1, gelu);
           return look.past;
         });
-        return { logProbs: logSoftmax(linear(layerNorm(P, "norm", x, 1), 1, P.embedding)), state };
+        const known = layerNorm(P, "norm", x, 1); // of all that was read
+        return { logProbs: logSoftmax(linear(known, 1, P.embedding)), state, known };
       },
     };
   }

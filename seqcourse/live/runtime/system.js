@@ -89,6 +89,18 @@ seqlive.part(function (live) {
     return { text: join(tokens), logProbs, milliseconds };
   };
 
+  // Which class a text belongs to, by one layer on what a GPT knows behind its last token: for each class
+  // a row of weights, with its bias at the end. At most `longest` tokens are read, as in training.
+  live.classify = function ({ name, text, layer, longest }) {
+    const { model, ids, split } = live.systems[name];
+    if (!live.isWord(short(text))) throw new live.Refusal("Write a passage with at least one word.");
+    const tokens = split(text), read = tokens.slice(0, longest - 1).map((token) => ids.get(token) ?? UNK);
+    let state = model.start(), known;
+    for (const id of [...read, EOS]) ({ state, known } = model.step(id, state, null));
+    const logits = layer.map((row) => known.reduce((sum, value, i) => sum + value * row[i], row.at(-1)));
+    return { shares: [...live.softmax(Float64Array.from(logits))], left: tokens.length - read.length };
+  };
+
   // The words that BERT finds likeliest for each blank, a row of two or more "_".
   live.fill = function ({ name, text, count = 5 }) {
     const { model, target, ids, split } = live.systems[name];

@@ -1,7 +1,7 @@
-// Language models that go on with a text, and one that fills blanks.
+// Language models that go on with a text, one that fills blanks, and one that names a class.
 (function () {
   "use strict";
-  const live = window.seqlive, { element, map, modelsOf, show } = live;
+  const live = window.seqlive, { bars, element, map, modelsOf, show } = live;
   const TURN = 30; // milliseconds for which one model writes before the next one does
 
   // For each blank the likeliest words, with their probabilities.
@@ -18,6 +18,18 @@
     }
     show(root, ...shown);
     return `Likeliest: ${said.join(", ")}.`;
+  };
+
+  // The probability of each class.
+  live.views.classify = async function (root, form) {
+    const [name, title] = modelsOf(root)[0], { layer, longest } = root.dataset;
+    const given = { name, text: form.elements.text.value, layer: JSON.parse(layer), longest: Number(longest) };
+    const { shares, left } = await live.send("classify", given);
+    const rows = JSON.parse(root.dataset.classes).map((label, k) => [label, shares[k]]);
+    show(root, bars(title, rows));
+    const [[label, share]] = rows.sort((a, b) => b[1] - a[1]);
+    const rest = left ? ` The last ${left} pieces of words were not read.` : "";
+    return `Likeliest: ${label} (${share.toFixed(2)}).${rest}`;
   };
 
   // A model writes in one way or two: with keys and values kept, and with everything read anew.

@@ -1,0 +1,135 @@
+"""What holds for every kind of live figure: bad input, the keyboard, loading, being busy, failing."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import EXAMPLES, answered, ask
+
+pytestmark = pytest.mark.browser
+# Figures that answer a text.
+TYPED = ["translate", "subwords", "heads", "tree", "sample", "fill", "classify", "write"]
+BAD = {
+    "empty": "",
+    "only spaces": " \u00a0 ",
+    "10,000 signs": "word " * 2000,
+    "one word of 10,000 signs": "x" * 10_000,
+    "emoji": "👩\u200d👩\u200d👧 🙂",
+    "a script": "<script>alert(1)</script><img src=x onerror=alert(2)>",
+}
+NAME = "node => node.name || node.textContent"
+TOO_LONG = "Write at most 1,000 signs; these are 10,000."
+
+
+# Ask some figures at once, and note whatever changes in them.
+WATCH = """names => { window.seen = []; for (const name of names) {
+    const root = document.querySelector(`#${name} [data-live]`), find = what => root.querySelector(what);
+    const bar = find("progress"), button = find("[type=submit]"), said = find("[role=status]");
+    const look = () => seen.push(
+        [name, bar.hidden, bar.value, bar.ariaLabel, button.textContent, said.textContent]);
+    const all = { subtree: true, attributes: true, childList: true };
+    new MutationObserver(look).observe(root, all);
+    find("form").requestSubmit(); } }"""
+KILL = """() => { last.terminate();
+    const answer = seqlive.send("grow", {}).catch(error => error.message);
+    last.onerror({ message: "out of memory" }); return answer; }"""
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_bad_input_is_answered_by_a_sentence_and_nothing_is_lost(page, name):
+    root = page.locator(f"#{name}")
+    box, shown = root.locator("[name=text]"), root.locator(".sq-live")
+    for kind, text in BAD.items():
+        before, said = shown.inner_html(), ask(page, name, text)
+        assert said.endswith((".", ")")) and len(said.split()) > 2, (kind, said)
+        assert not said.startswith("That did not work"), (kind, said)
+        assert box.input_value() == text, kind
+        if "10,000" in kind:
+            assert said == TOO_LONG
+        if said.startswith(("Write", "Put", "This model")):
+            assert shown.inner_html() == before, kind
+        assert shown.locator("script, img").count() == 0, kind
+    assert ask(page, name, "alice ___ the bread") not in ("", TOO_LONG)
+
+
+def test_every_figure_is_operated_by_the_keyboard_and_says_what_changed(page):
+    page.locator("h1").click()
+    for name in TYPED:
+        root = page.locator(f"#{name}")
+        root.locator("[name=text]").focus()
+        reached = set()
+        while root.evaluate("root => root.contains(document.activeElement)"):
+            reached.add(page.evaluate(f"({NAME})(document.activeElement)"))
+            if page.evaluate("document.activeElement.type") == "submit":
+                break
+            page.keyboard.press("Tab")
+        controls = f"root => [...root.querySelectorAll('form [name], form button')].map({NAME})"
+        assert reached == set(root.evaluate(controls)), name
+        page.keyboard.press("Enter")
+        assert answered(page, name), name
+        # the button keeps the keyboard while it is busy and afterwards
+        assert page.evaluate("document.activeElement.textContent") == "Run"
+        assert root.locator("[role=status]").count() == 1
+
+
+def test_a_model_is_loaded_once_with_a_bar_however_many_figures_ask(opened, over_http):
+    page = opened(over_http)
+    page.evaluate(WATCH, ["tree", "sample"])
+    assert "(score " in answered(page, "tree") and "drawn" in answered(page, "sample")
+    seen = page.evaluate("seen")
+    for name in ("tree", "sample"):
+        mine = [change for whose, *change in seen if whose == name]
+        loading = [change for change in mine if not change[0]]
+        bars = [bar for _, bar, *_ in loading]
+        assert len(set(bars)) > 3 and bars == sorted(bars), name
+        assert {(title, button) for _, _, title, button, _ in loading} == {
+            ("Loading en-es-fixed", "Busy …")
+        }
+        said = [text for *_, text in mine]
+        assert any(text.startswith("Loading: en-es-fixed (2.") for text in said), name
+        assert "Computing …" in said, name
+    asked = "performance.getEntriesByType('resource').filter(e => /en-es-fixed/.test(e.name)).length"
+    assert page.evaluate(asked) == 8
+    assert page.locator("#tree progress").is_hidden()
+
+
+def test_asked_again_while_it_is_busy_a_figure_answers_the_last_question(page):
+    ask(page, "subwords", EXAMPLES[0])
+    box = page.locator("#subwords [name=text]")
+    for text in ("she reads a book", "he was here", EXAMPLES[1]):
+        box.fill(text)
+        box.press("Enter")
+        box.press("Enter")
+    assert "roja" in answered(page, "subwords")
+    assert page.locator("#subwords [type=submit]").text_content() == "Run"
+
+
+def test_what_fails_is_told_and_can_be_tried_again(opened, over_http):
+    page = opened(over_http, may_complain=True)
+    page.context.set_offline(True)
+    came = page.locator("#tree .sq-live").inner_html()
+    said = ask(page, "tree")
+    assert "could not be loaded" in said and "“Run” tries again" in said
+    page.context.set_offline(False)
+    page.route("**/en-es-fixed.5.js", lambda route: route.abort())
+    assert "could not be loaded" in ask(page, "tree")
+    assert page.locator("#tree progress").is_hidden()
+    assert page.locator("#tree .sq-live").inner_html() == came
+    page.unroute("**/en-es-fixed.5.js")
+    assert "(score " in ask(page, "tree")
+
+
+def test_a_worker_that_dies_is_started_again(opened, over_http):
+    script = """window.Real = Worker; window.Worker = function (url) {
+        window.last = new Real(url); return window.last; };"""
+    page = opened(over_http, script=script)
+    assert "(score " in ask(page, "tree")
+    assert page.evaluate(KILL) == "out of memory"
+    assert "(score " in ask(page, "tree", EXAMPLES[1])
+
+
+def test_without_a_worker_the_page_computes_by_itself(opened, over_http):
+    page = opened(
+        over_http, script="window.Worker = class { constructor() { throw new Error('no'); } };"
+    )
+    assert "la casa rojo es grande." in ask(page, "tree", EXAMPLES[1])
