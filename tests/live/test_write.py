@@ -70,7 +70,7 @@ def test_bert_fills_blanks_as_pytorch_does(page):
 
 
 CLASSIFY = """([texts, layer]) => Promise.all(texts.map(text =>
-    seqlive.send("classify", { name: "books-gpt", text, layer, longest: 24 })))"""
+    seqlive.send("sort", { name: "books-gpt", text, layer, longest: 24 })))"""
 
 
 @torch.no_grad()

@@ -91,7 +91,7 @@ seqlive.part(function (live) {
 
   // Which class a text belongs to, by one layer on what a GPT knows behind its last token: for each class
   // a row of weights, with its bias at the end. At most `longest` tokens are read, as in training.
-  live.classify = function ({ name, text, layer, longest }) {
+  live.sort = function ({ name, text, layer, longest }) {
     const { model, ids, split } = live.systems[name];
     if (!live.isWord(short(text))) throw new live.Refusal("Write a passage with at least one word.");
     const tokens = split(text), read = tokens.slice(0, longest - 1).map((token) => ids.get(token) ?? UNK);

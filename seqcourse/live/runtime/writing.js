@@ -24,7 +24,7 @@
   live.views.classify = async function (root, form) {
     const [name, title] = modelsOf(root)[0], { layer, longest } = root.dataset;
     const given = { name, text: form.elements.text.value, layer: JSON.parse(layer), longest: Number(longest) };
-    const { shares, left } = await live.send("classify", given);
+    const { shares, left } = await live.send("sort", given);
     const rows = JSON.parse(root.dataset.classes).map((label, k) => [label, shares[k]]);
     show(root, bars(title, rows));
     const [[label, share]] = rows.sort((a, b) => b[1] - a[1]);
