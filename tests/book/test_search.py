@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from docutils import nodes
 
-from seqcourse.pages import search
+from seqcourse.pages.prose import formula, prose, tidy
 
 from .conftest import PHONE, open_page
 
@@ -125,9 +125,9 @@ def test_the_keyboard_is_enough(visit):
 
 
 def test_formulas_are_signs_or_an_ellipsis():
-    assert search.formula(r"D_Q") == "DQ"
-    assert search.formula(r"\sqrt{D} \times 2") == "√D × 2"
-    assert search.formula(r"\sum_t \frac{a}{b}") == "…"
+    assert formula(r"D_Q") == "DQ"
+    assert formula(r"\sqrt{D} \times 2") == "√D × 2"
+    assert formula(r"\sum_t \frac{a}{b}") == "…"
 
 
 def test_prose_leaves_out_code_and_raw_html():
@@ -137,4 +137,4 @@ def test_prose_leaves_out_code_and_raw_html():
     code = nodes.literal_block("", "import torch")
     raw = nodes.raw("", "<div>frames</div>", format="html")
     section = nodes.section("", paragraph, code, raw, ids=["one"])
-    assert search.tidy(" ".join(map(search.prose, section.children))) == "Mask x, then sum."
+    assert tidy(" ".join(map(prose, section.children))) == "Mask x, then sum."

@@ -1,0 +1,106 @@
+"""Where the book and its repository are on the web: two settings, and what follows from them.
+
+``BOOK_REPOSITORY`` is the address of the repository; else the git remote "origin" if it is on a public
+hosting service; else none. ``BOOK_SITE`` is the address at which the pages will be; without it, what
+needs a full address is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from sphinx.errors import ConfigError
+
+HOSTS = ("github", "gitlab", "bitbucket")  # for which the theme knows the addresses of files and issues
+NO_REPOSITORY = (
+    "BOOK_REPOSITORY should be the address of a repository on GitHub, GitLab or Bitbucket, such as "
+    "https://github.com/owner/name, but it is {!r}."
+)
+NO_SITE = (
+    "BOOK_SITE should be the address of the pages, such as https://example.org/course, but it is {!r}."
+)
+
+
+def repository(address: str) -> str | None:
+    """The web address of a repository, from an address for git; None if it is on no public host."""
+    written = re.sub(r"^(?:ssh://)?git@([^:/]+)[:/]", r"https://\1/", address.strip())
+    parts = urlsplit(written)
+    path = parts.path.strip("/").removesuffix(".git")
+    host = parts.hostname or ""
+    public = parts.scheme in ("http", "https") and any(name in host.split(".") for name in HOSTS)
+    return f"https://{host}/{path}" if public and re.fullmatch(r"[\w.-]+(/[\w.-]+)+", path) else None
+
+
+def find_repository(root: Path, environment: Mapping[str, str] = os.environ) -> str | None:
+    """The repository's address by the setting, else by git, else None. Raises ConfigError."""
+    if given := environment.get("BOOK_REPOSITORY", ""):
+        if found := repository(given):
+            return found
+        raise ConfigError(NO_REPOSITORY.format(given))
+    command = ["git", "-C", str(root), "config", "--get", "remote.origin.url"]
+    try:
+        remote = subprocess.run(command, capture_output=True, text=True, timeout=10).stdout
+    except OSError:  # no git here
+        return None
+    return repository(remote)
+
+
+def find_site(environment: Mapping[str, str] = os.environ) -> str | None:
+    """The address of the pages, with a slash at its end, or None. Raises ConfigError."""
+    given = environment.get("BOOK_SITE", "").strip()
+    parts = urlsplit(given)
+    if given and not (parts.scheme in ("http", "https") and parts.netloc):
+        raise ConfigError(NO_SITE.format(given))
+    return given.rstrip("/") + "/" if given else None
+
+
+def launchers(address: str | None) -> dict[str, str]:
+    """What the theme needs to offer notebooks on other people's machines."""
+    on = (urlsplit(address or "").hostname or "").split(".")
+    colab = {"colab_url": "https://colab.research.google.com"} if "github" in on else {}
+    binder = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
+    return {**colab, **binder} if {"github", "gitlab"} & set(on) else {}
+
+
+def launch(address: str | None, path: str, branch: str) -> dict[str, str]:
+    """Addresses at which a file of the repository opens and runs, by the name of the service."""
+    services = launchers(address)
+    owner = urlsplit(address or "").path.strip("/")
+    found = {}
+    runs = f"{branch}?urlpath=lab/tree/{path}"
+    if "colab_url" in services:
+        found["Colab"] = f"{services['colab_url']}/github/{owner}/blob/{branch}/{path}"
+    if "binderhub_url" in services:
+        kind, owner = ("gh", owner) if "colab_url" in services else ("gl", owner.replace("/", "%2F"))
+        found["Binder"] = f"{services['binderhub_url']}/v2/{kind}/{owner}/{runs}"
+    return found
+
+
+def _settle(app: Any, config: Any) -> None:
+    config.book_repository = find_repository(Path(app.confdir)) or ""
+    config.book_site = find_site() or ""
+    if config.book_site:
+        config.html_baseurl = config.book_site
+    if config.book_repository:
+        config.html_theme_options |= {
+            "repository_url": config.book_repository,
+            "repository_branch": config.book_branch,
+            "use_repository_button": True,
+            "use_issues_button": True,
+            "launch_buttons": launchers(config.book_repository),
+        }
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.add_config_value("book_repository", "", "env", str)
+    app.add_config_value("book_branch", "main", "env", str)
+    app.add_config_value("book_site", "", "env", str)
+    app.connect("config-inited", _settle)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,182 @@
+"""Descriptions, sitemap, the page for 404, and all that follows from the two addresses of the book."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from sphinx.errors import ConfigError
+
+from seqcourse.pages import addresses, front
+
+ROOT = Path(__file__).resolve().parents[2]
+CONF = """
+project = "Short"
+html_title = "A short course"
+extensions = ["myst_nb", "sphinx_book_theme"]
+extensions += [f"seqcourse.pages.{part}" for part in ("addresses", "assignments", "front", "search")]
+html_theme = "sphinx_book_theme"
+nb_execution_mode = "off"
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+exclude_patterns = ["assignments", "solutions"]
+"""
+INDEX = """# A short course
+
+:::{admonition} The question
+What is asked?
+:::
+
+The *first* sentence of the course is about $x$ and attention. The second says more.
+
+See the [assignment](assignments/ps1/ps1.ipynb).
+
+```{how-to-cite}
+```
+
+```{report-an-error}
+```
+
+```{toctree}
+book/one
+```
+"""
+ONE = "# Masking\n\nA mask hides places, so that no word sees what is to come.\n\n## Look back\n\nNo.\n"
+
+
+def build(folder: Path, **environment: str) -> Path:
+    """A short book in a folder, built in a process of its own; returns the folder of its pages."""
+    (folder / "assignments" / "ps1").mkdir(parents=True)
+    (folder / "book").mkdir()
+    (folder / "conf.py").write_text(CONF)
+    (folder / "index.md").write_text(INDEX)
+    (folder / "book" / "one.md").write_text(ONE)
+    shutil.copy(ROOT / "CITATION.cff", folder)
+    shutil.copy(ROOT / "assignments/ps1/ps1.ipynb", folder / "assignments/ps1/ps1.ipynb")
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", str(folder), str(folder / "html")]
+    variables = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), **environment}
+    subprocess.run(command, env=variables, cwd=folder, check=True, timeout=120)
+    return folder / "html"
+
+
+def soup(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def properties(page: BeautifulSoup) -> dict[str, str]:
+    return {
+        tag.get("name") or tag.get("property", ""): tag.get("content") for tag in page.select("meta")
+    }
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("bare"))
+
+
+@pytest.fixture(scope="module")
+def addressed(tmp_path_factory):
+    return build(
+        tmp_path_factory.mktemp("addressed"),
+        BOOK_SITE="https://example.org/course",
+        BOOK_REPOSITORY="git@github.com:someone/course.git",
+    )
+
+
+def test_without_addresses_nothing_needs_one(bare):
+    page = soup(bare / "index.html")
+    said = properties(page)
+    assert said["description"] == (
+        "The first sentence of the course is about x and attention. The second says more."
+    )
+    assert said["og:title"] == "A short course" and said["og:description"] == said["description"]
+    assert {"og:url", "og:image", "twitter:card"}.isdisjoint(said)
+    assert page.select_one("link[rel=canonical]") is None
+    assert not (bare / "sitemap.xml").exists()
+    assert (bare / "robots.txt").read_text() == "User-agent: *\nAllow: /\n"
+    links = [link["href"] for link in page.select("a[href]")]
+    assert not any(word in link for link in links for word in ("colab", "binder", "issues"))
+    assert "Tell whoever gave you this book" in page.text
+
+
+def test_with_addresses_everything_has_one(addressed):
+    page = soup(addressed / "book" / "one.html")
+    said = properties(page)
+    assert said["description"] == "A mask hides places, so that no word sees what is to come."
+    assert said["og:title"] == "Masking"
+    assert said["og:url"] == "https://example.org/course/book/one.html"
+    assert page.select_one("link[rel=canonical]")["href"] == said["og:url"]
+    picture = addressed / said["og:image"].removeprefix("https://example.org/course/")
+    assert picture.read_bytes()[:4] == b"\x89PNG" and picture.stat().st_size < 100_000
+    assert said["og:url"] in (addressed / "sitemap.xml").read_text()
+    assert "Sitemap: https://example.org/course/sitemap.xml" in (addressed / "robots.txt").read_text()
+    links = {link["href"] for link in soup(addressed / "index.html").select("a[href]")}
+    repository = "https://github.com/someone/course"
+    notebook = "assignments/ps1/ps1.ipynb"
+    assert repository in links and f"{repository}/issues/new" in links
+    assert f"https://colab.research.google.com/github/someone/course/blob/main/{notebook}" in links
+    assert f"https://mybinder.org/v2/gh/someone/course/main?urlpath=lab/tree/{notebook}" in links
+    assert any(
+        link.startswith(f"{repository}/issues/new?") for link in links
+    )  # the theme's, for the page
+
+
+def test_the_page_for_404_works_at_any_depth(bare, addressed):
+    for folder, base in ((bare, "/"), (addressed, "https://example.org/course/")):
+        page = soup(folder / "404.html")
+        assert page.select_one("base")["href"] == base
+        first = page.select_one("head base, head link[rel=stylesheet]")
+        assert first.name == "base"  # before anything that it is for
+        assert page.select_one("article form.bd-search")["action"] == "search.html"
+        assert page.select_one("article a[href]")["href"] == "index.html"
+
+
+def test_citation_and_download(bare):
+    page = soup(bare / "index.html")
+    assert "title   = {seqcourse: an interactive course on sequence models}" in page.text
+    link = page.select_one("a.download, a[download]")
+    assert (bare / link["href"]).read_bytes() == (ROOT / "assignments/ps1/ps1.ipynb").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("address", "web"),
+    [
+        ("https://github.com/someone/course.git", "https://github.com/someone/course"),
+        ("git@gitlab.com:group/part/course.git", "https://gitlab.com/group/part/course"),
+        ("https://user:secret@github.com/someone/course", "https://github.com/someone/course"),
+        ("ssh://git@github.com/someone/course.git", "https://github.com/someone/course"),
+        ("/srv/git/course.git", None),
+        ("https://git.example.org/someone/course", None),
+        ("https://github.com/someone", None),
+        ("", None),
+    ],
+)
+def test_addresses_of_repositories(address, web):
+    assert addresses.repository(address) == web
+
+
+def test_the_setting_goes_before_the_remote(tmp_path):
+    assert addresses.find_repository(tmp_path, {}) is None
+    git = ["git", "-C", str(tmp_path)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "remote", "add", "origin", "git@github.com:someone/course.git"], check=True)
+    assert addresses.find_repository(tmp_path, {}) == "https://github.com/someone/course"
+    other = {"BOOK_REPOSITORY": "https://gitlab.com/else/where"}
+    assert addresses.find_repository(tmp_path, other) == "https://gitlab.com/else/where"
+
+
+def test_wrong_settings_are_sentences(tmp_path):
+    with pytest.raises(ConfigError, match=r"such as https://github\.com/owner/name, but it is 'here'"):
+        addresses.find_repository(tmp_path, {"BOOK_REPOSITORY": "here"})
+    with pytest.raises(
+        ConfigError, match=r"BOOK_SITE should be the address of the pages.*'example\.org'"
+    ):
+        addresses.find_site({"BOOK_SITE": "example.org"})
+
+
+def test_descriptions_are_whole_sentences_if_they_fit():
+    assert front.shortened("One. Two is longer.", 8) == "One."
+    assert front.shortened("A sentence that goes on and on", 16) == "A sentence …"
