@@ -1,0 +1,152 @@
+"""The whole book as one PDF: Chromium prints every page of the site, and the parts are joined."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from seqcourse.cli.execute import Report
+from seqcourse.cli.site import contents
+from seqcourse.errors import CourseError
+
+NAME = "seqcourse.pdf"
+# In the order of preference; `tests/ensure_tools.sh` looks for the same ones.
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PLACES = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+# Virtual time passes at once while nothing loads: pictures that come late are waited for.
+FLAGS = (
+    "--headless",
+    "--no-pdf-header-footer",
+    "--generate-pdf-document-outline",
+    "--virtual-time-budget=20000",
+    "--disable-background-networking",
+    "--hide-scrollbars",
+)
+PAGE_SECONDS = 300
+
+
+def installed_browser() -> str | None:
+    """The path of an installed Chromium or Chrome, or None."""
+    found = filter(None, map(shutil.which, PROGRAMS))
+    return next(found, None) or next((place for place in PLACES if Path(place).exists()), None)
+
+
+def whole_book(root: Path, report: Report) -> Path:
+    """Print the rendered book of `root` into one PDF beside its pages; returns its path.
+
+    The pages come in the order of the contents, each under a bookmark of its own with its sections
+    below, and links between them lead to the printed pages.
+
+    Raises CourseError: the book is not rendered, or what `print_pages` raises.
+    """
+    site = root / "_build" / "html"
+    pages = [site / page.relative_to(root).with_suffix(".html") for page in contents(root)]
+    if missing := [page for page in pages if not page.is_file()]:
+        raise CourseError(
+            f"There should be a page {missing[0]}: render the book first (seqcourse book)."
+        )
+    return print_pages(pages, site.parent / NAME, report)
+
+
+def print_pages(pages: Sequence[Path], target: Path, report: Report) -> Path:
+    """Print HTML files into one PDF.
+
+    Raises CourseError: there is no browser, the browser fails on a page, or pypdf is missing.
+    """
+    try:
+        from pypdf import PdfWriter
+    except ImportError:
+        raise CourseError(
+            "Joining the pages needs pypdf, but it is not installed. "
+            "Install it: pip install 'seqcourse[site]'"
+        ) from None
+    browser = installed_browser()
+    if browser is None:
+        raise CourseError(
+            "Printing the book needs Chromium or Chrome, but none was found. Install one of them "
+            "(on Debian and Ubuntu: apt install chromium) and run the command again."
+        )
+    whole = PdfWriter()
+    starts = {}
+    with tempfile.TemporaryDirectory(prefix="seqcourse-pdf-") as folder:
+        for number, page in enumerate(pages, start=1):
+            part = Path(folder) / f"{number}.pdf"
+            _print(browser, page, part)
+            starts[page.resolve().as_uri()] = len(whole.pages)
+            _append(whole, part, _title(page))
+            report(f"{page.stem}: {len(whole.pages) - starts[page.resolve().as_uri()]} sheets")
+        _link(whole, starts)
+        whole.add_metadata({"/Title": _title(pages[0])})
+        whole.compress_identical_objects()
+        whole.write(target)
+    return target
+
+
+def _print(browser: str, page: Path, part: Path) -> None:
+    as_root = hasattr(os, "geteuid") and os.geteuid() == 0  # then it cannot use its own sandbox
+    command = [browser, *FLAGS, *(["--no-sandbox"] if as_root else [])]
+    command += [
+        f"--user-data-dir={part.with_suffix('')}",
+        f"--print-to-pdf={part}",
+        page.resolve().as_uri(),
+    ]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PAGE_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise CourseError(f"{browser} did not print {page} within {PAGE_SECONDS} seconds.") from None
+    if done.returncode or not part.is_file():
+        raise CourseError(f"{browser} could not print {page}:\n{done.stderr.strip()[-500:]}")
+
+
+def _title(page: Path) -> str:
+    """What stands in the title of the window, before the name of the book."""
+    found = re.search(r"<title>(.*?)</title>", page.read_text(encoding="utf-8"), re.DOTALL)
+    return html.unescape(found.group(1)).split(" — ")[0].strip() if found else page.stem
+
+
+def _append(whole: Any, part: Path, title: str) -> None:
+    """The sheets of a part; its sections become bookmarks below the part's own."""
+    from pypdf import PdfReader
+
+    reader = PdfReader(part)
+    start = len(whole.pages)
+    whole.append(reader, import_outline=False)
+    top = whole.add_outline_item(title, start)
+
+    def add(entries: Sequence[Any], parent: Any) -> None:
+        made = parent
+        for entry in entries:
+            if isinstance(entry, list):
+                add(entry, made)
+            else:
+                sheet = start + reader.get_destination_page_number(entry)
+                made = whole.add_outline_item(entry.title.strip("# \n"), sheet, parent)
+
+    sections = reader.outline
+    if len(sections) == 2 and isinstance(sections[1], list):  # the page's title, said already
+        sections = sections[1]
+    add(sections, top)
+
+
+def _link(whole: Any, starts: dict[str, int]) -> None:
+    """Links to a file of the site lead to the sheet where its part starts."""
+    from pypdf.generic import ArrayObject, NameObject
+
+    for sheet in whole.pages:
+        for reference in sheet.get("/Annots", ()):
+            note = reference.get_object()
+            address = note.get("/A", {}).get("/URI", "").split("#")[0]
+            if address in starts:
+                del note["/A"]
+                goal = whole.pages[starts[address]].indirect_reference
+                note[NameObject("/Dest")] = ArrayObject([goal, NameObject("/Fit")])

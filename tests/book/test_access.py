@@ -1,0 +1,154 @@
+"""The rendered book for everyone: with a screen reader, in the dark, on a phone, on paper."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from seqcourse.pages.access import mend, name_folds
+from seqcourse.pages.figures import DARK, LIGHT, follow_theme, least_width, widen
+from tests.sizes import nightly_but
+
+from .conftest import PHONE, chapter_names, open_page, page_names
+from .test_pages import LOOKED_AT
+
+in_browser = pytest.mark.browser
+WIDE = {"width": 1366, "height": 900}
+CHAPTER = chapter_names()[4]
+# Beside the rules that axe always has: what Lighthouse asks for, too.
+RULES = {"rules": {"label-content-name-mismatch": {"enabled": True}}, "resultTypes": ["violations"]}
+TEX = '<annotation encoding="application/x-tex">N</annotation>'
+MATH = f'<span class="math"><math><mi>N</mi>{TEX}</math></span>'
+
+# What a reader of paper must not meet: boxes that cut, folded answers, things to press.
+ON_PAPER = """() => ({
+    theme: document.documentElement.dataset.theme,
+    ground: getComputedStyle(document.body).backgroundColor,
+    cut: [...document.querySelectorAll('article pre')]
+        .filter(box => box.offsetWidth && box.scrollWidth > box.clientWidth + 1).length,
+    answers: [...document.querySelectorAll('.sq-poll details p')].map(answer => answer.offsetHeight),
+    pressed: [...document.querySelectorAll('article :is(button, input, select, audio), .bd-sidebar')]
+        .filter(control => control.offsetWidth).map(control => control.outerHTML.slice(0, 80))})"""
+
+
+@in_browser
+@pytest.mark.parametrize("name", nightly_but((LOOKED_AT[0], LOOKED_AT[-1]), page_names()))
+def test_axe_finds_nothing(chrome, address, name):
+    page = open_page(chrome, f"{address}/{name}.html", viewport=WIDE).page
+    found = set()
+    for size in (WIDE, PHONE):
+        page.set_viewport_size(size)
+        for theme in ("light", "dark"):
+            page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+            page.wait_for_timeout(500)  # the theme looks at scroll boxes 300 ms after a change of size
+            for rule in Axe().run(page, options=RULES).response["violations"]:
+                found |= {
+                    (size["width"], theme, rule["id"], node["html"][:200]) for node in rule["nodes"]
+                }
+    page.context.close()
+    assert found == set()
+
+
+@in_browser
+def test_a_chapter_on_paper_and_its_switch_for_code(chrome, address):
+    page = open_page(chrome, f"{address}/{CHAPTER}.html", viewport=WIDE, dark=True).page
+    code = page.locator("article .cell_input")
+    folded = page.locator("article details.hide .cell_input")
+    assert 0 < folded.count() < code.count() and not folded.first.is_visible()
+    page.get_by_role("button", name="show all code").click()
+    assert folded.first.is_visible()
+    page.reload()
+    assert folded.first.is_visible()  # remembered
+    page.get_by_role("button", name="hide all code").click()
+    assert not any(code.nth(place).is_visible() for place in range(code.count()))
+    page.get_by_role("button", name="main steps").click()
+    assert not folded.first.is_visible() and code.nth(1).is_visible()
+
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.emulate_media(media="print")
+    paper = page.evaluate(ON_PAPER)
+    assert (paper["theme"], paper["ground"]) == ("light", "rgb(255, 255, 255)")
+    assert paper["cut"] == 0 and paper["pressed"] == []
+    assert paper["answers"] and all(paper["answers"])
+    page.emulate_media(media="screen")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.context.close()
+
+
+@in_browser
+@pytest.mark.parametrize("name", nightly_but((CHAPTER,), page_names()))
+def test_figures_are_readable_on_a_phone_and_follow_the_theme(chrome, address, name):
+    page = open_page(chrome, f"{address}/{name}.html", viewport=PHONE, dark=True).page
+    figures = page.locator("article .seq-wide > img").evaluate_all(
+        """images => images.filter(image => image.offsetWidth).map(image => ({
+            source: image.src, drawn: image.offsetWidth,
+            least: parseInt(image.parentElement.style.getPropertyValue('--least')),
+            ground: getComputedStyle(image).backgroundColor}))"""
+    )
+    assert [figure for figure in figures if figure["drawn"] < figure["least"]] == []
+    drawn = [figure for figure in figures if figure["source"].endswith(".svg")]
+    assert drawn or name != CHAPTER
+    assert {figure["ground"] for figure in drawn} <= {"rgba(0, 0, 0, 0)"}
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+    page.context.close()
+
+
+def test_mending_names_what_has_no_name_and_changes_nothing_twice():
+    page = (
+        '<h1>A</h1><div class="cell_input"></div><summary aria-label="Toggle hidden content"><p>Show</p>'
+        '<div role="list" class="citation-list"><div role="doc-biblioentry">X</div></div>'
+        f'<th scope="col"> </th><th class="head"><p>{MATH}</p></th><th>words {MATH}</th>'
+    )
+    mended = mend(page)
+    assert mend(mended) == mended
+    assert "Toggle" not in mended and 'role="list' not in mended and "doc-biblioentry" not in mended
+    assert "<td></td>" in mended and 'class="seq-code-switch' in mended
+    assert mended.count('<math aria-label="N">') == 1  # the one that has no words beside it
+
+
+def test_arrows_of_the_contents_have_names():
+    tree = name_folds(
+        lambda: '<a href="#">5. Attention</a><details><summary><i></i></summary></details>'
+    )
+    assert '<summary aria-label="Pages of 5. Attention">' in tree()
+
+
+def _drawn(with_map: bool) -> str:
+    import io
+
+    import matplotlib.pyplot as plt
+
+    from seqcourse.viz.style import use_style
+
+    use_style()
+    figure, axes = plt.subplots(figsize=(9, 3))
+    axes.set(xlabel="step", title="over")
+    if with_map:
+        axes.imshow([[0.0, 1.0]])
+    axes.text(0.5, 0, "on a square", fontsize=8)
+    axes.plot([0, 1], [0, 0])
+    file = io.StringIO()
+    figure.savefig(file, format="svg")
+    plt.close(figure)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("with_map", [False, True], ids=["curves", "map"])
+def test_ink_follows_the_theme_except_on_the_squares_of_a_map(with_map):
+    drawn = _drawn(with_map)
+    followed = follow_theme(drawn)
+    assert follow_theme(followed) == followed
+    assert all(colour in followed for colour in (LIGHT["ink"], DARK["ink"], "prefers-color-scheme"))
+    assert "fill: #ffffff" in drawn and "fill: #ffffff" not in followed
+    assert ("fill: #222832" in followed) == with_map  # the label that lies on the square
+
+
+def test_a_figure_is_as_wide_as_its_smallest_label_needs(tmp_path):
+    path = tmp_path / "wide.svg"
+    path.write_text(_drawn(with_map=False))
+    least = least_width(path.read_text())
+    assert least == pytest.approx(9 * 72 * 10 / 8, rel=0.05)  # labels of 8 points
+    body = '<figure><img alt="" src="../_images/wide.svg"/></figure><img src="x.png" width="400">'
+    wide = widen(body, {"wide.svg": path})
+    assert f"--least:{least}px" in wide and "--least:300px" in wide
+    assert widen(wide, {"wide.svg": path}) == wide
