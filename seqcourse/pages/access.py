@@ -5,7 +5,6 @@ Also brings `reading.js` (scroll boxes, the switch for code, light paper) onto e
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable
 from typing import Any
@@ -16,9 +15,6 @@ SWITCH = """<div class="seq-code-switch pst-js-only" role="group" aria-label="Co
 <button type="button" data-code="all" aria-pressed="false">show all code</button>
 <button type="button" data-code="none" aria-pressed="false">hide all code</button>
 </div>"""
-_MATH_ONLY = re.compile(r"<(th|summary)\b[^>]*>(?:(?!</\1>).)*?<math\b(?:(?!</\1>).)*</\1>", re.DOTALL)
-_TEX = re.compile(r'<annotation encoding="application/x-tex">(.*?)</annotation>', re.DOTALL)
-_FORMULA = re.compile(r'<span class="(?:math|katex)\b.*<math\b.*</math>.*</span>', re.DOTALL)
 
 
 def mend(body: str) -> str:
@@ -30,21 +26,9 @@ def mend(body: str) -> str:
     body = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
     # A header without a word heads nothing.
     body = re.sub(r"<th\b[^>]*>(?:\s|<p>|</p>)*</th>", "<td></td>", body)
-    body = _MATH_ONLY.sub(_name_formula, body)
     if 'class="cell_input' in body and "seq-code-switch" not in body:
         body = body.replace("</h1>", f"</h1>\n{SWITCH}", 1)
     return body
-
-
-def _name_formula(found: re.Match[str]) -> str:
-    """A header or an option that holds only a formula is named by the formula's source."""
-    whole = found.group(0)
-    tex = _TEX.search(whole)
-    words = re.sub(r"<[^>]*>|[\s✓✗]", "", _FORMULA.sub("", whole))
-    if tex is None or words or "<math aria-label" in whole:
-        return whole
-    label = html.escape(html.unescape(tex.group(1)).strip())
-    return re.sub(r"<math\b", f'<math aria-label="{label}"', whole, count=1)
 
 
 def name_folds(tree: Callable[..., Any]) -> Callable[..., str]:
