@@ -11,8 +11,10 @@ import sys
 from pathlib import Path
 
 # `strict` refuses what only KaTeX understands, so that JupyterLab shows the same formula.
-RENDER = """function render(tex, options) {
-    try { return [katex.renderToString(tex, {strict: 'error', ...options}), null]; }
+# A line does not end at the bar of a condition.
+RENDER = r"""function render(tex, options) {
+    const macros = {'\\mid': '\\mathrel{\\vert}\\nobreak'};
+    try { return [katex.renderToString(tex, {strict: 'error', macros, ...options}), null]; }
     catch (error) { return [null, error.rawMessage || error.message]; }
 }"""
 

@@ -124,12 +124,18 @@ def _piece(tex: str) -> str:
     if found and found[1] == "aligned":
         rows = [split(row, "&") for row in split(found[2], NEW_ROW) if row]
         columns = max(map(len, rows))
-        lines = "".join(_span("line", "".join(map(_cell, row, range(columns)))) for row in rows)
+        lines = "".join(_span("line", _pairs(row)) for row in rows)
         return f'<span class="seq-grid" style="--columns: {columns}">{lines}</span>'
     return _span("piece", _for_the_eye(tex)) if tex else ""
 
 
-def _cell(tex: str, column: int) -> str:
-    """One place of an ``aligned`` environment; its columns go to the right and to the left by turns."""
-    # An empty group before the sign at a column's border gives the sign its space.
-    return _span("cell", _for_the_eye("{}" + tex if column % 2 else tex) if tex else "")
+def _pairs(cells: list[str]) -> str:
+    """A row of an ``aligned`` environment: pairs of columns that meet at a sign."""
+    pairs = [cells[at : at + 2] for at in range(0, len(cells), 2)]
+    return "".join(_span("pair", "".join(map(_cell, pair, (0, 1)))) for pair in pairs)
+
+
+def _cell(tex: str, right: int) -> str:
+    # An empty group before the sign at the left border of a column gives the sign its space.
+    parts = split("{}" + tex if right and tex else tex, r"\qquad")
+    return _span("cell", "".join(_span("part", _for_the_eye(part) if part else "") for part in parts))

@@ -93,6 +93,7 @@ def test_rows_and_pieces_can_go_below_each_other(made):
     soup, _ = made
     grid = soup.select_one("#equation-eq-two .seq-grid")
     assert [len(line.select(".seq-cell")) for line in grid.select(".seq-line")] == [4, 2]
+    assert [len(line.select(".seq-pair")) for line in grid.select(".seq-line")] == [2, 1]
     pieces = [formula for formula in soup.select("div.math") if "x = 1" in str(formula)]
     assert [len(row.select(".seq-piece")) for row in pieces[0].select(".seq-row")] == [1, 2]
 
