@@ -41,7 +41,7 @@ def caption(
     def run(scene: Any, model: str, _question: str) -> tuple[str, str]:
         (found,) = zoo.load(model).caption([scene.image])
         looks = _looks(found.tokens, found.maps)
-        return f'<p class="sq-said">{html.escape(found.text)}</p>{looks}', found.text
+        return f'<p class="sq-told">{html.escape(found.text)}</p>{looks}', found.text
 
     return _figure("caption", models, label, things, ground, run)
 
@@ -76,7 +76,7 @@ def ask(
         found = task.answer(zoo.load(name), scene.image, question)
         words, shares = zip(*found.best, strict=True)
         parts = [
-            f'<p class="sq-said">{html.escape(found.text)}</p>',
+            f'<p class="sq-told">{html.escape(found.text)}</p>',
             map_of(["probability"], words, [shares], "Likeliest answers"),
             '<p class="sq-note">Each word looks at the places:</p>',
             _looks(found.words, found.at_places[-1].mean(0)),

@@ -131,7 +131,7 @@ def test_answers_and_both_streams_maps_are_pythons(started, count):
 @pytest.mark.browser
 def test_a_reader_composes_with_the_keyboard_and_the_mouse(started):
     page = started("caption")
-    assert page.locator(".sq-said").text_content().startswith(FIRST)
+    assert page.locator(".sq-told").text_content().startswith(FIRST)
     tiger = page.get_by_role("button", name="tiger, at 18 across and 40 down, 28 large")
     tiger.focus()
     assert "tiger: 18 across, 32 down, on plain." in said(

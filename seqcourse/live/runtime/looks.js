@@ -30,7 +30,7 @@
   live.looks.caption = async function (root, form, pixels) {
     const name = form.elements.model?.value ?? Object.keys(JSON.parse(root.dataset.models))[0];
     const found = await live.send("caption", { name, pixels });
-    const said = live.element("p", found.text, { class: "sq-said" });
+    const said = live.element("p", found.text, { class: "sq-told" });
     return { parts: [said, looks(found.tokens, found.maps, "largest weight")], said: `It says: ${found.text}.` };
   };
 
@@ -51,7 +51,7 @@
     const names = found.best.map(([one]) => one), shares = found.best.map(([, one]) => one);
     return {
       parts: [
-        element("p", answer, { class: "sq-said" }),
+        element("p", answer, { class: "sq-told" }),
         live.map(["probability"], names, [shares], "Likeliest answers"),
         note("Each word looks at the places:"),
         looks(found.words, atPlaces, "largest weight"),
