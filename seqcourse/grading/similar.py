@@ -5,11 +5,15 @@ programs share, so renaming does not hide a copy. Written answers are compared c
 Common text is excluded first: the released notebook, the reference solution, the known right and wrong
 answers of solutions/checks, and passages that more than ``COMMON`` students wrote.
 
+Students can read the package, and its functions answer many exercises. So each answer is also compared
+with the reference solution and with every function of the package.
+
 A similar pair is a reason to look, not a verdict: short exercises have few solutions.
 """
 
 from __future__ import annotations
 
+import ast
 import io
 import itertools
 from collections import Counter
@@ -23,6 +27,7 @@ from seqcourse.grading.cells import clean
 from seqcourse.grading.course import Course
 from seqcourse.grading.mend import mend
 from seqcourse.grading.notebook import mark, text
+from seqcourse.grading.records import PACKAGE
 from seqcourse.grading.stage import find_submission, read_submission
 
 if TYPE_CHECKING:
@@ -35,6 +40,9 @@ STRETCH = 25
 COMMON = 10
 # Pairs that share fewer tokens than this over all exercises are not reported.
 LEAST = 100
+
+# Rooms of the package whose functions answer exercises, beside the records of the assignment itself.
+OURS = ("functional", "nn", "decode", "models", "metrics")
 
 # exercise -> the answer's source
 Answers = Mapping[str, str]
@@ -60,13 +68,22 @@ class Pair:
 
 @dataclass(frozen=True)
 class Similar:
-    """The result for a class: the pairs above the threshold, the most similar first."""
+    """The result for a class: the pairs above the threshold, the most similar first.
+
+    ours: answers that are alike the course's own, with what they are alike to as the second "student".
+    """
 
     assignment: str
     threshold: float
     compared: int
     pairs: tuple[Pair, ...]
     skipped: tuple[str, ...] = ()
+    ours: tuple[Pair, ...] = ()
+
+    @property
+    def every(self) -> tuple[Pair, ...]:
+        """The pairs of students, and those of a student's answer and the course's own."""
+        return (*self.pairs, *self.ours)
 
 
 def compare_class(course: Course, name: str, threshold: float = 0.5) -> Similar:
@@ -98,9 +115,13 @@ def compare_class(course: Course, name: str, threshold: float = 0.5) -> Similar:
             answers[student] = answers_in(handed_in, code)
         except CourseError as error:
             skipped.append(f"{student}: {error}")
-    known = [answers_in(solution, code), answers_in(release, code), *_known_answers(course, name)]
-    pairs = compare(answers, code, known, threshold)
-    return Similar(name, threshold, len(answers), tuple(pairs), tuple(skipped))
+    right = answers_in(solution, code)
+    known = [answers_in(release, code), *_known_answers(course, name)]
+    pairs = compare(answers, code, [right, *known], threshold)
+    written = {task: right[task] for task in right if code[task]}
+    ours = {**{f"the solution of {task}": text for task, text in written.items()}, **_package(name)}
+    like_ours = compare_with_ours(answers, code, known, ours, threshold)
+    return Similar(name, threshold, len(answers), tuple(pairs), tuple(skipped), tuple(like_ours))
 
 
 def answers_in(notebook: dict, exercises: Iterable[str]) -> dict[str, str]:
@@ -124,6 +145,48 @@ def _known_answers(course: Course, name: str) -> list[dict[str, str]]:
         for exercise, entries in table.items():
             found += [{exercise: entry[1]} for entry in entries]
     return found
+
+
+def _package(name: str) -> dict[str, str]:
+    """The functions and classes of the package that could answer an exercise: name -> source."""
+    found = {}
+    for room in (*OURS, f"check/{name}"):
+        for path in sorted((PACKAGE / room).glob("*.py")):
+            source = path.read_text(encoding="utf-8")
+            for node in ast.parse(source).body:
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                    where = f"seqcourse/{room}/{path.name}, {node.name}"
+                    found[where] = ast.get_source_segment(source, node) or ""
+    return found
+
+
+def compare_with_ours(
+    answers: Mapping[str, Answers],
+    code: Mapping[str, bool],
+    known: Sequence[Answers],
+    ours: Mapping[str, str],
+    threshold: float,
+) -> list[Pair]:
+    """Answers in code that are alike the course's own, each with the source that it shares most with.
+
+    Args:
+        known: answers that anybody may write; what they share with ours does not count.
+        ours: name -> source.
+    """
+    sources = {where: _fingerprint(source, True) for where, source in ours.items()}
+    prints = {
+        student: {task: _fingerprint(source, True) for task, source in given.items() if code[task]}
+        for student, given in answers.items()
+    }
+    _remove_common(prints, {task: True for task in code if code[task]}, known)
+    found = []
+    for student, given in sorted(prints.items()):
+        for task, made in given.items():
+            where = max(sources, key=lambda one: len(made.hashes & sources[one].hashes))
+            pair = _pair(student, where, {task: made}, {task: sources[where]})
+            if pair is not None and pair.shares[0] >= threshold:
+                found.append(pair)
+    return sorted(found, key=lambda pair: (-pair.shares[0], pair.students))
 
 
 def compare(
@@ -240,10 +303,10 @@ def as_table(found: Similar) -> Table:
     )
     for column in ("student", "share", "student", "share", "exercises"):
         table.add_column(column, justify="right" if column == "share" else "left")
-    for pair in found.pairs:
+    for pair in found.every:
         (first, second), (one, other) = pair.students, pair.shares
         tasks = ", ".join(part.exercise for part in pair.shared)
         table.add_row(escape(first), f"{one:.0%}", escape(second), f"{other:.0%}", escape(tasks))
-    if not found.pairs:
+    if not found.every:
         table.add_row("none", "", "", "", "")
     return table

@@ -13,22 +13,24 @@ from seqcourse.grading.similar import Pair, Shared, Similar
 
 def as_page(found: Similar) -> str:
     """The whole page."""
-    rows = "".join(_row(number, pair) for number, pair in enumerate(found.pairs, start=1))
+    rows = "".join(_row(number, pair) for number, pair in enumerate(found.every, start=1))
     table = (
         "<table><thead><tr><th>student</th><th>share</th><th>student</th><th>share</th>"
         f"<th>exercises</th></tr></thead><tbody>{rows}</tbody></table>"
-        if found.pairs
+        if found.every
         else "<p>No pair is that much alike.</p>"
     )
     skipped = "".join(f"<li>{escape(sentence)}</li>" for sentence in found.skipped)
     skipped = f"<p>Not compared:</p><ul>{skipped}</ul>" if skipped else ""
-    details = "".join(_detail(number, pair) for number, pair in enumerate(found.pairs, start=1))
+    details = "".join(_detail(number, pair) for number, pair in enumerate(found.every, start=1))
     return page(
         f"Alike: {found.assignment}",
         f"<p>{found.compared} submissions compared. Listed are pairs in which "
         f"{found.threshold:.0%} or more of one student's own work stands in the other's too; what was "
         "released, the reference solution and well-known answers do not count. Names of variables do "
-        "not count either. Alike is a reason to look, not a verdict.</p>"
+        "not count either. Behind them stand answers that are alike the course's own: the reference "
+        "solution, or a function of the package, which students can read. "
+        "Alike is a reason to look, not a verdict.</p>"
         f"{table}{skipped}{details}",
     )
 

@@ -11,7 +11,14 @@ from rich.console import Console
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading import sample
-from seqcourse.grading.similar import COMMON, Similar, as_table, compare, compare_class
+from seqcourse.grading.similar import (
+    COMMON,
+    Similar,
+    as_table,
+    compare,
+    compare_class,
+    compare_with_ours,
+)
 from seqcourse.grading.similar_page import as_page
 
 CODE = {"work": True, "other": True, "words": False}
@@ -87,6 +94,18 @@ def test_what_many_have_does_not_count():
     few = {f"student{number}": {"work": OWN} for number in range(COMMON)}
     assert len(found(few)) == COMMON * (COMMON - 1) // 2
     assert found({**few, "one more": {"work": OWN}}) == []
+
+
+def test_a_copy_of_the_courses_own_answer_is_listed():
+    ours = {"the solution of work": OWN, "seqcourse/functional/x.py, y": DIFFERENT}
+    answers = {"ada": {"work": renamed(OWN)}, "eve": {"work": DIFFERENT.replace("sums", "heap")}}
+    both = compare_with_ours(answers, CODE, [], ours, 0.5)
+    assert [pair.students for pair in both] == [("ada", [*ours][0]), ("eve", [*ours][1])]
+    assert min(pair.shares[0] for pair in both) > 0.9
+    # What anybody may write is no copy, and neither is other work.
+    assert compare_with_ours(answers, CODE, [{"work": OWN}], dict([[*ours.items()][0]]), 0.5) == []
+    page = as_page(Similar("ps1", 0.5, 2, (), (), tuple(both)))
+    assert "seqcourse/functional/x.py, y" in page and page.count("<h2") == 2
 
 
 def test_too_little_to_say_anything():
