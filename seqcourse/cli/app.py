@@ -98,6 +98,22 @@ def grade(
 
 
 @app.command()
+def collect(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    archive: Annotated[Path, typer.Argument(help="The zip file with all submissions.")],
+    platform: Annotated[str, typer.Option("--from", help="canvas or moodle.")],
+    roster: Annotated[
+        Path | None,
+        typer.Option(help="The platform's table of students: folders get logins, not numbers."),
+    ] = None,
+) -> None:
+    """Put a learning platform's archive into the students' folders."""
+    from seqcourse.cli.people import collect_archive
+
+    collect_archive(name, archive, platform, roster)
+
+
+@app.command()
 def feedback(
     name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
     student: Annotated[list[str] | None, typer.Option(help="Only these: ada,ben.")] = None,

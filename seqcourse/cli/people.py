@@ -1,10 +1,33 @@
-"""``seqcourse extend`` and ``seqcourse drop``."""
+"""``seqcourse collect``, ``seqcourse extend`` and ``seqcourse drop``."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root
 from seqcourse.grading.course import Course
+
+
+@refusals_in_words()
+def collect_archive(name: str, archive: Path, platform: str, roster: Path | None) -> None:
+    """Put an archive of a learning platform into the students' folders, and say what was found."""
+    need_nbgrader()
+    from seqcourse.grading.collect import collect
+    from seqcourse.grading.grade import alone
+
+    course = Course(find_root())
+    course.require(name)
+    with alone(course):
+        found = collect(course, name, archive, platform, roster)
+    print(f"{len(found.students)} submissions of {name} are in {course.grading}/submitted/.")
+    if found.late:
+        print(
+            f"Late, but {platform.title()} does not say by how much: {', '.join(found.late)}. If that "
+            f"costs something, write {course.grading}/submitted/STUDENT/{name}/timestamp.txt."
+        )
+    if found.unclear:
+        print(f"Not a student's, so left out: {', '.join(found.unclear[:5])}.")
 
 
 @refusals_in_words()

@@ -41,6 +41,8 @@ COMMON = 10
 # Pairs that share fewer tokens than this over all exercises are not reported.
 LEAST = 100
 
+# The same for an answer and the course's own: it is about one exercise.
+LEAST_OURS = 40
 # Rooms of the package whose functions answer exercises, beside the records of the assignment itself.
 OURS = ("functional", "nn", "decode", "models", "metrics")
 
@@ -183,7 +185,7 @@ def compare_with_ours(
     for student, given in sorted(prints.items()):
         for task, made in given.items():
             where = max(sources, key=lambda one: len(made.hashes & sources[one].hashes))
-            pair = _pair(student, where, {task: made}, {task: sources[where]})
+            pair = _pair(student, where, {task: made}, {task: sources[where]}, LEAST_OURS)
             if pair is not None and pair.shares[0] >= threshold:
                 found.append(pair)
     return sorted(found, key=lambda pair: (-pair.shares[0], pair.students))
@@ -263,7 +265,11 @@ def _remove_common(
 
 
 def _pair(
-    first: str, second: str, left: Mapping[str, CodeFingerprint], right: Mapping[str, CodeFingerprint]
+    first: str,
+    second: str,
+    left: Mapping[str, CodeFingerprint],
+    right: Mapping[str, CodeFingerprint],
+    least: int = LEAST,
 ) -> Pair | None:
     """Compare the answers of two students; None if they share too little."""
     from copydetect import compare_files
@@ -278,7 +284,7 @@ def _pair(
         places = tuple(tuple((int(a), int(b)) for a, b in part.T) for part in slices)
         shared.append(Shared(task, (left[task].raw_code, right[task].raw_code), places))
     own = [sum(float(made.token_coverage) for made in side.values()) for side in (left, right)]
-    if min(common, default=0) < LEAST:
+    if min(common, default=0) < least:
         return None
     order = list(left)
     shared.sort(key=lambda part: order.index(part.exercise))
