@@ -10,7 +10,16 @@ from importlib import import_module
 from typing import Any
 
 # In the order in which what they do at the end of a build has to happen.
-PARTS: tuple[str, ...] = ("formulas", "addresses", "assignments", "front", "search", "access", "figures", "light")
+PARTS: tuple[str, ...] = (
+    "formulas",
+    "addresses",
+    "assignments",
+    "front",
+    "search",
+    "access",
+    "figures",
+    "light",
+)
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -1,8 +1,9 @@
 """Pictures and sounds that a notebook keeps inside itself become files beside the page.
 
 JupyterLab needs them inside; a reader of the page should load one only when it comes near. A
-picture becomes lossless WebP where that is smaller, keeps its place by a width and a height, and
-loads when it is close to the screen; a sound loads when it is played.
+picture becomes WebP where that is smaller, dot for dot unless it is a heavy photograph. It keeps its
+place by a width and a height, and loads when it is close to the screen; a sound loads when its
+figure is touched (`touch.js`).
 """
 
 from __future__ import annotations
@@ -15,22 +16,15 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+HEAVY = 150_000  # bytes: a picture that is heavier without loss is a photograph, and may lose a little
 SMALLEST = 1000  # bytes: anything below costs less inside the page than a request of its own
 DATA = re.compile(r'(src|href)="data:(image|audio)/([a-z0-9]+);base64,([^"]+)"')
 PICTURE = re.compile(r"<img\b[^>]*>")
 SOUND = re.compile(r"<(?:audio|video)\b[^>]*>")
+PRELOAD = re.compile(r'\spreload="[^"]*"')
 STYLED = re.compile(r'style="width: (\d+)px; height: (\d+)px;"')
-# A hidden frame has no place near the screen: its pictures are fetched at the first touch, so that
-# nothing flickers when a reader moves the slider; all of them are when the page is printed.
-TOUCH = """<script>(function(){
-function fetch_all(root){root.querySelectorAll('img[loading="lazy"]').forEach(function(image){
-image.loading="eager";});}
-["pointerover","focusin","touchstart"].forEach(function(touch){
-document.addEventListener(touch,function(event){
-var figure=event.target.closest&&event.target.closest(".sq-explore");if(figure)fetch_all(figure);},
-{passive:true});});
-addEventListener("beforeprint",function(){fetch_all(document);});})();</script>
-"""
+EARLIER = re.compile(r"<script data-touch>.*?</script>\n", re.S)
+TOUCH = f"<script data-touch>\n{(Path(__file__).parent / 'touch.js').read_text(encoding='utf-8')}</script>\n"
 
 
 def take_out(page: str, where: Path, folder: Path) -> str:
@@ -53,9 +47,10 @@ def take_out(page: str, where: Path, folder: Path) -> str:
         return f'{attribute}="{near}/{name}"'
 
     page = DATA.sub(as_file, page)
-    page = SOUND.sub(lambda found: _with(found[0], "preload", "none"), page)
+    page = SOUND.sub(lambda found: _with(PRELOAD.sub("", found[0]), "preload", "none"), page)
     page = PICTURE.sub(lambda found: _lighter(found[0], where, folder, near), page)
-    if "sq-frame" in page and TOUCH not in page:
+    page = EARLIER.sub("", page)
+    if "sq-frame" in page or "<audio" in page:
         page = page.replace("</body>", f"{TOUCH}</body>", 1)
     return page
 
@@ -77,13 +72,17 @@ def keep(content: bytes, form: str, folder: Path, may_shrink: bool = True) -> st
 
 
 def as_webp(content: bytes) -> bytes:
-    """A picture as WebP with every dot the same."""
+    """A picture as WebP with every dot the same; a heavy one at a quality where nobody sees the loss."""
     from PIL import Image
 
-    made = io.BytesIO()
+    made, lossy = io.BytesIO(), io.BytesIO()
     with Image.open(io.BytesIO(content)) as picture:
         mode = "RGBA" if "transparency" in picture.info or picture.mode in ("RGBA", "LA") else "RGB"
-        picture.convert(mode).save(made, format="webp", lossless=True, quality=80, method=4)
+        dots = picture.convert(mode)
+    dots.save(made, format="webp", lossless=True, quality=80, method=4)
+    if made.tell() > HEAVY:
+        dots.save(lossy, format="webp", quality=85, method=4)
+        return lossy.getvalue()
     return made.getvalue()
 
 

@@ -34,6 +34,8 @@ FIGURES = """async () => {
     alternative: image.alt,
     drawn: image.complete && image.naturalWidth > 0 && image.naturalHeight > 0})); }"""
 
+LATE = "images => images.filter(image => image.loading === 'lazy').map(image => image.src)"
+
 # Formulas inside something folded or not chosen have no size; all others must have one.
 FORMULAS = """() => [...document.querySelectorAll('article .math')].map(formula => {
     const box = formula.getBoundingClientRect();
@@ -263,6 +265,8 @@ def test_choices_change_the_picture(visit, name):
             frames = box.locator(".sq-frame:visible")
             assert frames.count() == 1
             assert frames.get_attribute("data-key") != before
+            pictures = frames.locator("img")
+            assert pictures.evaluate_all(LATE) == [], "a touch fetches what the other values show"
 
 
 @pytest.mark.parametrize("name", nightly_but(LOOKED_AT, CHAPTERS))

@@ -57,7 +57,7 @@ def small_site(tmp_path: Path) -> Path:
         '<body><p class="used b">Text</p><style>.sq{top:1px}</style><style>.sq{top:1px}</style>'
         f'<div class="sq sq-explore"><div class="sq-frame">{frame}</div>'
         '<script>text.replace(/<style>.*?<\\/style>/, "")</script></div>'
-        '<audio controls><source src="data:audio/wav;base64,'
+        '<audio controls preload="auto"><source src="data:audio/wav;base64,'
         f'{base64.b64encode(bytes(4000)).decode()}"></audio></body></html>'
     )
     return tmp_path
