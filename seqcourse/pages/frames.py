@@ -24,7 +24,8 @@ SOUND = re.compile(r"<(?:audio|video)\b[^>]*>")
 PRELOAD = re.compile(r'\spreload="[^"]*"')
 STYLED = re.compile(r'style="width: (\d+)px; height: (\d+)px;"')
 EARLIER = re.compile(r"<script data-touch>.*?</script>\n", re.S)
-TOUCH = f"<script data-touch>\n{(Path(__file__).parent / 'touch.js').read_text(encoding='utf-8')}</script>\n"
+SCRIPT = (Path(__file__).parent / "touch.js").read_text(encoding="utf-8")
+TOUCH = f"<script data-touch>\n{SCRIPT}</script>\n"
 
 
 def take_out(page: str, where: Path, folder: Path) -> str:
