@@ -29,10 +29,10 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Task:
-    """How an exercise went: the mean of the points, and the most frequent mistakes."""
+    """How an exercise went: the mean of the points (None: all wait), and the most frequent mistakes."""
 
     name: str
-    mean: float
+    mean: float | None
     maximum: float
     mistakes: tuple[Mistake, ...]
 
@@ -73,7 +73,8 @@ class Report:
         """The most frequent mistakes of all exercises, in a line each."""
         found = [(mistake, task.name) for task in self.tasks for mistake in task.mistakes]
         found.sort(key=lambda pair: -pair[0].count)
-        return [f"{one.count} of {len(self.graded)}: {one.words}" for one, _ in found[:MOST]]
+        many = len(self.graded)
+        return [f"{one.count} of {many} in {name}: {one.words}" for one, name in found[:MOST]]
 
     @property
     def distribution(self) -> list[tuple[str, int]]:
@@ -97,7 +98,7 @@ def make_report(scores: Scores, records: Sequence[Record]) -> Report:
     tasks = []
     for exercise in scores.exercises:
         have = [row.points[exercise.name] for row in graded if exercise.name not in _held(row)]
-        mean = statistics.mean(have) if have else 0.0
+        mean = statistics.mean(have) if have else None
         mistakes = _mistakes(exercise.tests, messages)
         tasks.append(Task(exercise.name, mean, exercise.points, mistakes))
     return Report(scores, graded, tuple(tasks))
@@ -134,7 +135,7 @@ def as_page(report: Report) -> str:
     most = max((count for _, count in report.distribution), default=0) or 1
     bars = "".join(
         f'<tr><td class="share">{span}</td><td class="share">{count}</td>'
-        f'<td><span class="bar" style="width: {12 * count / most:.1f}rem"></span></td></tr>'
+        f'<td><span class="bar" style="width: {9 * count / most:.1f}rem"></span></td></tr>'
         for span, count in report.distribution
     )
     tasks = "".join(map(_task, report.tasks))
@@ -160,7 +161,8 @@ def _task(task: Task) -> str:
         + "</li>"
         for mistake in task.mistakes
     )
+    mean = "–" if task.mean is None else number(task.mean)
     return (
-        f"<tr><td>{escape(task.name)}</td><td class='share'>{number(task.mean)} of "
-        f"{number(task.maximum)}</td><td>{f'<ul>{mistakes}</ul>' if mistakes else ''}</td></tr>"
+        f"<tr><td>{escape(task.name)}</td><td class='share'>{mean} of {number(task.maximum)}</td>"
+        f"<td>{f'<ul>{mistakes}</ul>' if mistakes else ''}</td></tr>"
     )
