@@ -16,7 +16,7 @@ TESTS := $(PYTEST) tests --no-loadscope-reorder --durations=25 --durations-min=2
 NOTEBOOKS := $(PYTEST) book solutions --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -p tests.notebooks.times
 
 .DEFAULT_GOAL := help
-.PHONY: help course lab book release grade check test test-all bench house constraints
+.PHONY: help course lab book pdf release grade check test test-all bench house constraints
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|' 2>/dev/null \
@@ -31,6 +31,9 @@ lab: $(READY) ## open JupyterLab on the course
 
 book: $(READY) ## execute and render the book
 	@$(BIN)/seqcourse book
+
+pdf: $(READY) ## the book as one PDF, _build/seqcourse.pdf
+	@$(BIN)/seqcourse book --pdf
 
 release: $(READY) ## generate assignments/ from solutions/
 	@$(BIN)/seqcourse release

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
-# In the order of preference; `tests/ensure_tools.sh` looks for the same ones.
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-PLACES = (
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-)
+from seqcourse.cli.pdf import PLACES, PROGRAMS, installed_browser  # noqa: F401 - for those that look here
+
 QUIET = (
     "--disable-quic",
     "--no-first-run",
@@ -27,13 +22,7 @@ WHY_NOT = (
 
 def find_chromium() -> str | None:
     """The path of a Chromium or Chrome, the one that Playwright fetched included, or None."""
-    for program in PROGRAMS:
-        if found := shutil.which(program):
-            return found
-    for place in PLACES:
-        if Path(place).exists():
-            return place
-    return _fetched_by_playwright()
+    return installed_browser() or _fetched_by_playwright()
 
 
 def _fetched_by_playwright() -> str | None:

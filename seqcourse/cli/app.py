@@ -35,11 +35,15 @@ def lab(context: typer.Context) -> None:
 
 
 @app.command()
-def book() -> None:
+def book(
+    pdf: Annotated[
+        bool, typer.Option("--pdf", help="Also print it into one PDF (needs Chromium).")
+    ] = False,
+) -> None:
     """Execute the chapters and render the book."""
     from seqcourse.cli.course import build_book
 
-    build_book()
+    build_book(pdf)
 
 
 @app.command()

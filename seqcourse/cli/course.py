@@ -16,11 +16,18 @@ SAMPLE_TIMEOUT = 60
 
 
 @refusals_in_words()
-def build_book() -> Path:
-    """Execute and render the book, and print where it is."""
-    steps = Steps(1)
-    page = _book(find_root(), steps)
+def build_book(pdf: bool = False) -> Path:
+    """Execute and render the book, as one PDF too, and print where it is."""
+    root = find_root()
+    steps = Steps(1 + pdf)
+    page = _book(root, steps)
     steps.console.print(f"Open {shown(page)} in a browser.", markup=False)
+    if pdf:
+        from seqcourse.cli.pdf import whole_book
+
+        with steps.step("Printing the book"):
+            printed = whole_book(root, steps)
+        steps.console.print(f"The whole book: {shown(printed)}", markup=False)
     return page
 
 

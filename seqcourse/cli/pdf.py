@@ -121,7 +121,7 @@ def _append(whole: Any, part: Path, title: str) -> None:
     reader = PdfReader(part)
     start = len(whole.pages)
     whole.append(reader, import_outline=False)
-    top = whole.add_outline_item(title, start)
+    top = whole.add_outline_item(title=title, page_number=start)
 
     def add(entries: Sequence[Any], parent: Any) -> None:
         made = parent
@@ -130,11 +130,12 @@ def _append(whole: Any, part: Path, title: str) -> None:
                 add(entry, made)
             else:
                 sheet = start + reader.get_destination_page_number(entry)
-                made = whole.add_outline_item(entry.title.strip("# \n"), sheet, parent)
+                name = entry.title.strip("# \n")
+                made = whole.add_outline_item(title=name, page_number=sheet, parent=parent)
 
     sections = reader.outline
-    if len(sections) == 2 and isinstance(sections[1], list):  # the page's title, said already
-        sections = sections[1]
+    if sum(not isinstance(entry, list) for entry in sections) == 1:  # the page's title, said already
+        sections = sections[1] if len(sections) > 1 else []
     add(sections, top)
 
 
