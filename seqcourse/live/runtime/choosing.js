@@ -51,7 +51,7 @@
       box.classList.toggle("sq-growing", step < last);
       levels.forEach(({ lists }, depth) => lists.forEach((list) => list.toggleAttribute("data-later", depth >= step)));
       const right = Math.max(...levels[step - 1].lists.map((list) => list.firstChild.getBoundingClientRect().right));
-      box.scrollLeft += Math.max(0, right - box.getBoundingClientRect().right);
+      if (byHand || !still) box.scrollLeft += Math.max(0, right - box.getBoundingClientRect().right);
       const kept = levels[step - 1].paths.filter((path) => path.kept).sort((a, b) => b.logProb - a.logProb);
       const likeliest = kept.length
         ? `the likeliest new path is “${kept[0].words.join(" ")}” (${signed(kept[0].logProb)})`
