@@ -77,7 +77,7 @@ def ask(
         words, shares = zip(*found.best, strict=True)
         parts = [
             f'<p class="sq-told">{html.escape(found.text)}</p>',
-            map_of(["probability"], words, [shares], "Likeliest answers"),
+            map_of(words, ["probability"], [[share] for share in shares], "Likeliest answers"),
             '<p class="sq-note">Each word looks at the places:</p>',
             _looks(found.words, found.at_places[-1].mean(0)),
             '<p class="sq-note">The places look at each word:</p>',

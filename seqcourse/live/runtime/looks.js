@@ -48,11 +48,11 @@
     const [[answer, share]] = found.best, note = (text) => element("p", text, { class: "sq-note" });
     const atPlaces = mean(found.atPlaces), atWords = mean(found.atWords);
     const read = found.words.map((_, j) => atWords.map((row) => row[j]));
-    const names = found.best.map(([one]) => one), shares = found.best.map(([, one]) => one);
+    const names = found.best.map(([one]) => one), shares = found.best.map(([, one]) => [one]);
     return {
       parts: [
         element("p", answer, { class: "sq-told" }),
-        live.map(["probability"], names, [shares], "Likeliest answers"),
+        live.map(names, ["probability"], shares, "Likeliest answers"),
         note("Each word looks at the places:"),
         looks(found.words, atPlaces, "largest weight"),
         note("The places look at each word:"),
