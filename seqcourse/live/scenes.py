@@ -181,7 +181,16 @@ def _part_of_a_page(
         "Ask" if questions else "Move the things",
         scene=json.dumps({"ground": ground, "things": list(things)}),
         eager="",
+        sizes=json.dumps({model: _size(model) for model in models}),
     )
+
+
+def _size(model: str) -> str:
+    """How much a reader loads: the model, and things and grounds, which base64 makes a third longer."""
+    from seqcourse.live.pack import size_of
+    from seqcourse.live.sheet import script
+
+    return f"{(size_of(model) + 0.75 * len(script())) / 1e6:.1f} MB"
 
 
 def _edges(box: tuple[int, int, int, int]) -> str:

@@ -45,3 +45,15 @@ def test_what_cannot_be_is_said():
         data.arrange([("unicorn", 20, 20, 20)])
     with pytest.raises(CourseError, match="1 to 64 pixels large, not 90"):
         data.arrange([("tiger", 20, 20, 90)])
+    with pytest.raises(CourseError, match=r"three numbers or a picture \(64, 64, 3\)"):
+        data.arrange([("tiger", 20, 20, 20)], background=numpy.zeros((32, 32, 3)))
+
+
+def test_a_picture_may_be_the_background():
+    ground = numpy.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=numpy.uint8)
+    scene = data.arrange([("tiger", 20, 30, 24)], background=ground)
+    x0, y0, x1, y1 = scene.things[0].box
+    changed = (scene.image != ground).any(-1)
+    assert changed[y0:y1, x0:x1].any()
+    changed[y0:y1, x0:x1] = False
+    assert not changed.any()
