@@ -46,12 +46,16 @@ FORMULAS = """() => [...document.querySelectorAll('article .math')].map(formula 
         hidden: formula.getClientRects().length === 0 || Boolean(formula.closest('.toggle-hidden')),
         area: box.width * box.height}})"""
 
-# What is wider than its place: formulas, tables, pictures, code. A box that scrolls says so with a
-# scrollbar or a sentence; a formula neither scrolls nor stops the Tab key.
-WIDE = """() => {
+# What is wider than its place: formulas, tables, pictures, code. A box that scrolls says so: with a
+# scrollbar, or on a phone, which may hide those, with a sentence. A formula neither scrolls nor stops
+# the Tab key.
+WIDE = """async () => {
+    // boxes learn a frame later that they have a new size
+    for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
     const seen = node => node.getClientRects().length && !node.closest('.toggle-hidden');
     const says = box => ['auto', 'scroll'].includes(getComputedStyle(box).overflowX) &&
-        (box.offsetHeight > box.clientHeight + 4 || getComputedStyle(box, '::after').content !== 'none');
+        (innerWidth > 600 && box.offsetHeight > box.clientHeight + 4 ||
+            getComputedStyle(box, '::after').content !== 'none');
     const found = [...document.querySelectorAll('article .math')].filter(formula =>
         formula.tabIndex >= 0 || formula.querySelector('[tabindex]') ||
         formula.scrollWidth > formula.clientWidth + 1);
