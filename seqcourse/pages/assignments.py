@@ -31,7 +31,7 @@ class Downloads(SphinxTransform):
                 continue
             path = f"{link['reftarget']}.ipynb"
             download = addnodes.download_reference(
-                "", *link.children, reftarget=f"/{path}", refdoc=link["refdoc"], reftype="download"
+                "", "", *link.children, reftarget=f"/{path}", refdoc=link["refdoc"], reftype="download"
             )
             link.replace_self([download, *self._services(path)])
 

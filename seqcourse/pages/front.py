@@ -21,6 +21,7 @@ from seqcourse.pages.prose import prose, tidy
 FILES = Path(__file__).parent / "front_files"
 PICTURES = "pictures"  # below the site's _static: what a preview of a link shows
 LONGEST = 200  # characters of a description
+WRONG = "If a sentence, a number or a figure is wrong, "
 INK, PAPER = "#16324a", "#ffffff"
 # The course's mark: how dark each square of an alignment of four words to three is.
 MARK = ((1.0, 0.7, 0.1, 0.1), (0.1, 0.3, 1.0, 0.2), (0.1, 0.1, 0.3, 1.0))
@@ -120,13 +121,13 @@ class ReportAnError(SphinxDirective):
         """Called by docutils."""
         address = self.config.book_repository
         if not address:
-            text = "Tell whoever gave you this book, with the number of the section and the sentence."
-            return [nodes.paragraph("", text)]
+            return [
+                nodes.paragraph("", f"{WRONG}tell whoever gave you this book, and name the section.")
+            ]
         issues = "/-/issues/new" if "gitlab" in address else "/issues/new"
         link = nodes.reference("", "open an issue", refuri=f"{address}{issues}")
-        before = "If a sentence, a number or a figure is wrong, "
         after = " and name the section. The repository button above each page leads there, too."
-        return [nodes.paragraph("", "", nodes.Text(before), link, nodes.Text(after))]
+        return [nodes.paragraph("", "", nodes.Text(WRONG), link, nodes.Text(after))]
 
 
 # --- Sphinx ------------------------------------------------------------------------------------

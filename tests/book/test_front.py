@@ -99,7 +99,7 @@ def test_without_addresses_nothing_needs_one(bare):
     assert (bare / "robots.txt").read_text() == "User-agent: *\nAllow: /\n"
     links = [link["href"] for link in page.select("a[href]")]
     assert not any(word in link for link in links for word in ("colab", "binder", "issues"))
-    assert "Tell whoever gave you this book" in page.text
+    assert "tell whoever gave you this book" in page.text
 
 
 def test_with_addresses_everything_has_one(addressed):
@@ -114,6 +114,7 @@ def test_with_addresses_everything_has_one(addressed):
     assert said["og:url"] in (addressed / "sitemap.xml").read_text()
     assert "Sitemap: https://example.org/course/sitemap.xml" in (addressed / "robots.txt").read_text()
     links = {link["href"] for link in soup(addressed / "index.html").select("a[href]")}
+    assert "See the assignment (open in Colab or Binder)." in soup(addressed / "index.html").text
     repository = "https://github.com/someone/course"
     notebook = "assignments/ps1/ps1.ipynb"
     assert repository in links and f"{repository}/issues/new" in links
