@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+
 import numpy
 import pytest
 
 from seqcourse import data, live, viz, zoo
 from seqcourse.errors import CourseError
-from seqcourse.live.clothes import verdict
+from seqcourse.live.clothes import _png, picture, verdict
+from seqcourse.pages.frames import SMALLEST
 from seqcourse.viz import html
 
 from .conftest import PICTURES, answered
@@ -69,6 +72,13 @@ def test_a_chosen_picture_is_read_exactly_and_shown(page, figure):
     ):
         assert mine == pytest.approx(theirs, abs=1.02 * step)
     assert figure.locator("[role=status]").text_content().startswith(data.CLOTHES[log_probs.argmax()])
+
+
+def test_pictures_stay_inside_the_page():
+    """A page on disk may not read the dots of a picture from a file."""
+    for number in range(100):
+        address = _png(picture(number)[0]).partition(",")[2]
+        assert len(base64.b64decode(address)) < SMALLEST
 
 
 def test_the_example_that_came_with_the_page_is_what_the_page_makes(opened, address):

@@ -10,7 +10,7 @@ seqlive.part(function (live) {
   });
 
   live.pronounce = function ({ name, text, width = 5 }) {
-    const { model, target, ids, split, join } = live.systems[name], source = split(text);
+    const { model, target, ids, split, join } = live.systems[name], source = split(live.short(text));
     if (!source.some(live.isWord)) throw new live.Refusal("Write a word.");
     if (source.length > MOST)
       throw new live.Refusal(`This model reads words of at most ${MOST} letters; this one has ${source.length}.`);

@@ -81,7 +81,7 @@ seqlive.part(function (live) {
   // Digits spoken one after the other: by recordings of the data, which are made audible, or by the
   // voice whose sound there is.
   live.speak = function ({ name, text, voice }) {
-    const system = live.systems[name], digits = [...text].filter((sign) => !/[\s,.-]/.test(sign));
+    const system = live.systems[name], digits = [...live.short(text)].filter((sign) => !/[\s,.-]/.test(sign));
     if (!digits.length || digits.some((sign) => !/^[0-9]$/.test(sign)))
       throw new live.Refusal("Write digits from 0 to 9, such as 427.");
     if (digits.length > MOST)

@@ -32,18 +32,18 @@ seqlive.part(function (live) {
   };
 
   // A text that may be split: what is much longer than any model reads would take long to split.
-  function short(text) {
+  live.short = function (text) {
     const signs = [...text].length;
     if (signs > MOST_SIGNS)
       throw new live.Refusal(
         `Write at most ${MOST_SIGNS.toLocaleString("en")} signs; these are ${signs.toLocaleString("en")}.`,
       );
     return text;
-  }
+  };
 
   // The tokens of whole sentences, as in training: a missing full stop is added.
   function read({ split, subwords }, text) {
-    short(text);
+    live.short(text);
     const most = subwords ? 4 * MOST : MOST;
     const tokens = split(subwords && !/[.?!]["'»)]*\s*$/u.test(text) ? text.trimEnd() + "." : text);
     if (!live.isWord(text)) throw new live.Refusal("Write a sentence with at least one word.");
@@ -58,7 +58,7 @@ seqlive.part(function (live) {
   // `cache` a model that looks back reads the whole text anew for every token.
   live.begin = function ({ name, run = name, text, temperature, seed, cache = true }) {
     const { model, ids, split, subwords } = live.systems[name];
-    const known = split(short(text)).map((token) => ids.get(token) ?? UNK);
+    const known = split(live.short(text)).map((token) => ids.get(token) ?? UNK);
     const unit = subwords ? "pieces of words" : "characters", looksBack = "longest" in model;
     if (!known.length) throw new live.Refusal("Write at least one character to begin with.");
     if (looksBack && known.length >= model.longest)
@@ -93,7 +93,7 @@ seqlive.part(function (live) {
   // a row of weights, with its bias at the end. At most `longest` tokens are read, as in training.
   live.sort = function ({ name, text, layer, longest }) {
     const { model, ids, split } = live.systems[name];
-    if (!live.isWord(short(text))) throw new live.Refusal("Write a passage with at least one word.");
+    if (!live.isWord(live.short(text))) throw new live.Refusal("Write a passage with at least one word.");
     const tokens = split(text), read = tokens.slice(0, longest - 1).map((token) => ids.get(token) ?? UNK);
     let state = model.start(), known;
     for (const id of [...read, EOS]) ({ state, known } = model.step(id, state, null));
@@ -104,7 +104,7 @@ seqlive.part(function (live) {
   // The words that BERT finds likeliest for each blank, a row of two or more "_".
   live.fill = function ({ name, text, count = 5 }) {
     const { model, target, ids, split } = live.systems[name];
-    const parts = short(text).split(/_{2,}|<mask>/u).map(split);
+    const parts = live.short(text).split(/_{2,}|<mask>/u).map(split);
     const tokens = parts.flatMap((part, k) => (k ? ["<mask>", ...part] : part));
     const all = [SOS, ...tokens.map((token) => ids.get(token) ?? UNK), EOS];
     const blank = ids.get("<mask>"), places = all.flatMap((id, place) => (id === blank ? [place] : []));
