@@ -33,8 +33,12 @@ NAMES = st.one_of(
     st.sampled_from(["ps1.ipynb", "PS1.IPYNB", "ps1 (1).ipynb", "ps1.html", "timestamp.txt"]),
     st.binary(min_size=1, max_size=20).map(lambda raw: os.fsdecode(raw.translate(None, b"/\0"))),
 ).filter(lambda name: name not in ("", ".", ".."))
+HOSTILE = st.sampled_from(["\ud800", "\udfff\ud800", "\0", "\x1b[2J", [], {}])
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(ODD, max_size=8),
+    st.one_of(
+        HOSTILE,
+        *(st.none(), st.booleans(), st.integers(), st.floats(), st.text(ODD, max_size=8)),
+    ),
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(st.text(ODD, max_size=5), inner, max_size=3)
     ),
@@ -48,10 +52,10 @@ TIMES = st.text(ODD, max_size=30) | st.text("0123456789-: UTCZ+./", max_size=400
 def submissions(draw) -> bytes:
     """A notebook of the toy in which some fields have any value, as JSON; some break off."""
     book = toy_notebook()
-    for _ in range(draw(st.integers(0, 4))):
+    for _ in range(draw(st.integers(0, 6))):
         cell = draw(st.sampled_from(book["cells"]))
         if draw(st.booleans()):
-            cell[draw(st.sampled_from(KEYS))] = draw(VALUES)
+            cell[draw(st.sampled_from(["source", *KEYS]))] = draw(HOSTILE | VALUES)
         else:
             kinds = st.sampled_from(["stream", "error", "display_data", "execute_result", "?"])
             output = draw(st.dictionaries(st.sampled_from(["text", "data", "traceback"]), VALUES))
@@ -96,6 +100,7 @@ def test_any_submission_is_a_notebook_or_a_sentence(cases):
             return Record("ps1", student, told.status, str(told))
         book = nbformat.from_dict(mended.notebook)
         nbformat.validate(book)
+        nbformat.writes(book).encode()
         notebooks.write(json.loads(nbformat.writes(book)), folder / "mended.ipynb")
         return Record("ps1", student, GRADED, "", remarks=(*found.remarks, *mended.remarks))
 
