@@ -170,7 +170,7 @@ seqlive.part(function (live) {
 
   // Translations drawn word by word. Each word comes with what it was drawn from: the likeliest words
   // with their probabilities, how many words were kept and how many cut.
-  live.sample = function ({ name, text, count, seed, temperature, k, p, shown = 8 }) {
+  live.sample = function ({ name, text, count, seed, temperature, k, p, shown }) {
     const system = live.systems[name], { model, target, ids } = system, source = read(system, text);
     const memory = model.encode([...source.map((token) => ids.get(token) ?? UNK), EOS]);
     const random = live.random(seed), drawn = [];
@@ -183,7 +183,8 @@ seqlive.part(function (live) {
         token = found.ids[live.pick(found, random)];
         state = out.state;
         logProb += out.logProbs[token];
-        const likeliest = [...found.ids.slice(0, shown)].map((id, place) => [target[id], found.shares[place]]);
+        const some = shown ?? Math.min(Math.max(8, found.kept + 3), 14); // some that are cut, too
+        const likeliest = [...found.ids.slice(0, some)].map((id, place) => [target[id], found.shares[place]]);
         steps.push({ word: target[token], likeliest, kept: found.kept, words: found.ids.length });
         if (token === EOS) break;
       }
