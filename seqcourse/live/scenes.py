@@ -211,8 +211,8 @@ def _look(word: str, weights: numpy.ndarray) -> str:
     veil[..., 1] = (255 * _DARKEST * (1 - weights.reshape(side, side) / top)).round()
     word = html.escape(word)
     return (
-        f'<figure class="sq-look"><div class="sq-seen" role="img" aria-label="{word}: largest weight '
-        f'{top:.2f}, in row {row + 1}, column {column + 1} of {side}"><img class="sq-photo" alt="" '
+        f'<figure class="sq-look"><div class="sq-seen"><img class="sq-photo" alt="{word}: '
+        f'largest weight {top:.2f}, in row {row + 1}, column {column + 1} of {side}" '
         f'src="{_png(veil)}" width="{side}" height="{side}"></div>'
         f"<figcaption>{word} <small>{top:.2f}</small></figcaption></figure>"
     )

@@ -213,10 +213,10 @@ def test_without_javascript_the_first_example_is_there(pages, opened):
 def test_the_example_that_came_with_the_page_is_what_the_page_makes(pages, opened):
     for name in ("caption", "ask"):
         page = opened((pages / f"{name}.html").as_uri())
-        names = "nodes => nodes.map(node => node.ariaLabel ?? node.textContent)"
-        came = page.locator(".sq-answers :is(.sq-seen, td, figcaption)").evaluate_all(names)
+        names = "nodes => nodes.map(node => node.alt ?? node.ariaLabel ?? node.textContent)"
+        came = page.locator(".sq-answers :is(.sq-seen > *, td, figcaption)").evaluate_all(names)
         said(page, page.locator("form [type=submit]").click)
-        assert page.locator(".sq-answers :is(.sq-seen, td, figcaption)").evaluate_all(names) == came
+        assert page.locator(".sq-answers :is(.sq-seen > *, td, figcaption)").evaluate_all(names) == came
 
 
 def test_with_a_kernel_pytorch_answers(monkeypatch):

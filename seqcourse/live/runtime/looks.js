@@ -8,12 +8,11 @@
   function look(word, weights, what) {
     const { element } = live, side = Math.sqrt(weights.length), top = Math.max(...weights);
     const place = weights.indexOf(top), row = Math.floor(place / side) + 1, column = (place % side) + 1;
-    const veil = element("canvas", "", { width: side, height: side }), pen = veil.getContext("2d");
-    const bytes = new ImageData(side, side);
-    weights.forEach((w, i) => (bytes.data[4 * i + 3] = Math.round(255 * DARKEST * (1 - w / top))));
-    pen.putImageData(bytes, 0, 0);
     const said = `${word}: ${what} ${top.toFixed(2)}, in row ${row}, column ${column} of ${side}`;
-    const seen = element("div", "", { class: "sq-seen", role: "img", "aria-label": said });
+    const veil = element("canvas", "", { width: side, height: side, role: "img", "aria-label": said });
+    const bytes = new ImageData(side, side), seen = element("div", "", { class: "sq-seen" });
+    weights.forEach((w, i) => (bytes.data[4 * i + 3] = Math.round(255 * DARKEST * (1 - w / top))));
+    veil.getContext("2d").putImageData(bytes, 0, 0);
     seen.append(veil);
     const label = element("figcaption", word + " "), figure = element("figure", "", { class: "sq-look" });
     label.append(element("small", top.toFixed(2)));
