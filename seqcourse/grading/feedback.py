@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from traitlets.config import Config
 from seqcourse.errors import CourseError
 from seqcourse.grading.byhand import CHANGED, counted, pending
 from seqcourse.grading.course import Course
+from seqcourse.grading.exchange import NEEDED
 from seqcourse.grading.release import last_line
 from seqcourse.grading.spreadsheet import number
 
@@ -224,11 +226,15 @@ def make_feedback(course: Course, name: str, student: str) -> Path:
             f"{student} should have a graded {name} in {course.grading}/autograded, but has none. "
             f"Grade first: seqcourse grade {name}"
         )
-    # Copy no other files of the submission: the page does not need them.
+    # Of the submission's other files, only those are copied that releasing the page needs.
     api = course.api(CourseDirectory__ignore=["*"])
     outcome = api.generate_feedback(name, student, force=True)
     if not outcome["success"]:
         raise CourseError(
             f"nbgrader should have made {student}'s feedback on {name}, but said: {last_line(outcome)}."
         )
-    return course.feedback / student / name / f"{name}.html"
+    page = course.feedback / student / name / f"{name}.html"
+    for file in NEEDED:
+        if (graded / file).is_file():
+            shutil.copyfile(graded / file, page.with_name(file))
+    return page

@@ -18,6 +18,7 @@ from seqcourse.cli.grading import write_feedback
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
+from seqcourse.grading.exchange import NEEDED
 from seqcourse.grading.feedback import _duration, make_feedback
 from seqcourse.grading.outcome import outputs
 from seqcourse.grading.records import Record, write_record
@@ -169,6 +170,12 @@ def test_what_lies_beside_the_notebook_does_not_stop_the_page(graded):
     page = make_feedback(graded, "ps1", "ada")
     assert page.is_file() and list(page.parent.iterdir()) == [page]
     shutil.rmtree(beside)
+    for file in NEEDED:
+        (graded.autograded / "ada" / "ps1" / file).write_text("2026-01-11 15:00:00 UTC")
+    page = make_feedback(graded, "ps1", "ada")
+    for file in NEEDED:
+        assert page.with_name(file).is_file(), "without it the page cannot be released"
+        (graded.autograded / "ada" / "ps1" / file).unlink()
 
 
 @pytest.mark.parametrize(
