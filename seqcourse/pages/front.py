@@ -28,25 +28,28 @@ MARK = ((1.0, 0.7, 0.1, 0.1), (0.1, 0.3, 1.0, 0.2), (0.1, 0.1, 0.3, 1.0))
 
 
 def description(doctree: nodes.document) -> str:
-    """The first sentences of a page that are neither a heading nor in a box."""
-    for paragraph in doctree.findall(nodes.paragraph):
-        inside = paragraph.parent
-        while isinstance(inside, nodes.container) and "card" not in " ".join(inside["classes"]):
-            inside = inside.parent
-        text = tidy(prose(paragraph))
-        if isinstance(inside, nodes.section) and len(text) > 40:
-            return shortened(text)
+    """A page's own description, else the question that it asks, else its first paragraph."""
+    for meta in doctree.findall(nodes.meta):
+        if meta.get("name") == "description":
+            return meta["content"]
+    boxes = [box for box in doctree.findall(nodes.admonition) if "question" in box["classes"]]
+    for parent in [*boxes[:1], *doctree.findall(nodes.section)]:
+        for child in parent.children:
+            if isinstance(child, nodes.paragraph):
+                return shortened(tidy(prose(child)))
     return ""
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
-    """Whole sentences of a text as far as they fit, else its beginning."""
+    """Whole sentences of a text as far as they fit, else (or if that is very little) its beginning."""
     kept = ""
     for sentence in re.findall(r".+?[.!?](?=\s|$)|.+$", text):
         if len(kept) + len(sentence) > longest:
             break
         kept += sentence
-    return kept.strip() or textwrap.shorten(text, longest, placeholder=" …")
+    if len(kept) < min(len(text), longest) / 3:
+        return textwrap.shorten(text, longest, placeholder=" …")
+    return kept.strip()
 
 
 def tags(properties: dict[str, str]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from docutils import nodes
 from sphinx.errors import ConfigError
 
 from seqcourse.pages import addresses, front
@@ -135,6 +136,17 @@ def test_the_page_for_404_works_at_any_depth(bare, addressed):
         assert page.select_one("article a[href]")["href"] == "index.html"
 
 
+def test_a_page_is_described_by_itself_its_question_or_its_first_paragraph():
+    words = nodes.paragraph("", "A first paragraph.")
+    assert front.description(nodes.section("", words, ids=["one"])) == "A first paragraph."
+    asked = nodes.admonition("", nodes.title("", "The question"), nodes.paragraph("", "Why?"))
+    asked["classes"].append("question")
+    both = nodes.section("", asked, words, ids=["one"])
+    assert front.description(both) == "Why?"
+    own = nodes.meta("", name="description", content="Said by the author.")
+    assert front.description(nodes.section("", own, both, ids=["two"])) == "Said by the author."
+
+
 def test_citation_and_download(bare):
     page = soup(bare / "index.html")
     assert "title   = {seqcourse: an interactive course on sequence models}" in page.text
@@ -181,3 +193,13 @@ def test_wrong_settings_are_sentences(tmp_path):
 def test_descriptions_are_whole_sentences_if_they_fit():
     assert front.shortened("One. Two is longer.", 8) == "One."
     assert front.shortened("A sentence that goes on and on", 16) == "A sentence …"
+
+
+def test_the_site_has_every_assignment_as_students_get_it_and_no_solution(site):
+    found = {path.name: path.read_bytes() for path in (site / "_downloads").rglob("*.ipynb")}
+    given = {path.name: path.read_bytes() for path in (ROOT / "assignments").rglob("ps*.ipynb")}
+    assert given and found == given
+    names = {path.relative_to(site / "_sources").as_posix() for path in site.glob("_sources/**/*.ipynb")}
+    assert all(name.startswith("book/") for name in names)
+    first = soup(site / "book" / "index.html")
+    assert {Path(link["href"]).name for link in first.select("a.download, a[download]")} == set(given)
