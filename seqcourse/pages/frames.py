@@ -16,7 +16,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-HEAVY = 150_000  # bytes: a picture that is heavier without loss is a photograph, and may lose a little
+HEAVY = 55_000  # bytes: a picture that is heavier without loss is a photograph, and may lose a little
 SMALLEST = 1000  # bytes: anything below costs less inside the page than a request of its own
 DATA = re.compile(r'(src|href)="data:(image|audio)/([a-z0-9]+);base64,([^"]+)"')
 PICTURE = re.compile(r"<img\b[^>]*>")
