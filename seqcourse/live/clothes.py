@@ -122,7 +122,7 @@ def _controls(label: str, pictures: Sequence[tuple[numpy.ndarray, str]]) -> str:
 
 
 def _image(image: numpy.ndarray, alt: str) -> str:
-    return f'<img class="sq-photo" src="{_png(image)}" alt="{alt}" width="28" height="28">'
+    return f'<img class="sq-photo dark-light" src="{_png(image)}" alt="{alt}" width="28" height="28">'
 
 
 def _png(image: numpy.ndarray) -> str:
