@@ -1,6 +1,6 @@
 """Put the files of a learning platform's archive into submitted/STUDENT/psN.
 
-The layouts are those of the platforms' source code and documentation:
+Canvas's layout is that of its source code, Moodle's that of file names which programs for it read:
 
 * Canvas: ``lovelaceada_4711_98765_ps2.ipynb``: the name, LATE if it was, the student's ID, the file's
   number, its name. The ID is the column "ID" of the gradebook that Canvas exports.
