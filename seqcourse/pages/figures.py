@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
 LEAST_TEXT = 10.0  # CSS pixels
+NARROWEST = 270  # CSS pixels: the room that every phone has
 LIGHT = {"ink": "#222832", "grid": "#dfe3e8", "ground": "#ffffff"}  # as viz/style.py draws them
 DARK = {"ink": "#d8dde3", "grid": "#3d454f", "ground": "#14181e"}
 _SIZE = re.compile(r"scale\(([\d.]+) -\1\)")
@@ -123,7 +124,9 @@ def widen(body: str, images: dict[str, Path]) -> str:
         else:
             drawn = re.search(r'\bwidth(?:="|: ?)(\d+)', tag)
             least = round(0.75 * int(drawn.group(1))) if drawn else None
-        return tag if least is None else f'<div class="seq-wide" style="--least:{least}px">{tag}</div>'
+        if least is None or least <= NARROWEST:
+            return tag
+        return f'<div class="seq-wide" style="--least:{least}px">{tag}</div>'
 
     return re.sub(r'(?<!px">)<img\b[^>]*?\bsrc="(?P<source>[^"]*)"[^>]*>', wrap, body)
 
