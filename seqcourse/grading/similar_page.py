@@ -28,7 +28,7 @@ def as_page(found: Similar) -> str:
         f"<p>{found.compared} submissions compared. Listed are pairs in which "
         f"{found.threshold:.0%} or more of one student's own work stands in the other's too; what was "
         "released, the reference solution and well-known answers do not count. Names of variables do "
-        "not count either. Behind them stand answers that are alike the course's own: the reference "
+        "not count either. Below them are answers that resemble the course's own: the reference "
         "solution, or a function of the package, which students can read. "
         "Alike is a reason to look, not a verdict.</p>"
         f"{table}{skipped}{details}",

@@ -78,9 +78,9 @@ def ask(
         parts = [
             f'<p class="sq-told">{html.escape(found.text)}</p>',
             map_of(words, ["probability"], [[share] for share in shares], "Likeliest answers"),
-            '<p class="sq-note">Each word looks at the places:</p>',
+            '<p class="sq-note">Where each word looks:</p>',
             _looks(found.words, found.at_places[-1].mean(0)),
-            '<p class="sq-note">The places look at each word:</p>',
+            '<p class="sq-note">How much each place looks at the word:</p>',
             _looks(found.words, found.at_words[-1].mean(0).T),
         ]
         return "".join(parts), found.text

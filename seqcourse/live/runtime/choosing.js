@@ -85,9 +85,9 @@
   // What one word was drawn from.
   function distribution({ word, likeliest, kept, words }, before) {
     const rows = likeliest.map(([name, share], place) => [name, share, place < kept ? "" : "cut"]);
-    const after = before ? `after “${before}”` : "at the beginning";
+    const which = before ? `next word after “${before}”` : "first word";
     const rest = `Kept: ${kept.toLocaleString("en")} of ${words.toLocaleString("en")} words.`;
-    return [bars(`The next word ${after}; drawn: “${word}”`, rows), element("p", rest, { class: "sq-note" })];
+    return [bars(`The ${which}; drawn: “${word}”`, rows), element("p", rest, { class: "sq-note" })];
   }
 
   // Some translations drawn from a model; every word is a button that shows its distribution.

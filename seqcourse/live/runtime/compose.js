@@ -6,7 +6,7 @@
     "Drag a thing. Or go to it with the Tab key: arrow keys move it, + and − change its size, N makes it " +
     "the next thing in the list, Delete removes it.";
   const OWN =
-    "This model knows only the course's things, and speaks of them whatever your picture shows. Your " +
+    "This model knows only the course's things, and names them whatever your picture shows. Your " +
     "picture stays in this page.";
   const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
   const within = (low, x, high) => Math.min(high, Math.max(low, x));

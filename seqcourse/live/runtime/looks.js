@@ -52,9 +52,9 @@
       parts: [
         element("p", answer, { class: "sq-told" }),
         live.map(names, ["probability"], shares, "Likeliest answers"),
-        note("Each word looks at the places:"),
+        note("Where each word looks:"),
         looks(found.words, atPlaces, "largest weight"),
-        note("The places look at each word:"),
+        note("How much each place looks at the word:"),
         looks(found.words, read, "largest weight"),
       ],
       said: `It answers: ${answer} (${Math.round(100 * share)} %).`,

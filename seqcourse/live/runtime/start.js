@@ -154,7 +154,7 @@
         bar.hidden = true;
         said.textContent = error.plain
           ? error.message
-          : `That did not work (${error.message}). What you see below is older; “${name}” tries again.`;
+          : `That did not work (${error.message}). What you see below is the previous answer; “${name}” tries again.`;
       }
     } while (root.again);
     root.busy = "";

@@ -49,7 +49,7 @@ seqlive.part(function (live) {
     if (!live.isWord(text)) throw new live.Refusal("Write a sentence with at least one word.");
     if (tokens.length > most)
       throw new live.Refusal(
-        `This model reads at most ${most} words and signs; these are ${tokens.length}.`,
+        `This model reads at most ${most} words and punctuation marks; these are ${tokens.length}.`,
       );
     return subwords || /^[.?!]$/.test(tokens[tokens.length - 1]) ? tokens : [...tokens, "."];
   }
@@ -110,7 +110,7 @@ seqlive.part(function (live) {
     const blank = ids.get("<mask>"), places = all.flatMap((id, place) => (id === blank ? [place] : []));
     if (!places.length) throw new live.Refusal("Put ___ where a word is missing.");
     if (all.length > model.longest)
-      throw new live.Refusal(`This model reads at most ${model.longest - 2} words and signs.`);
+      throw new live.Refusal(`This model reads at most ${model.longest - 2} words and punctuation marks.`);
     const hidden = new Set([...SPECIALS.keys(), blank]);
     return model.fill(all, places).map(function (logits) {
       const shares = live.softmax(logits.map((value, id) => (hidden.has(id) ? -Infinity : value)));

@@ -54,7 +54,7 @@
   // How fast each run wrote: measured where it was computed, without the time to show it.
   function pace(runs) {
     const table = element("table"), head = element("tr"), body = element("tbody");
-    head.append(...["", "a second", "ms, first 10", "ms, last 10"].map((name) => element("th", name, { scope: "col" })));
+    head.append(...["", "per second", "ms, first 10", "ms, last 10"].map((name) => element("th", name, { scope: "col" })));
     for (const { title, milliseconds, unit } of runs) {
       const row = element("tr"), all = mean(milliseconds);
       row.append(element("th", title, { scope: "row" }), element("td", `${Math.round(1000 / Math.max(all, 0.01))} ${unit}`));
@@ -65,7 +65,7 @@
     }
     const top = element("thead");
     top.append(head);
-    table.append(element("caption", "Time for each that was written"), top, body);
+    table.append(element("caption", "Writing speed"), top, body);
     return table;
   }
 

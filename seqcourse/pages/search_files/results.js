@@ -40,7 +40,7 @@
     const glossary = known.sections.find((section) => section.entry);
     if (!glossary) return;
     const link = make("a", { href: `${root}${glossary.page}.html` }, "glossary");
-    status.append(" All terms of the book stand in the ", link, ".");
+    status.append(" All terms of the book are in the ", link, ".");
   }
 
   function answer() {
