@@ -18,6 +18,7 @@ import re
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,9 +29,9 @@ from seqcourse.grading.parse import shown
 from seqcourse.grading.snapshot import COUNT, LARGEST, MOST
 
 PATTERNS = {
-    "canvas": re.compile(r"[^/]*?_?(?P<late>LATE_)?(?P<student>\d+)_\d+_(?P<file>[^/]+)"),
+    "canvas": re.compile(r"(?:[^/]*?_)??(?P<late>LATE_)?(?P<student>\d+)_\d+_(?P<file>[^/]+)"),
     "moodle": re.compile(
-        r"(?P<late>)[^/]*_(?P<student>\d+)_assignsubmission_file(?:_?/|_)(?:[^/]+/)*(?P<file>[^/]+)"
+        r"(?P<late>)[^/]*?_(?P<student>\d+)_assignsubmission_file(?:_?/|_)(?:[^/]+/)*(?P<file>[^/]+)"
     ),
 }
 # The columns of the platforms' own tables: the number in file names, and the student's login.
@@ -38,6 +39,9 @@ COLUMNS = {
     "canvas": ("ID", ("SIS Login ID", "SIS User ID")),
     "moodle": ("Identifier", ("Username", "ID number", "Email address")),
 }
+
+# What `zipfile` raises for archives that are broken, cut off, encrypted or packed in an unknown way.
+UNREADABLE = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ def collect(
             course.make_folder()
             for student, entries in files.items():
                 _write(opened, entries, course.submitted / student / name)
-    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+    except UNREADABLE as error:
         raise CourseError(f"{archive} should be a zip file, but cannot be read: {error}.") from None
     return Collected(tuple(sorted(files)), tuple(sorted(late)), tuple(unclear))
 

@@ -77,6 +77,30 @@ def test_moodle_in_folders_and_flat(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("platform", "file"),
+    [
+        ("canvas", "smith2_4711_98765_ps1.ipynb"),
+        ("canvas", "smith_4711_98765_x_13_14_ps1.ipynb"),
+        ("moodle", "Kim_4711_assignsubmission_file_x_13_assignsubmission_file_ps1.ipynb"),
+    ],
+)
+def test_neither_a_name_nor_a_file_takes_another_student_s_place(tmp_path, platform, file):
+    archive = packed(tmp_path / "all.zip", {file: "mine"})
+    assert collect(Course(tmp_path), "ps1", archive, platform).students == ("4711",)
+
+
+def test_a_damaged_file_is_refused_in_words(tmp_path):
+    archive = tmp_path / "all.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
+        opened.writestr("ada_4711_98765_ps1.ipynb", "words " * 100)
+    content = bytearray(archive.read_bytes())
+    content[54:64] = b"\xff" * 10  # behind the header: packed bytes
+    archive.write_bytes(content)
+    with pytest.raises(CourseError, match="should be a zip file"):
+        collect(Course(tmp_path), "ps1", archive, "canvas")
+
+
+@pytest.mark.parametrize(
     ("files", "words"),
     [
         ({"../../evil_4711_1_..": "x"}, "no file in it is named like that"),
