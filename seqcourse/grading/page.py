@@ -23,7 +23,7 @@ ul { margin: 0; padding-left: 1.2rem; }
   body { color: #e6edf3; background: #0d1117; }
   pre { background: #161b22; border-color: #30363d; }
   th, td, h2 { border-color: #30363d; }
-  a, .bar { color: #79c0ff; }
+  a { color: #79c0ff; }
   .bar { background: #79c0ff; }
   mark { background: #6e4a00; }
 }

@@ -10,6 +10,7 @@ from html import escape
 
 from seqcourse.grading.feedback import REASON, SEE
 from seqcourse.grading.page import page
+from seqcourse.grading.parse import shown
 from seqcourse.grading.records import Record
 from seqcourse.grading.scores import Row, Scores
 from seqcourse.grading.spreadsheet import number
@@ -88,7 +89,7 @@ class Report:
 
 
 def _some(students: Sequence[str]) -> str:
-    return ", ".join(students[:8]) + (", ..." if len(students) > 8 else "")
+    return ", ".join(map(shown, students[:8])) + (", ..." if len(students) > 8 else "")
 
 
 def make_report(scores: Scores, records: Sequence[Record]) -> Report:
