@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
 UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes"}
-PART = re.compile(rf"(\d+(?:\.\d+)?)([{''.join(UNITS)}])")
+PART = re.compile(rf"(\d{{1,5}}(?:\.\d+)?)([{''.join(UNITS)}])")
 DROPPED = "dropped"
 
 

@@ -68,7 +68,9 @@ def test_more_time_moves_the_due_date_also_before_work_is_handed_in(course):
     assert found["cleo"].status == NOTHING and not found["cleo"].has_grade
     assert extend(course, "ps1", "ada", "0d") == DUE
     assert lines(course)["ada"].penalty == 3
-    for student, time, words in (("ada", "2", "such as 2d"), ("eve", "2d", "it has ada, ben, cleo")):
+    for student, time, words in (
+        ("ada", "2", "such as 2d"), ("ada", "999999w", "such as 2d"), ("eve", "2d", "it has ada"),
+    ):  # fmt: skip
         with pytest.raises(CourseError, match=words):
             extend(course, "ps1", student, time)
     with Gradebook(course.gradebook_url) as gradebook:
