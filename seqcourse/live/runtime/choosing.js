@@ -99,7 +99,7 @@
     root.seed = (root.seed ?? 0) + (asked === root.asked ? 1 : 0);
     root.asked = asked;
     const drawn = await live.send("sample", { ...given, count: Number(root.dataset.count), seed: root.seed });
-    const list = element("ol", "", { class: "sq-drawn", lang: root.dataset.language });
+    const list = element("ol", "", { class: "sq-drawn", lang: live.languages[name] });
     const below = element("div", "", { class: "sq-next", "aria-live": "polite" }), buttons = [];
     function choose(button, step, before) {
       for (const other of buttons) {

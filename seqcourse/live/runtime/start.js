@@ -10,7 +10,7 @@
   ];
   const PIECES = 8; // of a model, as `pack.py` cuts it
   const here = document.currentScript.src.replace(/[^/]*$/, "");
-  const live = (window.seqlive = { parts: [], views: {}, setUps: {}, arrived: {} });
+  const live = (window.seqlive = { parts: [], views: {}, setUps: {}, arrived: {}, languages: {} });
   const once = {}, loads = {};
 
   // Classic scripts only: from a folder on disk a page may not fetch or import.
@@ -54,6 +54,7 @@
     const { header, texts } = live.arrived[name];
     await live.send("load", { name, header, text: texts.join("") });
     delete live.arrived[name]; // the worker keeps it
+    live.languages[name] = header.language;
     paths.forEach((path) => delete once[path]);
   }
 

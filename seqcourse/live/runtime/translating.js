@@ -8,7 +8,7 @@
     const shown = [];
     for (const [name, title] of modelsOf(root)) {
       const found = await live.send("translate", { name, text, width: Number(root.dataset.width) });
-      const part = element("section", "", { lang: root.dataset.language });
+      const part = element("section", "", { lang: live.languages[name] });
       part.append(element("p", title, { class: "sq-note", lang: "en" }), element("p", found.text));
       if (found.weights[0])
         part.append(map(found.target, [...found.source, "<eos>"], found.weights, "Where it looks"));
