@@ -30,7 +30,7 @@
     if (!root.seen || done) return root.form.requestSubmit();
     if (root.looking) return;
     root.looking = true;
-    await live.views.clothes(root);
+    await live.views.clothes(root).catch(() => {}); // the answer at rest says what is wrong
     root.looking = false;
   }
 
