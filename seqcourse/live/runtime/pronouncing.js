@@ -1,7 +1,6 @@
 // A word's letters in, its phonemes out: the Transformer of chapter 11 on another vocabulary.
 seqlive.part(function (live) {
   "use strict";
-  const { EOS, UNK } = live;
   const MOST = 30; // letters: the longest word of the dictionary has 28
 
   live.kinds.letters = () => ({
@@ -10,12 +9,12 @@ seqlive.part(function (live) {
   });
 
   live.pronounce = function ({ name, text, width = 5 }) {
-    const { model, target, ids, split, join } = live.systems[name], source = split(live.short(text));
+    const system = live.systems[name], { model, target, ids, join } = system;
+    const source = system.split(live.short(text));
     if (!source.some(live.isWord)) throw new live.Refusal("Write a word.");
     if (source.length > MOST)
       throw new live.Refusal(`This model reads words of at most ${MOST} letters; this one has ${source.length}.`);
-    model.off.clear();
-    const memory = model.encode([...source.map((letter) => ids.get(letter) ?? UNK), EOS]);
+    const memory = live.encode(system, source);
     const found = live.beamSearch(model, memory, { width, maxLength: 2 * source.length + 10 });
     const phonemes = found.steps.map((path) => target[path.token]);
     return {

@@ -54,6 +54,13 @@ seqlive.part(function (live) {
     return subwords || /^[.?!]$/.test(tokens[tokens.length - 1]) ? tokens : [...tokens, "."];
   }
 
+  // What a model knows of a source; a Transformer without the heads in `off`.
+  live.encode = function ({ model, ids }, source, off = []) {
+    model.off?.clear();
+    off.forEach((head) => model.off?.add(head));
+    return model.encode([...source.map((token) => ids.get(token) ?? UNK), EOS]);
+  };
+
   // Begin to continue a text token by token; `goOn` writes, in steps of their own for each `run`. Without
   // `cache` a model that looks back reads the whole text anew for every token.
   live.begin = function ({ name, run = name, text, temperature, seed, cache = true }) {
@@ -134,11 +141,7 @@ seqlive.part(function (live) {
   // `off` names heads of a Transformer to leave out; with `maps` all of its maps are in the answer.
   live.translate = function ({ name, text, width = 5, alpha = 1, off = [], maps = false }) {
     const system = live.systems[name], { model, target, ids } = system, source = read(system, text);
-    if (model.off) {
-      model.off.clear();
-      off.forEach((head) => model.off.add(head));
-    }
-    const memory = model.encode([...source.map((token) => ids.get(token) ?? UNK), EOS]);
+    const memory = live.encode(system, source, off);
     const found = live.beamSearch(model, memory, { width, alpha, maxLength: 2 * source.length + 10 });
     const words = found.steps.map((path) => target[path.token]);
     return {
@@ -154,8 +157,8 @@ seqlive.part(function (live) {
 
   // The tree of a beam search: a list of nodes, each with those that continue it.
   live.grow = function ({ name, text, width, alpha, temperature = 1 }) {
-    const system = live.systems[name], { model, target, ids } = system, source = read(system, text);
-    const memory = model.encode([...source.map((token) => ids.get(token) ?? UNK), EOS]);
+    const system = live.systems[name], { model, target } = system, source = read(system, text);
+    const memory = live.encode(system, source);
     const maxLength = 2 * source.length + 10;
     const found = live.beamSearch(model, memory, { width, alpha, temperature, maxLength });
     const nodes = new Map(), roots = [];
@@ -171,8 +174,8 @@ seqlive.part(function (live) {
   // Translations drawn word by word. Each word comes with what it was drawn from: the likeliest words
   // with their probabilities, how many words were kept and how many cut.
   live.sample = function ({ name, text, count, seed, temperature, k, p, shown }) {
-    const system = live.systems[name], { model, target, ids } = system, source = read(system, text);
-    const memory = model.encode([...source.map((token) => ids.get(token) ?? UNK), EOS]);
+    const system = live.systems[name], { model, target } = system, source = read(system, text);
+    const memory = live.encode(system, source);
     const random = live.random(seed), drawn = [];
     while (drawn.length < count) {
       const steps = [];
