@@ -27,7 +27,7 @@
   }
 
   live.looks.caption = async function (root, form, pixels) {
-    const name = form.elements.model?.value ?? Object.keys(JSON.parse(root.dataset.models))[0];
+    const name = form.elements.model?.value ?? live.modelsOf(root)[0][0];
     const found = await live.send("caption", { name, pixels });
     const said = live.element("p", found.text, { class: "sq-told" });
     return { parts: [said, looks(found.tokens, found.maps, "largest weight")], said: `It says: ${found.text}.` };
@@ -42,7 +42,7 @@
   }
 
   live.looks.ask = async function (root, form, pixels) {
-    const [name] = Object.keys(JSON.parse(root.dataset.models)), { element } = live;
+    const [[name]] = live.modelsOf(root), { element } = live;
     const found = await live.send("ask", { name, pixels, text: form.elements.text.value });
     const [[answer, share]] = found.best, note = (text) => element("p", text, { class: "sq-note" });
     const atPlaces = mean(found.atPlaces), atWords = mean(found.atWords);
