@@ -1,7 +1,7 @@
 // A Vision Transformer on a small grey picture: what it shows, and the rollout of its attention.
 seqlive.part(function (live) {
   "use strict";
-  const { attention, concat, gelu, layerNorm, linear, logSoftmax, project, think } = live;
+  const { attention, concat, gelu, keysOf, layerNorm, linear, logSoftmax, think } = live;
 
   live.kinds.pictures = () => ({});
 
@@ -29,7 +29,7 @@ seqlive.part(function (live) {
         for (let l = 0; l < layers; l++) {
           const block = `blocks.${l}`, name = block + ".self_attention";
           const z = layerNorm(P, block + ".self_norm", x, n);
-          const kv = [project(P, name, z, n, width, 1), project(P, name, z, n, width, 2), n];
+          const kv = keysOf(P, name, z, n, width);
           const found = attention(P, name, x, z, n, kv, width, heads);
           maps.push(found.maps);
           x = think(P, block, found.x, n, gelu);

@@ -108,6 +108,10 @@ seqlive.part(function (live) {
   live.project = (P, name, x, n, width, first) =>
     linear(x, n, P[name + ".in_weight"], P[name + ".in_bias"], first * width, width);
 
+  // Keys and values [k, v, n] of n vectors.
+  live.keysOf = (P, name, x, n, width) =>
+    [live.project(P, name, x, n, width, 1), live.project(P, name, x, n, width, 2), n];
+
   // x plus multi-head attention from z, its n normalised vectors, to keys and values [k, v, m]. `off`
   // holds heads to leave out, "decoder.0.cross_attention.2".
   live.attention = function (P, name, x, z, n, [k, v, m], width, heads, off = NONE) {
@@ -120,7 +124,7 @@ seqlive.part(function (live) {
   // x plus masked self-attention for one more vector: behind the keys and values `past` come its own.
   live.lookBack = function (P, block, x, [k, v, m], width, heads, off = NONE) {
     const name = block + ".self_attention", z = live.layerNorm(P, block + ".self_norm", x, 1);
-    const key = live.project(P, name, z, 1, width, 1), value = live.project(P, name, z, 1, width, 2);
+    const [key, value] = live.keysOf(P, name, z, 1, width);
     const past = [concat(k, key), concat(v, value), m + 1];
     return { past, ...live.attention(P, name, x, z, 1, past, width, heads, off) };
   };

@@ -2,8 +2,8 @@
 seqlive.part(function (live) {
   "use strict";
   const { add, concat, embed, gelu, linear, logSoftmax, relu, tanh } = live;
-  const { additive, addPositions, attention, bothWays, gru, layerNorm, lookBack, lstm, noPast } = live;
-  const { mlp, project, think } = live;
+  const { additive, addPositions, attention, bothWays, gru, keysOf, layerNorm, lookBack, lstm } = live;
+  const { mlp, noPast, think } = live;
 
   // What both recurrent translators share.
   function recurrent(P, sizes) {
@@ -67,16 +67,13 @@ seqlive.part(function (live) {
         const maps = numbers.map(function (l) {
           const block = `encoder.${l}`, name = block + ".self_attention";
           const z = layerNorm(P, block + ".self_norm", x, n);
-          const kv = [project(P, name, z, n, width, 1), project(P, name, z, n, width, 2), n];
+          const kv = keysOf(P, name, z, n, width);
           const found = attention(P, name, x, z, n, kv, width, heads, off);
           x = think(P, block, found.x, n, relu);
           return found.maps;
         });
         const z = layerNorm(P, "encoder_norm", x, n);
-        const keys = numbers.map(function (l) {
-          const name = `decoder.${l}.cross_attention`;
-          return [project(P, name, z, n, width, 1), project(P, name, z, n, width, 2), n];
-        });
+        const keys = numbers.map((l) => keysOf(P, `decoder.${l}.cross_attention`, z, n, width));
         return { length: n, keys, maps };
       },
       start: () => numbers.map(() => noPast),
@@ -145,7 +142,7 @@ seqlive.part(function (live) {
         x = layerNorm(P, "embedding_norm", add(x, embed(P["positions.table"], positions)), n);
         for (let l = 0; l < layers; l++) {
           const block = `blocks.${l}`, name = block + ".self_attention";
-          const kv = [project(P, name, x, n, width, 1), project(P, name, x, n, width, 2), n];
+          const kv = keysOf(P, name, x, n, width);
           x = layerNorm(P, block + ".self_norm", attention(P, name, x, x, n, kv, width, heads).x, n);
           x = layerNorm(P, block + ".mlp_norm", add(x, mlp(P, block, x, n, gelu)), n);
         }

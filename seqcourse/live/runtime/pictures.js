@@ -2,7 +2,7 @@
 seqlive.part(function (live) {
   "use strict";
   const { SOS, UNK, add, concat, embed, gelu, linear, logSoftmax, relu, sigmoid, softmax } = live;
-  const { additive, addPositions, attention, layerNorm, lookBack, lstm, noPast, project, think } = live;
+  const { additive, addPositions, attention, keysOf, layerNorm, lookBack, lstm, noPast, think } = live;
   const LONGEST = 24; // words of a caption
 
   // A 3 x 3 convolution with a border of zeros over a map (side, side, channels).
@@ -74,10 +74,7 @@ seqlive.part(function (live) {
     return {
       encode(pixels) {
         const { length, states } = look(P, pixels), z = layerNorm(P, "encoder_norm", states, length);
-        const keys = numbers.map(function (l) {
-          const name = `decoder.${l}.cross_attention`;
-          return [project(P, name, z, length, width, 1), project(P, name, z, length, width, 2), length];
-        });
+        const keys = numbers.map((l) => keysOf(P, `decoder.${l}.cross_attention`, z, length, width));
         return { length, keys };
       },
       start: () => numbers.map(() => noPast),
@@ -101,11 +98,9 @@ seqlive.part(function (live) {
 
   // The places of a picture in one stream, a question's words in the other.
   function TwoStream(P, { width, heads, layers }) {
-    const keysOf = (name, z, n) => [project(P, name, z, n, width, 1), project(P, name, z, n, width, 2), n];
-
     function block(name, x, n) {
       const own = name + ".self_attention", z = layerNorm(P, name + ".self_norm", x, n);
-      return think(P, name, attention(P, own, x, z, n, keysOf(own, z, n), width, heads).x, n, gelu);
+      return think(P, name, attention(P, own, x, z, n, keysOf(P, own, z, n, width), width, heads).x, n, gelu);
     }
     function mlp(name, x, n) {
       const inner = gelu(linear(layerNorm(P, name + "_norm", x, n), n, P[name + ".inner.weight"], P[name + ".inner.bias"]));
@@ -115,8 +110,8 @@ seqlive.part(function (live) {
     function meet(name, x, n, y, m) {
       const left = layerNorm(P, name + ".x_norm", x, n), right = layerNorm(P, name + ".y_norm", y, m);
       const one = name + ".x_attention", other = name + ".y_attention";
-      const toX = attention(P, one, x, left, n, keysOf(one, right, m), width, heads);
-      const toY = attention(P, other, y, right, m, keysOf(other, left, n), width, heads);
+      const toX = attention(P, one, x, left, n, keysOf(P, one, right, m, width), width, heads);
+      const toY = attention(P, other, y, right, m, keysOf(P, other, left, n, width), width, heads);
       return [mlp(name + ".x_mlp", toX.x, n), mlp(name + ".y_mlp", toY.x, m), toX.maps, toY.maps];
     }
     return {
