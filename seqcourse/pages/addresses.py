@@ -46,7 +46,7 @@ def find_repository(root: Path, environment: Mapping[str, str] = os.environ) -> 
     command = ["git", "-C", str(root), "config", "--get", "remote.origin.url"]
     try:
         remote = subprocess.run(command, capture_output=True, text=True, timeout=10).stdout
-    except OSError:  # no git here
+    except (OSError, subprocess.SubprocessError):  # no git, or no answer
         return None
     return repository(remote)
 
