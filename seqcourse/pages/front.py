@@ -80,9 +80,10 @@ def draw(title: str, said: str, book: str, path: Path) -> None:
         for column, value in enumerate(values):
             place = (80 + 62 * column, 70 + 54 * row)
             ax.add_patch(_square(place, value))
-    ax.text(80, 320, textwrap.fill(title, 30), fontsize=46, weight="bold", color=INK, va="center")
-    ax.text(80, 415, textwrap.fill(said, 66), fontsize=22, color=INK, va="top", linespacing=1.4)
-    ax.text(1120, 110, book, fontsize=24, color=INK, ha="right", va="center")
+    ink = {"color": INK, "parse_math": False}  # a dollar is a dollar
+    ax.text(80, 320, textwrap.fill(title, 30), fontsize=46, weight="bold", va="center", **ink)
+    ax.text(80, 415, textwrap.fill(said, 66), fontsize=22, va="top", linespacing=1.4, **ink)
+    ax.text(1120, 110, book, fontsize=24, ha="right", va="center", **ink)
     figure.savefig(path, dpi=100)
 
 
