@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from seqcourse.errors import CourseError
-from seqcourse.live.figure import RUNTIME, frame, slider
+from seqcourse.live.figure import frame, png, slider, style
 
 if TYPE_CHECKING:
     from seqcourse.viz.html import Shown
@@ -43,11 +41,10 @@ def see(model: str, label: str, examples: Sequence[int]) -> Any:
         first, name = _answer(system, pictures[0][0]), new_id("live", f"clothes{label}{examples}")
         models = {model: "the Vision Transformer"}
         return frame(name, "clothes", models, label, _controls(label, pictures), first)
-    style = f"<style>{(RUNTIME / 'live.css').read_text(encoding='utf-8')}</style>"
 
     def run(text: str) -> Shown:
         found = _answer(system, picture(text)[0])
-        return Shown(style + found.body, found.text)
+        return Shown(style() + found.body, found.text)
 
     return viz.type_in(run, f"{label}: a number from 0 to 999", [str(number) for number in examples])
 
@@ -100,7 +97,7 @@ def _answer(system: Any, image: numpy.ndarray) -> Shown:
         f'<div class="sq-clothes"><figure><span class="sq-canvas">{_image(image, "The picture")}</span>'
         f"<figcaption>the picture</figcaption></figure>"
         f'<figure><span class="sq-rollout" role="img" aria-label="The rollout over the picture" '
-        f'style="--n:{ROW};background-image:url({_png(image)})">{veil}</span>'
+        f'style="--n:{ROW};background-image:url({png(image)})">{veil}</span>'
         f"<figcaption>the rollout</figcaption></figure>"
         f'<table class="sq-shares"><caption>Probability of each kind</caption><tbody>{rows}</tbody>'
         f"</table></div>"
@@ -122,13 +119,4 @@ def _controls(label: str, pictures: Sequence[tuple[numpy.ndarray, str]]) -> str:
 
 
 def _image(image: numpy.ndarray, alt: str) -> str:
-    return f'<img class="sq-photo dark-light" src="{_png(image)}" alt="{alt}" width="28" height="28">'
-
-
-def _png(image: numpy.ndarray) -> str:
-    """A grey picture as an address that holds it whole."""
-    from PIL import Image
-
-    stream = io.BytesIO()
-    Image.fromarray(image).save(stream, format="png", optimize=True)
-    return f"data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}"
+    return f'<img class="sq-photo dark-light" src="{png(image)}" alt="{alt}" width="28" height="28">'

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import html
+import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
+    import numpy
+
     from seqcourse.viz.html import Shown
 
 RUNTIME = Path(__file__).parent / "runtime"
@@ -45,8 +49,7 @@ def figure(
     if not models or not label.strip() or not examples:
         raise CourseError("A live figure needs at least one model, a label and an example.")
     if has_widgets():
-        style = f"<style>{(RUNTIME / 'live.css').read_text(encoding='utf-8')}</style>"
-        return viz.type_in(lambda text: Shown(style + run(text).body, text), label, examples)
+        return viz.type_in(lambda text: Shown(style() + run(text).body, text), label, examples)
     first, name = run(examples[0]), new_id("live", view + label + "".join(examples))
     choices = "".join(f'<option value="{html.escape(text)}">' for text in examples)
     typed = (
@@ -98,6 +101,20 @@ def frame(
     )
 
 
+def style() -> str:
+    """The style sheet of live figures, for a figure with a kernel."""
+    return f"<style>{(RUNTIME / 'live.css').read_text(encoding='utf-8')}</style>"
+
+
+def png(pixels: numpy.ndarray) -> str:
+    """A picture as an address that holds it whole."""
+    from PIL import Image
+
+    stored = io.BytesIO()
+    Image.fromarray(pixels).save(stored, format="png", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(stored.getvalue()).decode()
+
+
 def slider(label: str, name: str, low: float, high: float, step: float, value: float) -> str:
     """A control of a form: a number to choose."""
     return (
@@ -137,5 +154,7 @@ def bars_of(caption: str, rows: Sequence[tuple[str, float, str]]) -> str:
 
 def choice(label: str, name: str, options: Mapping[str, str]) -> str:
     """A control of a form: one of ``{value: what a reader calls it}``, and the first one at first."""
-    made = "".join(f'<option value="{value}">{html.escape(text)}' for value, text in options.items())
+    made = "".join(
+        f'<option value="{value}">{html.escape(text)}</option>' for value, text in options.items()
+    )
     return f'<label class="sq-control">{label} <select name="{name}">{made}</select></label>'

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -13,7 +11,7 @@ from typing import Any
 import numpy
 
 from seqcourse.errors import CourseError
-from seqcourse.live.figure import RUNTIME, frame, map_of
+from seqcourse.live.figure import choice, frame, map_of, png, style
 
 Placed = tuple[str, float, float, float]  # name, centre x and y, longer side, as in ``data.arrange``
 _DARKEST = 0.82  # of what was not looked at, as runtime/looks.js has it
@@ -126,7 +124,7 @@ def _answered(
 ) -> tuple[str, str]:
     """The scene with what a model says of it, as the page shows it, and that in words."""
     scene = _scene(things, ground)
-    picture, (answers, said) = _png(scene.image), run(scene)
+    picture, (answers, said) = png(scene.image), run(scene)
     names = ", ".join(one[0] for one in things)
     return (
         f'<div class="sq-stage"><img class="sq-photo" src="{picture}" '
@@ -160,10 +158,7 @@ def _part_of_a_page(
             f'value="{html.escape(first)}"><datalist id="{name}-examples">{choices}</datalist>'
         )
     elif len(models) > 1:
-        listed = "".join(
-            f'<option value="{key}">{html.escape(of)}</option>' for key, of in models.items()
-        )
-        fields = f'<label class="sq-control">Captioner <select name="model">{listed}</select></label>'
+        fields = choice("Captioner", "model", models)
     handles = "".join(
         f'<button type="submit" form="{name}-form" class="sq-thing" aria-label="{html.escape(one[0])}" '
         f'style="{_edges(thing.box)}"></button>'
@@ -213,17 +208,9 @@ def _look(word: str, weights: numpy.ndarray) -> str:
     return (
         f'<figure class="sq-look"><div class="sq-seen"><img class="sq-photo" alt="{word}: '
         f'largest weight {top:.2f}, in row {row + 1}, column {column + 1} of {side}" '
-        f'src="{_png(veil)}" width="{side}" height="{side}"></div>'
+        f'src="{png(veil)}" width="{side}" height="{side}"></div>'
         f"<figcaption>{word} <small>{top:.2f}</small></figcaption></figure>"
     )
-
-
-def _png(pixels: numpy.ndarray) -> str:
-    from PIL import Image
-
-    stored = io.BytesIO()
-    Image.fromarray(pixels).save(stored, format="png", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(stored.getvalue()).decode()
 
 
 def _form(
@@ -259,7 +246,7 @@ def _form(
         value=questions[0] if questions else "", options=list(questions), description=label, **wide
     )
     shown = widgets.HTML()
-    style = f"{STYLE}<style>{(RUNTIME / 'live.css').read_text(encoding='utf-8')}</style>"
+    look = STYLE + style()
 
     def update(_change: Any = None) -> None:
         placed = [tuple(part.value for part in parts) for parts in rows]
@@ -267,7 +254,7 @@ def _form(
             body, _ = _answered(placed, on.value, lambda scene: run(scene, model.value, asked.value))
         except CourseError as error:
             body = f'<p class="sq-answer">{html.escape(str(error))}</p>'
-        shown.value = f'{style}<div class="sq"><div class="sq-live">{body}</div></div>'
+        shown.value = f'{look}<div class="sq"><div class="sq-live">{body}</div></div>'
 
     update()
     further = [on, *([model] if len(models) > 1 else []), *([asked] if questions else [])]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 import random
 from functools import cache
@@ -13,6 +11,7 @@ import numpy
 from seqcourse.data import backgrounds, load_pictures
 from seqcourse.data.arrange import BACKGROUND
 from seqcourse.data.pictures import Picture
+from seqcourse.live.figure import png
 
 SIZE = 64  # pixels of a scene's side
 _WIDTH = 144  # of the sheet: colours on the left, opacity from the middle on
@@ -52,8 +51,6 @@ def script() -> str:
     A picture with opacity would come back from a page's canvas a little changed. So a thing's colours
     stand on the left, its opacity as grey on the right; things and grounds stand one below the other.
     """
-    from PIL import Image
-
     rows, entries = [], []
     for name, picture in things().items():
         height, width = picture.pixels.shape[:2]
@@ -64,11 +61,9 @@ def script() -> str:
         entries.append([name, width, height, picture.part == "train"])
     for ground in grounds().values():
         rows.append(numpy.pad(ground, ((0, 0), (0, _WIDTH - SIZE), (0, 0))))
-    stored = io.BytesIO()
-    Image.fromarray(numpy.concatenate(rows)).save(stored, format="png", optimize=True)
     sheet = {
         "things": entries,
         "grounds": list(grounds()),
-        "picture": "data:image/png;base64," + base64.b64encode(stored.getvalue()).decode(),
+        "picture": png(numpy.concatenate(rows)),
     }
     return f"seqlive.sheet={json.dumps(sheet, separators=(',', ':'))};\n"

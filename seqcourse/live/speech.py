@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from seqcourse.errors import CourseError
-from seqcourse.live.figure import figure, map_of
+from seqcourse.live.figure import choice, figure, map_of
 from seqcourse.live.recordings import TAKES, takes
 
 if TYPE_CHECKING:
@@ -87,10 +87,9 @@ def listen(model: str, label: str, examples: Sequence[str]) -> Any:
             return viz.listen({text: heard})
         return Shown(_still(heard), heard.text)
 
-    voices = "".join(f'<option value="{value}">{name}</option>' for value, name in VOICES.items())
     controls = (
-        f'<label class="sq-control">spoken by <select name="voice">{voices}</select></label>'
-        '<button type="button" data-microphone hidden>Microphone</button>'
+        choice("spoken by", "voice", VOICES)
+        + '<button type="button" data-microphone hidden>Microphone</button>'
         '<input type="hidden" name="turn" value="0">'
     )
     return figure("listen", {model: "the speller"}, label, examples, run, controls)

@@ -36,15 +36,15 @@ def write_runtime(folder: Path) -> None:
     """The scripts and the style sheet that every live figure shares, into a folder."""
     (folder / "models").mkdir(parents=True, exist_ok=True)
     for path in sorted(RUNTIME.iterdir()):
-        shutil.copy(path, folder / path.name)
+        shutil.copyfile(path, folder / path.name)  # an installed file may be read-only
 
 
 def write_models(folder: Path, names: Iterable[str]) -> None:
     """The scripts of models, and of what scenes are composed of, into the folder of the runtime."""
-    names = list(names)
     from seqcourse.live import sheet
     from seqcourse.live.pack import looks_at_scenes, scripts
 
+    names = list(names)
     if any(map(looks_at_scenes, names)):
         (folder / "models" / "things.js").write_text(sheet.script(), encoding="utf-8")
     for name in names:

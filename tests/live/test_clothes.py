@@ -9,7 +9,8 @@ import pytest
 
 from seqcourse import data, live, viz, zoo
 from seqcourse.errors import CourseError
-from seqcourse.live.clothes import _png, picture, verdict
+from seqcourse.live.clothes import picture, verdict
+from seqcourse.live.figure import png
 from seqcourse.pages.frames import SMALLEST
 from seqcourse.viz import html
 
@@ -77,7 +78,7 @@ def test_a_chosen_picture_is_read_exactly_and_shown(page, figure):
 def test_pictures_stay_inside_the_page():
     """A page on disk may not read the dots of a picture from a file."""
     for number in range(100):
-        address = _png(picture(number)[0]).partition(",")[2]
+        address = png(picture(number)[0]).partition(",")[2]
         assert len(base64.b64decode(address)) < SMALLEST
 
 
