@@ -21,7 +21,6 @@ GOOD = "ok"
 ABSENT = "not here"  # something optional
 BAD = "wrong"
 STYLES = {GOOD: "green", ABSENT: "yellow", BAD: "bold red"}
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "microsoft-edge")
 GIB = 2**30
 
 
@@ -124,13 +123,14 @@ def kernel() -> Iterator[Finding]:
 
 
 def browser() -> Iterator[Finding]:
-    for name in BROWSERS:
-        found = shutil.which(name)
-        if found:
-            yield Finding("browser", GOOD, f"{found}, for the tests of the pages")
-            return
-    told = "no Chromium for the tests of the pages; install one, or: playwright install chromium"
-    yield Finding("browser", ABSENT, told)
+    from seqcourse.cli.pdf import installed_browser
+
+    found = installed_browser()
+    if found:
+        yield Finding("browser", GOOD, f"{found}, for the tests of the pages and the book as a PDF")
+    else:
+        told = "no Chromium for the tests of the pages; install one, or: playwright install chromium"
+        yield Finding("browser", ABSENT, told)
 
 
 def sandbox() -> Iterator[Finding]:
@@ -163,7 +163,10 @@ def privacy() -> Iterator[Finding]:
     """Whether other accounts of this machine can read the solutions."""
     from seqcourse.cli.root import find_root
 
-    solutions = find_root() / "solutions"
+    try:
+        solutions = find_root() / "solutions"
+    except CourseError:  # the package alone, as a student may have it
+        return
     if others_may_enter(solutions):
         told = f"others on this machine can read your solutions; give: chmod go-rwx {solutions}"
         yield Finding("privacy", ABSENT, told)

@@ -163,6 +163,11 @@ def test_doctor_reports_and_says_in_its_exit_code_whether_all_is_well():
         assert outcome.returncode == 1 and "wrong" in outcome.stdout
 
 
+def test_doctor_does_not_ask_for_a_checkout(monkeypatch):
+    monkeypatch.setattr(root, "SIGNS", ("no such folder",))
+    assert list(doctor.privacy()) == []
+
+
 def test_doctor_prints_what_to_install_with_its_bracket(monkeypatch, capsys):
     monkeypatch.setattr(doctor, "version", lambda name: None)
     monkeypatch.setattr(doctor, "PARTS", (doctor.tools, doctor.database))
