@@ -51,14 +51,9 @@ def figure(
     if has_widgets():
         return viz.type_in(lambda text: Shown(style() + run(text).body, text), label, examples)
     first, name = run(examples[0]), new_id("live", view + label + "".join(examples))
-    choices = "".join(f'<option value="{html.escape(text)}">' for text in examples)
-    typed = (
-        f'<label for="{name}-text">{html.escape(label)}</label>'
-        f'<input id="{name}-text" name="text" list="{name}-examples" autocomplete="off" lang="en" '
-        f'value="{html.escape(examples[0])}"><datalist id="{name}-examples">{choices}</datalist>'
-    )
     said = f"{label}: {examples[0]!r} becomes {first.text}"
-    return frame(name, view, models, label, typed + controls, Shown(first.body, said), **options)
+    fields = text_field(name, label, examples) + controls
+    return frame(name, view, models, label, fields, Shown(first.body, said), **options)
 
 
 def frame(
@@ -113,6 +108,17 @@ def png(pixels: numpy.ndarray) -> str:
     stored = io.BytesIO()
     Image.fromarray(pixels).save(stored, format="png", optimize=True)
     return "data:image/png;base64," + base64.b64encode(stored.getvalue()).decode()
+
+
+def text_field(name: str, label: str, examples: Sequence[str], longest: int | None = None) -> str:
+    """A control of the form of the figure ``name``: a text to type, and at first the first example."""
+    choices = "".join(f'<option value="{html.escape(text)}">' for text in examples)
+    limit = f'maxlength="{longest}" ' if longest else ""
+    return (
+        f'<label for="{name}-text">{html.escape(label)}</label>'
+        f'<input id="{name}-text" name="text" list="{name}-examples" autocomplete="off" lang="en" '
+        f'{limit}value="{html.escape(examples[0])}"><datalist id="{name}-examples">{choices}</datalist>'
+    )
 
 
 def slider(label: str, name: str, low: float, high: float, step: float, value: float) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from seqcourse.errors import CourseError
-from seqcourse.live.figure import choice, frame, map_of, png, style
+from seqcourse.live.figure import choice, frame, map_of, png, style, text_field
 
 Placed = tuple[str, float, float, float]  # name, centre x and y, longer side, as in ``data.arrange``
 _DARKEST = 0.82  # of what was not looked at, as runtime/looks.js has it
@@ -151,12 +151,7 @@ def _part_of_a_page(
     name = new_id("live", view + label + json.dumps(list(things)))
     fields = ""
     if questions:
-        choices = "".join(f'<option value="{html.escape(one)}">' for one in questions)
-        fields = (
-            f'<label for="{name}-text">{html.escape(label)}</label><input id="{name}-text" name="text" '
-            f'list="{name}-examples" autocomplete="off" lang="en" maxlength="200" '
-            f'value="{html.escape(first)}"><datalist id="{name}-examples">{choices}</datalist>'
-        )
+        fields = text_field(name, label, questions, longest=200)
     elif len(models) > 1:
         fields = choice("Captioner", "model", models)
     handles = "".join(
