@@ -6,6 +6,8 @@ fit first: a new cell gets an empty grade in each submission; a removed cell tak
 
 from __future__ import annotations
 
+import json
+
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 
@@ -20,12 +22,13 @@ KINDS = {
 def reshape(course: Course, name: str, book: dict) -> list[str]:
     """Make the gradebook's cells those of a notebook; sentences say what changed.
 
-    Without submissions nothing is done: nbgrader then replaces the cells itself.
+    Without submissions nothing is done: nbgrader then replaces the cells itself. Before grades leave
+    the gradebook they are written to a file, so that a cell that was only renamed loses nothing.
     """
     from nbgrader.api import Comment, Gradebook, MissingEntry
     from nbgrader.api import Grade as Row
 
-    told = []
+    told: list[str] = []
     with Gradebook(course.gradebook_url) as gradebook:
         try:
             known = gradebook.find_notebook(name, name)
@@ -40,6 +43,10 @@ def reshape(course: Course, name: str, book: dict) -> list[str]:
                 if belongs(notebooks.mark(cell))
             }
             old = {cell.name: cell for cell in getattr(known, f"{kind}_cells")}
+            if kind == "grade" and old.keys() - cells.keys():
+                told.append(
+                    _keep(course, name, [old[gone] for gone in sorted(old.keys() - cells.keys())])
+                )
             for cell in [old[gone] for gone in old.keys() - cells.keys()]:
                 for row in [*getattr(cell, "grades", ()), *getattr(cell, "comments", ())]:
                     gradebook.db.delete(row)
@@ -55,8 +62,31 @@ def reshape(course: Course, name: str, book: dict) -> list[str]:
                     gradebook.db.add(row(cell_id=made.id, notebook=submitted))
             if kind == "grade":
                 added = [new for new in cells if new not in old]
-                gone = sorted(old.keys() - cells.keys())
                 told += [f"{cell} is new: grade again, and everybody gets its points." for cell in added]
-                told += [f"{cell} was removed, and its points with it." for cell in gone]
         gradebook.db.commit()
     return told
+
+
+def _keep(course: Course, name: str, cells: list) -> str:
+    """Write the points and comments of cells that are about to go to a file; a sentence says where."""
+    rows = []
+    for cell in cells:
+        for grade in cell.grades:
+            comments = {comment.name: comment.manual_comment for comment in grade.notebook.comments}
+            rows.append(
+                {
+                    "student": grade.notebook.student.id,
+                    "cell": cell.name,
+                    "automatic": grade.auto_score,
+                    "by hand": grade.manual_score,
+                    "comment": comments.get(cell.name),
+                }
+            )
+    number = 1
+    while (file := course.folder / f"removed-{name}-{number}.json").exists():
+        number += 1
+    notebooks.write_text(file, json.dumps(rows, indent=1) + "\n")
+    gone = ", ".join(cell.name for cell in cells)
+    return (
+        f"No longer in {name}: {gone}. What everybody had there is kept in {course.grading}/{file.name}."
+    )

@@ -61,9 +61,11 @@ def test_exercises_come_and_go_after_grading_and_points_by_hand_stay(toy):
     change(toy, *triple, without="poll")
     (released,) = release(toy)
     assert released.warnings == (
+        f"No longer in ps1: poll-test. The points are kept in {toy.grading}/removed-ps1-1.json.",
         "triple-test is new: grade again, and everybody gets its points.",
-        "poll-test was removed, and its points with it.",
     )
+    (kept,) = json.loads((toy.folder / "removed-ps1-1.json").read_text(encoding="utf-8"))
+    assert (kept["student"], kept["cell"], kept["automatic"]) == ("ada", "poll-test", 1.0)
     row = read_scores(toy, "ps1", [Record("ps1", "ada", GRADED, "")]).row("ada")
     assert row.points == {"double": 1, "half": 1, "quadruple": 1, "triple": 0, "why": 1.5}
     with Gradebook(toy.gradebook_url) as gradebook:
