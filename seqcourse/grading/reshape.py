@@ -87,6 +87,4 @@ def _keep(course: Course, name: str, cells: list) -> str:
         number += 1
     notebooks.write_text(file, json.dumps(rows, indent=1) + "\n")
     gone = ", ".join(cell.name for cell in cells)
-    return (
-        f"No longer in {name}: {gone}. What everybody had there is kept in {course.grading}/{file.name}."
-    )
+    return f"No longer in {name}: {gone}. The points are kept in {course.grading}/{file.name}."
