@@ -16,7 +16,8 @@ QUERIES = {
     "why divide by sqrt d": "06_the_attention_layer#why-divide-by-the-root-of-d",
     "padding": "08_masking#padding-and-both-at-once",
     "grade": "appendix_teaching#grade-by-hand appendix_teaching#collect-and-grade",
-    "positional encoding": "07_self_attention_and_position#positions",
+    "positional encoding": "07_self_attention_and_position#positions "
+    "07_self_attention_and_position#sines-and-cosines",
     "scaled dot-product": "06_the_attention_layer#from-any-similarity-to-a-scaled-dot-product",
     "glossary": "appendix_glossary#glossary",
     "teacher forcing": "04_training_a_decoder#the-teacher",

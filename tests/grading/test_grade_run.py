@@ -222,6 +222,7 @@ def worker_processes() -> list[psutil.Process]:
     return found
 
 
+@pytest.mark.nightly  # the cluster itself: test_grade_cluster
 @confined
 def test_on_a_cluster_that_is_there_already(handed_in, tmp_path):
     with dask_processes(tmp_path) as address:

@@ -315,7 +315,8 @@ CASES = {
 NIGHTLY = {
     "other case", "other place", "kernel", "no ids", "in one cell", "crlf in cells", "bom",
     "merge conflict", "exception", "sys.exit", "cell magic", "files", "others beside it",
-    "reordered", "format 3",
+    "reordered", "format 3", "endless", "pip", "crlf", "other name", "two answers", "one huge output",
+    "metadata",
 }  # fmt: skip
 
 
