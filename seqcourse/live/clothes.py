@@ -108,8 +108,7 @@ def _answer(system: Any, image: numpy.ndarray) -> Shown:
 def _controls(label: str, pictures: Sequence[tuple[numpy.ndarray, str]]) -> str:
     """Pictures to choose, and what to draw with."""
     buttons = "".join(
-        f'<button type="button" data-picture>{_image(image, kind)}</button>'
-        for image, kind in pictures
+        f'<button type="button" data-picture>{_image(image, kind)}</button>' for image, kind in pictures
     )
     return (
         f'<span class="sq-pictures" role="group" aria-label="{html.escape(label)}">{buttons}</span>'
