@@ -115,6 +115,8 @@ def test_a_tree_grows_by_itself_where_motion_is_welcome(opened, over_http):
     page.wait_for_function("document.querySelector('#tree output:last-of-type')")
     page.wait_for_function("document.querySelector('#tree .sq-steps output').value.startsWith('1 of')")
     page.wait_for_function("!document.querySelector('#tree .sq-growing')")
+    step, last = page.locator("#tree .sq-steps input").evaluate("input => [input.value, input.max]")
+    assert step == last and int(last) > 1
 
 
 @torch.no_grad()

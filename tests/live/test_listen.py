@@ -158,6 +158,7 @@ def test_without_a_microphone_there_is_a_sentence(opened, address):
         page.evaluate(NO_MICROPHONE, error)
         button.click()
         figure.get_by_text(words).wait_for()
+        assert words in figure.get_by_role("status").text_content()
     page.evaluate("delete Navigator.prototype.mediaDevices")
     button.click()
     figure.get_by_text("gives a page like this one no microphone").wait_for()
