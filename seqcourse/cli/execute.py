@@ -33,7 +33,7 @@ SIDE_BY_SIDE = 2
 QUIET_KERNEL = ["--IPKernelApp.log_level=40"]
 RECORD = "executed.json"
 # What a page's outputs do not depend on.
-NOT_IN_FINGERPRINT = ("cli", "grading", "check", "pages")
+NOT_IN_FINGERPRINT = ("cli/", "grading/", "check/", "pages/", "live/runtime/")
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -203,10 +203,10 @@ def package_fingerprint(root: Path) -> str:
         digest.update(f"{name}={os.environ.get(name, '')}".encode())
     package = root / "seqcourse"
     for path in sorted(package.rglob("*")):
-        parts = path.relative_to(package).parts
-        if parts[0] in NOT_IN_FINGERPRINT or "__pycache__" in parts or not path.is_file():
+        name = path.relative_to(package).as_posix()
+        if name.startswith(NOT_IN_FINGERPRINT) or "__pycache__" in name or not path.is_file():
             continue
-        digest.update("/".join(parts).encode())
+        digest.update(name.encode())
         if path.suffix == ".py":
             digest.update(path.read_bytes())
         else:
