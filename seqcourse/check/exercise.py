@@ -26,6 +26,7 @@ from typing import Any
 import numpy
 import torch
 
+from seqcourse import progress
 from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed
 from seqcourse.check.inputs import noncontiguous
 from seqcourse.check.modules import judge_module, record_module
@@ -112,6 +113,13 @@ class Exercise:
             Mistake: with the likeliest reason.
             NotImplementedError: the exercise is not solved yet, which is no mistake.
         """
+        with progress.noted(self.name):
+            self._check(student)
+        gradients = "gradients, " if self.gradient else ""
+        print(f"✓ {self.name}: {len(self.cases)} calls, {gradients}unchanged inputs: all as expected.")
+        _passed[self.name] = student
+
+    def _check(self, student: Any) -> None:
         wanted, right = (
             ("class", isinstance(student, type)) if self.is_class else ("function", callable(student))
         )
@@ -123,9 +131,6 @@ class Exercise:
             self._check_all(student)
         else:
             self._check_each(student)
-        gradients = "gradients, " if self.gradient else ""
-        print(f"✓ {self.name}: {len(self.cases)} calls, {gradients}unchanged inputs: all as expected.")
-        _passed[self.name] = student
 
     def validate(self, student: Any) -> None:
         """What nbgrader's Validate sees in a graded cell: the self-check, unless it has just passed.
@@ -256,6 +261,7 @@ class Polls:
                 listed = ", ".join(f'"{letter}"' for letter in letters)
                 raise Mistake(f"{name} should be one of {listed}, but is {answer!r}.")
             else:
+                progress.note(name, passed=True)
                 print(f"{name}: answered.")
 
     def validate(self, **answers: Any) -> None:

@@ -223,6 +223,18 @@ def mutants(
 
 
 @app.command()
+def progress(
+    folder: Annotated[
+        Path | None, typer.Argument(help="Where your assignments are; assignments/ without.")
+    ] = None,
+) -> None:
+    """Show how far you are: exercises done, points by self-check, minutes, what is next."""
+    from seqcourse.cli.progress import show_progress
+
+    show_progress(folder)
+
+
+@app.command()
 def course(workers: Workers = None) -> None:
     """Everything: execute and render the book, release, grade a sample class."""
     from seqcourse.cli.course import whole_course

@@ -17,6 +17,7 @@ from nbgrader.api import Gradebook
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.export import Line, read_course
+from seqcourse.progress import read
 
 from .classroom import (
     NAME,
@@ -106,15 +107,21 @@ def test_fetch(day, students_window):
 
 
 def test_edit_and_run(day, students_window):
-    """She types an answer, runs it and the self-check below, which names her mistake, and saves."""
+    """She types an answer, runs it and the self-check below, which names her mistake, and saves.
+
+    The panel at the top tells how far she is.
+    """
     day.after("fetch")
     adas_week(day.course, day.ada.work / NAME / NOTEBOOK)
     notebook = students_window.open_notebook(f"{NAME}/{NOTEBOOK}")
-    notebook.run("import matplotlib")
+    panel = notebook.run("import matplotlib")
+    assert "0 of 9 exercises" in panel and "Next: exercise 1" in panel and "✗" not in panel
     notebook.type_into("def rnn_step", ADAS_STEP)
     notebook.run("def rnn_step")
     said = notebook.run("check.ps1.rnn_step")
     assert "bias of the hidden part" in said
+    assert "✗" in notebook.cell("import matplotlib").inner_text()
+    assert read(day.ada.work / NAME / NOTEBOOK).tasks[0].state is False
     students_window.picture("selfcheck")
     notebook.save()
     assert ADAS_STEP.strip() in answers(day.ada.work / NAME / NOTEBOOK)["rnn_step"]

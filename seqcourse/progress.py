@@ -1,0 +1,224 @@
+"""What a student has done of an assignment, as the self-checks saw it.
+
+A self-check that runs in a saved notebook (JupyterLab, Notebook, VS Code) adds a line to a hidden file
+beside it: the time, the exercise, whether it passed. The panel at the top of the notebook and
+`seqcourse progress` read that file and the notebook. Nothing leaves the folder; no grade depends on it.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from seqcourse.errors import CourseError
+
+# A longer time between two self-checks is a break.
+LONGEST_STEP = timedelta(minutes=20)
+# What the release puts in place of a written answer.
+STUB = "*Your answer goes here.*"
+_HEADING = re.compile(r"## Exercise (\d+) · (.+)")
+_MINUTES = re.compile(r"about (\d+) minutes")
+_CHECKED = re.compile(r"check\.ps\d+\.(\w+)\.validate\((\w+)")
+_SIGNS = {True: "✓", False: "✗", None: "–"}
+_WORDS = {True: "done", False: "not yet right", None: "not begun"}
+
+
+@dataclass
+class Task:
+    """An exercise of an assignment: its number, its title and the minutes that it is said to take.
+
+    points: by the name of the answer, such as {"causal_mask": 4}; 0 for what a person grades.
+    passed: what the latest self-check of each answer said; True for a written answer that is there.
+    """
+
+    number: int
+    title: str
+    minutes: int
+    points: dict[str, float]
+    passed: dict[str, bool]
+
+    @property
+    def state(self) -> bool | None:
+        """True: all answers passed. False: one was tried. None: nothing was."""
+        if all(self.passed.get(name) for name in self.points):
+            return True
+        return False if self.passed else None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far somebody is with an assignment.
+
+    spent: the time between self-checks, breaks left out.
+    """
+
+    tasks: list[Task]
+    spent: timedelta
+
+    @property
+    def done(self) -> int:
+        return sum(task.state is True for task in self.tasks)
+
+    @property
+    def points(self) -> tuple[float, float]:
+        """Points of the answers that passed, and of all that a self-check sees."""
+        tasks = self.tasks
+        earned = sum(
+            task.points[name] for task in tasks for name in task.points if task.passed.get(name)
+        )
+        return earned, sum(sum(task.points.values()) for task in tasks)
+
+    @property
+    def next(self) -> Task | None:
+        """The first exercise that is not done."""
+        return next((task for task in self.tasks if task.state is not True), None)
+
+    def __str__(self) -> str:
+        """In a line, such as "3 of 9 exercises, 16 of 47 points, 35 minutes"."""
+        earned, all_points = self.points
+        minutes = round(self.spent.total_seconds() / 60)
+        return (
+            f"{self.done} of {len(self.tasks)} exercises, {earned:g} of {all_points:g} points, "
+            f"{minutes} minute{'s' * (minutes != 1)}"
+        )
+
+
+def record_file(notebook: Path) -> Path:
+    """Where the self-checks of a notebook are written down; hidden, so that a folder stays tidy."""
+    return notebook.with_name(f".{notebook.stem}.progress.jsonl")
+
+
+def read(notebook: Path) -> Progress:
+    """How far the owner of a notebook is.
+
+    Raises:
+        CourseError: the notebook cannot be read.
+    """
+    try:
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        tasks = list(_tasks(cells))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CourseError(f"{notebook} cannot be read as a notebook of the course: {error}") from error
+    notes = list(_notes(record_file(notebook)))
+    latest = {name: passed for _, name, passed in notes if name}
+    for task in tasks:
+        task.passed |= {name: latest[name] for name in task.points if name in latest}
+    times = sorted(at for at, _, _ in notes)
+    steps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    return Progress(tasks, sum((step for step in steps if step <= LONGEST_STEP), timedelta()))
+
+
+def _tasks(cells: list[Mapping[str, Any]]) -> Iterator[Task]:
+    """The exercises that the cells of a notebook hold, with the points of their graded cells."""
+    task = None
+    for cell in cells:
+        source = "".join(cell["source"])
+        if heading := _HEADING.match(source):
+            if task:
+                yield task
+            minutes = _MINUTES.search(source)
+            task = Task(int(heading[1]), heading[2].strip(), int(minutes[1]) if minutes else 0, {}, {})
+        grader = cell["metadata"].get("nbgrader", {})
+        if task is None or not grader.get("grade"):
+            continue
+        if checked := _CHECKED.search(source):
+            name = checked[2] if checked[1] == "polls" else checked[1]
+        else:  # read by a person
+            name = grader["grade_id"]
+            if STUB not in source:
+                task.passed[name] = True
+        task.points[name] = task.points.get(name, 0) + (grader["points"] if checked else 0)
+    if task:
+        yield task
+
+
+def _notes(path: Path) -> Iterator[tuple[datetime, str, bool]]:
+    """The lines of a record; a line that is none (a full disk, an editor) is passed over."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        try:
+            note = json.loads(line)
+            at = datetime.fromisoformat(note["at"]).astimezone(UTC)
+            yield at, str(note["of"]), note["passed"] is True
+        except (ValueError, KeyError, TypeError, OverflowError):
+            continue
+
+
+def current_notebook() -> Path | None:
+    """The saved notebook whose kernel this is, if it can be known."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None:
+        return None
+    told = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
+    path = Path.cwd() / Path(str(told)).name
+    return path if path.suffix == ".ipynb" and path.is_file() else None
+
+
+def note(answer: str, passed: bool) -> None:
+    """Write down what a self-check said of an answer, and show it in the panel."""
+    if notebook := current_notebook():
+        line = {"at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S+00:00}", "of": answer, "passed": passed}
+        try:
+            with record_file(notebook).open("a", encoding="utf-8") as record:
+                record.write(json.dumps(line) + "\n")
+        except OSError:
+            return  # a folder without write rights: self-checks go on without a record
+        _show(notebook, update=True)
+
+
+@contextmanager
+def noted(answer: str) -> Iterator[None]:
+    """Note whether the self-check inside passes; an exercise that is not solved yet was not tried."""
+    try:
+        yield
+    except AssertionError:
+        note(answer, passed=False)
+        raise
+    note(answer, passed=True)
+
+
+def panel() -> None:
+    """Show how far one is, here; every self-check that runs later changes it."""
+    if notebook := current_notebook():
+        note("", passed=False)  # when the work began
+        _show(notebook)
+
+
+def _show(notebook: Path, update: bool = False) -> None:
+    from IPython.display import HTML, display
+
+    try:
+        display(HTML(_page(read(notebook))), display_id="seqcourse-progress", update=update)
+    except CourseError:
+        return  # it is being saved; the next self-check shows it
+
+
+def _page(progress: Progress) -> str:
+    signs = " &nbsp; ".join(
+        f'<span title="{html.escape(task.title)}: {_WORDS[task.state]}">{task.number}&nbsp;'
+        f'<span aria-label="{_WORDS[task.state]}">{_SIGNS[task.state]}</span></span>'
+        for task in progress.tasks
+    )
+    earned, all_points = progress.points
+    task = progress.next
+    ahead = (
+        f"Next: exercise {task.number} · {html.escape(task.title)} (about {task.minutes} minutes)."
+        if task
+        else "All done: hand it in."
+    )
+    return (
+        f'<div><b>{progress}</b> by your self-checks <progress max="{all_points:g}" value="{earned:g}" '
+        f'aria-label="points"></progress><br>{signs}<br>{ahead}</div>'
+    )
