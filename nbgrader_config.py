@@ -28,7 +28,7 @@ close(here / "grading")  # to every other account
 
 c.CourseDirectory.course_id = "seqcourse"
 c.CourseDirectory.root = str(here)
-c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", ".*.progress.jsonl"]
+c.CourseDirectory.ignore = ["feedback", "__pycache__", "*.pyc", ".ipynb_checkpoints", ".*.progress*"]
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "assignments"
 c.CourseDirectory.submitted_directory = "grading/submitted"
