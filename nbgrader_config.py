@@ -1,7 +1,8 @@
 """nbgrader's settings: the stages are folders of this course.
 
 Students' work and grades lie under grading/, which is never committed. `seqcourse release` and
-`seqcourse grade` read this file, and so do the `nbgrader` command and its formgrader.
+`seqcourse grade` read this file, and so do the `nbgrader` command and its formgrader. What a class
+chooses stands in course.toml.
 """
 
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import GetGrades
 
-from seqcourse.grading.course import close
+from seqcourse.grading.course import Course, close
 from seqcourse.grading.exchange import ReleaseFeedback
 from seqcourse.grading.feedback import (
     NBGRADERS_TEMPLATES,
@@ -24,9 +25,10 @@ from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, Reader
 c = get_config()  # noqa: F821  (nbgrader defines it)
 
 here = Path(__file__).resolve().parent
+course = Course(here)
 close(here / "grading")  # to every other account
 
-c.CourseDirectory.course_id = "seqcourse"
+c.CourseDirectory.course_id = course.settings["name"]
 c.CourseDirectory.root = str(here)
 c.CourseDirectory.ignore = ["feedback", "__pycache__", "*.pyc", ".ipynb_checkpoints", ".*.progress*"]
 c.CourseDirectory.source_directory = "solutions"
@@ -36,7 +38,7 @@ c.CourseDirectory.autograded_directory = "grading/autograded"
 c.CourseDirectory.feedback_directory = "grading/feedback"
 c.CourseDirectory.solution_directory = "grading/solution"
 c.CourseDirectory.source_with_tests_directory = "grading/source_with_tests"
-c.CourseDirectory.db_url = f"sqlite:///{here / 'grading' / 'gradebook.db'}"
+c.CourseDirectory.db_url = course.gradebook_url
 
 # `nbgrader zip_collect ps1` unpacks grading/downloaded/ps1/archive beside it.
 c.ZipCollectApp.downloaded_directory = "grading/downloaded"
@@ -53,15 +55,11 @@ c.ClearSolutions.text_stub = "*Your answer goes here.*"
 c.Autograde.exporter_class = Reader
 c.Autograde.sanitize_preprocessors = SANITIZE
 c.Autograde.autograde_preprocessors = AUTOGRADE
-# Seconds that one cell may take before it is stopped; the rest of the notebook then goes on.
-c.Examine.timeout = 120
+c.Examine.timeout = course.settings["timeout"]
 
-# What being late costs: a share of the points for each day that has begun after the grace period.
-# Nothing as it stands; 0.1 is a tenth a day. The floor is the share of the points that always stays.
 c.AssignLatePenalties.plugin_class = LatePolicy
-c.LatePolicy.grace_minutes = 15
-c.LatePolicy.share_per_day = 0.0
-c.LatePolicy.floor = 0.5
+for option in ("grace_minutes", "share_per_day", "floor"):
+    c.LatePolicy[option] = course.settings[f"late.{option}"]
 
 # What students wrote is shown without running anything of theirs in a browser, and without asking
 # another server for anything: in the formgrader and on the feedback pages.
@@ -80,5 +78,4 @@ c.GenerateFeedback.preprocessors = [
     ShowPoints,
     CSSHTMLHeaderPreprocessor,
 ]
-# With the address of your rendered book, feedback links to the sections that it names.
-c.ShowPoints.book = ""
+c.ShowPoints.book = course.settings["book"]

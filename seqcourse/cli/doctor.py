@@ -159,6 +159,27 @@ def sandbox() -> Iterator[Finding]:
         yield Finding("system calls", GOOD, "those that no notebook needs are refused (libseccomp)")
 
 
+def settings() -> Iterator[Finding]:
+    """The settings of the class that holds here, each with its value."""
+    from seqcourse.cli.root import find_root
+    from seqcourse.grading.address import shown
+    from seqcourse.grading.settings import FILES, read_settings
+
+    try:
+        found = read_settings(find_root())
+    except CourseError as error:
+        if FILES[0] in str(error) or FILES[1] in str(error):
+            yield Finding("course.toml", BAD, str(error))
+        return  # the package alone, as a student may have it
+    values = {**found.values}
+    if values["gradebook"]:
+        values["gradebook"] = shown(values["gradebook"])  # without its password
+    local = [key for key, where in found.sources.items() if where.startswith(FILES[1])]
+    told = ", ".join(f"{key} = {value}" for key, value in values.items() if value != "")
+    told += f"; {', '.join(local)} from {FILES[1]}" if local else ""
+    yield Finding("course.toml", GOOD, told)
+
+
 def privacy() -> Iterator[Finding]:
     """Whether other accounts of this machine can read the solutions."""
     from seqcourse.cli.root import find_root
@@ -179,8 +200,26 @@ def others_may_enter(folder: Path) -> bool:
     folder = folder.resolve()
     if not folder.is_dir() or os.name == "nt":
         return False
-    above = all(place.stat().st_mode & 0o011 for place in folder.parents)
-    return above and bool(folder.stat().st_mode & 0o055)
+    above = all(_others_may(place, 0o011) for place in folder.parents)
+    return above and _others_may(folder, 0o055)
+
+
+def _others_may(place: Path, bits: int) -> bool:
+    """Whether accounts other than the owner have one of these rights.
+
+    The group's rights do not count where nobody else is in it: many systems give each account a group.
+    """
+    import grp
+    import pwd
+
+    status = place.stat()
+    owner, group = status.st_uid, status.st_gid
+    try:
+        shared = set(grp.getgrgid(group).gr_mem) - {pwd.getpwuid(owner).pw_name}
+        shared = shared or any(o.pw_gid == group and o.pw_uid != owner for o in pwd.getpwall())
+    except KeyError:
+        shared = True  # the system does not know who is in the group
+    return bool(status.st_mode & (bits if shared else bits & 0o007))
 
 
 def database() -> Iterator[Finding]:
@@ -254,6 +293,6 @@ def machine() -> Iterator[Finding]:
 
 
 PARTS = (
-    *(python, torch, machine, tools, sandbox, privacy, database, browser),
+    *(python, torch, machine, tools, sandbox, settings, privacy, database, browser),
     *(data, checkpoints, published_models),
 )

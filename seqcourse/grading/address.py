@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from functools import lru_cache
 from pathlib import Path
 
 DB_URL = "SEQCOURSE_DB_URL"
@@ -18,46 +17,29 @@ SQLITE = "sqlite:///"
 PATIENCE = 60
 
 
-def find_url(given: str, file: Path, config: Path | None) -> str:
+def find_url(given: str, file: Path, configured: str | None, root: Path) -> str:
     """Return the gradebook's SQLAlchemy URL.
 
     The first of these that is set wins: ``given``, the environment variable SEQCOURSE_DB_URL,
-    ``config``, ``file``.
+    ``configured``, ``file``.
 
     Args:
         given: the address from the command line, or "".
         file: the default SQLite file.
-        config: path of nbgrader_config.py, or None for a class that ignores both it and the environment
-            variable. A relative SQLite path is relative to the course's folder.
+        configured: the address in course.toml, or None for a class that ignores both it and the
+            environment variable.
+        root: the course's folder; a relative SQLite path begins there.
     """
     url = given
-    if not url and config is not None:
-        url = os.environ.get(DB_URL, "") or _configured_url(config, _modification_time(config))
+    if not url and configured is not None:
+        url = os.environ.get(DB_URL, "") or configured
         relative = sqlite_file(url)
         if relative is not None and not relative.is_absolute():
-            url = f"{SQLITE}{config.parent / url.removeprefix(SQLITE)}"
+            url = f"{SQLITE}{root / url.removeprefix(SQLITE)}"
     if url in ("", f"{SQLITE}{file}"):
         return f"{SQLITE}{file}?timeout={PATIENCE}"
     # Name the driver of seqcourse[postgres]: SQLAlchemy's default driver depends on its version.
     return POSTGRES.sub("postgresql+psycopg://", url, count=1)
-
-
-def _modification_time(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except FileNotFoundError:
-        return 0
-
-
-@lru_cache(maxsize=16)
-def _configured_url(path: Path, changed: int) -> str:
-    """The database URL in a settings file, cached until the file's modification time changes."""
-    from traitlets.config import PyFileConfigLoader
-
-    if not changed:
-        return ""
-    settings = PyFileConfigLoader(path.name, str(path.parent)).load_config()
-    return str(settings.CourseDirectory.get("db_url", "") or "")
 
 
 def shown(url: str) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.address import find_url
+from seqcourse.grading.settings import FILES, Settings, read_settings
 
 if TYPE_CHECKING:
     from nbgrader.apps.api import NbGraderAPI
@@ -81,10 +82,15 @@ class Course:
         return self.folder / "records"
 
     @property
+    def settings(self) -> Settings:
+        """The class's settings, from course.toml."""
+        return read_settings(self.root)
+
+    @property
     def gradebook_url(self) -> str:
         """The gradebook's address, see ``find_url``. The sample class ignores the configured address."""
-        config = self.root / CONFIG_FILE if self.grading == CLASS else None
-        return find_url(self.db_url, self.folder / "gradebook.db", config)
+        configured = str(self.settings["gradebook"]) if self.grading == CLASS else None
+        return find_url(self.db_url, self.folder / "gradebook.db", configured, self.root)
 
     def secret(self) -> bytes:
         """The 32-byte seed of the hidden checks' inputs, created on first use.
@@ -165,6 +171,12 @@ class Course:
         if (self.root / CONFIG_FILE).exists():
             settings = PyFileConfigLoader(CONFIG_FILE, str(self.root)).load_config()
         folders = settings.CourseDirectory
+        elsewhere = folders.get("db_url", "")
+        if self.grading == CLASS and elsewhere not in ("", Course(self.root).gradebook_url):
+            raise CourseError(
+                f'The gradebook\'s address should be in {FILES[0]} (gradebook = "..."), but '
+                f"{CONFIG_FILE} has another one. Move it there, and remove it from {CONFIG_FILE}."
+            )
         folders.root = str(self.root)
         folders.source_directory = "solutions"
         folders.release_directory = "assignments"

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from seqcourse.check.hidden import Check
     from seqcourse.check.verdict import Judge
 
-TIMEOUT = 120
-
 
 @dataclass(frozen=True)
 class Examination:
@@ -59,7 +57,7 @@ class Examiner:
     Args:
         course: where solutions/ and the released assignments/ lie.
         confined: run students' code in a sandbox. False is for systems that have none.
-        timeout: seconds that one cell may take.
+        timeout: seconds that one cell may take; without it, what course.toml says.
         everything: run the cells too that only show something.
         limits: what a student's process may use; the defaults of ``Limits`` without it.
         secret: the class's secret where its folder is not at hand, on another machine.
@@ -79,7 +77,7 @@ class Examiner:
 
         self.course = course
         self.confined = confined
-        self.timeout = timeout or TIMEOUT
+        self.timeout = timeout or course.settings["timeout"]
         self.everything = everything
         self.limits = limits or Limits()
         self._secret = secret

@@ -80,6 +80,7 @@ def grade(
             raise CourseError(refusal())
     # Resolve the address here: workers do not see this process's environment.
     course = replace(course, db_url=course.gradebook_url)
+    timeout = timeout or course.settings["timeout"]
     options = {"confined": not unsafe, "timeout": timeout, "everything": everything}
     with alone(course):
         open_gradebook(course)
@@ -130,9 +131,9 @@ class _Run:
         self.options = options
         self.tell = tell
         self.records: dict[str, Record] = {}
+        self.most = course.settings["attempts"]
         self.snapshot = course_snapshot(course, name)
-        due = {"due": _due(course, name), "secret": hashlib.sha256(course.secret()).hexdigest()}
-        self._common = options | due
+        self._common = options | {"secret": hashlib.sha256(course.secret()).hexdigest()}
         self._digest = self.snapshot.digest()
 
     def fingerprint(self, submission: Snapshot) -> str:
@@ -150,13 +151,23 @@ class _Run:
             write_record(self.course, record)
             self._keep(record)
             return True
-        record = None if again else read_record(self.course, self.name, student)
+        record = read_record(self.course, self.name, student)
+        if record is None:
+            return False
         try:
-            done = record is not None and record.stands_for(self.fingerprint(self._load(student)))
+            submission = self._load(student)
+            done = not again and record.stands_for(self.fingerprint(submission))
         except Exception:  # the error recurs during grading and is recorded there
-            done = False
+            return False
         if done:
             self._keep(replace(record, before=True))
+        elif record.status != FAILED and 0 < self.most <= record.attempt < submission.attempt:
+            sentence = (
+                f"Version {submission.attempt} was not graded: course.toml allows {self.most} attempts. "
+                f"The grade is that of version {record.attempt}."
+            )
+            self._keep(replace(record, sentence=sentence))
+            done = True
         return done
 
     def grade(
@@ -217,17 +228,6 @@ class _Run:
     def _keep(self, record: Record) -> None:
         self.records[record.student] = record
         self.tell(record)
-
-
-def _due(course: Course, name: str) -> str:
-    """The due date, or "". The fingerprint includes it because a late submission may lose points."""
-    from nbgrader.api import Gradebook, MissingEntry
-
-    with Gradebook(course.gradebook_url) as gradebook:
-        try:
-            return str(gradebook.find_assignment(name).duedate or "")
-        except MissingEntry:
-            return ""
 
 
 class _DeferredInterrupt:

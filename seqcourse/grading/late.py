@@ -1,11 +1,4 @@
-"""Penalties for late submissions, by a policy set in nbgrader_config.py.
-
-    from seqcourse.grading.late import LatePolicy
-
-    c.AssignLatePenalties.plugin_class = LatePolicy
-    c.LatePolicy.grace_minutes = 15
-    c.LatePolicy.share_per_day = 0.1    # a tenth of the points for each day that has begun
-    c.LatePolicy.floor = 0.5            # half of the points always stays
+"""Penalties for late submissions, by the policy in course.toml, which nbgrader_config.py hands on.
 
 nbgrader computes a penalty only when it autogrades. Manual points come later, so ``renew_penalties``
 recomputes penalties wherever points are shown: in tables, exports and feedback.
@@ -18,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
-from traitlets import Float, TraitError, validate
+from traitlets import Float
 
 from seqcourse.grading.byhand import counted
 
@@ -33,30 +26,13 @@ DAY = 24 * 60 * MINUTE
 class LatePolicy(LateSubmissionPlugin):
     """Takes a share of a student's points for each day begun after the grace period."""
 
-    grace_minutes = Float(15, help="Minutes after the due date that cost nothing.").tag(config=True)
-    share_per_day = Float(
-        0.0, help="Share of the student's points that each day takes: 0.1 is a tenth. 0: none."
-    ).tag(config=True)
-    floor = Float(0.0, help="Share of the student's points that always stays: 0.5 is half of them.").tag(
+    grace_minutes = Float(15, min=0, help="Minutes after the due date that cost nothing.").tag(
         config=True
     )
-
-    @validate("share_per_day", "floor")
-    def _a_share(self, proposal: dict) -> float:
-        if not 0 <= proposal["value"] <= 1:
-            raise TraitError(
-                f"LatePolicy.{proposal['trait'].name} should be a share between 0 and 1 (0.1 is a "
-                f"tenth), but is {proposal['value']:g}."
-            )
-        return proposal["value"]
-
-    @validate("grace_minutes")
-    def _a_time(self, proposal: dict) -> float:
-        if not proposal["value"] >= 0:
-            raise TraitError(
-                f"LatePolicy.grace_minutes should be 0 or more, but is {proposal['value']:g}."
-            )
-        return proposal["value"]
+    share_per_day = Float(0, min=0, max=1, help="Share of the points that each day takes.").tag(
+        config=True
+    )
+    floor = Float(0, min=0, max=1, help="Share of the points that always stays.").tag(config=True)
 
     def days(self, seconds_late: float) -> int:
         """The number of days begun after the grace period."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pickle
 
+from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.attempts import attempt
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examiner
+from seqcourse.grading.grade import _Run
+from seqcourse.grading.records import FAILED, GRADED, Record, read_record, write_record
+from seqcourse.grading.release import release
 from tests.grading.toy import make_toy_course
 
 
@@ -40,3 +44,32 @@ def test_an_attempt_s_inputs_can_be_made_again(tmp_path):
     examiner = Examiner(make_toy_course(tmp_path), secret=b"s")
     first, again = (examiner.judges("ps1", "ada", 1)["half-test"].request for _ in range(2))
     assert pickle.loads(first["calls"]) == pickle.loads(again["calls"])
+
+
+def test_a_class_may_limit_its_attempts(toy):
+    """The last allowed version keeps its grade; what was never graded, or failed, still can be."""
+    (toy.root / "course.toml").write_text("attempts = 2\n")
+    release(toy)
+    path = toy.submitted / "ada" / "ps1" / "ps1.ipynb"
+    said = []
+
+    def is_done(text: str) -> bool:
+        notebooks.write_text(path, text)
+        run = _Run(toy, "ps1", {}, said.append)
+        done = run.is_done("ada", again=False)
+        if not done:
+            submission = run._load("ada")
+            print_of = run.fingerprint(submission)
+            record = Record("ps1", "ada", status, "", 0.0, print_of, attempt=submission.attempt)
+            write_record(toy, record)
+        return done
+
+    status = GRADED
+    assert [is_done(text) for text in ("one", "one", "two", "two", "three")] == [
+        *(False, True, False, True, True)
+    ]
+    assert "Version 3 was not graded" in said[-1].sentence and "version 2" in said[-1].sentence
+    assert read_record(toy, "ps1", "ada").sentence == ""
+    (toy.root / "course.local.toml").write_text("attempts = 3\n")
+    status = FAILED
+    assert [is_done("three"), is_done("four")] == [False, False]

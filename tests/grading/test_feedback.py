@@ -77,9 +77,7 @@ def graded(empty_toy, tmp_path_factory) -> Course:
 
 
 def settings(course: Course, *lines: str) -> None:
-    path = course.root / "nbgrader_config.py"
-    text = path.read_text(encoding="utf-8").partition("# of the test\n")[0]
-    path.write_text("\n".join([text + "# of the test", *lines, ""]), encoding="utf-8")
+    (course.root / "course.toml").write_text("\n".join(lines), encoding="utf-8")
 
 
 def words(page: str) -> str:
@@ -127,7 +125,7 @@ def test_no_hidden_check_is_on_the_page(page):
 
 def test_late_work_is_told_with_its_price(graded, page):
     assert "Handed in 1 day 3 hours after the due date; it costs nothing." in words(page)
-    settings(graded, "c.LatePolicy.share_per_day = 0.1")
+    settings(graded, "late.share_per_day = 0.1")
     text = words(make_feedback(graded, "ps1", "ada").read_text(encoding="utf-8"))
     assert "1 day 3 hours after the due date: 0.9 of your 4.5 points are taken off." in text
     assert "3.6 of 12 points" in text
@@ -136,7 +134,7 @@ def test_late_work_is_told_with_its_price(graded, page):
 
 def test_the_section_becomes_a_link_where_the_book_is_known(graded, page):
     assert "03_decoding" not in page
-    settings(graded, "c.ShowPoints.book = 'https://example.org/course/'")
+    settings(graded, "book = 'https://example.org/course/'")
     linked = make_feedback(graded, "ps1", "ada").read_text(encoding="utf-8")
     assert 'href="https://example.org/course/book/03_decoding.html#greedy-is-not-best"' in linked
     second = graded.root / "book" / "03b_more.ipynb"

@@ -186,9 +186,11 @@ def test_what_a_grade_depends_on(handed_in):
     assert changed()
     from nbgrader.api import Gradebook
 
+    # What being late costs is computed whenever points are read: a new date grades nobody again.
     with Gradebook(handed_in.gradebook_url) as gradebook:
         gradebook.update_or_create_assignment("ps1", duedate="2026-02-01 00:00:00 UTC")
-    assert changed()
+    (handed_in.root / "course.toml").write_text("late.share_per_day = 0.1\n")
+    assert not changed()
     assert fingerprint(timeout=5) not in seen
 
 

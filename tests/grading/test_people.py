@@ -38,7 +38,7 @@ def course(toy):
             (toy.submitted / who / "ps1").mkdir(parents=True)
             write_record(toy, Record("ps1", who, GRADED, ""))
         gradebook.db.commit()
-    (toy.root / "nbgrader_config.py").open("a").write("\nc.LatePolicy.share_per_day = 0.5\n")
+    (toy.root / "course.toml").write_text("late.share_per_day = 0.5\nlate.floor = 0")
     return toy
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import sample
-from seqcourse.grading.address import DB_URL, find_url
+from seqcourse.grading.address import DB_URL
 from seqcourse.grading.confine import refusal
 from seqcourse.grading.course import Course
 from seqcourse.grading.feedback import make_feedback
@@ -83,21 +83,27 @@ def test_a_gradebook_whose_making_was_interrupted_is_completed(toy, address):
 
 
 def test_where_the_gradebook_is(toy, monkeypatch):
-    """What the command says, then the environment, then the settings, then a file."""
+    """What the command says, then the environment, then course.toml, then a file."""
     monkeypatch.delenv(DB_URL, raising=False)
     file = toy.folder / "gradebook.db"
     assert toy.gradebook_url == f"sqlite:///{file}?timeout=60"
-    settings = toy.root / "nbgrader_config.py"
-    lines = settings.read_text(encoding="utf-8")
-    lines += "\nc.CourseDirectory.db_url = 'postgresql://set/tings'\n"
-    settings.write_text(lines, encoding="utf-8")
+    (toy.root / "course.toml").write_text('gradebook = "sqlite:///relative.db"\n')
+    assert toy.gradebook_url == f"sqlite:///{toy.root}/relative.db"
+    (toy.root / "course.local.toml").write_text('gradebook = "postgresql://set/tings"\n')
     assert toy.gradebook_url == "postgresql+psycopg://set/tings"
+    assert toy.config().CourseDirectory.db_url == toy.gradebook_url
     monkeypatch.setenv(DB_URL, "postgres://environ/ment")
     assert toy.gradebook_url == "postgresql+psycopg://environ/ment"
     told = replace(toy, db_url="sqlite:////elsewhere/grades.db")
     assert told.gradebook_url == "sqlite:////elsewhere/grades.db"
     # The sample class never writes into the real gradebook.
     assert Course(toy.root, "grading/sample").gradebook_url.startswith("sqlite:///")
+    # An address where older versions had it is not passed over in silence.
+    settings = toy.root / "nbgrader_config.py"
+    lines = settings.read_text(encoding="utf-8")
+    settings.write_text(f"{lines}\nc.CourseDirectory.db_url = 'postgresql://old'\n", encoding="utf-8")
+    with pytest.raises(CourseError, match="should be in course.toml"):
+        toy.config()
 
 
 @pytest.mark.parametrize(
@@ -128,13 +134,3 @@ def test_the_command_hides_the_password_too(toy):
     assert done.returncode == 2
     assert "teacher:***@127.0.0.1" in done.stderr
     assert "ver-y-secret" not in done.stdout + done.stderr
-
-
-def test_a_settings_file_is_read_again_only_when_it_has_changed(tmp_path):
-    config = tmp_path / "nbgrader_config.py"
-    assert find_url("", tmp_path / "g.db", config) == f"sqlite:///{tmp_path / 'g.db'}?timeout=60"
-    config.write_text("c = get_config()\nc.CourseDirectory.db_url = 'sqlite:///one.db'\n")
-    assert find_url("", tmp_path / "g.db", config) == f"sqlite:///{tmp_path}/one.db"
-    config.write_text("c = get_config()\nc.CourseDirectory.db_url = 'sqlite:///two.db'\n")
-    os.utime(config, ns=(1, 1))
-    assert find_url("", tmp_path / "g.db", config) == f"sqlite:///{tmp_path}/two.db"

@@ -298,9 +298,8 @@ def test_points_given_by_hand_stay_until_the_answer_changes(graded):
 
 def test_lateness_costs_the_same_in_the_table_and_in_an_export(graded):
     course = graded[0]
-    config = course.root / "nbgrader_config.py"
-    before = config.read_text(encoding="utf-8")
-    config.write_text(f"{before}\nc.LatePolicy.share_per_day = 0.1\n", encoding="utf-8")
+    settings = course.root / "course.toml"
+    settings.write_text("[late]\nshare_per_day = 0.1\n", encoding="utf-8")
     try:
         with Gradebook(course.gradebook_url) as grades:
             grades.update_or_create_assignment("ps1", duedate=datetime(2026, 1, 10))
@@ -318,7 +317,7 @@ def test_lateness_costs_the_same_in_the_table_and_in_an_export(graded):
             {"perfect", "-1", "9"} <= {*line.split()} for line in console.file.getvalue().splitlines()
         )
     finally:
-        config.write_text(before, encoding="utf-8")
+        settings.unlink()
         with Gradebook(course.gradebook_url) as grades:
             grades.update_or_create_assignment("ps1", duedate=None)
 

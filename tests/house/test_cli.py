@@ -6,6 +6,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -166,6 +167,26 @@ def test_doctor_reports_and_says_in_its_exit_code_whether_all_is_well():
 def test_doctor_does_not_ask_for_a_checkout(monkeypatch):
     monkeypatch.setattr(root, "SIGNS", ("no such folder",))
     assert list(doctor.privacy()) == []
+
+
+def test_a_group_of_one_s_own_is_no_other_account(tmp_path, monkeypatch):
+    """Many systems give each account a group of its own, and folders that this group may enter."""
+    mine = tmp_path.stat()
+    me = SimpleNamespace(pw_name="me", pw_uid=mine.st_uid, pw_gid=mine.st_gid)
+    group = SimpleNamespace(gr_mem=["me"])
+    monkeypatch.setattr("pwd.getpwuid", lambda number: me)
+    monkeypatch.setattr("grp.getgrgid", lambda number: group)
+    for mode, people, members, others_may in (
+        (0o770, [me], ["me"], False),
+        (0o770, [me], ["ben"], True),
+        (0o770, [me, SimpleNamespace(pw_uid=mine.st_uid + 1, pw_gid=mine.st_gid)], [], True),
+        (0o775, [me], [], True),
+        (0o700, [me], ["ben"], False),
+    ):
+        tmp_path.chmod(mode)
+        group.gr_mem = members
+        monkeypatch.setattr("pwd.getpwall", lambda people=people: people)
+        assert doctor._others_may(tmp_path, 0o055) is others_may
 
 
 def test_doctor_prints_what_to_install_with_its_bracket(monkeypatch, capsys):

@@ -139,7 +139,7 @@ def test_one_version_is_told_everywhere():
 def test_top_level_names_are_the_design():
     allowed = {
         "README.md", "_config.yml", "_toc.yml", "environment.yml", "pyproject.toml",
-        "constraints.txt", "Makefile", "nbgrader_config.py", "LICENSE", "LICENSE-text",
+        "constraints.txt", "course.toml", "Makefile", "nbgrader_config.py", "LICENSE", "LICENSE-text",
         "CITATION.cff", "CONTRIBUTING.md", "CHANGELOG.md", ".gitignore", ".gitattributes", ".ci",
         ".github", "book", "solutions", "assignments", "seqcourse", "tests", "benchmarks",
     }  # fmt: skip

@@ -171,8 +171,8 @@ def test_collect(day):
 def test_grade(day):
     """One command grades the class: a word for everybody, and points where they were earned."""
     day.after("collect")
-    with (day.instructor.work / "nbgrader_config.py").open("a") as settings:
-        settings.write(f"\nc.LatePolicy.share_per_day = {SHARE}\n")
+    settings = f"[late]\nshare_per_day = {SHARE}\n"
+    (day.instructor.work / "course.local.toml").write_text(settings, encoding="utf-8")
     said = day.instructor.seqcourse("grade", NAME)
     assert all(who in said for who in ROSTER)
     marks = read_marks(day)

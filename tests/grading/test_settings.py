@@ -1,0 +1,60 @@
+"""The settings of a class: two files, one over the other, and a sentence for what cannot be meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from seqcourse.cli import doctor
+from seqcourse.errors import CourseError
+from seqcourse.grading.settings import KEYS, read_settings
+
+from .toy import ROOT
+
+
+def test_the_file_of_the_course_shows_every_setting_with_its_default():
+    settings = read_settings(ROOT)
+    shared = {key for key, where in settings.sources.items() if where.startswith("course.toml")}
+    assert shared == set(KEYS)
+    assert read_settings(ROOT / "tests").values == {key: entry.default for key, entry in KEYS.items()}
+    local = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert "/course.local.toml" in local
+    if not (ROOT / "course.local.toml").exists():
+        assert settings.values == {key: entry.default for key, entry in KEYS.items()}
+
+
+def test_the_local_file_overrides_line_by_line(tmp_path, monkeypatch):
+    shared = '# timeout = 1\ntimeout = 30\n[late] # policy\nfloor = 1\n"grace_minutes" = 0\n'
+    (tmp_path / "course.toml").write_text(shared)
+    local = '\nlate = { floor = 0.25 }\ngradebook = "postgresql://me:pass-word@host/db"\n'
+    (tmp_path / "course.local.toml").write_text(local)
+    settings = read_settings(tmp_path)
+    assert (settings["timeout"], settings["late.floor"], settings["attempts"]) == (30, 0.25, 0)
+    assert type(settings["late.grace_minutes"]) is float
+    assert settings.sources["timeout"] == "course.toml, line 2"
+    assert settings.sources["late.floor"] == "course.local.toml, line 2"
+    monkeypatch.setattr("seqcourse.cli.root.find_root", lambda: tmp_path)
+    (found,) = doctor.settings()
+    assert found.state == doctor.GOOD and "late.floor = 0.25" in found.sentence
+    assert "timeout = 30" in found.sentence and "pass-word" not in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("\ntime_out = 3", "line 2: 'time_out' is not a setting. The settings are name"),
+        ("timeout = 3\n[lat]\nfloor = 0.1", "line 3: 'lat.floor' is not a setting"),
+        ("[late]\nshare_per_day = 10", "line 2: late.share_per_day should be a share .* but is 10.0"),
+        ("[late]\nfloor = -0.1", "line 2: late.floor should be a share"),
+        ("late.grace_minutes = nan", "line 1: late.grace_minutes should be a number of minutes"),
+        ("timeout = 2.5", "line 1: timeout should be a whole number of seconds"),
+        ("attempts = true", "line 1: attempts should be a whole number"),
+        ('name = "my class"', "line 1: name should be a word"),
+        ('book = "example.org"', "line 1: book should be the address"),
+        ("late = 3", "line 1: 'late' is not a setting"),
+        ("\ntimeout: 3", "course.toml should hold settings as TOML, .* line 2"),
+    ],
+)
+def test_what_cannot_be_meant_is_named_with_its_line(tmp_path, text, words):
+    (tmp_path / "course.toml").write_text(text)
+    with pytest.raises(CourseError, match=words):
+        read_settings(tmp_path)
