@@ -12,6 +12,8 @@ from pathlib import Path
 from seqcourse.errors import CourseError
 
 MARKER = re.compile(r"^\s*(?:#+|<!--)?\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\s*(?:-->)?\s*$")
+# The heading above an exercise's answers: "## Exercise 4 · Scores by a small network".
+HEADING = re.compile(r"^#+ Exercise (\d+)\b", re.M)
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,8 @@ class Exercise:
     """One exercise: an answer cell and what it is worth.
 
     ``tests`` are the grade_ids of the test cells that follow the answer cell up to the next one.
-    ``automatic`` points come from them; ``manual`` points are given by hand.
+    ``automatic`` points come from them; ``manual`` points are given by hand. ``number`` is that of the
+    heading above, with a letter if there are several answers below it: 3, 4a, 4b.
     """
 
     name: str
@@ -27,6 +30,7 @@ class Exercise:
     tests: tuple[str, ...] = ()
     automatic: float = 0.0
     manual: float = 0.0
+    number: str = ""
 
     @property
     def points(self) -> float:
@@ -37,6 +41,7 @@ class Exercise:
 class _Draft:
     name: str
     code: bool
+    number: str
     tests: list[str] = field(default_factory=list)
     automatic: float = 0.0
     manual: float = 0.0
@@ -116,10 +121,13 @@ def exercises(notebook: dict) -> list[Exercise]:
         CourseError: a test cell comes before the first answer cell.
     """
     drafts: list[_Draft] = []
+    number = ""
     for cell in notebook["cells"]:
         grader = mark(cell)
+        if cell["cell_type"] == "markdown":
+            number = ([number] + HEADING.findall(text(cell)))[-1]
         if grader.get("solution"):
-            draft = _Draft(grader["grade_id"], cell["cell_type"] == "code")
+            draft = _Draft(grader["grade_id"], cell["cell_type"] == "code", number)
             if grader.get("grade"):
                 draft.tests.append(grader["grade_id"])
                 draft.manual += float(grader.get("points", 0))
@@ -132,10 +140,14 @@ def exercises(notebook: dict) -> list[Exercise]:
                 )
             drafts[-1].tests.append(grader["grade_id"])
             drafts[-1].automatic += float(grader.get("points", 0))
-    return [
-        Exercise(draft.name, draft.code, tuple(draft.tests), draft.automatic, draft.manual)
-        for draft in drafts
-    ]
+    found = []
+    for place, draft in enumerate(drafts, start=1):
+        alike = [other.name for other in drafts if other.number == draft.number]
+        letter = chr(ord("a") + alike.index(draft.name)) if len(alike) > 1 else ""
+        label = f"{draft.number}{letter}" if draft.number else f"{place}"
+        tests = tuple(draft.tests)
+        found.append(Exercise(draft.name, draft.code, tests, draft.automatic, draft.manual, label))
+    return found
 
 
 def without_markers(source: str) -> str:

@@ -33,6 +33,7 @@ class Task:
     """How an exercise went: the mean of the points (None: all wait), and the most frequent mistakes."""
 
     name: str
+    number: str
     mean: float | None
     maximum: float
     mistakes: tuple[Mistake, ...]
@@ -101,7 +102,7 @@ def make_report(scores: Scores, records: Sequence[Record]) -> Report:
         have = [row.points[exercise.name] for row in graded if exercise.name not in _held(row)]
         mean = statistics.mean(have) if have else None
         mistakes = _mistakes(exercise.tests, messages)
-        tasks.append(Task(exercise.name, mean, exercise.points, mistakes))
+        tasks.append(Task(exercise.name, exercise.number, mean, exercise.points, mistakes))
     return Report(scores, graded, tuple(tasks))
 
 
@@ -164,6 +165,7 @@ def _task(task: Task) -> str:
     )
     mean = "–" if task.mean is None else number(task.mean)
     return (
-        f"<tr><td>{escape(task.name)}</td><td class='share'>{mean} of {number(task.maximum)}</td>"
+        f"<tr><td>{task.number} {escape(task.name)}</td>"
+        f"<td class='share'>{mean} of {number(task.maximum)}</td>"
         f"<td>{f'<ul>{mistakes}</ul>' if mistakes else ''}</td></tr>"
     )

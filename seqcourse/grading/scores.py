@@ -109,12 +109,12 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
 
 
 def as_table(scores: Scores) -> Table:
-    """A table for the terminal. Columns number the exercises; the caption names them."""
+    """A table for the terminal. Columns number the exercises as the notebook; the caption names them."""
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
     from rich.table import Table
 
-    caption = ", ".join(f"{i} {exercise.name}" for i, exercise in enumerate(scores.exercises, 1))
+    caption = ", ".join(f"{exercise.number} {exercise.name}" for exercise in scores.exercises)
     if any(row.waiting for row in scores.rows):
         caption += "; … is graded by hand, and not in the total yet"
     if any(row.changed for row in scores.rows):
@@ -128,8 +128,8 @@ def as_table(scores: Scores) -> Table:
         padding=0,
     )
     table.add_column("student", no_wrap=True)
-    for i, exercise in enumerate(scores.exercises, start=1):
-        table.add_column(f"{i}\n/{number(exercise.points)}", justify="right", no_wrap=True)
+    for exercise in scores.exercises:
+        table.add_column(f"{exercise.number}\n/{number(exercise.points)}", justify="right", no_wrap=True)
     if late:
         table.add_column("late", justify="right", no_wrap=True)
     table.add_column(f"total\n/{number(scores.points)}", justify="right", no_wrap=True)

@@ -343,7 +343,8 @@ def test_the_class_at_a_glance(graded):
 
 
 def test_the_table_fits_a_narrow_terminal():
-    tasks = tuple(Exercise(f"exercise_{i}", True, (), 7.0) for i in range(14))
+    labels = "1 2 3a 3b 4a 4b 5 6 7 8a 8b 10a 10b 10c".split()
+    tasks = tuple(Exercise(f"exercise_{i}", True, (), 7.0, number=i) for i in labels)
     points = {task.name: 7.0 for task in tasks}
     rows = (Row("somebody", "timed out", "", points), Row("ada", "unreadable", "", None))
     console = Console(width=80, file=io.StringIO())
@@ -352,6 +353,18 @@ def test_the_table_fits_a_narrow_terminal():
     assert any(line.split()[:1] == ["somebody"] and "timed out" in line for line in lines)
     assert any("unreadable" in line for line in lines)
     assert not any("…" in line for line in lines)
+
+
+def test_exercises_are_numbered_as_in_the_notebook():
+    """The table's columns, the report and the notebook's headings say the same."""
+    tasks = notebooks.exercises(notebooks.read(ROOT / "solutions" / "ps3" / "ps3.ipynb"))
+    expected = "1 2 3 4a 4b 5 6 7 8a 8b 9 10a 10b 10c"
+    assert [task.number for task in tasks] == expected.split()
+    console = Console(width=80, file=io.StringIO())
+    console.print(as_table(Scores("ps3", tuple(tasks), ())))
+    told = console.file.getvalue()
+    assert set(expected.split()) <= {*" ".join(told.splitlines()[:4]).split()}
+    assert "4b mlp_score" in " ".join(told.split())
 
 
 def test_a_name_that_is_a_pattern_grades_nobody_else(toy):
