@@ -168,11 +168,14 @@ def export(
     canvas_column: Annotated[
         str, typer.Option(help='The column, such as "ps1 (12345)"; found by its title without.')
     ] = "",
+    moodle: Annotated[
+        Path | None, typer.Option(help="Fill in this grading worksheet, which Moodle exported.")
+    ] = None,
 ) -> None:
-    """Write the grades of an assignment for a spreadsheet or for Canvas."""
+    """Write the grades of an assignment for a spreadsheet, for Canvas or for Moodle."""
     from seqcourse.cli.export import export_grades
 
-    export_grades(name, csv, canvas, canvas_out, canvas_column)
+    export_grades(name, csv, canvas, canvas_out, canvas_column, moodle)
 
 
 @app.command()

@@ -14,12 +14,18 @@ from seqcourse.grading.course import Course
 
 @refusals_in_words()
 def export_grades(
-    name: str, csv: Path | None, canvas: Path | None, canvas_out: Path | None, canvas_column: str
+    name: str,
+    csv: Path | None,
+    canvas: Path | None,
+    canvas_out: Path | None,
+    canvas_column: str,
+    moodle: Path | None = None,
 ) -> None:
-    """Write the grades of an assignment as a table, in the form Canvas imports, or both."""
+    """Write the grades of an assignment as a table, and in the forms Canvas and Moodle import."""
     need_nbgrader()
-    from seqcourse.grading import canvas as form
-    from seqcourse.grading.export import grades_for_canvas, left_out, read_course, write_table
+    from seqcourse.grading import canvas as for_canvas
+    from seqcourse.grading import moodle as for_moodle
+    from seqcourse.grading.export import final_grades, left_out, read_course, write_table
     from seqcourse.grading.notebook import write_text
     from seqcourse.grading.scores import check_csv
 
@@ -29,30 +35,31 @@ def export_grades(
             "--canvas should name the CSV file that Canvas exported: its students and columns are "
             f"kept, and one is filled in. Add --canvas FILE: seqcourse export {name} --canvas FILE"
         )
-    if csv is None and canvas is None:
+    if csv is None and canvas is None and moodle is None:
         raise CourseError(
             f"The grades of {name} should be written somewhere, but no file was named. "
             f"Name one: seqcourse export {name} --csv grading/{name}.csv"
         )
     if canvas is not None and canvas_out is None:
         canvas_out = canvas.with_name(f"{canvas.stem}-{name}.csv")
-    for path in (csv, canvas_out):
+    moodle_out = moodle.with_name(f"{moodle.stem}-{name}.csv") if moodle else None
+    for path in (csv, canvas_out, moodle_out):
         if path is not None:
             check_csv(path)
     lines = read_course(course, name)
-    filled = None
+    filled = []
     if canvas is not None:
-        filled = form.fill(canvas, name, grades_for_canvas(lines), canvas_column)
+        filled.append((canvas_out, for_canvas.fill(canvas, name, final_grades(lines), canvas_column)))
+    if moodle is not None:
+        filled.append((moodle_out, for_moodle.fill(moodle, name, final_grades(lines))))
     if csv is not None:
         write_table(lines, name, csv)
         graded = sum(line.has_grade for line in lines)
         print(f"{shown(csv)}: {_many(graded, 'grade')}, {_many(len(lines), 'student')}")
-    if filled is not None and canvas_out is not None:
-        write_text(canvas_out, filled.text)
-        print(
-            f"{shown(canvas_out)}: {_many(len(filled.written), 'grade')} in the column {filled.column}"
-        )
-        for sentence in [*left_out(lines), *filled.sentences]:
+    for path, form in filled:
+        write_text(path, form.text)
+        print(f"{shown(path)}: {_many(len(form.written), 'grade')} in the column {form.column}")
+        for sentence in [*left_out(lines), *form.sentences]:
             print(sentence)
 
 

@@ -25,9 +25,11 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
 from seqcourse.grading.late import renew_penalties
 from seqcourse.grading.spreadsheet import MARK, harmless, number
+from seqcourse.grading.template import Grade
 
 if TYPE_CHECKING:
-    from nbgrader.api import Grade, Gradebook, SubmittedAssignment
+    from nbgrader.api import Grade as CellGrade
+    from nbgrader.api import Gradebook, SubmittedAssignment
 
     from seqcourse.grading.course import Course
     from seqcourse.grading.records import Record
@@ -155,7 +157,7 @@ def _timestamp(submission: SubmittedAssignment | None) -> str:
     return f"{submission.timestamp:%Y-%m-%d %H:%M:%S}" if submission and submission.timestamp else ""
 
 
-def _grades(submission: SubmittedAssignment | None) -> list[Grade]:
+def _grades(submission: SubmittedAssignment | None) -> list[CellGrade]:
     return [grade for graded in submission.notebooks for grade in graded.grades] if submission else []
 
 
@@ -245,7 +247,7 @@ class CanvasExport(ExportPlugin):
             )
         renew_penalties(gradebook, name, self.config)
         lines = _select(read_lines(gradebook, name), self.student)
-        filled = canvas.fill(Path(self.template), name, grades_for_canvas(lines), self.column)
+        filled = canvas.fill(Path(self.template), name, final_grades(lines), self.column)
         path = Path(self.to or f"canvas-{name}.csv")
         notebooks.write_text(path, filled.text)
         for sentence in [*left_out(lines), *filled.sentences]:
@@ -269,10 +271,10 @@ def _select(lines: Iterable[Line], students: Sequence[object]) -> list[Line]:
     return [line for line in lines if not wanted or line.student in wanted]
 
 
-def grades_for_canvas(lines: Iterable[Line]) -> list[canvas.Grade]:
-    """The final grades."""
+def final_grades(lines: Iterable[Line]) -> list[Grade]:
+    """The grades that wait for nobody."""
     return [
-        canvas.Grade(line.student, line.total, line.maximum)
+        Grade(line.student, line.total, line.maximum)
         for line in lines
         if line.has_grade and not line.waits
     ]

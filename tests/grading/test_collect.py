@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from seqcourse.errors import CourseError
-from seqcourse.grading.canvas import Grade, fill
+from seqcourse.grading.canvas import fill
 from seqcourse.grading.collect import collect
 from seqcourse.grading.course import Course
+from seqcourse.grading.template import Grade
 
 CANVAS = {
     "lovelaceada_4711_98765_ps1.ipynb": "ada",

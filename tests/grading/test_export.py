@@ -15,13 +15,15 @@ from typer.testing import CliRunner
 
 from seqcourse.cli.app import app
 from seqcourse.errors import CourseError
-from seqcourse.grading.canvas import Grade, fill
+from seqcourse.grading import moodle
+from seqcourse.grading.canvas import fill
 from seqcourse.grading.course import Course
-from seqcourse.grading.export import Line, as_table, grades_for_canvas, left_out, read_course
+from seqcourse.grading.export import Line, as_table, final_grades, left_out, read_course
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.records import FAILED, Record, write_record
 from seqcourse.grading.release import release
 from seqcourse.grading.spreadsheet import harmless
+from seqcourse.grading.template import Grade
 
 NAMES = {
     "ada": ("Ada", "Lovelace"),
@@ -185,6 +187,35 @@ def test_semicolons_of_canvas_are_kept(template):
     assert rows(filled.text, ";")[3][5] == "10.5"
 
 
+WORKSHEET = """Identifier,Full name,ID number,Email address,Grade,Maximum grade,Grade can be changed,\
+Last modified (grade),Feedback comments
+Participant 11,Ada Lovelace,s1,ada@x.org,,20.00,Yes,-,
+Participant 12,=José,s2,jose@x.org,7.50,20.00,Yes,"Monday, 5 October 2026",<p>=Good.</p>
+Participant 13,Kim,s3,kim@x.org,3.00,20.00,No,-,
+"""
+
+
+def test_moodle_gets_its_own_worksheet_with_the_grades_filled_in(tmp_path):
+    """Students by number, ID number or address; locked grades and all other rows stay."""
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text(WORKSHEET, encoding="utf-8-sig")
+    grades = [Grade(who, 10.5, 12) for who in ("11", "jose@x.org", "s3", "Ada Lovelace", "1")]
+    filled = moodle.fill(sheet, "ps1", grades)
+    assert rows(filled.text) == [
+        ["Identifier", "Grade", "Last modified (grade)", "Full name"],
+        ["Participant 11", "10.5", "-", "Ada Lovelace"],
+        ["Participant 12", "10.5", "Monday, 5 October 2026", "'=José"],
+        ["Participant 13", "3.00", "-", "Kim"],
+    ]
+    assert filled.written == ("11", "jose@x.org")
+    unknown, locked, maximum = filled.sentences
+    assert unknown.startswith("Not in the file from Moodle") and unknown.endswith("Ada Lovelace, 1.")
+    assert locked.endswith("locked the grades: s3.") and "has 20.00 points" in maximum
+    sheet.write_text("Identifier,Grade\nParticipant 11,\n")
+    with pytest.raises(CourseError, match="grading worksheet of ps1.*but it lacks Last modified"):
+        moodle.fill(sheet, "ps1", grades)
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -202,7 +233,7 @@ def test_another_file_is_refused_in_words(tmp_path, content, words):
 
 def test_unfinished_grades_do_not_leave_the_house(graded):
     lines = read_course(graded, "ps1")
-    assert [grade.student for grade in grades_for_canvas(lines)] == ["ada"]
+    assert [grade.student for grade in final_grades(lines)] == ["ada"]
     assert left_out(lines) == [
         "Left out, because a part waits for a grade by hand: jose.",
         "Left out, because an answer changed since it was graded by hand: kim.",
@@ -245,7 +276,12 @@ def command(graded, monkeypatch):
 
 
 def test_the_command_writes_both_files(command, graded, template):
-    said = command("export", "ps1", "--csv", "a.csv", "--canvas", str(template))
+    sheet = template.with_name("sheet.csv")
+    sheet.write_text(WORKSHEET.replace("s1", "ada"), encoding="utf-8")
+    options = ("--csv", "a.csv", "--canvas", str(template), "--moodle", str(sheet))
+    said = command("export", "ps1", *options)
+    assert "1 grade in the column Grade" in said
+    assert ",5.33," in template.with_name("sheet-ps1.csv").read_text(encoding="utf-8")
     assert "a.csv: 3 grades, 5 students" in said
     assert "1 grade in the column ps1 (77)" in said
     assert "waits for a grade by hand: jose" in said

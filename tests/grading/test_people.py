@@ -10,12 +10,12 @@ import pytest
 from nbgrader.api import Gradebook
 
 from seqcourse.errors import CourseError
-from seqcourse.grading.canvas import Grade
-from seqcourse.grading.export import NOTHING, REMOVED, grades_for_canvas, read_course
+from seqcourse.grading.export import NOTHING, REMOVED, final_grades, read_course
 from seqcourse.grading.grade import to_grade
 from seqcourse.grading.people import drop, extend, question, unknown
 from seqcourse.grading.records import GRADED, Record, write_record
 from seqcourse.grading.release import release
+from seqcourse.grading.template import Grade
 
 DUE = datetime(2026, 1, 10, 12)
 
@@ -80,11 +80,11 @@ def test_more_time_moves_the_due_date_also_before_work_is_handed_in(course):
 
 
 def test_a_removed_folder_leaves_no_grade(course):
-    assert [grade.student for grade in grades_for_canvas(lines(course).values())] == ["ada", "ben"]
+    assert [grade.student for grade in final_grades(lines(course).values())] == ["ada", "ben"]
     shutil.rmtree(course.submitted / "ada")
     ada = lines(course)["ada"]
     assert ada.status == REMOVED and not ada.has_grade and "Put it back" in ada.sentence
-    assert grades_for_canvas(lines(course).values()) == [Grade("ben", 3.0, 12.0)]
+    assert final_grades(lines(course).values()) == [Grade("ben", 3.0, 12.0)]
     (course.submitted / "ada" / "ps1").mkdir(parents=True)
     assert lines(course)["ada"].points == 6
 
