@@ -3,27 +3,72 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import io
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from seqcourse.check.compare import Mistake, is_unsolved
+from seqcourse.check.exercise import Exercise
 
 
-@contextlib.contextmanager
-def experiment(exercises: str) -> Iterator[None]:
-    """Tell an error inside an experiment as a sentence that names the exercises behind it.
+@dataclass(frozen=True)
+class Experiments:
+    """`with check.ps5.experiment("1, 4 and 5"):` around what draws or trains with a student's answers.
 
-    exercises: such as "4, 5 and 6".
-
-    Raises Mistake for any error but two: the NotImplementedError of an unsolved exercise is no mistake,
-    and a failed assertion speaks for itself.
+    exercises: by the name of the answer.
+    in_order: the answers of exercise 1, of exercise 2, ...: "layer_norm, split_heads merge_heads, ...".
     """
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error, AssertionError) or is_unsolved(error):
-            raise
-        which = f"exercise{'s' if ' and ' in exercises else ''} {exercises}"
-        raise Mistake(
-            f"This experiment runs through your answers to {which} and stopped with "
-            f"{type(error).__name__}: {error} Run the checks of {which} first."
-        ) from error
+
+    exercises: Mapping[str, Exercise]
+    in_order: str
+
+    @contextlib.contextmanager
+    def __call__(self, which: str) -> Iterator[None]:
+        """Refuse to begin with a wrong answer; tell an error inside as a sentence about the exercises.
+
+        which: numbers of exercises, such as "1, 2 and 4 to 7".
+
+        Raises Mistake for a wrong answer, whose figure would mislead, and for any error inside but two:
+        the NotImplementedError of an unsolved exercise is no mistake, and a failed assertion speaks for
+        itself.
+        """
+        answers = self.in_order.split(", ")
+        for number in _numbers(which):
+            for name in answers[number - 1].split():
+                self._refuse_if_wrong(number, name)
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, AssertionError) or is_unsolved(error):
+                raise
+            exercises = f"exercise{'s' if ' ' in which else ''} {which}"
+            raise Mistake(
+                f"This experiment runs through your answers to {exercises} and stopped with "
+                f"{type(error).__name__}: {error} Run the checks of {exercises} first."
+            ) from error
+
+    def _refuse_if_wrong(self, number: int, name: str) -> None:
+        answer = vars(sys.modules["__main__"]).get(name)
+        exercise = self.exercises[name]
+        if answer is None or exercise.has_passed(answer):
+            return
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exercise(answer)
+        except Mistake as mistake:
+            raise Mistake(
+                f"This experiment waits for exercise {number}: with an answer that fails its check, "
+                f"what it shows would be wrong. {mistake}"
+            ) from None
+        except NotImplementedError:
+            return  # what runs through it says so
+
+
+def _numbers(which: str) -> list[int]:
+    """The numbers in such words as "1, 2 and 4 to 7"."""
+    found: list[int] = []
+    for first, last in re.findall(r"(\d+)(?: to (\d+))?", which):
+        found += range(int(first), int(last or first) + 1)
+    return found

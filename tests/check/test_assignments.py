@@ -18,6 +18,7 @@ from types import ModuleType
 import nbformat
 import pytest
 
+from seqcourse import progress
 from seqcourse.check import Mistake
 from seqcourse.check.hidden import HiddenCheck, Poll
 from seqcourse.check.load import load_checks
@@ -115,6 +116,15 @@ def test_every_grade_cell_has_one_check_in_the_order_of_the_notebook(assignment)
     assert [check.cell for check in _answers(assignment).CHECKS] == graded
     for name in graded:
         assert f'verdict.here("{assignment}", "{name}", globals())' in _cells(assignment)[name].source
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_experiments_know_the_numbers_of_the_exercises(assignment):
+    tasks = progress.read(ROOT / "assignments" / assignment / f"{assignment}.ipynb").tasks
+    graded = [[name for name, points in task.points.items() if points] for task in tasks]
+    coded = [" ".join(names) for names in graded if names and not names[0].startswith("poll")]
+    experiment = import_module(f"seqcourse.check.{assignment}").experiment
+    assert experiment.in_order == ", ".join(coded)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 
 import nbformat
@@ -145,6 +146,22 @@ def test_a_row_with_nothing_is_a_trap_only_where_minus_infinity_is_added():
         scores = torch.ones(1, 3, requires_grad=True)
         torch.softmax(fill(scores), dim=-1).nan_to_num(0.0).sum().backward()
         assert scores.grad.isnan().any().item() is spoiled
+
+
+def test_an_experiment_waits_until_the_answers_it_runs_through_are_right(monkeypatch, capsys):
+    main = sys.modules["__main__"]
+
+    def right(weights, h):
+        return (weights[..., None] * h).sum(dim=1)
+
+    monkeypatch.setattr(main, "context", right, raising=False)
+    monkeypatch.setattr(main, "softmax", torch.exp, raising=False)
+    with ps3.experiment("1"):
+        print("drawn")
+    assert capsys.readouterr().out == "drawn\n"
+    with pytest.raises(Mistake, match="waits for exercise 2: .* would be wrong. softmax"):
+        with ps3.experiment("1 and 2"):
+            raise ValueError("should not begin")
 
 
 def test_an_experiment_tells_an_error_as_a_sentence():
