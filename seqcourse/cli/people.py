@@ -23,11 +23,14 @@ def collect_archive(name: str, archive: Path, platform: str, roster: Path | None
     print(f"{len(found.students)} submissions of {name} are in {course.grading}/submitted/.")
     if found.late:
         print(
-            f"Late, but {platform.title()} does not say by how much: {', '.join(found.late)}. If that "
-            f"costs something, write {course.grading}/submitted/STUDENT/{name}/timestamp.txt."
+            f"Late, but {platform.title()} does not say by how much: {', '.join(found.late)}. They are "
+            f"marked as late, which counts as one day. If you know the time, write it into "
+            f"{course.grading}/submitted/STUDENT/{name}/timestamp.txt."
         )
+    if found.double:
+        print(f"Several files of one name, of which the last counts: {', '.join(found.double)}.")
     if found.unclear:
-        print(f"Not a student's, so left out: {', '.join(found.unclear[:5])}.")
+        print(f"Not a student's work, so left out: {', '.join(found.unclear[:5])}.")
 
 
 @refusals_in_words()

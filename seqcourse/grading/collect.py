@@ -4,6 +4,7 @@ Canvas's layout is that of its source code, Moodle's that of file names which pr
 
 * Canvas: ``lovelaceada_4711_98765_ps2.ipynb``: the name, LATE if it was, the student's ID, the file's
   number, its name. The ID is the column "ID" of the gradebook that Canvas exports.
+  A file is marked LATE if Canvas calls it late; the mark is kept in late.txt, see ``late``.
 * Moodle: ``Ada Lovelace_4711_assignsubmission_file/ps2.ipynb``, or the same flat, with an underscore.
   The number is the participant's: "Participant 4711" in Moodle's grading worksheet.
 
@@ -19,12 +20,15 @@ import shutil
 import tempfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
+from seqcourse.grading.exchange import NEEDED
+from seqcourse.grading.late import MARK, MARKED
 from seqcourse.grading.parse import shown
 from seqcourse.grading.snapshot import COUNT, LARGEST, MOST
 
@@ -46,11 +50,18 @@ UNREADABLE = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
 
 @dataclass(frozen=True)
 class Collected:
-    """Who handed in, who of them late according to the platform, and files that nobody claimed."""
+    """What an archive held.
+
+    students: who handed in.
+    late: who of them handed in late, according to the platform.
+    unclear: files that are no student's work.
+    double: students with several files of one name, of which the last counts: "ada (ps1.ipynb)".
+    """
 
     students: tuple[str, ...]
     late: tuple[str, ...]
     unclear: tuple[str, ...]
+    double: tuple[str, ...] = ()
 
 
 def collect(
@@ -73,7 +84,7 @@ def collect(
         with zipfile.ZipFile(archive) as opened:
             for entry in _entries(opened, archive):
                 found = PATTERNS[platform].fullmatch(entry.filename)
-                if found is None or found["file"] in (".", ".."):
+                if found is None or found["file"] in (".", "..", MARK, *NEEDED):
                     unclear.append(shown(entry.filename))
                     continue
                 student = logins.get(found["student"], found["student"])
@@ -87,10 +98,14 @@ def collect(
                 )
             course.make_folder()
             for student, entries in files.items():
-                _write(opened, entries, course.submitted / student / name)
+                _write(opened, entries, course.submitted / student / name, student in late)
     except UNREADABLE as error:
         raise CourseError(f"{archive} should be a zip file, but cannot be read: {error}.") from None
-    return Collected(tuple(sorted(files)), tuple(sorted(late)), tuple(unclear))
+    double = []
+    for student, entries in sorted(files.items()):
+        counts = Counter(file for _, file in entries)
+        double += [f"{student} ({shown(file)})" for file in counts if counts[file] > 1]
+    return Collected(tuple(sorted(files)), tuple(sorted(late)), tuple(unclear), tuple(double))
 
 
 def _entries(opened: zipfile.ZipFile, archive: Path) -> Iterator[zipfile.ZipInfo]:
@@ -105,7 +120,9 @@ def _entries(opened: zipfile.ZipFile, archive: Path) -> Iterator[zipfile.ZipInfo
     yield from entries
 
 
-def _write(opened: zipfile.ZipFile, entries: list[tuple[zipfile.ZipInfo, str]], folder: Path) -> None:
+def _write(
+    opened: zipfile.ZipFile, entries: list[tuple[zipfile.ZipInfo, str]], folder: Path, late: bool
+) -> None:
     """Write a student's files to a new folder, which then takes the old one's place."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".collected-"))
@@ -113,6 +130,8 @@ def _write(opened: zipfile.ZipFile, entries: list[tuple[zipfile.ZipInfo, str]], 
         for entry, file in entries:
             with opened.open(entry) as source, (beside / file).open("wb") as target:
                 shutil.copyfileobj(source, target)
+        if late:
+            (beside / MARK).write_text(f"{MARKED}.\n", encoding="utf-8")
         if folder.exists():
             shutil.rmtree(folder)
         beside.rename(folder)

@@ -19,6 +19,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading.byhand import CHANGED, counted, pending
 from seqcourse.grading.course import Course
 from seqcourse.grading.exchange import NEEDED
+from seqcourse.grading.late import MARKED, seconds_late
 from seqcourse.grading.release import last_line
 from seqcourse.grading.spreadsheet import number
 
@@ -86,7 +87,7 @@ class ShowPoints(NbGraderPreprocessor):
                 info["notebook"], info["assignment"], info["student"]
             )
             grades = {grade.name: _grade(grade, titles) for grade in notebook.grades}
-            late = float(submission.total_seconds_late or 0.0)
+            late, marked = seconds_late(submission, self.config)
             first, last = submission.student.first_name, submission.student.last_name
         for cell in nb.cells:
             grade = grades.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
@@ -105,7 +106,11 @@ class ShowPoints(NbGraderPreprocessor):
             "maximum": number(info["max_score"]),
             "share": round(100 * total / info["max_score"]) if info["max_score"] else 0,
             "penalty": number(info["late_penalty"]) if info["late_penalty"] else "",
-            "late": _duration(late) if late else "",
+            "late": MARKED
+            if marked
+            else f"Handed in {_duration(late)} after the due date"
+            if late
+            else "",
             "name": f"{first or ''} {last or ''}".strip() or info["student"],
             "remarks": [str(remark) for remark in seqcourse.get("remarks", ())],
             "sentence": str(seqcourse.get("sentence", "")),

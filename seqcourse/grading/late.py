@@ -7,6 +7,7 @@ recomputes penalties wherever points are shown: in tables, exports and feedback.
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbgrader.plugins import LateSubmissionPlugin
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 MINUTE = 60
 DAY = 24 * 60 * MINUTE
+# `seqcourse collect` puts this file beside work that a learning platform calls late.
+MARK = "late.txt"
+MARKED = "Late according to the learning platform, which does not say by how much"
 
 
 class LatePolicy(LateSubmissionPlugin):
@@ -51,6 +55,25 @@ class LatePolicy(LateSubmissionPlugin):
         return round(score * lost, 2) if score > 0 and lost > 0 else None
 
 
+def seconds_late(submission: SubmittedAssignment, config: Config) -> tuple[float, bool]:
+    """How late a submission is, and whether only a platform's mark says so.
+
+    A mark without a time counts as one day, the least that a day begun can be. A time in timestamp.txt
+    and an extension both take its place.
+    """
+    late = float(submission.total_seconds_late or 0.0)
+    if late > 0 or submission.timestamp or submission.extension:
+        return late, False
+    folders = config.CourseDirectory
+    place = Path(folders.get("root", ""), str(folders.get("submitted_directory", "submitted")))
+    mark = place / submission.student.id / submission.assignment.name / MARK
+    try:
+        marked = mark.read_text(encoding="utf-8").startswith(MARKED)
+    except (OSError, UnicodeDecodeError):
+        marked = False
+    return (float(DAY), True) if marked else (0.0, False)
+
+
 def renew_penalties(gradebook: Gradebook, assignment: str, config: Config) -> None:
     """Recompute the penalties of an assignment from the gradebook's current points.
 
@@ -61,12 +84,12 @@ def renew_penalties(gradebook: Gradebook, assignment: str, config: Config) -> No
     assigner.init_plugin()
     policy = assigner.plugin_inst
     for submission in gradebook.assignment_submissions(assignment):
-        _renew(submission, policy)
+        _renew(submission, policy, config)
     gradebook.db.commit()
 
 
-def _renew(submission: SubmittedAssignment, policy: LateSubmissionPlugin) -> None:
-    late = submission.total_seconds_late
+def _renew(submission: SubmittedAssignment, policy: LateSubmissionPlugin, config: Config) -> None:
+    late, _ = seconds_late(submission, config)
     for notebook in submission.notebooks:
         points = sum(map(counted, notebook.grades))
         penalty = None
@@ -86,6 +109,7 @@ class RenewPenalty(AssignLatePenalties):
         info = resources["nbgrader"]
         self.init_plugin()
         with Gradebook(info["db_url"]) as gradebook:
-            _renew(gradebook.find_submission(info["assignment"], info["student"]), self.plugin_inst)
+            submission = gradebook.find_submission(info["assignment"], info["student"])
+            _renew(submission, self.plugin_inst, self.config)
             gradebook.db.commit()
         return nb, resources

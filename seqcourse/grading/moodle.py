@@ -45,8 +45,8 @@ def fill(template: Path, assignment: str, grades: Sequence[Grade]) -> Filled:
     if missing:
         raise CourseError(
             f"{template.name} should be the grading worksheet of {assignment}, which Moodle exports "
-            f"with the columns {', '.join(NEEDED)}, but it lacks {', '.join(missing)}. Allow the offline "
-            f"grading worksheet in the assignment's settings, and export it with Moodle in English."
+            f"with the columns {', '.join(NEEDED)}, but it lacks {', '.join(missing)}. Allow the "
+            f"offline grading worksheet in the assignment's settings, and export it in English."
         )
     place = header.index(GRADE)
     columns = [header.index(name) for name in IDENTITIES if name in header]

@@ -13,7 +13,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
 from seqcourse.grading.course import Course
-from seqcourse.grading.late import renew_penalties
+from seqcourse.grading.late import renew_penalties, seconds_late
 from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.records import Record
 from seqcourse.grading.spreadsheet import harmless, number
@@ -85,8 +85,9 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
     owner = {test: exercise.name for exercise in exercises for test in exercise.tests}
     rows = []
     with Gradebook(course.gradebook_url) as gradebook:
+        config = course.config()
         if any(record.has_grade for record in records):
-            renew_penalties(gradebook, name, course.config())
+            renew_penalties(gradebook, name, config)
         for record in records:
             if not record.has_grade:
                 rows.append(Row(record.student, record.status, record.sentence, None))
@@ -95,7 +96,7 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
             waiting: dict[str, list[str]] = {WAITS: [], CHANGED: []}
             penalty = 0.0
             submission = gradebook.find_submission(name, record.student)
-            late = (submission.total_seconds_late or 0) > 0
+            late = seconds_late(submission, config)[0] > 0
             for graded in submission.notebooks:
                 penalty += float(graded.late_submission_penalty or 0.0)
                 for grade in graded.grades:

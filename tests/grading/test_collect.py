@@ -11,6 +11,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading.canvas import fill
 from seqcourse.grading.collect import collect
 from seqcourse.grading.course import Course
+from seqcourse.grading.late import MARKED
 from seqcourse.grading.template import Grade
 
 CANVAS = {
@@ -18,6 +19,9 @@ CANVAS = {
     "o'brienpat_LATE_4712_98766_ps1-2.ipynb": "pat",
     "o'brienpat_LATE_4712_98767_notes_on_3_4_x.txt": "notes",
     "LATE_4714_98769_ps1.ipynb": "no name",
+    "brookscleo_4713_98771_ps1.ipynb": "first",
+    "brookscleo_4713_98772_ps1.ipynb": "second",
+    "brookscleo_4713_98773_timestamp.txt": "1999-01-01 12:00:00 UTC",
     "readme.txt": "?",
 }
 MOODLE = {
@@ -45,9 +49,13 @@ def there(course: Course) -> dict[str, str]:
 def test_canvas_by_its_ids_which_its_own_table_has(tmp_path):
     course = Course(tmp_path)
     found = collect(course, "ps1", packed(tmp_path / "all.zip", CANVAS), "canvas")
-    assert found.students == ("4711", "4712", "4714") and found.late == ("4712", "4714")
-    assert found.unclear == ("readme.txt",)
-    assert there(course) == {
+    assert found.students == ("4711", "4712", "4713", "4714") and found.late == ("4712", "4714")
+    # Nobody brings a time of their own; of two files with one name the last counts, and is named.
+    assert found.unclear == ("brookscleo_4713_98773_timestamp.txt", "readme.txt")
+    assert found.double == ("4713 (ps1.ipynb)",)
+    mark = {"4712/ps1/late.txt": f"{MARKED}.\n", "4714/ps1/late.txt": f"{MARKED}.\n"}
+    assert there(course) == mark | {
+        "4713/ps1/ps1.ipynb": "second",
         "4711/ps1/ps1.ipynb": "ada",
         "4712/ps1/ps1-2.ipynb": "pat",
         "4712/ps1/notes_on_3_4_x.txt": "notes",

@@ -20,6 +20,7 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.exchange import NEEDED
 from seqcourse.grading.feedback import _duration, make_feedback
+from seqcourse.grading.late import MARK, MARKED
 from seqcourse.grading.outcome import outputs
 from seqcourse.grading.records import Record, write_record
 from seqcourse.grading.release import release
@@ -129,6 +130,17 @@ def test_late_work_is_told_with_its_price(graded, page):
     text = words(make_feedback(graded, "ps1", "ada").read_text(encoding="utf-8"))
     assert "1 day 3 hours after the due date: 0.9 of your 4.5 points are taken off." in text
     assert "3.6 of 12 points" in text
+    mark = graded.submitted / "ada" / "ps1" / MARK
+    notebooks.write_text(mark, f"{MARKED}.\n")
+    with Gradebook(graded.gradebook_url) as gradebook:
+        submission = gradebook.find_submission("ps1", "ada")
+        known, submission.timestamp = submission.timestamp, None
+        gradebook.db.commit()
+        text = words(make_feedback(graded, "ps1", "ada").read_text(encoding="utf-8"))
+        assert f"{MARKED}: 0.45 of your 4.5 points are taken off." in text
+        mark.unlink()
+        submission.timestamp = known
+        gradebook.db.commit()
     settings(graded)
 
 

@@ -10,11 +10,14 @@ import pytest
 from nbgrader.api import Gradebook
 
 from seqcourse.errors import CourseError
+from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.export import NOTHING, REMOVED, final_grades, read_course
 from seqcourse.grading.grade import to_grade
+from seqcourse.grading.late import MARK, MARKED
 from seqcourse.grading.people import drop, extend, question, unknown
 from seqcourse.grading.records import GRADED, Record, write_record
 from seqcourse.grading.release import release
+from seqcourse.grading.scores import read_scores
 from seqcourse.grading.template import Grade
 
 DUE = datetime(2026, 1, 10, 12)
@@ -106,3 +109,23 @@ def test_who_is_dropped_is_in_no_table_and_erased_is_gone(course):
     assert "Not erased" in drop(course, "ada", erase=True)[1]
     assert not [path for who in ("ada", "ben") for path in course.folder.rglob(f"*{who}*")]
     assert set(lines(course)) == {"cleo"}
+
+
+def test_a_late_mark_of_a_platform_counts_as_one_day(course):
+    """Until a time is known or more time was given."""
+    (course.root / "course.toml").write_text("late = { share_per_day = 0.1, grace_minutes = 15 }\n")
+    extend(course, "ps1", "ada", "1d")
+    with Gradebook(course.gradebook_url) as gradebook:
+        for who in ("ada", "ben"):
+            gradebook.find_submission("ps1", who).timestamp = None
+            notebooks.write_text(course.submitted / who / "ps1" / MARK, f"{MARKED}.\n")
+        gradebook.db.commit()
+    found = lines(course)
+    assert (found["ada"].penalty, found["ben"].penalty) == (0, 0.6)
+    records = [Record("ps1", who, GRADED, "") for who in ("ada", "ben")]
+    scores = read_scores(course, "ps1", records)
+    assert [scores.row(who).late for who in ("ada", "ben")] == [False, True]
+    with Gradebook(course.gradebook_url) as gradebook:
+        gradebook.find_submission("ps1", "ben").timestamp = DUE - timedelta(hours=1)
+        gradebook.db.commit()
+    assert lines(course)["ben"].penalty == 0
