@@ -27,6 +27,19 @@ BEGINNING, BEGINNINGS = "The beginning of a text", ["Alice was", "The Queen"]
 WORDS, PICTURES, DIGITS = ["knight", "transformer"], [0, 1, 2, 7], ["427", "90210"]
 torch.manual_seed(0)
 LAYER = torch.nn.Linear(128, 2)  # on the states of books-gpt: some classifier
+BAD = {  # texts that no figure is made for
+    "empty": "",
+    "only spaces": " \u00a0 ",
+    "10,000 signs": "word " * 2000,
+    "one word of 10,000 signs": "x" * 10_000,
+    "emoji": "👩\u200d👩\u200d👧 🙂",
+    "a script": "<script>alert(1)</script><img src=x onerror=alert(2)>",
+}
+DYING = """window.Real = Worker; window.Worker = function (url) {
+    window.last = new Real(url); return window.last; };"""
+KILL = """() => { last.terminate();
+    const answer = seqlive.send("grow", {}).catch(error => error.message);
+    last.onerror({ message: "out of memory" }); return answer; }"""
 PAGE = """<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>Live</title><link rel="icon" href="data:,">
 <link rel="stylesheet" href="_static/live/live.css"><script defer src="_static/live/start.js"></script>

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import EXAMPLES, answered, ask
+from .conftest import BAD, DYING, EXAMPLES, KILL, answered, ask
 
 pytestmark = pytest.mark.browser
 # Figures that answer a text.
 TYPED = ["translate", "subwords", "heads", "tree", "sample", "fill", "classify", "write"]
 TYPED += ["pronounce", "listen"]
-BAD = {
-    "empty": "",
-    "only spaces": " \u00a0 ",
-    "10,000 signs": "word " * 2000,
-    "one word of 10,000 signs": "x" * 10_000,
-    "emoji": "👩\u200d👩\u200d👧 🙂",
-    "a script": "<script>alert(1)</script><img src=x onerror=alert(2)>",
-}
 NAME = "node => node.name || node.textContent"
 TOO_LONG = "Write at most 1,000 signs; these are 10,000."
 
@@ -31,9 +23,6 @@ WATCH = """names => { window.seen = []; for (const name of names) {
     const all = { subtree: true, attributes: true, childList: true };
     new MutationObserver(look).observe(root, all);
     find("form").requestSubmit(); } }"""
-KILL = """() => { last.terminate();
-    const answer = seqlive.send("grow", {}).catch(error => error.message);
-    last.onerror({ message: "out of memory" }); return answer; }"""
 
 
 @pytest.mark.parametrize("name", TYPED)
@@ -121,16 +110,19 @@ def test_what_fails_is_told_and_can_be_tried_again(opened, over_http):
 
 
 def test_a_worker_that_dies_is_started_again(opened, over_http):
-    script = """window.Real = Worker; window.Worker = function (url) {
-        window.last = new Real(url); return window.last; };"""
-    page = opened(over_http, script=script)
+    page = opened(over_http, script=DYING)
     assert "(score " in ask(page, "tree")
     assert page.evaluate(KILL) == "out of memory"
     assert "(score " in ask(page, "tree", EXAMPLES[1])
 
 
-def test_without_a_worker_the_page_computes_by_itself(opened, over_http):
-    page = opened(
-        over_http, script="window.Worker = class { constructor() { throw new Error('no'); } };"
-    )
+REFUSED = "window.Worker = class { constructor() { throw new Error('no'); } };"
+POLICY = """addEventListener("DOMContentLoaded", () => document.head.insertAdjacentHTML("beforeend",
+    `<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">`))"""
+
+
+@pytest.mark.parametrize("script", [REFUSED, POLICY], ids=["by the browser", "by a policy"])
+def test_where_a_worker_is_refused_the_page_computes_by_itself(opened, over_http, script):
+    page = opened(over_http, script=script, may_complain=True)
     assert "la casa rojo es grande." in ask(page, "tree", EXAMPLES[1])
+    assert "(score " in ask(page, "tree", EXAMPLES[0])

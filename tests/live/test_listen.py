@@ -164,6 +164,36 @@ def test_without_a_microphone_there_is_a_sentence(opened, address):
     figure.get_by_text("gives a page like this one no microphone").wait_for()
 
 
+# A microphone that is there, and whether it was closed again.
+QUIET = """mode => { let asked = 0; window.asked = () => asked;
+    navigator.mediaDevices.getUserMedia = async () => { asked++;
+        const heard = new AudioContext(), silence = new ConstantSourceNode(heard, { offset: 0 });
+        const { stream } = silence.connect(heard.createMediaStreamDestination());
+        silence.start();
+        return (window.stream = stream); };
+    if (mode) window.MediaRecorder = class { constructor() { throw new Error("no such format"); } }; }"""
+CLOSED = "() => stream.getTracks().every(track => track.readyState === 'ended')"
+
+
+def test_a_microphone_is_asked_for_once_and_closed(opened, address):
+    page = opened(address)
+    figure = page.locator("#listen")
+    figure.locator(".sq-live").hover()
+    page.evaluate(QUIET, False)
+    button = figure.get_by_role("button", name="Microphone")
+    button.evaluate("button => { button.click(); button.click(); }")
+    stop = figure.get_by_role("button", name="Stop")
+    stop.wait_for()
+    page.wait_for_timeout(300)
+    stop.click()
+    figure.get_by_text("Nothing was heard").wait_for(timeout=TIMEOUT)
+    assert page.evaluate("asked()") == 1 and page.evaluate(CLOSED)
+    page.evaluate(QUIET, True)
+    button.click()
+    figure.get_by_text("did not start (no such format)").wait_for()
+    assert page.evaluate(CLOSED)
+
+
 def test_with_a_kernel_a_form_answers(monkeypatch):
     for place in (html.__dict__, viz.type_in.__globals__):
         monkeypatch.setitem(place, "has_widgets", lambda: True)

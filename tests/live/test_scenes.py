@@ -14,10 +14,14 @@ from seqcourse.live import sheet, sphinx
 from seqcourse.viz import html
 from seqcourse.zoo.tasks import captions, questions
 
-from .conftest import PAGE
+from .conftest import BAD, DYING, KILL, PAGE
 
 TIMEOUT = 120_000  # milliseconds, for a busy machine
-CAPTIONERS = {"captions-soft": "Soft attention", "captions-transformer": "Transformer"}
+CAPTIONERS = {
+    "captions-soft": "Soft attention",
+    "captions-hard": "Hard attention",
+    "captions-transformer": "Transformer",
+}
 THINGS = [("tiger", 18, 40, 28), ("red tomato", 46, 46, 20)]
 QUESTIONS = ["what is left of the tomato ?", "how many tigers are there ?"]
 FIRST = "a red tomato next to a tiger"
@@ -51,8 +55,8 @@ def pages(tmp_path_factory):
 def started(pages, opened):
     """A page with its models loaded, over file://, where a page may do less than over http."""
 
-    def start(name: str):
-        page = opened((pages / f"{name}.html").as_uri())
+    def start(name: str, script: str = ""):
+        page = opened((pages / f"{name}.html").as_uri(), script=script)
         said(page, page.locator(".sq-thing").first.click)
         return page
 
@@ -186,6 +190,37 @@ def test_a_readers_own_picture_is_described_and_comes_back(started, tmp_path):
     (tmp_path / "none.png").write_text("no picture")
     assert "not a picture" in said(page, lambda: own.set_input_files(tmp_path / "none.png"))
     assert FIRST in said(page, page.get_by_role("button", name="Back to the scene").click)
+    Image.new("RGB", (5000, 1), "red").save(tmp_path / "line.png")
+    (theirs,) = zoo.load("captions-soft").caption([numpy.full((64, 64, 3), (255, 0, 0), numpy.uint8)])
+    assert theirs.text in said(page, lambda: own.set_input_files(tmp_path / "line.png"))
+
+
+@pytest.mark.browser
+def test_a_picture_dropped_on_a_figure_that_nobody_touched_is_described(pages, opened, tmp_path):
+    page = opened((pages / "caption.html").as_uri())
+    noise = numpy.random.default_rng(1).integers(0, 256, (90, 64, 3), dtype=numpy.uint8)
+    Image.fromarray(noise).save(tmp_path / "own.png")
+    box = page.locator(".sq-stage").bounding_box()
+    at = {"x": box["x"] + 30, "y": box["y"] + 30}
+    files = {"items": [], "files": [str(tmp_path / "own.png")], "dragOperationsMask": 1}
+    session = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver"):
+        session.send("Input.dispatchDragEvent", {"type": kind, **at, "data": files})
+    page.wait_for_function("!!seqlive.setUps.caption")
+    session.send("Input.dispatchDragEvent", {"type": "drop", **at, "data": files})
+    (theirs,) = zoo.load("captions-soft").caption([captions.fitted(noise, 64)])
+    page.get_by_text(f"It says: {theirs.text}.").wait_for(timeout=TIMEOUT)
+    assert page.get_by_role("img", name="Your picture").is_visible()
+
+
+@pytest.mark.browser
+def test_after_its_worker_died_a_scene_goes_on(started):
+    page = started("caption", DYING)
+    assert page.evaluate(KILL) == "out of memory"
+    page.get_by_role("button", name="tiger").focus()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("tiger: 20 across, 40 down, on plain.").wait_for(timeout=TIMEOUT)
+    assert page.get_by_role("progressbar").is_hidden()
 
 
 @pytest.mark.browser
@@ -200,6 +235,13 @@ def test_what_is_no_question_is_answered_by_a_sentence(started):
     ]:
         asked.fill(text)
         assert words in said(page, lambda: page.keyboard.press("Enter"))
+    for kind, text in BAD.items():
+        asked.fill(text)
+        page.keyboard.press("Enter")
+        page.wait_for_function("!document.querySelector('[aria-disabled]')", timeout=TIMEOUT)
+        told = page.locator("p[role=status]").text_content()
+        assert told.startswith(("Write", "The model does not know")), (kind, told)
+        assert len(told) < 400 and page.locator(".sq-told").text_content()[:4] == "zero", (kind, told)
 
 
 @pytest.mark.browser

@@ -32,7 +32,7 @@ seqlive.part(function (live) {
           const kv = keysOf(P, name, z, n, width);
           const found = attention(P, name, x, z, n, kv, width, heads);
           maps.push(found.maps);
-          x = think(P, block, found.x, n, gelu);
+          x = think(P, block + ".mlp", found.x, n, gelu);
         }
         const first = layerNorm(P, "norm", x.subarray(0, width), 1);
         return { logProbs: logSoftmax(linear(first, 1, P["head.weight"], P["head.bias"])), maps };

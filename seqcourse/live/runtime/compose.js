@@ -8,7 +8,6 @@
   const OWN =
     "This model knows only the course's things, and names them whatever your picture shows. Your " +
     "picture stays in this page.";
-  const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
   const within = (low, x, high) => Math.min(high, Math.max(low, x));
 
   function labelled(text, control) {
@@ -91,6 +90,7 @@
       try {
         for (;;) {
           again = false;
+          await live.loadAll(root);
           const began = performance.now(), pixels = paint();
           const found = await live.looks[root.dataset.live](root, form, pixels);
           answers.style.setProperty("--picture", `url(${canvas.toDataURL()})`);
@@ -154,7 +154,7 @@
     function press(event) {
       const [name, x, y, side] = scene.things[picked], step = event.shiftKey ? LEAP : STEP;
       const next = (by) => names[(names.indexOf(name) + by + names.length) % names.length];
-      const [right, down] = MOVES[event.key] ?? [];
+      const [right, down] = live.arrows[event.key] ?? [];
       if (right !== undefined) move(x + step * right, y + step * down);
       else if (event.key === "+" || event.key === "=") resize(side + STEP);
       else if (event.key === "-" || event.key === "−") resize(side - STEP);
@@ -195,8 +195,8 @@
       stage.append(...handles);
     }
 
-    async function show(picture) {
-      if (!picture) return;
+    root.take = async function (picture) {
+      root.dropped = null;
       try {
         own = await live.fitted(picture);
         changed();
@@ -204,7 +204,7 @@
         status.textContent = error.message;
       }
       file.value = "";
-    }
+    };
 
     thing.addEventListener("change", () => turn(thing.value));
     size.addEventListener("input", () => resize(Number(size.value)));
@@ -219,12 +219,7 @@
       changed();
       (handles[picked] ?? add).focus();
     });
-    file.addEventListener("change", () => show(file.files[0]));
-    root.addEventListener("dragover", (event) => event.preventDefault());
-    root.addEventListener("drop", function (event) {
-      event.preventDefault();
-      show(event.dataTransfer.files[0]);
-    });
+    file.addEventListener("change", () => file.files.length && root.take(file.files[0]));
 
     makeHandles();
     arrange();
@@ -240,12 +235,21 @@
       const start = form.querySelector("[type=submit]");
       if (!form.elements.text) start.hidden = true;
     }
-    return root.answer();
+    const said = await root.answer();
+    if (root.dropped) root.take(root.dropped); // before there was a scene
+    return said;
   };
 
-  // The things in the drawn example can be pressed: that starts everything.
-  live.setUps.caption = live.setUps.ask = (root) =>
+  // The things in the drawn example can be pressed, and a picture can be dropped: that starts everything.
+  live.setUps.caption = live.setUps.ask = function (root) {
     root.querySelectorAll(".sq-thing[type=submit]").forEach((handle) =>
       handle.addEventListener("pointerdown", () => live.answer(root)),
     );
+    root.addEventListener("dragover", (event) => event.preventDefault());
+    root.addEventListener("drop", function (event) {
+      event.preventDefault();
+      [root.dropped] = event.dataTransfer.files;
+      if (root.dropped) root.take ? root.take(root.dropped) : live.answer(root);
+    });
+  };
 })();

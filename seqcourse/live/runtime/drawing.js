@@ -2,7 +2,6 @@
 (function () {
   "use strict";
   const live = window.seqlive, SIDE = 28, BLACK = 0;
-  const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
   function show(root) {
     const image = root.ink.createImageData(SIDE, SIDE);
@@ -64,7 +63,7 @@
     let at = [13, 13];
     canvas.addEventListener("keydown", function (event) {
       const away = event.shiftKey || event.key === "Delete" || event.key === "Backspace";
-      const moved = MOVES[event.key], paints = [" ", "Enter", "Delete", "Backspace"].includes(event.key);
+      const moved = live.arrows[event.key], paints = [" ", "Enter", "Delete", "Backspace"].includes(event.key);
       if (!moved && !paints) return;
       event.preventDefault();
       if (moved) at = at.map((value, k) => Math.min(SIDE - 1, Math.max(0, value + moved[k])));

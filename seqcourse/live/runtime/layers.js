@@ -18,8 +18,8 @@ seqlive.part(function (live) {
     return y;
   };
 
-  // One step of a GRU: input x, state h. The reset gate acts on the state's part behind its matrix.
-  live.gru = function (P, name, end, x, h) {
+  // One step of a GRU: input x, state [h]. The reset gate acts on the state's part behind its matrix.
+  live.gru = function (P, name, end, x, [h]) {
     const size = h.length, y = new Float32Array(size);
     const a = linear(x, 1, P[`${name}.weight_ih${end}`], P[`${name}.bias_ih${end}`]);
     const b = linear(h, 1, P[`${name}.weight_hh${end}`], P[`${name}.bias_hh${end}`]);
@@ -28,10 +28,10 @@ seqlive.part(function (live) {
       const fresh = Math.tanh(a[2 * size + i] + reset * b[2 * size + i]);
       y[i] = fresh + update * (h[i] - fresh);
     }
-    return y;
+    return [y];
   };
 
-  // One step of an LSTM: input x, state h and cell state c. The gates are input, forget, new, output.
+  // One step of an LSTM: input x, state [h, c] with the cell state c. The gates are input, forget, new, output.
   live.lstm = function (P, name, end, x, [h, c]) {
     const size = h.length, state = new Float32Array(size), cell = new Float32Array(size);
     const a = linear(x, 1, P[`${name}.weight_ih${end}`], P[`${name}.bias_ih${end}`]);
@@ -44,17 +44,19 @@ seqlive.part(function (live) {
     return [state, cell];
   };
 
-  // A GRU over n vectors, from both sides: states (n, 2 H), and both last states side by side.
-  live.bothWays = function (P, name, x, n, size) {
-    const width = x.length / n, states = new Float32Array(n * 2 * size), last = [];
+  // A GRU or LSTM, `cell`, over n vectors, from both sides: h at all of them (n, 2 H), and both last h
+  // side by side.
+  live.bothWays = function (cell, P, name, x, n) {
+    const width = x.length / n, size = P[name + ".weight_hh_l0"].shape[1], zeros = new Float32Array(size);
+    const states = new Float32Array(n * 2 * size), last = [];
     ["_l0", "_l0_reverse"].forEach(function (end, way) {
-      let h = new Float32Array(size);
+      let state = [zeros, zeros];
       for (let k = 0; k < n; k++) {
         const t = way === 0 ? k : n - 1 - k;
-        h = live.gru(P, name, end, x.subarray(t * width, (t + 1) * width), h);
-        states.set(h, (2 * t + way) * size);
+        state = cell(P, name, end, x.subarray(t * width, (t + 1) * width), state);
+        states.set(state[0], (2 * t + way) * size);
       }
-      last.push(h);
+      last.push(state[0]);
     });
     return { states, final: concat(...last) };
   };
@@ -131,13 +133,12 @@ seqlive.part(function (live) {
   live.noPast = [new Float32Array(0), new Float32Array(0), 0];
 
   // The MLP on each of n vectors alone.
-  live.mlp = function (P, block, z, n, activation) {
-    const name = block + ".mlp";
+  live.mlp = function (P, name, z, n, activation) {
     const inner = activation(linear(z, n, P[name + ".inner.weight"], P[name + ".inner.bias"]));
     return linear(inner, n, P[name + ".outer.weight"], P[name + ".outer.bias"]);
   };
 
   // x plus the MLP behind its normalisation.
-  live.think = (P, block, x, n, activation) =>
-    add(x, live.mlp(P, block, live.layerNorm(P, block + ".mlp_norm", x, n), n, activation));
+  live.think = (P, name, x, n, activation) =>
+    add(x, live.mlp(P, name, live.layerNorm(P, name + "_norm", x, n), n, activation));
 });

@@ -112,22 +112,32 @@
     NotFoundError: "There is no microphone here. Choose digits to play.",
   };
 
+  const close = (stream) => stream?.getTracks().forEach((track) => track.stop());
+
   // A second press, or MOST seconds, end the recording. It stays in the page.
   async function record(root, button, say) {
     if (root.recorder) return root.recorder.stop();
+    if (root.asking) return; // the browser asks for the microphone
     if (!navigator.mediaDevices?.getUserMedia || !window.MediaRecorder)
       return say("This browser gives a page like this one no microphone. Choose digits to play.");
-    let stream;
+    const pieces = [], name = button.textContent;
+    let stream, recorder;
     try {
+      root.asking = true;
       stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+      recorder = new MediaRecorder(stream);
+      recorder.start();
     } catch (error) {
+      close(stream);
       return say(WHY[error.name] ?? `The microphone did not start (${error.message}). Choose digits to play.`);
+    } finally {
+      root.asking = false;
     }
-    const recorder = (root.recorder = new MediaRecorder(stream)), pieces = [], name = button.textContent;
+    root.recorder = recorder;
     recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
     recorder.addEventListener("stop", async function () {
       clearTimeout(timer);
-      stream.getTracks().forEach((track) => track.stop());
+      close(stream);
       [root.recorder, button.textContent] = [null, name];
       try {
         root.heard = await samplesOf(new Blob(pieces, { type: recorder.mimeType }));
@@ -137,7 +147,6 @@
       root.querySelector("form").elements.turn.value++; // another question than before
       root.querySelector("form").requestSubmit();
     });
-    recorder.start();
     const timer = setTimeout(() => recorder.stop(), MOST * 1000);
     button.textContent = "Stop";
     say(`Speak up to five digits; press again when you are done, or wait ${MOST} seconds.`);

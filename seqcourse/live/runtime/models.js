@@ -6,12 +6,11 @@ seqlive.part(function (live) {
   const { mlp, noPast, think } = live;
 
   // What both recurrent translators share.
-  function recurrent(P, sizes) {
-    const size = sizes.hidden_size;
+  function recurrent(P) {
     return {
       read: (ids) => ({
         length: ids.length,
-        ...bothWays(P, "encoder", embed(P.source_embedding, ids), ids.length, size),
+        ...bothWays(gru, P, "encoder", embed(P.source_embedding, ids), ids.length),
       }),
       start: (memory) =>
         tanh(linear(memory.final, 1, P["first_state.project.weight"], P["first_state.project.bias"])),
@@ -22,8 +21,8 @@ seqlive.part(function (live) {
     };
   }
 
-  function AttentionSeq2Seq(P, sizes) {
-    const { read, start, predict } = recurrent(P, sizes);
+  function AttentionSeq2Seq(P) {
+    const { read, start, predict } = recurrent(P);
     return {
       start,
       encode(ids) {
@@ -33,21 +32,21 @@ seqlive.part(function (live) {
       step(token, s, memory) {
         const y = embed(P.target_embedding, [token]);
         const { weights, context } = additive(P, "attention", s, memory);
-        const state = gru(P, "cell", "", concat(y, context), s);
+        const [state] = gru(P, "cell", "", concat(y, context), [s]);
         return { logProbs: predict(state, context, y), state, weights };
       },
     };
   }
 
   // One context for the whole sentence: the encoder's last states.
-  function EncoderDecoder(P, sizes) {
-    const { read, start, predict } = recurrent(P, sizes);
+  function EncoderDecoder(P) {
+    const { read, start, predict } = recurrent(P);
     return {
       start,
       encode: read,
       step(token, s, memory) {
         const y = embed(P.target_embedding, [token]);
-        const state = gru(P, "decoder", "_l0", concat(y, memory.final), s);
+        const [state] = gru(P, "decoder", "_l0", concat(y, memory.final), [s]);
         return { logProbs: predict(state, memory.final, y), state, weights: null };
       },
     };
@@ -69,7 +68,7 @@ seqlive.part(function (live) {
           const z = layerNorm(P, block + ".self_norm", x, n);
           const kv = keysOf(P, name, z, n, width);
           const found = attention(P, name, x, z, n, kv, width, heads, off);
-          x = think(P, block, found.x, n, relu);
+          x = think(P, block + ".mlp", found.x, n, relu);
           return found.maps;
         });
         const z = layerNorm(P, "encoder_norm", x, n);
@@ -87,7 +86,7 @@ seqlive.part(function (live) {
           const found = attention(P, name, look.x, z, 1, memory.keys[l], width, heads, off);
           own.push(look.maps);
           cross.push(found.maps);
-          x = think(P, block, found.x, 1, relu);
+          x = think(P, block + ".mlp", found.x, 1, relu);
           return look.past;
         });
         const z = layerNorm(P, "decoder_norm", x, 1);
@@ -121,7 +120,7 @@ seqlive.part(function (live) {
         let x = add(embed(P.embedding, [token]), embed(table, [past[0][2]]));
         const state = past.map(function (before, l) {
           const block = `blocks.${l}`, look = lookBack(P, block, x, before, width, heads);
-          x = think(P, block, look.x, 1, gelu);
+          x = think(P, block + ".mlp", look.x, 1, gelu);
           return look.past;
         });
         const known = layerNorm(P, "norm", x, 1); // of all that was read
@@ -144,7 +143,7 @@ seqlive.part(function (live) {
           const block = `blocks.${l}`, name = block + ".self_attention";
           const kv = keysOf(P, name, x, n, width);
           x = layerNorm(P, block + ".self_norm", attention(P, name, x, x, n, kv, width, heads).x, n);
-          x = layerNorm(P, block + ".mlp_norm", add(x, mlp(P, block, x, n, gelu)), n);
+          x = layerNorm(P, block + ".mlp_norm", add(x, mlp(P, block + ".mlp", x, n, gelu)), n);
         }
         return places.map(function (place) {
           const state = x.subarray(place * width, (place + 1) * width);

@@ -87,7 +87,7 @@ seqlive.part(function (live) {
           const found = attention(P, block + ".cross_attention", seen.x, z, 1, memory.keys[l], width, heads);
           if (l === layers - 1)
             for (const [row] of found.maps) row.forEach((w, j) => (weights[j] += w / heads));
-          x = think(P, block, found.x, 1, relu);
+          x = think(P, block + ".mlp", found.x, 1, relu);
           return seen.past;
         });
         const z = layerNorm(P, "decoder_norm", x, 1);
@@ -100,11 +100,7 @@ seqlive.part(function (live) {
   function TwoStream(P, { width, heads, layers }) {
     function block(name, x, n) {
       const own = name + ".self_attention", z = layerNorm(P, name + ".self_norm", x, n);
-      return think(P, name, attention(P, own, x, z, n, keysOf(P, own, z, n, width), width, heads).x, n, gelu);
-    }
-    function mlp(name, x, n) {
-      const inner = gelu(linear(layerNorm(P, name + "_norm", x, n), n, P[name + ".inner.weight"], P[name + ".inner.bias"]));
-      return add(x, linear(inner, n, P[name + ".outer.weight"], P[name + ".outer.bias"]));
+      return think(P, name + ".mlp", attention(P, own, x, z, n, keysOf(P, own, z, n, width), width, heads).x, n, gelu);
     }
     // Either stream reads the other as it was before.
     function meet(name, x, n, y, m) {
@@ -112,7 +108,8 @@ seqlive.part(function (live) {
       const one = name + ".x_attention", other = name + ".y_attention";
       const toX = attention(P, one, x, left, n, keysOf(P, one, right, m, width), width, heads);
       const toY = attention(P, other, y, right, m, keysOf(P, other, left, n, width), width, heads);
-      return [mlp(name + ".x_mlp", toX.x, n), mlp(name + ".y_mlp", toY.x, m), toX.maps, toY.maps];
+      const thought = [think(P, name + ".x_mlp", toX.x, n, gelu), think(P, name + ".y_mlp", toY.x, m, gelu)];
+      return [...thought, toX.maps, toY.maps];
     }
     return {
       longest: P["positions.table"].shape[0],
@@ -155,7 +152,7 @@ seqlive.part(function (live) {
 
   // The likeliest answers to a question about a picture, and the maps [layer][head] of both streams.
   live.ask = function ({ name, pixels, text, count = 5 }) {
-    const { model, target, ids, split } = live.systems[name], words = split(text);
+    const { model, target, ids, split } = live.systems[name], words = split(live.short(text));
     if (!words.some((word) => word !== "?")) throw new live.Refusal("Write a question.");
     if (words[words.length - 1] !== "?") words.push("?");
     const strange = words.find((word) => (ids.get(word) ?? UNK) === UNK);

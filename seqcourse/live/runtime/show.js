@@ -12,6 +12,9 @@
   };
   const { element } = live;
 
+  // Where the arrow keys go: right and down.
+  live.arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
   // The models of a figure, [name, what a reader calls it].
   live.modelsOf = (root) => Object.entries(JSON.parse(root.dataset.models));
 

@@ -1,7 +1,7 @@
 // Listen, attend and spell: spoken digits to letters, from recordings or from a microphone.
 seqlive.part(function (live) {
   "use strict";
-  const { additive, concat, embed, linear, logSoftmax, lstm, tanh } = live;
+  const { additive, bothWays, concat, embed, linear, logSoftmax, lstm, tanh } = live;
   const WIDTH = 13, SECONDS = 0.025; // numbers in a frame; from one frame to the next
   const WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
   const MOST = 10; // digits; it learned from at most 5
@@ -23,32 +23,18 @@ seqlive.part(function (live) {
       }),
   });
 
-  // An LSTM over n vectors, from both sides: (n, 2 H).
-  function bothWays(P, name, x, n) {
-    const width = x.length / n, size = P[name + ".weight_hh_l0"].shape[1], y = new Float32Array(n * 2 * size);
-    ["_l0", "_l0_reverse"].forEach(function (end, way) {
-      let state = [new Float32Array(size), new Float32Array(size)];
-      for (let k = 0; k < n; k++) {
-        const t = way === 0 ? k : n - 1 - k;
-        state = lstm(P, name, end, x.subarray(t * width, (t + 1) * width), state);
-        y.set(state[0], (2 * t + way) * size);
-      }
-    });
-    return y;
-  }
-
   live.models.Speller = function (P, sizes) {
     const zeros = (size) => new Float32Array(size);
     return {
       encode(frames) {
         let n = frames.length / WIDTH;
         const scaled = frames.map((value, k) => (value - P.mean[k % WIDTH]) / P.std[k % WIDTH]);
-        let states = bothWays(P, "bottom", scaled, n);
+        let { states } = bothWays(lstm, P, "bottom", scaled, n);
         for (let layer = 0; layer < sizes.layers; layer++) {
           const width = states.length / n;
           if (n % 2) states = concat(states, zeros(width)); // zeros are the last one's partner
           n = Math.ceil(n / 2);
-          states = bothWays(P, `pyramid.layers.${layer}`, states, n);
+          ({ states } = bothWays(lstm, P, `pyramid.layers.${layer}`, states, n));
         }
         return { length: n, states, keys: linear(states, n, P["attention.score.w_h"]) };
       },

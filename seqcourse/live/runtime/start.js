@@ -94,7 +94,7 @@
   function wake(root) {
     const form = root.querySelector("form");
     form.hidden = false;
-    for (const kind of ["pointerover", "pointerdown", "focusin"]) root.addEventListener(kind, () => near(root));
+    for (const kind of ["pointerover", "pointerdown", "focusin", "dragover"]) root.addEventListener(kind, () => near(root));
     form.addEventListener("input", function ({ target }) {
       if (target.type === "range") target.nextElementSibling.value = target.value;
     });
@@ -118,25 +118,24 @@
     });
   }
 
-  // Load what a figure needs: a bar for each model that is not there yet.
-  async function loadAll(root, said, bar) {
+  // Load what a figure needs: a bar for each model that is not there yet, or no longer.
+  live.loadAll = async function (root) {
+    const said = root.querySelector("[role=status]"), bar = root.querySelector("progress");
     const chosen = root.querySelector("form").elements.model?.value; // if there is a list of models
     for (const [name, title] of Object.entries(JSON.parse(root.dataset.models))) {
-      if (chosen && name !== chosen) continue;
-      if (!loads[name]?.ready) {
-        bar.hidden = false;
-        bar.setAttribute("aria-label", `Loading ${title}`);
-        said.textContent = `Loading: ${title} (${JSON.parse(root.dataset.sizes)[name]}, once) …`;
-      }
-      await live.load(name, (share) => (bar.value = share));
+      if ((chosen && name !== chosen) || loads[name]?.ready) continue;
+      bar.hidden = false;
+      bar.setAttribute("aria-label", `Loading ${title}`);
+      said.textContent = `Loading: ${title} (${JSON.parse(root.dataset.sizes)[name]}, once) …`;
+      await live.load(name, (share) => (bar.value = share)).finally(() => (bar.hidden = true));
     }
-  }
+  };
 
   // Let the view of a figure answer. Asked while it is busy, a figure goes on to the new question
   // when it is done; a view that takes long may look at `root.again` and stop.
   live.answer = async function (root) {
     const form = root.querySelector("form"), said = root.querySelector("[role=status]");
-    const bar = root.querySelector("progress"), button = form.querySelector("[type=submit]");
+    const button = form.querySelector("[type=submit]");
     const asked = () => JSON.stringify([...new FormData(form), [...root.off]]);
     root.again = root.again || (root.busy && root.busy !== asked());
     if (root.busy) return;
@@ -146,13 +145,11 @@
       button.setAttribute("aria-disabled", "true"); // and not disabled: it keeps the keyboard
       button.textContent = "Busy …";
       try {
-        await loadAll(root, said, bar);
-        bar.hidden = true;
+        await live.loadAll(root);
         said.textContent = "Computing …";
         said.textContent = await live.views[root.dataset.live](root, form);
         root.answered = true;
       } catch (error) {
-        bar.hidden = true;
         said.textContent = error.plain
           ? error.message
           : `That did not work (${error.message}). What you see below is the previous answer; “${name}” tries again.`;

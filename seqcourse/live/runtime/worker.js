@@ -30,29 +30,43 @@
     waiting.clear();
   }
 
+  // The page computes by itself.
+  function alone() {
+    const own = {};
+    live.parts.forEach((part) => part(own));
+    const answer = serve(own, (data) => receive({ data }));
+    return { postMessage: (data) => setTimeout(() => answer({ data })) };
+  }
+
   // A worker made of the parts' own text: a page on disk may start such a one, too. Where none may be
-  // started, the page computes by itself.
+  // started, by the browser or by a policy of the site, the page takes over what was asked.
   function start() {
+    let heard = false;
     const parts = live.parts.map((part) => `(${part})(live);`).join("\n");
     const text = `const live={},seqlive={part(){}};\n${parts}\nself.onmessage=(${serve})(live,m=>self.postMessage(m));`;
     try {
       const made = new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
-      made.onmessage = receive;
-      made.onerror = (event) => lose(event.message || "the worker stopped");
+      made.onmessage = function (event) {
+        heard = true;
+        receive(event);
+      };
+      made.onerror = function (event) {
+        if (heard) return lose(event.message || "the worker stopped");
+        worker = alone();
+        waiting.forEach(({ asked }) => worker.postMessage(asked));
+      };
       return made;
     } catch {
-      const own = {};
-      live.parts.forEach((part) => part(own));
-      const answer = serve(own, (data) => receive({ data }));
-      return { postMessage: (data) => setTimeout(() => answer({ data })) };
+      return alone();
     }
   }
 
   live.send = function (call, given) {
     worker ||= start();
     return new Promise(function (resolve, reject) {
-      waiting.set((number += 1), { resolve, reject });
-      worker.postMessage({ number, call, given });
+      const asked = { number: (number += 1), call, given };
+      waiting.set(number, { asked, resolve, reject });
+      worker.postMessage(asked);
     });
   };
 })();
