@@ -73,6 +73,8 @@ def graded(empty_toy, tmp_path_factory) -> Course:
             grade.auto_score = points.get(grade.name, 0.0)
             grade.needs_manual_grade = grade.name == "why"
         gradebook.find_comment("why", "ps1", "ps1", "ada").manual_comment = "See **chapter 1**: $x^2$"
+        for comment in gradebook.find_submission_notebook("ps1", "ps1", "ada").comments:
+            comment.auto_comment = "No response."  # as nbgrader does where nothing was changed
         gradebook.db.commit()
     return course
 
@@ -109,6 +111,8 @@ def test_a_verdict_says_what_on_which_input_and_where_to_read(page):
     assert f"0 of 3 points · double-test {kinds} {SECOND} On this kind of input: long rows." in text
     assert "Read again: chapter 3, “Greedy is not best”" in text
     assert "3 of 3 points · quadruple-test · the hidden checks passed" in text
+    assert "1.5 of 3 points · half-test Each kind of input is worth the same share" in text
+    assert text.count("worth the same share") == 1 and "No response." not in text
 
 
 def test_the_student_sees_their_own_work_and_what_was_written_to_them(page):
