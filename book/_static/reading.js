@@ -13,7 +13,10 @@
     }
   });
   const wide = ".sq-scroll, .seq-wide, .sq-print, div.math, .pst-scrollable-table-container";
-  document.querySelectorAll(wide).forEach(box => boxes.observe(box));
+  const observe = place => place.querySelectorAll(wide).forEach(box => boxes.observe(box));
+  observe(document);
+  const answers = new MutationObserver(changes => changes.forEach(({ target }) => observe(target)));
+  document.querySelectorAll(".sq-live").forEach(place => answers.observe(place, { childList: true, subtree: true }));
 
   // Code: as the author folded it, all of it, or none.
   const buttons = [...document.querySelectorAll(".seq-code-switch button")];
