@@ -30,6 +30,7 @@ from seqcourse import progress
 from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed
 from seqcourse.check.inputs import noncontiguous
 from seqcourse.check.modules import judge_module, record_module
+from seqcourse.check.naming import size_question, written_numbers
 from seqcourse.check.recording import judge, observe, record
 from seqcourse.check.watch import refuse
 
@@ -159,8 +160,9 @@ class Exercise:
         for number, case in enumerate(self.cases):
             label = f"{self.name} (right for the first example, wrong for {case.label})"
             found = self._observe(student, case.make())
+            hint = case.hint or (number and self.size_question(written_numbers(student)))
             try:
-                self.judge_case(found, case.make(), label if number else self.name, hint=case.hint)
+                self.judge_case(found, case.make(), label if number else self.name, hint=hint or "")
             except Mistake as mistake:
                 if not self.judge:
                     raise
@@ -176,6 +178,10 @@ class Exercise:
         found, ran = observe(self.record, student, given, prefix, gradient)
         refuse(self.name, ran, self.forbid)
         return found
+
+    def size_question(self, written: numpy.ndarray) -> str:
+        """Asks whether a size is written into the code, if the numbers in it give a reason to."""
+        return size_question(written, self.cases[0].make()) if self.cases else ""
 
     @property
     def is_class(self) -> bool:
@@ -230,7 +236,7 @@ def standard_cases(
     single = {**first, "batch": 1}
     return [
         Case("the first example", lambda: make(**first)),
-        Case("other sizes", lambda: make(**other), "Is a size written into your code?"),
+        Case("other sizes", lambda: make(**other)),
         Case("a batch of 1", lambda: make(**single), "Does a squeeze() or [0] drop the batch?"),
         Case(
             "tensors that are not contiguous (a transpose or a slice makes such tensors)",

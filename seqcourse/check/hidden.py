@@ -20,6 +20,7 @@ from torch import Tensor
 
 from seqcourse.check.compare import Mistake
 from seqcourse.check.exercise import Exercise
+from seqcourse.check.naming import WRITTEN
 from seqcourse.check.recording import poll_verdict
 
 Arguments = dict[str, Any]
@@ -94,7 +95,8 @@ class HiddenCheck:
 
     def judge_case(self, found: Found, given: Arguments, prefix: str) -> None:
         """Raise Mistake when one case came out wrong."""
-        self.exercise.judge_case(found, given, self.answer, prefix, self.gradients_of(given))
+        hint = self.exercise.size_question(found.get(WRITTEN, numpy.zeros(0)))
+        self.exercise.judge_case(found, given, self.answer, prefix, self.gradients_of(given), hint=hint)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,20 @@
-"""Find the likely mistakes that explain the results of several calls."""
+"""Find the likely mistakes that explain several calls, and sizes written into the code."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import CodeType
 from typing import Any
+
+import numpy
+from torch import Tensor
 
 from seqcourse.check.compare import Likely, outcome, same
 from seqcourse.check.inputs import copy
 from seqcourse.check.values import plainly
+
+WRITTEN = "written"  # the name of `written_numbers` in what a probe hands over
+MOST_WRITTEN = 1_000
 
 
 def explaining(
@@ -33,3 +40,34 @@ def explaining(
         if all(same(got, outcome(plainly(mistake.answer), copy(arguments))) for got, arguments in calls)
     ]
     return whole or list(likely)
+
+
+def written_numbers(answer: Any) -> numpy.ndarray:
+    """The whole numbers in the code of a function, or of a class's methods."""
+    parts = vars(answer).values() if isinstance(answer, type) else [answer]
+    found = _numbers([getattr(part, "__code__", None) for part in parts])
+    return numpy.array(
+        [number for number in found if 2 < number < 1_000][:MOST_WRITTEN], dtype=numpy.int64
+    )
+
+
+def _numbers(constants: Iterable[Any]) -> Iterator[int]:
+    for item in constants:
+        if isinstance(item, CodeType):
+            yield from _numbers(item.co_consts)
+        elif type(item) is int:
+            yield item
+
+
+def size_question(written: numpy.ndarray, example: Any) -> str:
+    """A question if a number of an answer's code is a size of the self-check's first example."""
+    numbers = set(written.ravel()[:MOST_WRITTEN].tolist())
+    return "Is a size written into your code?" if numbers & set(_sizes(example)) - {0, 1, 2} else ""
+
+
+def _sizes(value: Any) -> Iterator[int]:
+    if isinstance(value, (Tensor, int)):
+        yield from value.shape if isinstance(value, Tensor) else [value]
+    elif isinstance(value, (tuple, list, Mapping)):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _sizes(part)

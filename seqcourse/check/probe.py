@@ -24,6 +24,7 @@ import numpy
 import torch
 
 from seqcourse.check.compare import is_unsolved
+from seqcourse.check.naming import WRITTEN, written_numbers
 from seqcourse.check.plain import pack
 from seqcourse.check.recording import observe
 from seqcourse.check.values import arrays
@@ -64,6 +65,7 @@ def probe(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy
             found |= one
             ran += names
         found[RAN] = numpy.array(list(dict.fromkeys(ran)), dtype=str)
+        found[WRITTEN] = written_numbers(student)
     except Exception as error:  # unsolved, or what came back is nothing that can be written down
         return arrays(**{UNSOLVED if is_unsolved(error) else BROKE: True})
     return found

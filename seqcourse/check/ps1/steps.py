@@ -209,7 +209,6 @@ lstm_step = Exercise(
     likely=_LSTM_LIKELY,
     cases=standard_cases(lstm_arguments, dict(batch=2, d=3, h=5), dict(batch=4, d=2, h=3)),
     gradient=("x", "w_ih", "w_hh", "b_ih", "b_hh"),
-    hint="Is a size written into your code?",
     forbid=("LSTM", "LSTMCell", "lstm_cell", "lstm_step"),
     idea="Gates decide what the cell state keeps, what is added to it and what it shows.",
     see=("01", "When it fades: a memory that is added to"),

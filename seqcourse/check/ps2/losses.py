@@ -159,11 +159,7 @@ teacher_forced_loss = Exercise(
     likely=_LIKELY,
     cases=[
         Case("the first example", lambda: loss_arguments([4, 4])),
-        Case(
-            "other sizes",
-            lambda: loss_arguments([6, 6, 6], v=5, h=3, seed=1),
-            "Is a size written into your code?",
-        ),
+        Case("other sizes", lambda: loss_arguments([6, 6, 6], v=5, h=3, seed=1)),
         Case(
             "a batch of 1",
             lambda: loss_arguments([3], seed=2),

@@ -188,7 +188,6 @@ additive_score = Exercise(
     ),
     gradient=("s", "h", "w_s", "w_h", "v"),
     forbid=("additive_score", "additive_score_from_keys", "AdditiveScore"),
-    hint="Is a size written into your code?",
     idea="A small network with a tanh compares two states of any widths.",
     see=("05", "Four ways to compare two states"),
 )
@@ -274,7 +273,6 @@ mlp_score = Exercise(
     ),
     gradient=("s", "h", "w1", "b1", "w2", "b2"),
     forbid=("mlp_score", "MLPScore"),
-    hint="Is a size written into your code?",
     idea="Both states go side by side into a network with a hidden layer, which gives one number.",
     see=("05", "Four ways to compare two states"),
 )

@@ -256,7 +256,7 @@ SelfAttention = Exercise(
     record=record_module,
     cases=[
         Case("the first example", lambda: self_arguments(2, 4, 5, 3, 6)),
-        Case("other sizes", lambda: self_arguments(3, 6, 4, 4, 4), "Is a size written into your code?"),
+        Case("other sizes", lambda: self_arguments(3, 6, 4, 4, 4)),
         Case(
             "a batch of 1",
             lambda: self_arguments(1, 4, 5, 3, 6),

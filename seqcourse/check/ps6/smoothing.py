@@ -176,11 +176,7 @@ label_smoothed_loss = Exercise(
     likely=_LABEL_SMOOTHED_LOSS,
     cases=[
         Case("the first example", lambda: loss_arguments([3, 3], v=5, epsilon=0.3)),
-        Case(
-            "other sizes",
-            lambda: loss_arguments([4] * 4, v=4, seed=1),
-            "Is a size written into your code?",
-        ),
+        Case("other sizes", lambda: loss_arguments([4] * 4, v=4, seed=1)),
         Case(
             "a batch of 1",
             lambda: loss_arguments([3], v=6, seed=2),

@@ -200,11 +200,7 @@ fine_tuning_loss = Exercise(
     likely=_LIKELY,
     cases=[
         Case("the first example", lambda: tuning_arguments([5, 5])),
-        Case(
-            "other sizes",
-            lambda: tuning_arguments([4, 4, 4], d=5, classes=4, v=7, seed=1),
-            "Is a size written into your code?",
-        ),
+        Case("other sizes", lambda: tuning_arguments([4, 4, 4], d=5, classes=4, v=7, seed=1)),
         Case(
             "one text", lambda: tuning_arguments([6], seed=2), "Does a squeeze() or [0] drop the batch?"
         ),

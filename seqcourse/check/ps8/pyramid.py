@@ -176,11 +176,7 @@ pyramid_layer = Exercise(
     likely=_LIKELY,
     cases=[
         Case("the first example", lambda: pyramid_arguments([4, 4])),
-        Case(
-            "other sizes",
-            lambda: pyramid_arguments([6, 6, 6], d=4, h=3, seed=1),
-            "Is a size written into your code?",
-        ),
+        Case("other sizes", lambda: pyramid_arguments([6, 6, 6], d=4, h=3, seed=1)),
         Case(
             "one sequence",
             lambda: pyramid_arguments([8], d=2, seed=2),

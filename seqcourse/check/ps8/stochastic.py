@@ -113,11 +113,7 @@ doubly_stochastic = Exercise(
     likely=_LIKELY,
     cases=[
         Case("the first example", lambda: stochastic_arguments([3, 3])),
-        Case(
-            "other sizes",
-            lambda: stochastic_arguments([4, 4, 4], places=9, seed=1),
-            "Is a size written into your code?",
-        ),
+        Case("other sizes", lambda: stochastic_arguments([4, 4, 4], places=9, seed=1)),
         Case(
             "one sentence",
             lambda: stochastic_arguments([6], seed=2),
