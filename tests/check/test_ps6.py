@@ -173,7 +173,7 @@ def test_translations_are_those_of_the_packages_search(seed):
     model = given["model"]
     found = decode.greedy(model, model.encode(given["src"], given["lengths"]), max_len=9)
     words = [[*hypothesis.tokens, data.EOS][:9] for hypothesis in found]
-    assert ps6.translate.reference(**given).tolist() == data.pad(words)[0].tolist()
+    assert ps6.translate.reference(*given.values()).tolist() == data.pad(words)[0].tolist()
 
 
 @pytest.mark.parametrize("order", ["pre", "post"])

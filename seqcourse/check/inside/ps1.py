@@ -17,6 +17,11 @@ def write_step(
     return h @ out, (h, count + 1)
 
 
-def unlikeliest(logits: Tensor) -> Tensor:
-    """What `choose` is in the check of `continue_text`: the entry with the smallest logit, (B,)."""
-    return logits.argmin(dim=-1)
+def unlikeliest(before: list[Tensor], logits: Tensor) -> Tensor:
+    """What `choose` is in the check of `continue_text`: the entry with the smallest logit, (B,).
+
+    Like a draw, it comes out differently when it is asked twice for the same logits (`before`).
+    """
+    again = any(one is logits for one in before)
+    before[:] = [logits]
+    return logits.argmax(dim=-1) if again else logits.argmin(dim=-1)

@@ -51,7 +51,7 @@ def _call(call: str, logits: Tensor, temperature: float, seed: int) -> dict[str,
     elif call == "rows":
         rows, temperature = 50.0 * torch.eye(size, dtype=torch.float64).flip(0), 1.0
     elif call == "cold":
-        rows, temperature = 10.0 * logits.expand(3, size), 0.001
+        rows, temperature = 5 + 0.1 * logits.expand(3, size), 0.001
     else:
         rows, number = logits.expand(DRAWS, size).clone(), seed + (call == "other")
     generator = None if number is None else torch.Generator().manual_seed(number)
@@ -117,8 +117,8 @@ def judge_draw(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[str, 
     _check_entries("cold", draws["cold"], calls["cold"], OVERFLOW)
     if not torch.equal(draws["cold"], calls["cold"]["logits"].argmax(dim=-1)):
         raise Mistake(
-            "draw: at a temperature close to 0 every draw should be the likeliest entry. "
-            + OVERFLOW.question
+            "draw: at a temperature close to 0 every draw should be the likeliest entry. Is the "
+            "temperature kept away from 0, or does exp(logits / temperature) overflow?"
         )
 
 

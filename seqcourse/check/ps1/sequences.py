@@ -217,6 +217,9 @@ _NORMS_LIKELY = {
     "Did you sum all states? Only the last state's entries are summed.": (
         lambda *a: _gradients(*a, whole=True).norm(dim=-1)
     ),
+    "Is the norm over time? It is over the entries of each state: norm(dim=-1).": (
+        lambda *a: _gradients(*a).norm(dim=1)
+    ),
     "Is the norm over the whole batch? Each sequence has its own row: norm(dim=-1).": (
         lambda *a: _gradients(*a).norm(dim=(0, 2))
     ),

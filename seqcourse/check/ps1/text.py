@@ -60,6 +60,13 @@ _PAIRS_LIKELY = {
     "Is the last full row missing? Is the number of rows (N - 1) // length?": (
         lambda ids, length: reference_training_pairs(ids[:-1], length)
     ),
+    "Does a row begin `length` + 1 characters after the one before? Cut `length` characters, and look "
+    "one place further for the targets.": (
+        lambda ids, length: tuple(
+            ids[: len(ids) // (length + 1) * (length + 1)].reshape(-1, length + 1)[:, part]
+            for part in (slice(0, -1), slice(1, None))
+        )
+    ),
     "Do your rows overlap? The next row begins where the row before it ends.": (
         lambda ids, length: (ids[:-1].unfold(0, length, 1), ids[1:].unfold(0, length, 1))
     ),
@@ -108,11 +115,15 @@ def writer_arguments(batch: int, prompt: int, length: int, seed: int = 0) -> dic
         "state": (start["h"], start["count"]),
         "prompt": torch.randint(v, (batch, prompt), generator=generator),
         "length": length,
-        "choose": inside.unlikeliest,
+        "choose": partial(inside.unlikeliest, []),
     }
 
 
-def _write(step, state, prompt, length, choose, *, keep=True, feed="own", first=()) -> list[Tensor]:
+def _own(written, prompt, choose, logits):
+    return written[-1]
+
+
+def _write(step, state, prompt, length, choose, *, keep=True, feed=_own, first=()) -> list[Tensor]:
     """Read a prompt and write; the options make mistakes."""
     start = state
     for t in range(prompt.shape[1]):
@@ -122,7 +133,7 @@ def _write(step, state, prompt, length, choose, *, keep=True, feed="own", first=
         logits, state = step(tokens, state)
     written = [choose(logits)]
     while len(written) < length:
-        logits, new = step(written[-1] if feed == "own" else prompt[:, -1], state)
+        logits, new = step(feed(written, prompt, choose, logits), state)
         state = new if keep else start
         written.append(choose(logits))
     return written
@@ -162,8 +173,10 @@ _WRITER_LIKELY = {
         lambda *arguments: _written()(*arguments[:-1], lambda logits: logits.argmax(dim=-1))
     ),
     "Is the last character of the prompt fed again and again? Feed the newest choice.": _written(
-        feed="prompt"
+        feed=lambda written, prompt, *rest: prompt[:, -1]
     ),
+    "Is choose called twice for a character? A draw comes out differently each time: call it once, and "
+    "feed what it gave.": _written(feed=lambda written, prompt, choose, logits: choose(logits)),
     "Does your result hold the prompt as well? Only the new characters are asked for.": (
         lambda step, state, prompt, length, choose: torch.cat(
             [prompt, reference_continue_text(step, state, prompt, length, choose)], dim=1

@@ -22,6 +22,8 @@ def links_arguments(time: int, words: int, length: int, seed: int = 0) -> dict[s
     if words > 1 and time > 2:  # an undecided row: its largest weight, on a word, is below one half
         scores[1] *= 0.05
         scores[1, length // 2] += 0.3
+    if length > 1 and words > 3:  # two largest weights
+        scores[-1, :2] = scores.max()
     if length < time:  # some words rest on what is no word
         scores[0, -1] += 9.0
         scores[words // 2, length] += 9.0
@@ -32,6 +34,15 @@ def reference_links(weights: Tensor, length: int) -> set[Link]:
     """Every target word with its source word, unless it rests on a column that is no word."""
     found = weights.argmax(dim=1).tolist()
     return {(i, t) for t, i in enumerate(found) if i < length}
+
+
+def _all(weights: Tensor, length: int) -> set[Link]:
+    best = weights == weights.amax(dim=1, keepdim=True)
+    return {(i, t) for t, i in best.nonzero().tolist() if i < length}
+
+
+def _last(weights: Tensor, length: int) -> set[Link]:
+    return {(i, t) for t, i in {t: i for i, t in sorted(_all(weights, length))}.items()}
 
 
 _LIKELY = {
@@ -57,6 +68,10 @@ _LIKELY = {
     "Did you link all weights above one half? A target word's link is its largest weight, "
     "however small.": (
         lambda weights, length: {(i, t) for t, i in (weights > 0.5).nonzero().tolist() if i < length}
+    ),
+    "Where two weights are equal, does the later one count, or both? Only the first one does.": (
+        _last,
+        _all,
     ),
     "Do you count from 1? Positions are counted from 0.": (
         lambda weights, length: {(i + 1, t + 1) for i, t in reference_links(weights, length)}

@@ -12,16 +12,17 @@ from seqcourse.check.ps3.linking import Link
 
 
 def error_arguments(sentences: int, seed: int = 0) -> dict[str, Any]:
-    """Arguments of `alignment_error_rate`: for every sentence three sets of links."""
+    """Arguments of `alignment_error_rate`: for every sentence three sets of links, two of them empty."""
     rng = numpy.random.default_rng(seed)
     predicted, sure, possible = [], [], []
-    for _ in range(sentences):
+    for number in range(sentences):
         source, target = (int(n) for n in rng.integers(3, 8, size=2))
         right = {(int(rng.integers(source)), t) for t in range(target)}
         allowed = {(int(rng.integers(source)), int(rng.integers(target))) for _ in range(3)}
         wrong = {(int(rng.integers(source)), t) for t in range(target) if rng.random() < 0.6}
-        predicted.append({link for link in right | allowed if rng.random() < 0.6} | wrong)
-        sure.append(right)
+        found = {link for link in right | allowed if rng.random() < 0.6} | wrong
+        predicted.append(found if number != 2 else set())
+        sure.append(right if number != 3 else set())
         possible.append(right | allowed)
     return {"predicted": predicted, "sure": sure, "possible": possible}
 
@@ -53,6 +54,11 @@ def _size(a, s, p):
     return len(a) + len(s)
 
 
+def _without(kind: int) -> Callable[..., float]:
+    """The rate of the sentences that have links of this kind."""
+    return _rate(lambda *row: bool(row[kind]) * _right(*row), lambda *row: bool(row[kind]) * _size(*row))
+
+
 def _mean_of_rates(predicted, sure, possible):
     rows = list(zip(predicted, sure, possible, strict=True))
     return sum(reference_alignment_error_rate([a], [s], [p]) for a, s, p in rows) / len(rows)
@@ -69,6 +75,10 @@ _LIKELY = {
         lambda predicted, sure, possible: reference_alignment_error_rate(
             predicted[:1], sure[:1], possible[:1]
         )
+    ),
+    "Are sentences left out that have no links of one kind? Their other links count.": (
+        _without(0),
+        _without(1),
     ),
     "Is |A| + |P| under the fraction? It is |A| + |S|.": _rate(_right, lambda a, s, p: len(a) + len(p)),
     "Is |A| alone under the fraction? It is |A| + |S|.": _rate(_right, lambda a, s, p: len(a)),

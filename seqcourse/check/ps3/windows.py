@@ -80,6 +80,14 @@ _LIKELY = {
     "Is the bell too wide? Its sigma is half the width, D / 2.": _locally(
         bell=lambda d, width: torch.exp(-(d**2) / (2 * width**2))
     ),
+    "Is sigma rounded down? D / 2 need not be a whole number: write /, not //.": _locally(
+        bell=lambda d, width: torch.exp(-(d**2) / (2 * (width // 2) ** 2))
+    ),
+    "Is a centre outside of the sentence moved to its end? It may lie anywhere.": (
+        lambda scores, centre, width, mask: _local(
+            scores, centre.clamp(0, scores.shape[1] - 1), width, mask
+        )
+    ),
     "Is sigma not squared? The exponent is -(i - p)^2 / (2 sigma^2).": _locally(
         bell=lambda d, width: torch.exp(-(d**2) / (2 * (width / 2)))
     ),
@@ -144,7 +152,9 @@ local_weights = Exercise(
             local_arguments,
             {
                 "another width": dict(batch=2, time=12, width=4),
-                "a centre on a whole position": dict(batch=2, time=9, width=3, centres=[4.0, 0.0]),
+                "a centre on a whole position and one outside": dict(
+                    batch=2, time=9, width=3, centres=[4.0, -1.0]
+                ),
                 "padding inside the window": dict(
                     batch=3, time=7, centres=[1.6, 3.2, 5.0], lengths=[2, 3, 5]
                 ),

@@ -116,6 +116,11 @@ _EQUIVARIANCE_GAP = {
     "Is it the length of the difference? The largest entry is asked for.": _measured(
         _right, of_one=torch.linalg.vector_norm
     ),
+    "Is the gap divided by the size of the outputs? The difference itself is asked for.": (
+        lambda layer, x, permutations: (
+            reference_equivariance_gap(layer, x, permutations) / layer(x).abs().max()
+        )
+    ),
     "Is it the square of the difference? The absolute value is asked for.": _measured(
         _right, of_one=lambda gap: (gap**2).max()
     ),

@@ -49,6 +49,9 @@ _WARMUP_RATE = {
     "Is the exponent of warmup minus one? It is minus three halves.": (
         lambda step, width, warmup: width**-0.5 * min(step**-0.5, step / warmup)
     ),
+    "Does // round the rate down to 0 on the way up? Divide with /.": (
+        lambda step, width, warmup: width**-0.5 * min(step**-0.5, step // warmup**1.5)
+    ),
     "Did you add 1 to the step? It is counted from 1 already.": (
         lambda step, width, warmup: reference_warmup_rate(step + 1, width, warmup)
     ),
@@ -83,6 +86,7 @@ warmup_rate = Exercise(
             "the first example, a step on the way up": dict(step=2, width=16, warmup=9),
             "the first step": dict(step=1, width=64, warmup=25),
             "the top, step = warmup": dict(step=9, width=16, warmup=9),
+            "the last step before the top": dict(step=15, width=24, warmup=16),
             "a step after the top": dict(step=30, width=16, warmup=9),
             "a step far after the top": dict(step=4000, width=512, warmup=100),
             "another width": dict(step=7, width=10, warmup=20),

@@ -11,9 +11,9 @@ from seqcourse.check.exercise import Case, Exercise
 
 Examples = Sequence[tuple[str, str]]
 
-_WORDS = "the a rabbit queen said very white little door garden went up down late oh cat smile".split()
+_WORDS = "The a Rabbit queen said very white little door garden went up, down late! Oh cat.".split()
 _NAMES = (("Text", "Mood"), ("Review", "Stars"), ("English", "Spanish"), ("Passage", "Author"))
-_LABELS = ("good", "bad", "sad", "merry", "calm")
+_LABELS = ("good", "Bad", "sad", "Very merry!", "calm.")
 _TASKS = ("Say how it sounds.", "Classify each text.", "What is it like?", "Name the mood.")
 
 
@@ -94,6 +94,11 @@ _LIKELY = {
     '" ".join(text.split()).': (
         _made(line=lambda text: text.replace("\n", " ")),
         _made(line=lambda text: text.strip().replace("\n", " ")),
+    ),
+    "Are words changed? Capitals and full stops stay as they are.": (
+        _made(line=lambda text: _one_line(text).lower()),
+        _made(line=lambda text: _one_line(text).rstrip(".!,")),
+        _made(label=lambda label: f" {label.lower()}"),
     ),
     "Is the empty line between the parts missing? Join them with two line ends.": _made(between="\n"),
     "Is the task missing? It is the first line.": _made(first=False),

@@ -112,6 +112,10 @@ _LIKELY = {
     ),
     "Did you make the result sum to 1? The rest that stays with the class token is left out, "
     "not shared out.": _made(read=_scaled),
+    "Did you make columns sum to 1? Every row sums to 1 already.": (
+        _made(mixed=lambda mean: _half(mean) / _half(mean).sum(dim=-2, keepdim=True)),
+        _made(heads=lambda layer: layer.mean(dim=1) / layer.mean(dim=1).sum(dim=-2, keepdim=True)),
+    ),
     "Did you add up the heads? Their mean keeps every row's sum at 1.": _made(
         heads=lambda layer: layer.sum(dim=1)
     ),
