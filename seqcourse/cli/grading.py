@@ -161,15 +161,17 @@ def grade_assignment(
     from seqcourse.grading import cluster
     from seqcourse.grading.grade import alone, grade, to_grade
     from seqcourse.grading.people import question, unknown
+    from seqcourse.grading.records import read_record
     from seqcourse.grading.release import release
     from seqcourse.grading.report import make_report
     from seqcourse.grading.scores import as_table, read_scores, write_csv
 
     asked = [] if students else unknown(course, name)
-    count = len(to_grade(course, name, students))
+    wanted = to_grade(course, name, students)
+    count = len(wanted)
     display = Display(steps, name, count)
-    if not how.get("scheduler"):
-        cluster.get_ready()
+    if not how.get("scheduler") and any(read_record(course, name, who) is None for who in wanted):
+        cluster.get_ready()  # while the assignment is released
     with alone(course):
         release(course, [name], target=course.folder / "released")
         try:

@@ -23,6 +23,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading import canvas
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
+from seqcourse.grading.gradebook import handed_in
 from seqcourse.grading.late import renew_penalties
 from seqcourse.grading.spreadsheet import MARK, harmless, number
 from seqcourse.grading.template import Grade
@@ -113,13 +114,14 @@ def read_lines(
             f"Grade first: seqcourse grade {assignment}"
         ) from None
     records = records or {}
-    submissions = gradebook.assignment_submissions(assignment)
-    handed_in = {found.student.id: found for found in submissions if _is_graded(found)}
+    submissions = handed_in(gradebook, assignment)
     known = {student.id: student for student in gradebook.students}
     lines = []
     for student in sorted(known.keys() | records.keys()):
         person, record = known.get(student), records.get(student)
-        submission = handed_in.get(student)
+        submission = submissions.get(student)
+        if submission and not _is_graded(submission):
+            submission = None
         removed = bool(submission or record) and not there(student)
         if removed or record is not None and not record.has_grade:
             submission = None

@@ -17,7 +17,7 @@ from seqcourse.grading.address import SQLITE, shown, sqlite_file
 from seqcourse.grading.course import Course
 
 if TYPE_CHECKING:
-    from nbgrader.api import Gradebook
+    from nbgrader.api import Gradebook, SubmittedAssignment
 
 # Seconds to wait for a locked SQLite file before a command reports it.
 SOON = 5
@@ -71,6 +71,24 @@ def open_gradebook(course: Course) -> None:
             f"The gradebook's address should be like postgresql://user@host/database, but {shown(url)} "
             f"cannot be used{message}. PostgreSQL needs its driver: pip install 'seqcourse[postgres]'"
         ) from None
+
+
+def handed_in(gradebook: Gradebook, assignment: str) -> dict[str, SubmittedAssignment]:
+    """An assignment's submissions by student, in a few queries for the class instead of 20 for each."""
+    from nbgrader.api import Assignment, Grade, SubmittedAssignment, SubmittedNotebook
+    from sqlalchemy.orm import joinedload, selectinload
+
+    grades = selectinload(SubmittedAssignment.notebooks).selectinload(SubmittedNotebook.grades)
+    found = (
+        gradebook.db.query(SubmittedAssignment)
+        .filter(SubmittedAssignment.assignment.has(Assignment.name == assignment))
+        .options(
+            joinedload(SubmittedAssignment.student),
+            joinedload(SubmittedAssignment.assignment),
+            grades.joinedload(Grade.cell),
+        )
+    )
+    return {submission.student.id: submission for submission in found}
 
 
 def _wait_for(file: Path) -> None:

@@ -15,6 +15,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Float
 
 from seqcourse.grading.byhand import counted
+from seqcourse.grading.gradebook import handed_in
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook, SubmittedAssignment
@@ -83,7 +84,7 @@ def renew_penalties(gradebook: Gradebook, assignment: str, config: Config) -> No
     assigner = AssignLatePenalties(config=config)
     assigner.init_plugin()
     policy = assigner.plugin_inst
-    for submission in gradebook.assignment_submissions(assignment):
+    for submission in handed_in(gradebook, assignment).values():
         _renew(submission, policy, config)
     gradebook.db.commit()
 

@@ -13,6 +13,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
 from seqcourse.grading.course import Course
+from seqcourse.grading.gradebook import handed_in
 from seqcourse.grading.late import renew_penalties, seconds_late
 from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.records import Record
@@ -88,6 +89,7 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
         config = course.config()
         if any(record.has_grade for record in records):
             renew_penalties(gradebook, name, config)
+        submissions = handed_in(gradebook, name)
         for record in records:
             if not record.has_grade:
                 rows.append(Row(record.student, record.status, record.sentence, None))
@@ -95,7 +97,7 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
             points = {exercise.name: 0.0 for exercise in exercises}
             waiting: dict[str, list[str]] = {WAITS: [], CHANGED: []}
             penalty = 0.0
-            submission = gradebook.find_submission(name, record.student)
+            submission = submissions[record.student]
             late = seconds_late(submission, config)[0] > 0
             for graded in submission.notebooks:
                 penalty += float(graded.late_submission_penalty or 0.0)

@@ -11,9 +11,9 @@ from nbgrader.api import Gradebook
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.export import NOTHING, REMOVED, final_grades, read_course
+from seqcourse.grading.export import NOTHING, REMOVED, final_grades, read_course, read_lines
 from seqcourse.grading.grade import to_grade
-from seqcourse.grading.late import MARK, MARKED
+from seqcourse.grading.late import MARK, MARKED, renew_penalties
 from seqcourse.grading.people import drop, extend, question, unknown
 from seqcourse.grading.records import GRADED, Record, write_record
 from seqcourse.grading.release import release
@@ -129,3 +129,23 @@ def test_a_late_mark_of_a_platform_counts_as_one_day(course):
         gradebook.find_submission("ps1", "ben").timestamp = DUE - timedelta(hours=1)
         gradebook.db.commit()
     assert lines(course)["ben"].penalty == 0
+
+
+def test_a_larger_class_needs_no_more_queries(course):
+    """Reading the grades of everybody stays quick: nothing is asked once for each student."""
+    from sqlalchemy import event
+
+    def queries() -> int:
+        asked = []
+        with Gradebook(course.gradebook_url) as gradebook:
+            event.listen(gradebook.engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
+            renew_penalties(gradebook, "ps1", course.config())
+            read_lines(gradebook, "ps1")
+        return len(asked)
+
+    few = queries()
+    with Gradebook(course.gradebook_url) as gradebook:
+        for number in range(8):
+            gradebook.update_or_create_student(f"s{number}")
+            gradebook.update_or_create_submission("ps1", f"s{number}", timestamp=DUE)
+    assert queries() <= few
