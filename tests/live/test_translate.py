@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import random
+import sys
+import unicodedata
+from functools import cache
+
 import numpy
 import pytest
 
@@ -25,11 +30,25 @@ ASK = """async ([name, texts, options]) => {
     const found = [];
     for (const text of texts) found.push(await seqlive.send("translate", { name, text, ...options }));
     return found; }"""
-TOKENS = """texts => { const own = {}; seqlive.parts.forEach(part => part(own));
-    return texts.map(text => [own.tokenize(text), own.detokenize(own.tokenize(text), "fr")]); }"""
-
-PIECES = """([texts, merges, tokens]) => { const own = {}; seqlive.parts.forEach(part => part(own));
-    const split = own.splitter(merges, new Set(tokens)); return texts.map(split); }"""
+TOKENS = """([kind, texts, merges, tokens]) => {
+    const own = {}; seqlive.parts.forEach(part => part(own));
+    const { split } = own.kinds[kind]({ merges }, new Set(tokens));
+    return texts.map(split); }"""
+JOINED = """([language, texts]) => { const own = {}; seqlive.parts.forEach(part => part(own));
+    return texts.map(text => own.detokenize(own.tokenize(text), language)); }"""
+# Models for each kind of vocabulary.
+KINDS = {
+    "words": "en-es-attention",
+    "subwords": "en-es-subwords",
+    "characters": "char-alice",
+    "letters": "g2p-transformer",
+}
+# Signs that tokenizers treat apart, and marks that join, combine or turn the way of writing.
+SIGNS = (
+    "aàb̧cçdeéiıİoœsſßΣσςDŽﬁ½²Ⅷ٣0123456789.,:;!?¿¡…'’‘´`“”\"«»()[]{}<>&$€%#@/\\|_-–—‐▁ "
+    " \t\n\r\x1c\x85\xa0\u2003\u2028\u3000\u0301\u0308\u0327\u200b\u200d\u200e\xad\ufeff\x00"
+    "汉か가ไกัमिअ🙂👩🇪"
+)
 
 
 def sentences(count: int) -> list[str]:
@@ -57,23 +76,48 @@ def test_every_translation_is_pytorchs(page, names, count):
                     numpy.testing.assert_allclose(mine["weights"], theirs.weights, atol=1e-5)
 
 
-@pytest.mark.parametrize("count", [500, pytest.param(2_500, marks=pytest.mark.nightly)])
-def test_every_text_has_pythons_tokens(page, count):
-    texts = list(STRANGE)
+@cache
+def some_texts(count: int) -> list[str]:
+    """Sentences of three languages, and as many texts of random signs."""
+    draw, texts = random.Random(17), list(STRANGE)
+    anything = [
+        chr(k) for k in range(sys.maxunicode) if unicodedata.category(chr(k)) not in ("Cn", "Cs")
+    ]
     for name in ("en-es", "en-fr"):
-        pairs = data.load_pairs(name, "train")[:count]
+        pairs = data.load_pairs(name, "train")[: count // 8]
         texts += [pair.source for pair in pairs] + [pair.target for pair in pairs]
-    for text, (tokens, joined) in zip(texts, page.evaluate(TOKENS, texts), strict=True):
-        assert tokens == data.tokenize(text), text
-        assert joined == data.detokenize(data.tokenize(text), "fr")
+    while len(texts) < count:
+        signs = draw.choices(draw.choice((SIGNS, SIGNS, anything)), k=draw.randint(1, 30))
+        texts.append("".join(signs))
+    return texts
 
 
-def test_every_text_has_pythons_subwords(page):
-    vocabulary = zoo.load("en-es-subwords").source
-    texts = STRANGE + [pair.source for pair in data.load_pairs("en-es", "train")[:300]]
-    found = page.evaluate(PIECES, [texts, vocabulary.merges, vocabulary.tokens])
-    for text, tokens in zip(texts, found, strict=True):
-        assert tokens == vocabulary.tokenize(text), text
+@pytest.mark.parametrize("count", [600, pytest.param(10_000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_text_has_pythons_tokens(page, kind, count):
+    load(page, KINDS[kind])
+    vocabulary, texts = zoo.load(KINDS[kind]).source, some_texts(count)
+    split = {
+        "words": data.tokenize,
+        "subwords": getattr(vocabulary, "tokenize", None),
+        "characters": list,
+        "letters": zoo.load(KINDS[kind]).tokens,
+    }[kind]
+    given = [kind, texts, getattr(vocabulary, "merges", None), vocabulary.tokens]
+    differ = [
+        (text, mine, split(text))
+        for text, mine in zip(texts, page.evaluate(TOKENS, given), strict=True)
+        if mine != split(text)
+    ]
+    assert differ == [], (len(differ), differ[:5])
+
+
+@pytest.mark.parametrize("language", ["es", "fr"])
+def test_tokens_become_the_text_that_python_makes_of_them(page, language):
+    load(page, "en-es-fixed")
+    texts = some_texts(600)
+    for text, mine in zip(texts, page.evaluate(JOINED, [language, texts]), strict=True):
+        assert mine == data.detokenize(data.tokenize(text), language), text
 
 
 def test_the_example_that_came_with_the_page_is_what_the_page_makes(page):

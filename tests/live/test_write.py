@@ -7,10 +7,10 @@ import re
 import pytest
 import torch
 
-from seqcourse import zoo
+from seqcourse import data, zoo
 from seqcourse.tokens import EOS, SPECIALS
 
-from .conftest import LAYER, WRITERS, ask, load
+from .conftest import BEGINNINGS, LAYER, WRITERS, ask, load
 
 pytestmark = pytest.mark.browser
 PROMPTS = [
@@ -20,6 +20,13 @@ PROMPTS = [
     "ñ said the Hatter, ",
     "\n\nCHAPTER",
 ]
+
+
+def passages(count: int, words: int) -> list[str]:
+    """Beginnings of sentences of the books, of one to so many words."""
+    text = " ".join(data.load_books("test").values()).split()
+    return [" ".join(text[k * len(text) // count :][: 1 + k % words]) for k in range(count)]
+
 
 GREEDY = """async ([name, prompts, count, cache]) => {
     const found = [];
@@ -35,21 +42,37 @@ DRAWN = """([logProbs, temperature, count]) => {
     return seen; }"""
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("more", [0, pytest.param(45, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("cache", [True, False])
-@pytest.mark.parametrize("name", WRITERS)
-def test_the_likeliest_text_is_pytorchs(page, name, cache):
+@pytest.mark.parametrize("name", [*WRITERS, "books-gpt"])
+def test_the_likeliest_text_is_pytorchs(page, name, cache, more):
     load(page, name)
-    count = 60 if cache else 15
-    system = zoo.load(name)
-    for prompt, found in zip(PROMPTS, page.evaluate(GREEDY, [name, PROMPTS, count, cache]), strict=True):
-        ids = torch.tensor([system.target.encode(list(prompt + found["text"]), eos=False)])
-        with torch.no_grad():
-            log_probs = system.model(ids).logits[0].log_softmax(-1)
-        log_probs[:, : len(SPECIALS)] = float("-inf")
-        best = log_probs.max(-1)
-        places = slice(len(prompt) - 1, len(prompt) - 1 + count)
-        assert ids[0, len(prompt) :].tolist() == best.indices[places].tolist()
-        assert found["logProbs"] == pytest.approx(best.values[places].tolist(), abs=1e-4)
+    count, system, prompts = 40 if cache else 15, zoo.load(name), PROMPTS + passages(more, 12)
+    for prompt, found in zip(prompts, page.evaluate(GREEDY, [name, prompts, count, cache]), strict=True):
+        ids, likeliest = system.target.encode(system.tokens(prompt), eos=False), []
+        for _ in range(count):
+            log_probs = system.model(torch.tensor([ids])).logits[0, -1].log_softmax(-1)
+            log_probs[: len(SPECIALS)] = float("-inf")
+            likeliest.append(log_probs.max().item())
+            ids.append(log_probs.argmax().item())
+        assert found["text"].strip() == system.text(system.target.decode(ids[-count:])).strip()
+        assert found["logProbs"] == pytest.approx(likeliest, abs=1e-4)
+
+
+DRAW = """async ([text, cache, count]) => {
+    await seqlive.send("begin", { name: "alice-transformer", text, temperature: 0.8, seed: 7, cache });
+    return seqlive.send("goOn", { name: "alice-transformer", count }); }"""
+
+
+def test_without_kept_keys_the_text_is_the_same_and_later_characters_take_longer(page):
+    """What chapter 8 says of its figure. The least of ten times is the one without other work."""
+    load(page, "alice-transformer")
+    kept, anew = (page.evaluate(DRAW, [BEGINNINGS[0], cache, 40]) for cache in (True, False))
+    assert kept["text"] == anew["text"] and kept["logProbs"] == anew["logProbs"]
+    first, last = (min(anew["milliseconds"][part]) for part in (slice(1, 11), slice(-10, None)))
+    assert last > 1.5 * first
+    assert min(kept["milliseconds"][-10:]) < last / 5
 
 
 FILL = """async texts => { const found = [];
@@ -57,10 +80,12 @@ FILL = """async texts => { const found = [];
     return found; }"""
 
 
-def test_bert_fills_blanks_as_pytorch_does(page):
+@pytest.mark.parametrize("count", [3, pytest.param(300, marks=pytest.mark.nightly)])
+def test_bert_fills_blanks_as_pytorch_does(page, count):
     assert ask(page, "fill").startswith("Likeliest: ")
     system = zoo.load("books-bert")
     texts = ["the little ___ ran into the wood.", "'oh <mask> !' said the ____, and went on", "__"]
+    texts += [f"{text} ___ {text[::-1]} <mask>." for text in passages(count - 3, 12)]
     for text, blanks in zip(texts, page.evaluate(FILL, texts), strict=True):
         wanted = system.fill(re.sub("_{2,}", "<mask>", text))
         assert [[word for word, _ in words] for words in blanks] == [[w for w, _ in ws] for ws in wanted]
@@ -74,13 +99,15 @@ CLASSIFY = """([texts, layer]) => Promise.all(texts.map(text =>
 
 
 @torch.no_grad()
-def test_a_text_has_the_classes_that_pytorch_gives_it(page):
+@pytest.mark.parametrize("count", [3, pytest.param(300, marks=pytest.mark.nightly)])
+def test_a_text_has_the_classes_that_pytorch_gives_it(page, count):
     said = ask(page, "classify", "the little fox ran home and said nothing. " * 4)
     assert re.fullmatch(
         r"Likeliest: (one|two) \(0\.\d\d\)\. The last \d+ pieces of words were not read\.", said
     )
     system = zoo.load("books-gpt")
     texts = ["the little fox said", "Ünknown 汉字!", "alice looked at the " * 12]
+    texts += passages(count - 3, 30)
     rows = torch.cat([LAYER.weight, LAYER.bias[:, None]], 1).tolist()
     for text, found in zip(texts, page.evaluate(CLASSIFY, [texts, rows]), strict=True):
         ids = system.source.encode(text.lower(), eos=False)

@@ -32,7 +32,8 @@ seqlive.part(function (live) {
       const lower = [...words].map((character) => character.toLowerCase()).join("");
       if (!lower) return [];
       // Every word begins with the sign for a space; every punctuation mark stands alone.
-      return (SPACE + lower.replaceAll(" ", SPACE))
+      const first = lower.startsWith(SPACE) ? "" : SPACE;
+      return (first + lower.replaceAll(" ", SPACE))
         .split(/(?=▁)/u)
         .flatMap((word) => word.split(PUNCTUATION))
         .filter(Boolean)
