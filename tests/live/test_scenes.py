@@ -96,20 +96,33 @@ def composed(scene: dict) -> numpy.ndarray:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("count", [20, pytest.param(200, marks=pytest.mark.nightly)])
-def test_pixels_captions_and_maps_are_pythons(started, count):
+@pytest.mark.parametrize("count", [8, pytest.param(200, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("name", CAPTIONERS)
+def test_pixels_captions_and_maps_are_pythons(started, name, count):
     page, scenes = started("caption"), some_scenes(count)
     pictures = [composed(scene) for scene in scenes]
-    for name in CAPTIONERS:
-        page.evaluate("name => seqlive.load(name, () => {})", name)
-        found = page.evaluate(SEND, ["caption", scenes, {"name": name}])
-        told = zoo.load(name).caption(pictures)
-        for (pixels, mine), picture, theirs in zip(found, pictures, told, strict=True):
-            assert pixels == picture.ravel().tolist()
-            assert (mine["text"], mine["tokens"]) == (theirs.text, theirs.tokens)
-            assert mine["score"] == pytest.approx(theirs.score, abs=1e-4)
-            flat = theirs.maps.reshape(len(theirs.tokens), -1)
-            numpy.testing.assert_allclose(mine["maps"], flat, atol=1e-5)
+    page.evaluate("name => seqlive.load(name, () => {})", name)
+    found = page.evaluate(SEND, ["caption", scenes, {"name": name}])
+    told = zoo.load(name).caption(pictures)
+    for (pixels, mine), picture, theirs in zip(found, pictures, told, strict=True):
+        assert pixels == picture.ravel().tolist()
+        assert (mine["text"], mine["tokens"]) == (theirs.text, theirs.tokens)
+        assert mine["score"] == pytest.approx(theirs.score, abs=1e-4)
+        flat = [weights.ravel() for weights in theirs.maps]  # none, where nothing is said
+        numpy.testing.assert_allclose(mine["maps"], flat, atol=1e-5)
+
+
+LOOK = """scene => { const root = document.querySelector("[data-live]");
+    return seqlive.looks.caption(root, root.querySelector("form"), seqlive.compose(scene))
+        .then(found => found.said); }"""
+
+
+@pytest.mark.browser
+def test_where_a_captioner_says_nothing_the_page_says_so(started):
+    page = started("caption")
+    said(page, lambda: page.get_by_label("Captioner").select_option("captions-transformer"))
+    scene = {"ground": "plain", "things": [["pineapple", 2, 4, 12]]}
+    assert page.evaluate(LOOK, scene) == "It says: nothing."
 
 
 @pytest.mark.browser

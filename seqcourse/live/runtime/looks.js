@@ -30,7 +30,7 @@
     const name = form.elements.model?.value ?? live.modelsOf(root)[0][0];
     const found = await live.send("caption", { name, pixels });
     const said = live.element("p", found.text, { class: "sq-told" });
-    return { parts: [said, looks(found.tokens, found.maps, "largest weight")], said: `It says: ${found.text}.` };
+    return { parts: [said, looks(found.tokens, found.maps, "largest weight")], said: `It says: ${found.text || "nothing"}.` };
   };
 
   // The mean of the heads of the last layer.
