@@ -50,12 +50,13 @@ c.ClearSolutions.code_stub = {
 }
 c.ClearSolutions.text_stub = "*Your answer goes here.*"
 
-# `nbgrader autograde` reads a submission as what it may be, puts its answers into the released
-# notebook, and runs that in a sandbox; the hidden checks of solutions/checks judge outside of it.
+# `nbgrader autograde` examines a submission as `seqcourse grade` does: a worker process reads it as what
+# it may be, puts its answers into the released notebook, and runs that in a sandbox; the hidden checks
+# of solutions/checks judge outside of it.
 c.Autograde.exporter_class = Reader
 c.Autograde.sanitize_preprocessors = SANITIZE
 c.Autograde.autograde_preprocessors = AUTOGRADE
-c.Examine.timeout = course.settings["timeout"]
+c.Reader.timeout = course.settings["timeout"]
 
 c.AssignLatePenalties.plugin_class = LatePolicy
 for option in ("grace_minutes", "share_per_day", "floor"):

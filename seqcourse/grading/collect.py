@@ -27,7 +27,7 @@ from pathlib import Path
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
-from seqcourse.grading.exchange import NEEDED
+from seqcourse.grading.kept import NEEDED
 from seqcourse.grading.late import MARK, MARKED
 from seqcourse.grading.parse import shown
 from seqcourse.grading.snapshot import COUNT, LARGEST, MOST

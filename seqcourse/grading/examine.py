@@ -48,6 +48,14 @@ class Examination:
     to_review: tuple[str, ...] = ()
     seconds: float = 0.0
 
+    def graded(self) -> dict:
+        """The notebook with what students are told besides the verdicts, for nbgrader to save."""
+        assert self.notebook is not None
+        book = json.loads(self.notebook)
+        remarks = {"remarks": list(self.remarks), "status": self.status, "sentence": self.sentence}
+        book.setdefault("metadata", {})["seqcourse"] = remarks
+        return book
+
 
 class Examiner:
     """The tools of one process that examines: a warm process, and each check with its inputs.

@@ -18,7 +18,7 @@ from traitlets.config import Config
 from seqcourse.errors import CourseError
 from seqcourse.grading.byhand import CHANGED, counted, pending
 from seqcourse.grading.course import Course
-from seqcourse.grading.exchange import NEEDED
+from seqcourse.grading.kept import NEEDED
 from seqcourse.grading.late import MARKED, seconds_late
 from seqcourse.grading.release import last_line
 from seqcourse.grading.spreadsheet import number

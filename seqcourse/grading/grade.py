@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from seqcourse.grading.cluster import Died
     from seqcourse.grading.examine import Examination
     from seqcourse.grading.save import Saver
+
+    # Examines the submissions of these students; yields each with its snapshot and the result.
+    Examined = Callable[[list[str]], Iterator[tuple[str, Snapshot | None, Examination | Died]]]
 
 
 def grade(
@@ -89,6 +92,14 @@ def grade(
         if todo:
             run.grade(todo, workers, scheduler, begun)
         return [run.records[student] for student in wanted]
+
+
+def examining(
+    course: Course, name: str, *, timeout: int, everything: bool, unsafe: bool
+) -> AbstractContextManager[Examined]:
+    """One worker that examines as ``grade`` does; nothing is saved. For plain nbgrader."""
+    options: dict[str, object] = {"confined": not unsafe, "timeout": timeout, "everything": everything}
+    return _Run(course, name, options, tell=lambda record: None).examining(workers=1)
 
 
 def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[str]:
@@ -178,9 +189,29 @@ class _Run:
         begun: Callable[[str], None],
     ) -> None:
         """Let workers examine the submissions, and save the results."""
+        from seqcourse.grading.save import Saver
+
+        saver = Saver(self.course, self.name)
+        if scheduler is None:
+            workers = min(workers or os.cpu_count() or 1, len(students))
+        with (
+            self.examining(workers, scheduler, begun) as examined,
+            _DeferredInterrupt() as interrupt,
+        ):
+            for student, snapshot, found in examined(students):
+                with interrupt.deferred():
+                    self._keep(self._save(saver, student, snapshot, found))
+
+    @contextmanager
+    def examining(
+        self,
+        workers: int | None,
+        scheduler: str | None = None,
+        begun: Callable[[str], None] = lambda student: None,
+    ) -> Iterator[Examined]:
+        """Context manager: workers, and a function that lets them examine submissions."""
         from seqcourse.grading import cluster
         from seqcourse.grading.examine import Examiner
-        from seqcourse.grading.save import Saver
         from seqcourse.grading.worker import WorkerState, examine_on_worker
 
         Examiner(self.course).release(self.name)  # fail now rather than once per student
@@ -190,17 +221,9 @@ class _Run:
         secret = {"secret": self.course.secret()}
         code = code_digest() if scheduler else b""
         state = WorkerState(label, self.name, self.snapshot, self.options | secret, code)
-        saver = Saver(self.course, self.name)
-        count = min(workers or os.cpu_count() or 1, len(students)) if scheduler is None else workers
-        with (
-            cluster.start(state, label, workers=count, scheduler=scheduler, begun=begun) as pool,
-            _DeferredInterrupt() as interrupt,
-        ):
-            for student, snapshot, found in pool.results(
-                partial(examine_on_worker, label), students, self._load
-            ):
-                with interrupt.deferred():
-                    self._keep(self._save(saver, student, snapshot, found))
+        work = partial(examine_on_worker, label)
+        with cluster.start(state, label, workers=workers, scheduler=scheduler, begun=begun) as pool:
+            yield lambda students: pool.results(work, students, self._load)
 
     def _save(
         self, saver: Saver, student: str, snapshot: Snapshot | None, found: Examination | Died

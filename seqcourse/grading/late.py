@@ -16,6 +16,7 @@ from traitlets import Float
 
 from seqcourse.grading.byhand import counted
 from seqcourse.grading.gradebook import handed_in
+from seqcourse.grading.parse import NotGradable, read_bytes
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook, SubmittedAssignment
@@ -69,8 +70,8 @@ def seconds_late(submission: SubmittedAssignment, config: Config) -> tuple[float
     place = Path(folders.get("root", ""), str(folders.get("submitted_directory", "submitted")))
     mark = place / submission.student.id / submission.assignment.name / MARK
     try:
-        marked = mark.read_text(encoding="utf-8").startswith(MARKED)
-    except (OSError, UnicodeDecodeError):
+        marked = read_bytes(mark, most=200).startswith(MARKED.encode())
+    except NotGradable:  # there is none, or a student's pipe
         marked = False
     return (float(DAY), True) if marked else (0.0, False)
 

@@ -54,7 +54,7 @@ def read_submission(path: Path) -> dict:
     Raises:
         NotGradable: the file is not a notebook, or would take too much time or memory.
     """
-    content = _decoded(_bytes(path), shown(path.name))
+    content = _decoded(read_bytes(path), shown(path.name))
     notebook = _parsed(content, shown(path.name))
     del content
     if isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):
@@ -89,8 +89,12 @@ def shown(name: str) -> str:
     return plain if len(plain) <= 60 else f"{plain[:57]}..."
 
 
-def _bytes(path: Path) -> bytes:
-    """The content of a regular file of bounded size."""
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The content of an untrusted file: a regular one of at most ``most`` bytes.
+
+    Raises:
+        NotGradable: it is missing, something else, or larger.
+    """
     name = shown(path.name)
     try:
         # Do not follow links, and do not block on a pipe.
@@ -109,13 +113,13 @@ def _bytes(path: Path) -> bytes:
                 UNREADABLE,
                 f"{name} should be an ordinary file, but is not. Hand in the notebook itself.",
             )
-        if status.st_size <= MOST_BYTES:
-            content = file.read(MOST_BYTES + 1)
-            if len(content) <= MOST_BYTES:
+        if status.st_size <= most:
+            content = file.read(most + 1)
+            if len(content) <= most:
                 return content
     raise NotGradable(
         UNREADABLE,
-        f"{name} should be at most {MOST_BYTES // 1_000_000} MB large, but has "
+        f"{name} should be at most {most // 1_000_000} MB large, but has "
         f"{status.st_size // 1_000_000:,} MB. {SMALLER}",
     )
 

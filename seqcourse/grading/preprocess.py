@@ -1,97 +1,46 @@
-"""Replacements for nbgrader's steps that are safe with untrusted submissions.
+"""Make nbgrader's own `autograde` safe with untrusted submissions.
 
-`nbgrader autograde` uses them through nbgrader_config.py:
+`nbgrader autograde` uses this through nbgrader_config.py:
 
     c.Autograde.exporter_class = Reader
     c.Autograde.sanitize_preprocessors = SANITIZE
     c.Autograde.autograde_preprocessors = AUTOGRADE
 
-`seqcourse grade` examines submissions in parallel, then lets nbgrader save them with SAVE_SANITIZE and
-SAVE: the same steps without running the notebook.
+`Reader` examines a submission as `seqcourse grade` does, with the same limits. What is left to do for
+nbgrader is to save the result; both commands do that with the same steps.
 """
 
 from __future__ import annotations
 
-import atexit
-import os
-import stat
+import json
+from contextlib import ExitStack
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
-from nbgrader.converters import base as converter
-from nbgrader.preprocessors import (
-    CheckCellMetadata,
-    DeduplicateIds,
-    LimitOutput,
-    NbGraderPreprocessor,
-    OverwriteCells,
-    OverwriteKernelspec,
-)
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import BaseConverter
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import CheckCellMetadata, LimitOutput, OverwriteCells
 from traitlets import Bool, Integer, Unicode
 
-from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.byhand import HoldBack, SaveGrades
+from seqcourse.grading.cluster import Died
 from seqcourse.grading.course import Course
-from seqcourse.grading.examine import Examiner
+from seqcourse.grading.grade import examining
+from seqcourse.grading.kept import TIMESTAMP, kept, time
 from seqcourse.grading.late import RenewPenalty
-from seqcourse.grading.mend import mend
-from seqcourse.grading.stage import find_submission, read_submission
-
-REMARKS = "seqcourse"
-
-
-_find_all_files = converter.find_all_files
-
-
-def _regular_files(path: str, exclude: list[str] | None = None) -> list[str]:
-    """The files of a submission that nbgrader may copy: regular files only.
-
-    nbgrader would follow links, for example to another student's work or to an endless device.
-    """
-    if os.path.islink(path):
-        return []
-    return [file for file in _find_all_files(path, exclude) if stat.S_ISREG(os.lstat(file).st_mode)]
-
-
-# nbgrader has no setting for this.
-converter.find_all_files = _regular_files
+from seqcourse.grading.records import FAILED
+from seqcourse.grading.stage import NotGradable
 
 
 class Reader(NotebookExporter):
-    """Reads an untrusted submission, which may be renamed, damaged or a link.
+    """Lets a worker find, mend, run and judge a submission's notebook.
 
     nbgrader's second pass reads its own file, in nbgrader's way.
     """
-
-    def from_filename(self, filename: str, resources: dict | None = None, **kw: Any) -> Any:
-        if not getattr(self.parent, "_sanitizing", False):
-            return super().from_filename(filename, resources=resources, **kw)
-        info = resources["nbgrader"]
-        folder = Path(filename).parent
-        release = _release(self.parent.coursedir, info["assignment"], info["notebook"])
-        found = find_submission(folder, info["notebook"], release)
-        book = nbformat.from_dict(read_submission(found.path))
-        book.metadata[REMARKS] = {"remarks": list(found.remarks)}
-        return self.from_notebook_node(book, resources=resources, **kw)
-
-
-class Mend(NbGraderPreprocessor):
-    """Puts a student's answers into the released notebook."""
-
-    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        info = resources["nbgrader"]
-        release = _release(self.parent.parent.coursedir, info["assignment"], info["notebook"])
-        before = nb.metadata.get(REMARKS, {}).get("remarks", [])
-        mended = mend(nb, release)
-        book = nbformat.from_dict(mended.notebook)
-        book.metadata[REMARKS] = {"remarks": [*before, *mended.remarks], "lost": list(mended.lost)}
-        return book, resources
-
-
-class Examine(NbGraderPreprocessor):
-    """Replaces nbgrader's Execute: runs a notebook in the sandbox and judges it outside."""
 
     root = Unicode("", help="The course's folder.").tag(config=True)
     grading = Unicode("grading", help="The class's folder in it.").tag(config=True)
@@ -101,39 +50,58 @@ class Examine(NbGraderPreprocessor):
         False, help="Run students' code without a sandbox, with all your rights."
     ).tag(config=True)
 
-    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+    _examined: Any = None
+
+    def from_filename(self, filename: str, resources: dict | None = None, **kw: Any) -> Any:
+        if not self.parent._sanitizing:
+            return super().from_filename(filename, resources=resources, **kw)
         info = resources["nbgrader"]
-        examiner = _examiner(
-            self.root or self.parent.parent.coursedir.root,
-            self.grading,
-            confined=not self.unsafe_no_sandbox,
-            timeout=self.timeout,
-            everything=self.everything,
-        )
-        done = examiner.examine_notebook(info["notebook"], info["student"], nb)
-        nb.metadata.setdefault(REMARKS, {}).update(status=done["status"], sentence=done["sentence"])
-        return nb, resources
+        if self._examined is None:
+            course = Course(Path(self.root or self.parent.coursedir.root), self.grading)
+            options = {"timeout": self.timeout, "everything": self.everything}
+            workers = examining(course, info["assignment"], unsafe=self.unsafe_no_sandbox, **options)
+            self._examined = self.parent.opened.enter_context(workers)
+        ((_, _, done),) = self._examined([info["student"]])
+        if isinstance(done, Died):
+            raise NotGradable(FAILED, f"This submission could not be graded: {done.why}.")
+        if done.notebook is None:
+            raise NotGradable(done.status, done.sentence)
+        book = nbformat.reads(json.dumps(done.graded()), as_version=4)
+        return self.from_notebook_node(book, resources=resources, **kw)
 
 
-SANITIZE = [Mend, HoldBack, DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
-# For a notebook that has already been mended, run and judged.
-SAVE_SANITIZE = [HoldBack, OverwriteCells]
-SAVE = [LimitOutput, SaveGrades, RenewPenalty, CheckCellMetadata]
-AUTOGRADE = [Examine, *SAVE]
-
-_examiners: dict[tuple, Examiner] = {}
+# The notebook has already been mended, run and judged.
+SANITIZE = [HoldBack, OverwriteCells]
+AUTOGRADE = [LimitOutput, SaveGrades, RenewPenalty, CheckCellMetadata]
 
 
-def _examiner(root: str, grading: str, **options: Any) -> Examiner:
-    """This process's examiner for a course, closed at exit."""
-    key = (root, grading, *sorted(options.items()))
-    if key not in _examiners:
-        _examiners[key] = Examiner(Course(Path(root), grading), **options).__enter__()
-        atexit.register(_examiners[key].__exit__)
-    return _examiners[key]
+# What follows changes nbgrader itself, which has no settings for it.
 
 
-def _release(coursedir: Any, assignment: str, notebook: str) -> dict:
-    """The released notebook, from nbgrader's own folder of releases."""
-    folder = coursedir.format_path(coursedir.release_directory, ".", assignment)
-    return notebooks.read(Path(folder) / f"{notebook}.ipynb")
+def _existing_timestamp(self: CourseDirectory, folder: str) -> datetime | None:
+    """The time of a submission. nbgrader would read a file of any size or kind."""
+    content = kept(Path(folder)).get(TIMESTAMP)
+    return None if content is None else time(content)
+
+
+def _init_assignment(self: BaseConverter, assignment: str, student: str) -> None:
+    """Copy only what is needed of a submission. nbgrader would copy all files, also through links."""
+    if not isinstance(self, Autograde):
+        return _copy_all(self, assignment, student)
+    target = Path(self._format_dest(assignment, student))
+    target.mkdir(parents=True, exist_ok=True)
+    for name, content in kept(Path(self._format_source(assignment, student))).items():
+        (target / name).unlink(missing_ok=True)
+        (target / name).write_bytes(content)
+
+
+def _convert_notebooks(self: Autograde) -> None:
+    """End the workers of a ``Reader`` at the end."""
+    with ExitStack() as self.opened:
+        BaseConverter.convert_notebooks(self)
+
+
+_copy_all = BaseConverter.init_assignment
+CourseDirectory.get_existing_timestamp = _existing_timestamp
+BaseConverter.init_assignment = _init_assignment
+Autograde.convert_notebooks = _convert_notebooks

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import unicodedata
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from pathlib import Path
@@ -29,6 +30,8 @@ WITH_GRADE = (GRADED, CRASHED, TIMED_OUT)
 
 # nbgrader treats these characters in a student's name as a glob pattern.
 PATTERN = "*?[]"
+# Unicode's categories of characters that steer a terminal or end a line.
+CONTROL = {"Cc", "Zl", "Zp"}
 # The most bytes in a student's name: the file system's limit, minus room for a prefix and suffix.
 LONGEST_NAME = 240
 
@@ -140,6 +143,11 @@ def unfit_name(student: str) -> str:
         return (
             f"The folder's name should be in UTF-8, but {shown(student)} is not, perhaps because it "
             f"comes from a zip file of another system. Rename the folder."
+        )
+    if CONTROL & set(map(unicodedata.category, student)):
+        return (
+            f"The folder's name should be without line ends and other control characters, but is "
+            f"{shown(student)}. Rename the folder."
         )
     if length > LONGEST_NAME:
         return (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 import warnings
@@ -11,16 +10,13 @@ from pathlib import Path
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examination
+from seqcourse.grading.kept import NEEDED
 from seqcourse.grading.records import FAILED, WITH_GRADE, Record, remove_record, write_record
 from seqcourse.grading.release import last_line
 from seqcourse.grading.snapshot import Snapshot
 
 # The folder in the class's folder that nbgrader reads instead of submitted/, one submission at a time.
 STAGE = ".saving"
-TIMESTAMP = "timestamp.txt"
-LONGEST_TIME = 100
-# The key of our information for students in the graded notebook's metadata.
-REMARKS = "seqcourse"
 
 
 class Saver:
@@ -31,7 +27,7 @@ class Saver:
     """
 
     def __init__(self, course: Course, name: str) -> None:
-        from seqcourse.grading.preprocess import SAVE, SAVE_SANITIZE
+        from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE
 
         self.course = course
         self.name = name
@@ -40,8 +36,8 @@ class Saver:
         self.api = course.api(
             CourseDirectory__submitted_directory=f"{course.grading}/{STAGE}",
             Autograde__exporter_class="nbconvert.exporters.NotebookExporter",
-            Autograde__sanitize_preprocessors=SAVE_SANITIZE,
-            Autograde__autograde_preprocessors=SAVE,
+            Autograde__sanitize_preprocessors=SANITIZE,
+            Autograde__autograde_preprocessors=AUTOGRADE,
         )
         for noisy in ("nbgrader", "traitlets"):
             logging.getLogger(noisy).propagate = False
@@ -85,31 +81,11 @@ class Saver:
         return "" if outcome["success"] else last_line(outcome)
 
     def _write_stage(self, done: Examination, submission: Snapshot, folder: Path) -> None:
-        """Write the executed notebook and the submission's other regular files to the folder."""
+        """Write the executed notebook, and the files that nbgrader may keep, to the folder."""
         shutil.rmtree(self.stage, ignore_errors=True)
-        beside = {
-            path: content
-            for path, content in submission.files.items()
-            if not path.endswith(".ipynb") and (path != TIMESTAMP or _is_time(content))
-        }
+        beside = {name: content for name, content in submission.files.items() if name in NEEDED}
         Snapshot(beside, {}).unpack(folder)
-        book = json.loads(done.notebook or "")
-        shown = {"remarks": list(done.remarks), "status": done.status, "sentence": done.sentence}
-        book.setdefault("metadata", {})[REMARKS] = shown
-        notebooks.write(book, folder / f"{self.name}.ipynb")
-
-
-def _is_time(content: bytes) -> bool:
-    """Whether nbgrader can parse a timestamp; otherwise it would reject the whole submission."""
-    from nbgrader.utils import parse_utc
-
-    if len(content) > LONGEST_TIME:
-        return False
-    try:
-        parse_utc(content.decode().strip())
-    except Exception:  # the parser may try to open any path as a time zone file
-        return False
-    return True
+        notebooks.write(done.graded(), folder / f"{self.name}.ipynb")
 
 
 def clean_up(course: Course) -> None:

@@ -1,8 +1,7 @@
 """Snapshots of folders, to be sent to workers on any machine.
 
 A snapshot holds a folder's regular files and its links, which are never followed. It lists what it
-leaves
-out: pipes, devices, and files that are unreadable or too large.
+leaves out: pipes, devices, and files that are unreadable or too large.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seqcourse.grading.course import ASSIGNMENT_NAME, CONFIG_FILE, Course
+from seqcourse.grading.kept import TIMESTAMP, time
 from seqcourse.grading.parse import shown
 
 # Limits far above any honest submission: bytes of a file, bytes in total, number of files, and depth of
@@ -100,6 +100,8 @@ def folder_snapshot(folder: Path) -> Snapshot:
                 size += status.st_size
         except OSError as error:
             left_out.append(f"{shown(name)} ({error.strerror})")
+    if TIMESTAMP in files and time(files[TIMESTAMP]) is None:
+        left_out.append(f"{TIMESTAMP} (not a time)")
     return Snapshot(files, links, tuple(left_out))
 
 

@@ -18,8 +18,8 @@ from seqcourse.cli.grading import write_feedback
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
-from seqcourse.grading.exchange import NEEDED
 from seqcourse.grading.feedback import _duration, make_feedback
+from seqcourse.grading.kept import NEEDED
 from seqcourse.grading.late import MARK, MARKED
 from seqcourse.grading.outcome import outputs
 from seqcourse.grading.records import Record, write_record

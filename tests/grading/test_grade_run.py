@@ -14,15 +14,15 @@ import psutil
 import pytest
 
 from seqcourse.errors import CourseError
+from seqcourse.grading import kept, sample
 from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import sample
 from seqcourse.grading.confine import refusal
 from seqcourse.grading.export import read_course, write_table
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import _Run, grade
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
-from seqcourse.grading.save import Saver, _is_time
+from seqcourse.grading.save import Saver
 from seqcourse.grading.scores import read_scores, write_csv
 from seqcourse.grading.snapshot import DEEPEST, folder_snapshot
 
@@ -87,13 +87,17 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
     released = notebooks.read(handed_in.assignments / "ps1" / "ps1.ipynb")
     halves = "k = get_ipython().kernel\nk.session.pack = lambda o: json.dumps(o, default=str).encode()\n"
     halves = f"import json\n{halves}print('\\ud800')\nraise ValueError('\\udfff')"
-    folders = {}
-    for student in ("J\udcf6rg", "N" * 255, "halves", "no pack", "no save", "pipe"):
-        folders[student] = handed_in.submitted / student / "ps1"
+    names = ("J\udcf6rg", "N" * 255, "line\nend", "halves", "no pack", "no save", "odd", "perfect")
+    folders = {student: handed_in.submitted / student / "ps1" for student in names}
+    for student, folder in folders.items():
         answers = {"double": halves} if student == "halves" else {}
-        notebooks.write(sample.answered(released, answers), folders[student] / "ps1.ipynb")
-    if hasattr(os, "mkfifo"):
-        os.mkfifo(os.fsencode(folders["pipe"]) + b"/p\xffpe")
+        notebooks.write(sample.answered(released, answers), folder / "ps1.ipynb")
+    os.mkfifo(os.fsencode(folders["odd"]) + b"/p\xffpe")
+    (folders["odd"] / "timestamp.txt").write_text("2026-02-03 04:05:06 ../x")
+    (folders["halves"] / "timestamp.txt").write_text("2026-02-03 04:05:06 " + 300 * "x")
+    for name in ("torch.py", "sitecustomize.py", "x.pth", "nbgrader_config.py", "data/words.txt"):
+        (folders["perfect"] / name).parent.mkdir(exist_ok=True)
+        (folders["perfect"] / name).write_text("raise SystemExit")
 
     def fail(student: str, work):
         def either(*given):
@@ -108,20 +112,27 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
     sentences = {
         "J\udcf6rg": "in UTF-8, but J?rg is not",
         "N" * 255: "at most 240 bytes",
+        "line\nend": "without line ends and other control characters, but is line?end",
         "no pack": "could not be graded: RecursionError: too deep.",
         "no save": "could not be graded: RecursionError: too deep.",
     }
-    students = [*folders, "perfect"]
-    records = {record.student: record for record in grade(handed_in, "ps1", students, workers=2)}
-    statuses = {student: records[student].status for student in ("halves", "pipe", "perfect")}
-    assert statuses == {"halves": "crashed", "pipe": "graded", "perfect": "graded"}
+    with nested(folders["odd"]):
+        records = {record.student: record for record in grade(handed_in, "ps1", names, workers=2)}
+        # The next run, too: what failed here is tried again, the rest stays.
+        assert not _Run(handed_in, "ps1", {}, tell=print).is_done("no pack", again=False)
+        again = [student for student in names if student not in ("no pack", "no save")]
+        assert grade(handed_in, "ps1", again, begun=pytest.fail) == [records[name] for name in again]
+    statuses = {student: records[student].status for student in names if student not in sentences}
+    assert statuses == {"halves": "crashed", "odd": "graded", "perfect": "graded"}
     for student, sentence in sentences.items():
         assert records[student].status == "failed" and sentence in records[student].sentence
-    assert records["pipe"].sentence == "Ignored: p?pe (not a regular file)."
-    # The next run, too: what failed here is tried again, the rest stays.
-    assert not _Run(handed_in, "ps1", {}, tell=print).is_done("no pack", again=False)
-    students = [student for student in students if student not in ("no pack", "no save")]
-    assert grade(handed_in, "ps1", students) == [records[student] for student in students]
+    assert records["halves"].sentence.endswith("Ignored: timestamp.txt (not a time).")
+    assert records["odd"].sentence == (
+        f"Ignored: p?pe (not a regular file), {'d/' * DEEPEST}d (in more than {DEEPEST} folders), "
+        f"timestamp.txt (not a time)."
+    )
+    # An instructor's kernel can import nothing that a student handed in.
+    assert [path.name for path in (handed_in.autograded / "perfect" / "ps1").iterdir()] == ["ps1.ipynb"]
     assert read_record(handed_in, "ps1", "J\udcf6rg") == records["J\udcf6rg"]
     make_feedback(handed_in, "ps1", "halves")
     write_csv(read_scores(handed_in, "ps1", list(records.values())), handed_in.root / "table.csv")
@@ -130,27 +141,38 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
         assert r"J\udcf6rg" in (handed_in.root / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("zone", ["x" * 300, "../x"])
-def test_a_time_that_cannot_be_read_is_none(zone):
-    time = "2026-02-03 04:05:06 "
-    assert _is_time(f"{time}UTC".encode())
-    assert not _is_time(os.fsencode(time + zone))
-
-
-def test_folders_in_folders_without_end_stay_behind(tmp_path):
-    """More of them than Python's recursion can follow."""
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "ps1.ipynb").write_text("{}")
-    deep = [tmp_path.joinpath("in", *["d"] * depth) for depth in range(1, sys.getrecursionlimit() + 9)]
-    for folder in deep:
+@contextlib.contextmanager
+def nested(place):
+    """More folders in folders than Python's recursion can follow."""
+    folders = [place.joinpath(*["d"] * depth) for depth in range(1, sys.getrecursionlimit() + 500)]
+    for folder in folders:
         folder.mkdir()
     try:
-        snapshot = folder_snapshot(tmp_path / "in")
+        yield
     finally:
-        for folder in reversed(deep):
+        for folder in reversed(folders):
             folder.rmdir()
-    assert snapshot.sentence() == f"Ignored: {'d/' * DEEPEST}d (in more than {DEEPEST} folders)."
-    assert list(snapshot.files) == ["ps1.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("written", "hour"),
+    [
+        ("2026-02-03 04:05:06 UTC", 4),
+        ("2026-02-03 04:05:06.789012 Europe/Berlin", 3),
+        ("2026-02-03 04:05:06 +0100", 3),
+        ("2026-02-03T04:05Z\n", 4),
+        *(
+            ("2026-02-03 04:05:06 " + zone, None)
+            for zone in ("x" * 300, "../x", "a/../x", "/x", "\udcf6")
+        ),
+        ("2026-13-03 04:05:06 UTC", None),
+        ("1" * 600_000, None),
+        ("", None),
+    ],
+)
+def test_times_are_read_by_a_short_pattern(written, hour):
+    found = kept.time(os.fsencode(written))
+    assert (found and found.hour) == hour
 
 
 def test_what_a_grade_depends_on(handed_in):

@@ -7,14 +7,17 @@ import os
 import subprocess
 import sys
 import zipfile
+from contextlib import contextmanager
 
 import pytest
 from nbgrader.api import Gradebook
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading import sample
+from seqcourse.grading.cluster import Died
 from seqcourse.grading.confine import refusal
 from seqcourse.grading.own import OWN
+from seqcourse.grading.release import release
 
 from .toy import drawn, make_toy_course, picture
 
@@ -28,6 +31,13 @@ class Always(float):
     def __eq__(self, other): return True
 get_ipython().events.register("post_run_cell", lambda *_: print("3.0"))
 builtins.AssertionError = type("Nothing", (Exception,), {})
+"""
+
+WATCHED = """
+def double(x):
+    return 2 * x
+import os  # WATCHED
+print(os.getuid(), os.getcwd(), os.path.exists('torch.py'))
 """
 
 
@@ -48,10 +58,18 @@ def graded(tmp_path_factory):
 
     hand_in("liar", {"double": LIES})
     hand_in("devices", right)
-    (course.submitted / "devices" / "ps1" / "endless.txt").symlink_to("/dev/zero")
-    os.mkfifo(course.submitted / "devices" / "ps1" / "pipe")
-    theirs = course.solutions / "checks" / "ps1.py"
-    (course.submitted / "devices" / "ps1" / "checks.txt").symlink_to(theirs)
+    folder = course.submitted / "devices" / "ps1"
+    (folder / "endless.txt").symlink_to("/dev/zero")
+    (folder / "submission_secret.txt").symlink_to("/dev/zero")
+    os.mkfifo(folder / "timestamp.txt")
+    (folder / "checks.txt").symlink_to(course.solutions / "checks" / "ps1.py")
+    hand_in("modules", {"double": WATCHED, **{name: right[name] for name in right if name != "double"}})
+    folder = course.submitted / "modules" / "ps1"
+    for name in ("torch.py", "sitecustomize.py", "nbgrader_config.py", "x.pth", "data/words.txt"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("raise SystemExit")
+    (folder / "timestamp.txt").write_text("2026-02-03 04:05:06 +0100\n")
+    (folder / "submission_secret.txt").write_text("5ec2e7")
     (course.submitted / "linked" / "ps1").mkdir(parents=True)
     whole = course.submitted / "perfect" / "ps1" / "ps1.ipynb"
     (course.submitted / "linked" / "ps1" / "ps1.ipynb").symlink_to(whole)
@@ -86,6 +104,7 @@ def points(course, student: str) -> dict[str, float]:
     [
         ("perfect", 3, 3, 3, 1),
         ("devices", 3, 3, 3, 1),
+        ("modules", 3, 3, 3, 1),
         ("wrong", 0, 3, 0, 1),
         ("crashing", 0, 3, 0, 0),
         ("liar", 0, 0, 0, 0),
@@ -104,10 +123,41 @@ def test_what_cannot_be_graded_is_said_and_stops_nobody(graded, student):
     assert f"for student '{student}'" in said
 
 
-def test_nothing_is_copied_through_a_link_or_from_a_device(graded):
+def test_only_the_notebook_the_time_and_the_secret_are_copied(graded):
+    """Not what an instructor's kernel could import, and nothing through a link or from a device."""
     course = graded[0]
-    copied = [path.name for path in (course.autograded / "devices" / "ps1").iterdir()]
-    assert copied == ["ps1.ipynb"]
+    run(course, "generate_feedback", "ps1", "--student=modules")
+    for stage, page in ((course.autograded, "ps1.ipynb"), (course.feedback, "ps1.html")):
+        copied = {path.name for path in (stage / "modules" / "ps1").iterdir()}
+        assert copied == {page, "timestamp.txt", "submission_secret.txt"}
+    assert [path.name for path in (course.autograded / "devices" / "ps1").iterdir()] == ["ps1.ipynb"]
+    with Gradebook(course.gradebook_url) as gradebook:
+        assert gradebook.find_submission("ps1", "modules").timestamp.hour == 3
+        assert gradebook.find_submission("ps1", "devices").timestamp is None
+
+
+def test_it_runs_in_the_same_sandbox(graded):
+    book = notebooks.read(graded[0].autograded / "modules" / "ps1" / "ps1.ipynb")
+    (cell,) = (cell for cell in book["cells"] if "WATCHED" in notebooks.text(cell))
+    assert "".join(cell["outputs"][0]["text"]) == "1000 /tmp False\n"
+
+
+def test_the_same_workers_examine_and_one_that_dies_is_one_failure(toy, monkeypatch):
+    """So the limits and the alarm are those of `seqcourse grade`: it has no other way to examine."""
+    release(toy)
+    sample.make_submissions(toy, "ps1", ["perfect", "empty"])
+    asked = []
+
+    @contextmanager
+    def workers(course, name, **options):
+        asked.append((course.root, name, options))
+        yield lambda students: [(students[0], None, Died("the process that examined it died, twice"))]
+
+    monkeypatch.setattr("seqcourse.grading.preprocess.examining", workers)
+    outcome = toy.api(Reader__timeout=7).autograde("ps1", "*")
+    assert asked == [(toy.root, "ps1", {"timeout": 7, "everything": False, "unsafe": False})]
+    assert not outcome["success"] and not list(toy.autograded.rglob("*.ipynb"))
+    assert outcome["log"].count("could not be graded: the process that examined it died, twice.") == 2
 
 
 def test_the_students_own_figures_are_kept_and_marked(graded):
