@@ -20,7 +20,8 @@ from seqcourse.grading.feedback import (
     ShowPoints,
 )
 from seqcourse.grading.late import LatePolicy, RenewPenalty
-from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, Reader
+from seqcourse.grading.plain import Reader
+from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
 

@@ -153,7 +153,7 @@ def test_the_same_workers_examine_and_one_that_dies_is_one_failure(toy, monkeypa
         asked.append((course.root, name, options))
         yield lambda students: [(students[0], None, Died("the process that examined it died, twice"))]
 
-    monkeypatch.setattr("seqcourse.grading.preprocess.examining", workers)
+    monkeypatch.setattr("seqcourse.grading.plain.examining", workers)
     outcome = toy.api(Reader__timeout=7).autograde("ps1", "*")
     assert asked == [(toy.root, "ps1", {"timeout": 7, "everything": False, "unsafe": False})]
     assert not outcome["success"] and not list(toy.autograded.rglob("*.ipynb"))
