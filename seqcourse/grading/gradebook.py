@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from seqcourse.errors import CourseError
 from seqcourse.grading.address import SQLITE, shown, sqlite_file
 from seqcourse.grading.course import Course
+from seqcourse.grading.version import bring_up_to_date
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook, SubmittedAssignment
@@ -41,10 +42,13 @@ def open_gradebook(course: Course) -> None:
     url = course.gradebook_url
     file = sqlite_file(url)
     try:
+        if file is not None and file.exists():
+            _wait_for(file)
+        for sentence in bring_up_to_date(course):
+            print(sentence, file=sys.stderr)
         if file is None:
             _open(course, url)
         elif file.exists():
-            _wait_for(file)
             _open(course, url)
         else:
             with _temporary_path(file) as new:
