@@ -125,6 +125,7 @@ def test_every_chapter_has_polls_that_tell_why(site, pages, name):
     assert polls, "every chapter has a poll"
     for poll in polls:
         options = poll.select("details")
+        assert poll.find(True)["class"] == ["sq-question"], "what is asked comes first"
         assert len(options) >= 2 and len(poll.select("details.sq-is-right")) == 1
         assert all(len(option.p.get_text(strip=True)) > 20 for option in options)
         assert not any(option.has_attr("open") for option in options)
@@ -145,6 +146,13 @@ def test_pages_hold_no_kernel_widgets(pages):
 def test_the_code_of_a_poll_is_not_on_the_site(pages):
     with_code = [path.name for path, soup in pages.items() if "viz.poll(" in soup.get_text()]
     assert with_code == [], "tag the cell remove-input"
+
+
+def test_one_switch_for_all_code_stands_above_it(pages):
+    for path, soup in pages.items():
+        code, switches = soup.select(".cell_input"), soup.select(".seq-code-switch")
+        assert len(switches) == bool(code), path.name
+        assert not code or switches[0] in code[0].find_all_previous("div"), path.name
 
 
 def test_no_page_loads_a_script_that_draws_icons(pages):

@@ -130,6 +130,12 @@ def test_draws_knows_a_drawing_cell(source, answer):
     assert draws(source) is answer
 
 
+def serves(source: str) -> bool:
+    """Whether a cell imports, or does nothing but check."""
+    kinds = {type(node) for node in ast.parse(source).body}
+    return bool(kinds & {ast.Import, ast.ImportFrom}) or kinds == {ast.Assert}
+
+
 @pytest.mark.parametrize("name", notebooks("book"))
 def test_code_that_only_shows_is_folded(name):
     """In JupyterLab and on the site: what a reader sees open is the idea."""
@@ -137,7 +143,7 @@ def test_code_that_only_shows_is_folded(name):
         source, hidden = text(cell), cell["metadata"].get("jupyter", {}).get("source_hidden", False)
         shows = (draws(source) or draws(source, TOUCHED)) and IDEA not in tags(cell)
         poll = source.startswith("viz.poll(")
-        if shows or poll:
+        if shows or poll or serves(source):
             assert hidden, f"{cell['id']}: metadata.jupyter.source_hidden should be true"
         on_the_site = {"remove-input"} if poll else {"hide-input"} if hidden else set()
         assert tags(cell) & {"hide-input", "remove-input"} == on_the_site, cell["id"]

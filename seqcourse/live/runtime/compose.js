@@ -229,11 +229,12 @@
   live.views.caption = live.views.ask = async function (root, form) {
     await live.openSheet();
     if (!root.answer) {
-      const held = [...root.querySelectorAll(".sq-thing")].indexOf(document.activeElement);
+      const start = form.querySelector("[type=submit]"), things = () => [...root.querySelectorAll(".sq-thing")];
+      const leaves = !form.elements.text; // the button to start: who pressed it goes on with the first thing
+      const held = leaves && document.activeElement === start ? 0 : things().indexOf(document.activeElement);
       root.answer = composer(root, form);
-      root.querySelectorAll(".sq-thing")[held]?.focus();
-      const start = form.querySelector("[type=submit]");
-      if (!form.elements.text) start.hidden = true;
+      things()[held]?.focus();
+      start.hidden = leaves;
     }
     const said = await root.answer();
     if (root.dropped) root.take(root.dropped); // before there was a scene
