@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,19 @@ from seqcourse.live.figure import choice, frame, map_of, png, style, text_field
 
 Placed = tuple[str, float, float, float]  # name, centre x and y, longer side, as in ``data.arrange``
 _DARKEST = 0.82  # of what was not looked at, as runtime/looks.js has it
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A figure as its author calls it; ``run(scene, model, question)`` gives HTML, and that in words."""
+
+    view: str
+    models: Mapping[str, str]
+    label: str
+    things: Sequence[Placed]
+    ground: str
+    run: Callable[[Any, str, str], tuple[str, str]]
+    questions: Sequence[str] = ()
 
 
 def caption(
@@ -41,7 +55,7 @@ def caption(
         looks = _looks(found.tokens, found.maps)
         return f'<p class="sq-told">{html.escape(found.text)}</p>{looks}', found.text
 
-    return _figure("caption", models, label, things, ground, run)
+    return _figure(_Wanted("caption", models, label, things, ground, run))
 
 
 def ask(
@@ -83,33 +97,23 @@ def ask(
         ]
         return "".join(parts), found.text
 
-    return _figure("ask", {model: "the answers"}, label, things, ground, run, questions)
+    return _figure(_Wanted("ask", {model: "the answers"}, label, things, ground, run, questions))
 
 
-def _figure(
-    view: str,
-    models: Mapping[str, str],
-    label: str,
-    things: Sequence[Placed],
-    ground: str,
-    run: Callable[[Any, str, str], tuple[str, str]],
-    questions: Sequence[str] = (),
-) -> Any:
+def _figure(wanted: _Wanted) -> Any:
     """With a kernel a form that PyTorch answers, without one a part of a page."""
     from seqcourse.live.sheet import grounds
     from seqcourse.live.sheet import things as known
     from seqcourse.viz.html import has_widgets
 
-    if not models or not label.strip() or not things:
+    if not wanted.models or not wanted.label.strip() or not wanted.things:
         raise CourseError("A live figure needs at least one model, a label and a thing.")
-    for name in (one[0] for one in things):
+    for name in (one[0] for one in wanted.things):
         if name not in known():
             raise CourseError(f"There is no thing {name!r}. There are: {', '.join(known())}.")
-    if ground not in grounds():
-        raise CourseError(f"There is no ground {ground!r}. There are: {', '.join(grounds())}.")
-    if has_widgets():
-        return _form(models, label, things, ground, run, questions)
-    return _part_of_a_page(view, models, label, things, ground, run, questions)
+    if wanted.ground not in grounds():
+        raise CourseError(f"There is no ground {wanted.ground!r}. There are: {', '.join(grounds())}.")
+    return _form(wanted) if has_widgets() else _part_of_a_page(wanted)
 
 
 def _scene(things: Sequence[Placed], ground: str) -> Any:
@@ -135,20 +139,14 @@ def _answered(
     )
 
 
-def _part_of_a_page(
-    view: str,
-    models: Mapping[str, str],
-    label: str,
-    things: Sequence[Placed],
-    ground: str,
-    run: Callable[[Any, str, str], tuple[str, str]],
-    questions: Sequence[str],
-) -> Any:
+def _part_of_a_page(wanted: _Wanted) -> Any:
     """The first scene, whose things start the models when they are pressed."""
     from seqcourse.viz.html import Shown, new_id
 
-    first = questions[0] if questions else ""
-    name = new_id("live", view + label + json.dumps(list(things)))
+    models, label, questions = wanted.models, wanted.label, wanted.questions
+    things, ground = list(wanted.things), wanted.ground
+    model, first = next(iter(models)), questions[0] if questions else ""
+    name = new_id("live", wanted.view + label + json.dumps(things))
     fields = ""
     if questions:
         fields = text_field(name, label, questions, longest=200)
@@ -159,17 +157,16 @@ def _part_of_a_page(
         f'style="{_edges(thing.box)}"></button>'
         for one, thing in zip(things, _scene(things, ground).things, strict=True)
     )
-    model = next(iter(models))
-    body, said = _answered(things, ground, lambda scene: run(scene, model, first), handles)
+    body, said = _answered(things, ground, lambda scene: wanted.run(scene, model, first), handles)
     return frame(
         name,
-        view,
+        wanted.view,
         models,
         label,
         fields,
         Shown(body, f"{label}: {said}"),
         "Ask" if questions else "Move the things",
-        scene=json.dumps({"ground": ground, "things": list(things)}),
+        scene=json.dumps({"ground": ground, "things": things}),
         eager="",
         sizes=json.dumps({model: _size(model) for model in models}),
     )
@@ -208,14 +205,7 @@ def _look(word: str, weights: numpy.ndarray) -> str:
     )
 
 
-def _form(
-    models: Mapping[str, str],
-    label: str,
-    things: Sequence[Placed],
-    ground: str,
-    run: Callable[[Any, str, str], tuple[str, str]],
-    questions: Sequence[str],
-) -> Any:
+def _form(wanted: _Wanted) -> Any:
     """An ipywidgets form: for each thing what it is, its place and its size; the ground, the model."""
     import ipywidgets as widgets
 
@@ -234,11 +224,17 @@ def _form(
             slider(int(side), 10, 56, description="size"),
         ]
 
-    rows = [row(one) for one in things]
-    on = widgets.Dropdown(options=list(sheet.grounds()), value=ground, description="Ground", **wide)
+    models, questions = wanted.models, wanted.questions
+    rows = [row(one) for one in wanted.things]
+    on = widgets.Dropdown(
+        options=list(sheet.grounds()), value=wanted.ground, description="Ground", **wide
+    )
     model = widgets.Dropdown(options={said: key for key, said in models.items()}, description="Model")
     asked = widgets.Combobox(
-        value=questions[0] if questions else "", options=list(questions), description=label, **wide
+        value=questions[0] if questions else "",
+        options=list(questions),
+        description=wanted.label,
+        **wide,
     )
     shown = widgets.HTML()
     look = STYLE + style()
@@ -246,7 +242,9 @@ def _form(
     def update(_change: Any = None) -> None:
         placed = [tuple(part.value for part in parts) for parts in rows]
         try:
-            body, _ = _answered(placed, on.value, lambda scene: run(scene, model.value, asked.value))
+            body, _ = _answered(
+                placed, on.value, lambda scene: wanted.run(scene, model.value, asked.value)
+            )
         except CourseError as error:
             body = f'<p class="sq-answer">{html.escape(str(error))}</p>'
         shown.value = f'{look}<div class="sq"><div class="sq-live">{body}</div></div>'
