@@ -6,12 +6,13 @@ import functools
 import http.server
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import torch
 
-from seqcourse import live
+from seqcourse import data, live
 from seqcourse.live import sphinx
 
 TRANSLATORS = {
@@ -83,13 +84,20 @@ def site(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def over_http(site) -> Iterator[str]:
-    handler = functools.partial(Quiet, directory=site)
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a folder on a server."""
+    handler = functools.partial(Quiet, directory=folder)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/index.html"
+        yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def over_http(site) -> Iterator[str]:
+    with served(site) as root:
+        yield f"{root}/index.html"
 
 
 @pytest.fixture(scope="session", params=["file", pytest.param("http", marks=pytest.mark.nightly)])
@@ -161,6 +169,13 @@ def answered(page, name: str) -> str:
     busy = f"!document.querySelector('#{name} [type=submit][aria-disabled]')"
     page.wait_for_function(busy, timeout=TIMEOUT)
     return page.locator(f"#{name} [role=status]").text_content()
+
+
+def sentences(count: int) -> list[str]:
+    """Held-out sentences of translators, and some of all lengths and with words that nobody knows."""
+    pairs = [pair.source for pair in data.load_pairs("en-es", "test")]
+    rare = ["xyzzy!", "Tom, Tom and Tom.", "no", 'Is 2:30 p.m. fine, or is it "too late"?', "a " * 40]
+    return rare + pairs[:: len(pairs) // (count - len(rare))][: count - len(rare)]
 
 
 def load(page, *models: str) -> None:

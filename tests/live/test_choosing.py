@@ -8,7 +8,7 @@ import torch
 from seqcourse import decode, zoo
 from seqcourse.zoo.system import NO_OUTPUT
 
-from .conftest import EXAMPLES, ask, load
+from .conftest import EXAMPLES, ask, load, sentences
 
 pytestmark = pytest.mark.browser
 NAME = "en-es-fixed"
@@ -48,13 +48,14 @@ def steps_of(roots: list[dict]) -> list[list[dict]]:
     return steps
 
 
+@pytest.mark.parametrize("count", [3, pytest.param(75, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     ("width", "alpha", "temperature"), [(1, 1.0, 1), (3, 0.0, 1), (3, 1.0, 2), (5, 1.5, 0.5)]
 )
-def test_every_node_is_pythons(page, width, alpha, temperature):
+def test_every_node_is_pythons(page, width, alpha, temperature, count):
     load(page, NAME)
     system = zoo.load(NAME)
-    for text in SENTENCES:
+    for text in SENTENCES if count == 3 else sentences(count):
         trace: list = []
         (source,) = system.sources([text])
         ((best, *_),) = decode.beam_search(

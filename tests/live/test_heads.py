@@ -9,7 +9,7 @@ import torch
 from seqcourse import data, zoo
 from seqcourse.tokens import SOS
 
-from .conftest import EXAMPLES, answered, ask, load
+from .conftest import EXAMPLES, answered, ask, load, sentences
 
 pytestmark = pytest.mark.browser
 NAME = "en-es-transformer"
@@ -23,6 +23,12 @@ def press(page, act) -> str:
     """What the figure says after an act."""
     act()
     return answered(page, "heads")
+
+
+@pytest.mark.nightly
+def test_every_map_of_many_sentences_is_pytorchs(page):
+    for text in sentences(300):
+        test_every_map_is_pytorchs(page, text)
 
 
 @pytest.mark.parametrize("text", SENTENCES)

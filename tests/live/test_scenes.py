@@ -14,7 +14,7 @@ from seqcourse.live import sheet, sphinx
 from seqcourse.viz import html
 from seqcourse.zoo.tasks import captions, questions
 
-from .conftest import BAD, DYING, KILL, PAGE
+from .conftest import BAD, DYING, KILL, PAGE, served
 
 TIMEOUT = 120_000  # milliseconds, for a busy machine
 CAPTIONERS = {
@@ -51,16 +51,18 @@ def pages(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def started(pages, opened):
-    """A page with its models loaded, over file://, where a page may do less than over http."""
+@pytest.fixture(params=["file", pytest.param("http", marks=pytest.mark.nightly)])
+def started(request, pages, opened):
+    """A page with its models loaded: from the folder, where a page may do less, and from a server."""
+    with served(pages) as root:
+        folder = root if request.param == "http" else pages.as_uri()
 
-    def start(name: str, script: str = ""):
-        page = opened((pages / f"{name}.html").as_uri(), script=script)
-        said(page, page.locator(".sq-thing").first.click)
-        return page
+        def start(name: str, script: str = ""):
+            page = opened(f"{folder}/{name}.html", script=script)
+            said(page, page.locator(".sq-thing").first.click)
+            return page
 
-    return start
+        yield start
 
 
 def said(page, act) -> str:

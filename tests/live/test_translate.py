@@ -14,7 +14,7 @@ from seqcourse import data, live, zoo
 from seqcourse.errors import CourseError
 from seqcourse.live import pack, sphinx
 
-from .conftest import EXAMPLES, SUBWORDS, TRANSLATORS, ask, load
+from .conftest import EXAMPLES, SUBWORDS, TRANSLATORS, ask, load, sentences
 
 pytestmark = pytest.mark.browser
 
@@ -49,13 +49,6 @@ SIGNS = (
     " \t\n\r\x1c\x85\xa0\u2003\u2028\u3000\u0301\u0308\u0327\u200b\u200d\u200e\xad\ufeff\x00"
     "汉か가ไกัमिअ🙂👩🇪"
 )
-
-
-def sentences(count: int) -> list[str]:
-    """Held-out sentences, and some of all lengths and with words that nobody knows."""
-    pairs = [pair.source for pair in data.load_pairs("en-es", "test")]
-    rare = ["xyzzy!", "Tom, Tom and Tom.", "no", 'Is 2:30 p.m. fine, or is it "too late"?', "a " * 40]
-    return rare + pairs[:: len(pairs) // (count - len(rare))][: count - len(rare)]
 
 
 @pytest.mark.parametrize("count", [20, pytest.param(300, marks=pytest.mark.nightly)])
