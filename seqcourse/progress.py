@@ -13,7 +13,6 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -58,11 +57,12 @@ class Task:
 class Progress:
     """How far somebody is with an assignment.
 
-    spent: the time between self-checks, breaks left out.
+    spent: the time between self-checks, breaks left out.     hints: how many were asked for.
     """
 
     tasks: list[Task]
     spent: timedelta
+    hints: int
 
     @property
     def done(self) -> int:
@@ -83,13 +83,13 @@ class Progress:
         return next((task for task in self.tasks if task.state is not True), None)
 
     def __str__(self) -> str:
-        """In a line, such as "3 of 9 exercises, 16 of 47 points, 35 minutes"."""
+        """In a line, such as "3 of 9 exercises, 16 of 47 points, 35 minutes, 2 hints"."""
         earned, all_points = self.points
         minutes = round(self.spent.total_seconds() / 60)
         return (
             f"{self.done} of {len(self.tasks)} exercises, {earned:g} of {all_points:g} points, "
             f"{minutes} minute{'s' * (minutes != 1)}"
-        )
+        ) + (f", {self.hints} hint{'s' * (self.hints != 1)}" if self.hints else "")
 
 
 def record_file(notebook: Path) -> Path:
@@ -109,12 +109,13 @@ def read(notebook: Path) -> Progress:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CourseError(f"{notebook} cannot be read as a notebook of the course: {error}") from error
     notes = list(_notes(record_file(notebook)))
-    latest = {name: passed for _, name, passed in notes if name}
+    latest = {name: passed for _, name, passed, _ in notes if name}
     for task in tasks:
         task.passed |= {name: latest[name] for name in task.points if name in latest}
-    times = sorted(at for at, _, _ in notes)
+    times = sorted(at for at, *_ in notes)
     steps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
-    return Progress(tasks, sum((step for step in steps if step <= LONGEST_STEP), timedelta()))
+    spent = sum((step for step in steps if step <= LONGEST_STEP), timedelta())
+    return Progress(tasks, spent, hints=sum(hint for *_, hint in notes))
 
 
 def _tasks(cells: list[Mapping[str, Any]]) -> Iterator[Task]:
@@ -141,8 +142,8 @@ def _tasks(cells: list[Mapping[str, Any]]) -> Iterator[Task]:
         yield task
 
 
-def _notes(path: Path) -> Iterator[tuple[datetime, str, bool]]:
-    """The lines of a record; a line that is none (a full disk, an editor) is passed over."""
+def _notes(path: Path) -> Iterator[tuple[datetime, str, bool, bool]]:
+    """The lines of a record: when, of which answer, passed, with a hint. Damaged ones are left out."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -151,8 +152,8 @@ def _notes(path: Path) -> Iterator[tuple[datetime, str, bool]]:
         try:
             note = json.loads(line)
             at = datetime.fromisoformat(note["at"]).astimezone(UTC)
-            yield at, str(note["of"]), note["passed"] is True
-        except (ValueError, KeyError, TypeError, OverflowError):
+            yield at, str(note["of"]), note["passed"] is True, note.get("hint") is True
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
             continue
 
 
@@ -166,27 +167,17 @@ def current_notebook() -> Path | None:
     return path if path.suffix == ".ipynb" and path.is_file() else None
 
 
-def note(answer: str, passed: bool) -> None:
-    """Write down what a self-check said of an answer, and show it in the panel."""
+def note(answer: str, passed: bool, hint: bool = False) -> None:
+    """Write down what a self-check said of an answer, and whether with a hint; show it in the panel."""
     if notebook := current_notebook():
         line = {"at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S+00:00}", "of": answer, "passed": passed}
+        line |= {"hint": True} if hint else {}
         try:
             with record_file(notebook).open("a", encoding="utf-8") as record:
                 record.write(json.dumps(line) + "\n")
         except OSError:
             return  # a folder without write rights: self-checks go on without a record
         _show(notebook, update=True)
-
-
-@contextmanager
-def noted(answer: str) -> Iterator[None]:
-    """Note whether the self-check inside passes; an exercise that is not solved yet was not tried."""
-    try:
-        yield
-    except AssertionError:
-        note(answer, passed=False)
-        raise
-    note(answer, passed=True)
 
 
 def panel() -> None:

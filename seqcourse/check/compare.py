@@ -22,11 +22,19 @@ from seqcourse.check.inputs import copy, normal
 
 
 class Mistake(AssertionError):
-    """A check failed. The message is a sentence that a student can act on."""
+    """A check failed. The message is a sentence that a student can act on.
+
+    shown: what a notebook shows of it; all of it without.
+    """
+
+    shown = ""
 
     def _render_traceback_(self) -> list[str]:
-        """IPython's hook for the traceback: show only the wrapped sentence."""
-        return textwrap.wrap(f"✗ {self}", width=88, break_long_words=False) or ["✗"]
+        """IPython's hook for the traceback: show only the wrapped sentences."""
+        lines = f"✗ {self.shown or self}".splitlines()
+        return [part for line in lines for part in textwrap.wrap(line, 88, break_long_words=False)] or [
+            "✗"
+        ]
 
 
 class Stopped(Exception):

@@ -32,6 +32,7 @@ from seqcourse.check.inputs import noncontiguous
 from seqcourse.check.modules import judge_module, record_module
 from seqcourse.check.naming import size_question, written_numbers
 from seqcourse.check.recording import judge, observe, record
+from seqcourse.check.stages import shown
 from seqcourse.check.watch import refuse
 
 # What a graded cell says where the self-check has passed.
@@ -107,15 +108,22 @@ class Exercise:
         if not (self.reference or self.judge or self.judge_all):
             raise ValueError(f"The exercise {self.name} should have a reference or a judge.")
 
-    def __call__(self, student: Any) -> None:
+    def __call__(self, student: Any, ask: bool = True) -> None:
         """Check a student's answer and print a line when all is well.
 
+        ask: whether a check of the same answer again asks for a hint.
+
         Raises:
-            Mistake: with the likeliest reason.
+            Mistake: with the likeliest reason; a notebook shows it in stages, see `stages`.
             NotImplementedError: the exercise is not solved yet, which is no mistake.
         """
-        with progress.noted(self.name):
+        try:
             self._check(student)
+        except Mistake as mistake:
+            mistake.shown, hint = shown(self.name, student, str(mistake), self.see, ask)
+            progress.note(self.name, passed=False, hint=hint)
+            raise
+        progress.note(self.name, passed=True)
         gradients = "gradients, " if self.gradient else ""
         print(f"✓ {self.name}: {len(self.cases)} calls, {gradients}unchanged inputs: all as expected.")
         _passed[self.name] = student
@@ -145,7 +153,7 @@ class Exercise:
         """
         if not self.has_passed(student):
             try:
-                self(student)
+                self(student, ask=False)
             except NotImplementedError:
                 raise NotImplementedError(f"{self.name} is not solved yet.") from None
         print(UNSEEN)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from seqcourse.check.compare import Mistake, is_unsolved
 from seqcourse.check.exercise import Exercise
+from seqcourse.check.stages import split
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,11 @@ class Experiments:
             return
         try:
             with contextlib.redirect_stdout(io.StringIO()):
-                exercise(answer)
+                exercise(answer, ask=False)
         except Mistake as mistake:
             raise Mistake(
                 f"This experiment waits for exercise {number}: with an answer that fails its check, "
-                f"what it shows would be wrong. {mistake}"
+                f"what it shows would be wrong. {split(str(mistake))[0]}"
             ) from None
         except NotImplementedError:
             return  # what runs through it says so

@@ -58,6 +58,14 @@ def test_the_latest_self_check_counts_and_breaks_do_not(notebook):
     assert found.spent == timedelta(minutes=15 + 10)
 
 
+def test_hints_are_counted(notebook):
+    write(notebook, (0, "causal_mask", False), (1, "causal_mask", False), (2, "causal_mask", True))
+    record = progress.record_file(notebook)
+    first, second, third = record.read_text().splitlines()
+    record.write_text("\n".join([first, second.replace("}", ', "hint": true}'), third]))
+    assert str(progress.read(notebook)).endswith(", 2 minutes, 1 hint")
+
+
 def test_both_answers_of_an_exercise_and_every_poll_are_needed(notebook):
     tasks = progress.read(notebook).tasks
     answers = [name for task in tasks for name, points in task.points.items() if points]

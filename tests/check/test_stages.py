@@ -1,0 +1,48 @@
+"""What a notebook shows of a mistake: where, then the question, then what to read again."""
+
+from __future__ import annotations
+
+import pytest
+
+from seqcourse.check import Mistake, ps1
+from seqcourse.check.stages import split
+
+WHERE = (
+    "f: the shape of the result is right, the numbers are not. At index (0, 1) expected 0.5, got -1.2."
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "where", "question"),
+    [
+        (f"{WHERE} Did you forget b_hh?", WHERE, "Did you forget b_hh?"),
+        (f"{WHERE} Is it x @ w.T? Then look again.", WHERE, "Is it x @ w.T? Then look again."),
+        (f"{WHERE} Is w.T wrong? (Input: a batch.)", f"{WHERE} (Input: a batch.)", "Is w.T wrong?"),
+        ("f returned None. Is the return missing?", "f returned None.", "Is the return missing?"),
+        (WHERE, WHERE, ""),
+        ("Should it be a tensor?", "Should it be a tensor?", ""),
+    ],
+)
+def test_a_message_says_and_asks(message, where, question):
+    assert split(message) == (where, question)
+
+
+def test_the_same_answer_again_gets_the_next_hint_and_another_one_begins_anew():
+    def forgotten(x, h, w_ih, w_hh, b_ih, b_hh):
+        return (x @ w_ih.T + b_ih + h @ w_hh.T).tanh()
+
+    def shown(answer) -> str:
+        with pytest.raises(Mistake) as caught:
+            ps1.rnn_step(answer)
+        assert "bias of the hidden part" in str(caught.value)  # the whole is there for the grader
+        return " ".join(caught.value._render_traceback_())
+
+    with pytest.raises(Mistake) as caught:
+        ps1.rnn_step.validate(forgotten)  # asks for nothing
+    assert "?" not in caught.value.shown
+    first, second, third, fourth = (shown(forgotten) for _ in range(4))
+    assert "the numbers are not" in first and "?" not in first and "again for a hint" in first
+    assert "bias of the hidden part" in second and "Read again" not in second
+    assert "bias of the hidden part" in third and "Read again: chapter 1" in third
+    assert "again for a hint" not in third and fourth == third
+    assert shown(lambda *a: forgotten(*a)) == first
