@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -184,6 +186,32 @@ def test_it_is_started_again_when_it_is_gone():
         assert in_sandbox(warm, "print(1)")[0] == "1\n"
         assert warm.pid not in (None, first)
     assert warm.pid is None
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        (b"", "it ended (without a word)"),
+        (b'{"ended": -9}', "it ended (-9)"),
+        (b'{"failed": "no room"}', "no room"),
+    ],
+)
+def test_a_start_is_told_in_any_order_and_so_is_an_early_end(message, sentence):
+    """The kernel and its guard send on their own, and a busy machine may run either first."""
+
+    async def listen():
+        km = ConfinedKernelManager()
+        km._report, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        km._report.setblocking(False)
+        with km._report, theirs:
+            theirs.send(b'{"listening": true}')
+            theirs.send(b'{"pid": 42}')
+            assert [await km._expect("pid"), await km._expect("listening")] == [42, True]
+            theirs.send(message) if message else theirs.close()
+            with pytest.raises(CourseError, match=re.escape(sentence)):
+                await km._expect("another")
+
+    asyncio.run(listen())
 
 
 def test_its_kernels_die_with_it():

@@ -71,6 +71,7 @@ class ConfinedKernelManager(AsyncKernelManager):
 
     def _reset(self) -> None:
         self._report: socket.socket | None = None
+        self._said: dict[str, Any] = {}  # by the messages that came while it started
         self._group: Group | None = None
         self._watch: Watch | None = None
         self._descriptors: dict[str, int] = {}
@@ -112,10 +113,8 @@ class ConfinedKernelManager(AsyncKernelManager):
                 self.warm.request, self.limits, connection, self._group.folders, self.more
             )
             self._report.setblocking(False)
-            holder = (await self._expect("holder"))["holder"]
-            self._open(holder)
-            kernel = (await self._expect("pid"))["pid"]
-            self._descriptors["kernel"] = os.pidfd_open(kernel)
+            self._open(await self._expect("holder"))
+            self._descriptors["kernel"] = os.pidfd_open(await self._expect("pid"))
             await self._expect("listening")
         except BaseException:
             await self.cleanup_resources()
@@ -127,23 +126,28 @@ class ConfinedKernelManager(AsyncKernelManager):
         self._watch = Watch(Meter(self._take_proc()), self.limits, self.end, self._overdue)
         self._watch.start()
 
-    async def _expect(self, what: str) -> dict:
-        """Receive the next startup message, which must contain the key ``what``."""
+    async def _expect(self, what: str) -> Any:
+        """Receive startup messages until one has the key ``what``; return its value.
+
+        The kernel and its guard are two processes: their messages arrive in any order.
+        """
         assert self._report is not None
         loop = asyncio.get_running_loop()
-        try:
-            said = await asyncio.wait_for(
-                loop.sock_recv(self._report, LARGEST_REPORT), timeout=LONGEST_START
-            )
-        except (TimeoutError, OSError) as error:
-            raise CourseError(
-                f"A confined kernel did not start: {error or 'it took too long'}."
-            ) from None
-        message = json.loads(said) if said else {}
-        if what not in message:
-            why = message.get("failed") or f"it ended ({message.get('ended', 'without a word')})"
-            raise CourseError(f"A confined kernel did not start: {why}.")
-        return message
+        while what not in self._said:
+            try:
+                said = await asyncio.wait_for(
+                    loop.sock_recv(self._report, LARGEST_REPORT), timeout=LONGEST_START
+                )
+            except (TimeoutError, OSError) as error:
+                raise CourseError(
+                    f"A confined kernel did not start: {error or 'it took too long'}."
+                ) from None
+            message = json.loads(said) if said else {"ended": "without a word"}
+            if message.keys() & {"failed", "ended"}:
+                why = message.get("failed") or f"it ended ({message['ended']})"
+                raise CourseError(f"A confined kernel did not start: {why}.")
+            self._said |= message
+        return self._said[what]
 
     def _open(self, holder: int) -> None:
         """Open descriptors of the sandbox's folders before any student code runs."""

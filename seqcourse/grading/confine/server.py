@@ -86,6 +86,7 @@ class Server:
         self.grader = os.pidfd_open(grader)
         self.me = os.pidfd_open(os.getpid())
         self.holders: dict[int, Holder] = {}  # by the process id of bubblewrap
+        self.reports: dict[int, socket.socket] = {}  # by the process id of a guard
 
     def serve(self) -> None:
         wake, woken = socket.socketpair()
@@ -108,7 +109,7 @@ class Server:
                         return
 
     def reap(self) -> None:
-        """Reap ended child processes and close their holders."""
+        """Reap ended child processes, close their holders, and report guards that were killed."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -120,6 +121,10 @@ class Server:
             if holder is not None:
                 holder.process.returncode = os.waitstatus_to_exitcode(status)
                 holder.close()
+            report = self.reports.pop(pid, None)
+            if report is not None:
+                child.tell(report, ended=os.waitstatus_to_exitcode(status))
+                report.close()
 
     def answer(self) -> bool:
         """Serve one request; return False if no more can arrive."""
@@ -129,15 +134,16 @@ class Server:
             return False
         if not asked:
             return False
-        with socket.socket(fileno=descriptors[0]) as report:
-            try:
-                self.start(json.loads(asked), report)
-            except (CourseError, OSError) as error:
-                child.tell(report, failed=str(error))
+        report = socket.socket(fileno=descriptors[0])
+        try:
+            self.reports[self.start(json.loads(asked), report)] = report
+        except Exception as error:  # one kernel that does not start ends no other
+            with report:
+                child.tell(report, failed=str(error) or type(error).__name__)
         return True
 
-    def start(self, asked: dict, report: socket.socket) -> None:
-        """Create a sandbox and fork a kernel into it."""
+    def start(self, asked: dict, report: socket.socket) -> int:
+        """Create a sandbox and fork a kernel into it; return the process id of its guard."""
         limits = Limits(**asked["limits"])
         holder = Holder(limits, [Path(folder) for folder in asked["more"]])
         self.holders[holder.process.pid] = holder
@@ -150,8 +156,10 @@ class Server:
                     f"The process that is forked should have one thread, but has {threads()}: a module "
                     f"that it imported starts some. Leave that module out of preload."
                 )
-            if os.fork() == 0:
+            pid = os.fork()
+            if pid == 0:
                 child.become_kernel(holder.pid, limits, asked, report, self.me)  # never returns
+            return pid
         except BaseException:
             self.holders.pop(holder.process.pid, None)
             holder.close()
