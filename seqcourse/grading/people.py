@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.address import sqlite_file
-from seqcourse.grading.attempts import attempt_path
 from seqcourse.grading.course import Course
+from seqcourse.grading.erase import DROPPED, erase_in_files, places, traces
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.parse import shown
-from seqcourse.grading.records import record_path
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
 UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes"}
 PART = re.compile(rf"(\d{{1,5}}(?:\.\d+)?)([{''.join(UNITS)}])")
-DROPPED = "dropped"
 
 
 def unknown(course: Course, name: str) -> list[str]:
@@ -109,10 +107,9 @@ def drop(course: Course, student: str, *, erase: bool = False) -> list[str]:
 
     if student in ("", ".", "..") or Path(student).name != student:
         raise CourseError(f"A student's name should be that of a folder, but is {student!r}.")
-    kept = course.folder / DROPPED / student
-    found = [path for path in _paths(course, student) if path.exists()]
-    if erase and kept.exists():
-        found.append(kept)
+    found = [path for path in places(course, student) if path.exists()]
+    if erase:
+        found += traces(course, student)
     points: list[dict] = []
     with Gradebook(course.gradebook_url) as gradebook:
         try:
@@ -125,10 +122,12 @@ def drop(course: Course, student: str, *, erase: bool = False) -> list[str]:
     if erase:
         for path in found:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        remain = [*erase_in_files(course, student), "tables that you exported", "backups"]
         return [
             f"{student} is erased from {course.grading}/ and its gradebook.",
-            "Not erased: what lies in an exchange folder, tables and pages that you exported, backups.",
+            f"Not erased: {', '.join(remain)}, and what other programs hold: an exchange, a platform.",
         ]
+    kept = course.folder / DROPPED / student
     number = 1
     while kept.exists():
         number += 1
@@ -151,15 +150,6 @@ def _need(gradebook: Gradebook, student: str) -> None:
             f"{shown(student)} should be a student in the gradebook, but it has {listed or 'nobody'}. "
             f"Add one: nbgrader db student add {shown(student)}"
         )
-
-
-def _paths(course: Course, student: str) -> Iterator[Path]:
-    """All that a class's folder may hold of one student."""
-    for folder in (course.submitted, course.autograded, course.feedback):
-        yield folder / student
-    for name in course.names():
-        yield record_path(course, name, student)
-        yield attempt_path(course, name, student)
 
 
 def _points(submission) -> Iterator[dict]:

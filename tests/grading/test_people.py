@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from datetime import datetime, timedelta
 
@@ -11,6 +12,7 @@ from nbgrader.api import Gradebook
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.attempts import attempt
 from seqcourse.grading.export import NOTHING, REMOVED, final_grades, read_course, read_lines
 from seqcourse.grading.grade import to_grade
 from seqcourse.grading.late import MARK, MARKED, renew_penalties
@@ -19,6 +21,7 @@ from seqcourse.grading.records import GRADED, Record, write_record
 from seqcourse.grading.release import release
 from seqcourse.grading.scores import read_scores
 from seqcourse.grading.template import Grade
+from seqcourse.grading.version import FILE, bring_up_to_date
 
 DUE = datetime(2026, 1, 10, 12)
 
@@ -92,7 +95,7 @@ def test_a_removed_folder_leaves_no_grade(course):
     assert lines(course)["ada"].points == 6
 
 
-def test_who_is_dropped_is_in_no_table_and_erased_is_gone(course):
+def test_who_is_dropped_is_in_no_table(course):
     for name in ("autograded", "feedback"):
         (course.folder / name / "ada" / "ps1").mkdir(parents=True)
     (told,) = drop(course, "ada")
@@ -105,10 +108,39 @@ def test_who_is_dropped_is_in_no_table_and_erased_is_gone(course):
         drop(course, "eve")
     with pytest.raises(CourseError, match="that of a folder"):
         drop(course, "..")
-    drop(course, "ben", erase=True)
-    assert "Not erased" in drop(course, "ada", erase=True)[1]
-    assert not [path for who in ("ada", "ben") for path in course.folder.rglob(f"*{who}*")]
-    assert set(lines(course)) == {"cleo"}
+    assert set(lines(course)) == {"ben", "cleo"}
+
+
+def test_who_is_erased_is_in_no_file(course):
+    """Work, grades, earlier work, copies, pages, points of removed exercises; what remains is named."""
+    for who in ("ada", "adam"):
+        notebooks.write_text(course.submitted / who / "ps1" / "ps1.ipynb", "by ada")
+        attempt(course, "ps1", who, b"")
+    drop(course, "ada")
+    with Gradebook(course.gradebook_url) as gradebook:
+        gradebook.update_or_create_student("ada", first_name="Ada")
+        gradebook.update_or_create_submission("ps1", "ada")
+    (course.folder / FILE).unlink()
+    write_record(course, Record("ps1", "ada", GRADED, ""))
+    assert "before-update-1" in bring_up_to_date(course)[0]
+    rows = [{"student": "ada", "by hand": 1}, {"student": "adam", "by hand": 2}]
+    notebooks.write_text(course.folder / "removed-ps1-1.json", json.dumps(rows))
+    for name in (
+        "report-ps1.html",
+        "marks.csv",
+        "exchange/seqcourse/inbound/ada+ps1+now+secret/ps1.ipynb",
+    ):
+        notebooks.write_text(course.folder / name, "for ada")
+    told = drop(course, "ada", erase=True)
+    assert "Not erased: grading/marks.csv, tables that you" in told[1]
+    (course.folder / "marks.csv").unlink()
+    for path in course.folder.rglob("*"):
+        assert "ada" not in path.name.replace("adam", "")
+        if path.is_file() and "adam" not in path.parts:
+            content = path.read_bytes().replace(b"adam", b"")
+            assert not re.search(rb"\bada\b|\bAda\b", content), path
+    assert json.loads((course.folder / "removed-ps1-1.json").read_text()) == rows[1:]
+    assert (course.submitted / "adam" / "ps1" / "ps1.ipynb").exists() and "ben" in lines(course)
 
 
 def test_a_late_mark_of_a_platform_counts_as_one_day(course):
