@@ -292,7 +292,7 @@ def test_a_model_runs_in_a_page_from_the_folder(site, chrome):
     page.goto((site / "book" / "02_encoder_decoder.html").as_uri())
     live = page.locator("[data-live]")
     before = live.locator(".sq-live").text_content()
-    live.get_by_role("combobox").fill("the red house is big")
+    live.get_by_role("textbox").fill("the red house is big")
     live.get_by_role("button", name="Run").click()
     live.get_by_text("la casa rojo es grande.").first.wait_for(timeout=120_000)
     after = live.locator(".sq-live").text_content()

@@ -157,7 +157,7 @@ def watched(chrome, address: str, troubles: list[str], may_complain: bool = Fals
 def ask(page, name: str, text: str | None = None) -> str:
     """Type a text into a figure and press Enter; what its status says when it has answered."""
     root = page.locator(f"#{name}")
-    box = root.get_by_role("combobox").and_(root.locator("[name=text]"))
+    box = root.get_by_role("textbox").and_(root.locator("[name=text]"))
     if text is not None:
         box.fill(text)
     box.press("Enter")

@@ -176,7 +176,7 @@ def test_a_reader_sees_what_a_word_was_drawn_from(page):
     assert words.nth(1).get_attribute("aria-pressed") == "true"
     assert f"after “{words.nth(0).text_content()}”" in figure.locator("caption").text_content()
     figure.get_by_label("Top-k").select_option("1")  # the likeliest word each time
-    figure.get_by_text("5 translations drawn, 1 of them different").wait_for()
+    figure.get_by_text("5 translations drawn, all the same.").wait_for()
     assert figure.locator(".sq-bars .sq-pale").count() == 7  # of the eight likeliest
     figure.get_by_label("Top-k").select_option("0")
     page.wait_for_function(  # the same random numbers

@@ -72,7 +72,9 @@ def test_a_chosen_picture_is_read_exactly_and_shown(page, figure):
         shown(figure), as_shown(log_probs, rollout), (0.005, 0.0005), strict=True
     ):
         assert mine == pytest.approx(theirs, abs=1.02 * step)
-    assert figure.locator("[role=status]").text_content().startswith(data.CLOTHES[log_probs.argmax()])
+    said = figure.locator("[role=status]").text_content()
+    assert said.startswith(data.CLOTHES[log_probs.argmax()])
+    assert said.endswith(f"The picture is labelled {picture(PICTURES[1])[1]}.")
 
 
 def test_pictures_stay_inside_the_page():

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 TYPED = ["translate", "subwords", "heads", "tree", "sample", "fill", "classify", "write"]
 TYPED += ["pronounce", "listen"]
 NAME = "node => node.name || node.textContent"
-TOO_LONG = "Write at most 1,000 signs; these are 10,000."
+TOO_LONG = "Write at most 1,000 characters; these are 10,000."
 
 
 # Ask some figures at once, and note whatever changes in them.

@@ -241,7 +241,7 @@ def test_after_its_worker_died_a_scene_goes_on(started):
 @pytest.mark.browser
 def test_what_is_no_question_is_answered_by_a_sentence(started):
     page = started("ask")
-    asked = page.get_by_role("combobox", name="A question")
+    asked = page.get_by_role("textbox", name="A question")
     for text, words in [
         ("", "Write a question"),
         ("what is the <b>colour</b> ?", 'does not know the word "<b>colour</b>"'),

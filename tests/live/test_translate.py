@@ -14,7 +14,7 @@ from seqcourse import data, live, zoo
 from seqcourse.errors import CourseError
 from seqcourse.live import pack, sphinx
 
-from .conftest import EXAMPLES, SUBWORDS, TRANSLATORS, ask, load, sentences
+from .conftest import EXAMPLES, SUBWORDS, TRANSLATORS, answered, ask, load, sentences
 
 pytestmark = pytest.mark.browser
 
@@ -121,14 +121,17 @@ def test_the_example_that_came_with_the_page_is_what_the_page_makes(page):
 
 
 def test_a_sentence_is_answered_with_its_map(page):
-    said = ask(page, "translate", "the red house is big")
-    assert said.startswith("la casa rojo es grande. la casa roja es grande.") and said.endswith(" ms)")
+    page.locator("#translate").get_by_role("button", name=EXAMPLES[1]).click()  # an example to press
+    said = answered(page, "translate")
+    assert page.locator("#translate").get_by_role("textbox").input_value() == EXAMPLES[1]
+    assert said.startswith("la casa rojo es grande. la casa roja es grande.") and said.endswith(" ms.")
     found = zoo.load("en-es-attention").translate(["the red house is big"])[0]
     shown = page.locator("#translate .sq-live section").nth(1)
     rows = shown.locator("tbody tr")
     assert rows.locator("th").all_text_contents() == found.target
     assert rows.nth(2).locator("td").nth(1).text_content() == f"{found.weights[2, 1]:.2f}"
     assert "It does not know: xyzzy." in ask(page, "translate", "the xyzzy is big")
+    assert page.locator("#translate").get_by_text("It does not know: xyzzy.", exact=True).count() == 2
 
 
 def test_without_javascript_the_first_example_is_there(opened, address):

@@ -77,7 +77,10 @@
     const box = element("div", "", { class: "sq-scroll sq-tree", tabindex: 0, role: "region", "aria-label": "The tree" });
     box.append(branch(found.roots, levels));
     show(root, element("p", found.text), box);
-    const whole = `${found.text} (score ${signed(found.score)})`;
+    let length = 0, end = null; // of the best path
+    for (let at = found.roots; (at = at.find(({ best }) => best)); at = at.next) [length, end] = [length + 1, at];
+    const how = `log-probability ${signed(end.logProb)}, divided by ${length} words to the power ${given.alpha}`;
+    const whole = `${found.text} (score ${signed(found.score)}: ${how})`;
     grow(root, box, levels, whole);
     return whole;
   };
@@ -131,7 +134,8 @@
       }
     });
     show(root, list, below);
-    const texts = new Set(drawn.map(({ text }) => text));
-    return `${drawn.length} translations drawn, ${texts.size} of them different. The first: ${drawn[0].text}`;
+    const different = new Set(drawn.map(({ text }) => text)).size;
+    const share = { 1: "all the same", [drawn.length]: "all different" }[different] ?? `${different} different ones`;
+    return `${drawn.length} translations drawn, ${share}. Click a word to see what it was drawn from.`;
   };
 })();

@@ -241,11 +241,8 @@
     return said;
   };
 
-  // The things in the drawn example can be pressed, and a picture can be dropped: that starts everything.
+  // A picture can be dropped before there is a scene: that starts everything, as pressing a thing does.
   live.setUps.caption = live.setUps.ask = function (root) {
-    root.querySelectorAll(".sq-thing[type=submit]").forEach((handle) =>
-      handle.addEventListener("pointerdown", () => live.answer(root)),
-    );
     root.addEventListener("dragover", (event) => event.preventDefault());
     root.addEventListener("drop", function (event) {
       event.preventDefault();

@@ -11,6 +11,7 @@
 
   // A stroke of the brush from one place to another, with soft edges; what takes away is a little wider.
   function stroke(root, [x0, y0], [x1, y1], shade) {
+    root.kind = "";
     const radius = Number(root.form.elements.brush.value) / 2 + (shade === BLACK ? 1 : 0), long = (x1 - x0) ** 2 + (y1 - y0) ** 2;
     root.pixels.forEach(function (grey, k) {
       const x = (k % SIDE) + 0.5, y = Math.floor(k / SIDE) + 0.5;
@@ -81,6 +82,7 @@
     root.ink.drawImage(picture, 0, 0, SIDE, SIDE);
     const { data } = root.ink.getImageData(0, 0, SIDE, SIDE);
     root.pixels = Uint8ClampedArray.from({ length: SIDE * SIDE }, (_, k) => data[4 * k]);
+    root.kind = picture.title; // what it is said to be, until it is drawn on
   }
 
   live.setUps.clothes = async function (root) {
@@ -93,6 +95,7 @@
       "The picture to draw on. Arrow keys move the brush, the space bar paints, Delete takes away.",
     );
     root.ink = canvas.getContext("2d", { willReadFrequently: true });
+    root.querySelectorAll(".sq-pictures img").forEach((picture) => (picture.title = picture.alt));
     await take(root, first);
     first.replaceWith(canvas);
     canvas.after(cursor);
@@ -101,7 +104,7 @@
     root.form.addEventListener("click", async function ({ target }) {
       const button = target.closest("[data-picture],[data-clear]");
       if (!button) return;
-      if (button.matches("[data-clear]")) root.pixels.fill(BLACK);
+      if (button.matches("[data-clear]")) [root.pixels, root.kind] = [root.pixels.fill(BLACK), ""];
       else await take(root, button.querySelector("img"));
       show(root);
       follow(root, true);
@@ -122,6 +125,6 @@
     veil.querySelectorAll("i").forEach((patch, k) => patch.style.setProperty("--w", (rollout[k] / most).toFixed(3)));
     const order = [...shares.keys()].sort((a, b) => shares[b] - shares[a]).slice(0, 2);
     const [first, second] = order.map((k) => `${classes[k]}, ${Math.round(100 * shares[k])} %`);
-    return `${first}; then ${second}.`;
+    return `${first}; then ${second}.${root.kind && ` The picture is labelled ${root.kind}.`}`;
   };
 })();

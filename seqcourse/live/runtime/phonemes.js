@@ -14,7 +14,6 @@
       element("p", `${legend}.`, { class: "sq-note" }),
       map(found.target, [...found.source, "<eos>"], found.weights, "Where it looks"),
     );
-    const unknown = [...new Set(found.unknown)].join(", ");
-    return `${text.trim()}: ${found.text}.${unknown ? ` It does not know: ${unknown}.` : ""}`;
+    return `${text.trim()}: ${found.text}. ${live.unknown(found.unknown)}`.trim();
   };
 })();

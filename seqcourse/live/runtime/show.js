@@ -1,5 +1,5 @@
 // What views make their answers of. A view, `live.views.NAME(root, form)`, puts its answer into the
-// figure and returns a sentence that says what changed.
+// figure and returns a sentence that says what changed; or a list of such sentences, as text or elements.
 (function () {
   "use strict";
   const live = window.seqlive;
@@ -14,6 +14,9 @@
 
   // Where the arrow keys go: right and down.
   live.arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+  // What of a text a model cannot read, as a sentence; "" if it knows everything.
+  live.unknown = (words) => (words.length ? `It does not know: ${[...new Set(words)].join(", ")}.` : "");
 
   // The models of a figure, [name, what a reader calls it].
   live.modelsOf = (root) => Object.entries(JSON.parse(root.dataset.models));

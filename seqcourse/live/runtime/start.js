@@ -9,6 +9,7 @@
     "scenes", "looks", "compose",
   ];
   const PIECES = 8; // of a model, as `pack.py` cuts it
+  const FOLLOWS = "[data-eager], [data-live=write], [data-live=listen]";
   const here = document.currentScript.src.replace(/[^/]*$/, "");
   const live = (window.seqlive = { parts: [], views: {}, setUps: {}, arrived: {}, languages: {} });
   const once = {}, loads = {};
@@ -83,24 +84,53 @@
 
   // A figure to draw on or to play with: when a reader first comes near it, `live.setUps` prepares it.
   function near(root) {
-    if (root.isSetUp) return;
-    root.isSetUp = true;
-    Promise.all(PARTS.map((part) => script(part + ".js"))).then(
-      () => live.setUps[root.dataset.live]?.(root),
-      () => (root.isSetUp = false),
-    );
+    root.setUp ||= Promise.all(PARTS.map((part) => script(part + ".js")))
+      .then(() => live.setUps[root.dataset.live]?.(root))
+      .then(() => (root.isSetUp = true), () => (root.setUp = null));
+    return root.setUp;
+  }
+
+  // Examples as buttons: what a list behind a filled field holds, nobody finds.
+  function offerExamples(root, form) {
+    const list = form.querySelector("datalist");
+    if (!list) return;
+    const offered = document.createElement("p"), { text } = form.elements;
+    offered.className = "sq-examples";
+    offered.append("Try: ");
+    for (const { value } of list.options) {
+      const button = document.createElement("button");
+      [button.type, button.textContent, button.lang] = ["button", value, text.lang];
+      button.addEventListener("click", function () {
+        text.value = value;
+        live.answer(root);
+      });
+      offered.append(button);
+    }
+    text.removeAttribute("list");
+    list.remove();
+    form.after(offered);
   }
 
   function wake(root) {
     const form = root.querySelector("form");
     form.hidden = false;
     for (const kind of ["pointerover", "pointerdown", "focusin", "dragover"]) root.addEventListener(kind, () => near(root));
+    offerExamples(root, form);
     form.addEventListener("input", function ({ target }) {
       if (target.type === "range") target.nextElementSibling.value = target.value;
     });
-    // Once a figure has answered, one that is eager follows every control.
+    // Once a figure has answered, it follows every control, unless that only chooses a brush.
     form.addEventListener("change", function ({ target }) {
-      if (root.answered && "eager" in root.dataset && target.name !== "text") live.answer(root);
+      if (root.answered && root.matches(FOLLOWS) && target.name !== "text") live.answer(root);
+    });
+    // The things in a drawn scene can be pressed: that starts everything.
+    root.addEventListener("pointerdown", function ({ target }) {
+      if (target.closest(".sq-thing[type=submit]")) live.answer(root);
+    });
+    // A picture pressed before the figure is prepared is pressed again then.
+    form.addEventListener("click", function ({ target }) {
+      const button = target.closest("[data-picture],[data-clear]");
+      if (button && !root.isSetUp) near(root).then((ready) => ready && button.click());
     });
     // A head of a Transformer: switched off, on again, and the figure answers anew.
     root.off = new Set();
@@ -147,7 +177,7 @@
       try {
         await live.loadAll(root);
         said.textContent = "Computing …";
-        said.textContent = await live.views[root.dataset.live](root, form);
+        said.replaceChildren(...[await live.views[root.dataset.live](root, form)].flat());
         root.answered = true;
       } catch (error) {
         said.textContent = error.plain

@@ -4,7 +4,7 @@ seqlive.part(function (live) {
   const { EOS, SOS, SPECIALS, UNK } = live;
   const running = new Map(); // texts that are being written
   const MOST = 60; // tokens: what was trained on has at most half as many
-  const MOST_SIGNS = 1000; // of a text that a reader types
+  const MOST_CHARACTERS = 1000; // of a text that a reader types
   live.systems = {};
 
   // A sentence for the reader, no error of the program.
@@ -33,10 +33,10 @@ seqlive.part(function (live) {
 
   // A text that may be split: what is much longer than any model reads would take long to split.
   live.short = function (text) {
-    const signs = [...text].length;
-    if (signs > MOST_SIGNS)
+    const count = [...text].length;
+    if (count > MOST_CHARACTERS)
       throw new live.Refusal(
-        `Write at most ${MOST_SIGNS.toLocaleString("en")} signs; these are ${signs.toLocaleString("en")}.`,
+        `Write at most ${MOST_CHARACTERS.toLocaleString("en")} characters; these are ${count.toLocaleString("en")}.`,
       );
     return text;
   };
@@ -65,14 +65,14 @@ seqlive.part(function (live) {
   // `cache` a model that looks back reads the whole text anew for every token.
   live.begin = function ({ name, run = name, text, temperature, seed, cache = true }) {
     const { model, ids, split, subwords } = live.systems[name];
-    const known = split(live.short(text)).map((token) => ids.get(token) ?? UNK);
+    const tokens = split(live.short(text)), known = tokens.map((token) => ids.get(token) ?? UNK);
     const unit = subwords ? "pieces of words" : "characters", looksBack = "longest" in model;
     if (!known.length) throw new live.Refusal("Write at least one character to begin with.");
     if (looksBack && known.length >= model.longest)
       throw new live.Refusal(`This model reads at most ${model.longest} ${unit}; these are ${known.length}.`);
     const random = live.random(seed), state = model.start();
     running.set(run, { name, known, cache: cache || !looksBack, temperature, random, next: 0, state });
-    return { unit, looksBack };
+    return { unit, looksBack, unknown: tokens.filter((token) => !ids.has(token)) };
   };
 
   // `count` more tokens; `milliseconds` of computing for each.
@@ -119,11 +119,12 @@ seqlive.part(function (live) {
     if (all.length > model.longest)
       throw new live.Refusal(`This model reads at most ${model.longest - 2} words and punctuation marks.`);
     const hidden = new Set([...SPECIALS.keys(), blank]);
-    return model.fill(all, places).map(function (logits) {
+    const blanks = model.fill(all, places).map(function (logits) {
       const shares = live.softmax(logits.map((value, id) => (hidden.has(id) ? -Infinity : value)));
       const order = [...shares.keys()].sort((a, b) => shares[b] - shares[a]).slice(0, count);
       return order.map((id) => [target[id], shares[id]]);
     });
+    return { blanks, unknown: tokens.filter((token) => !ids.has(token)) };
   };
 
   // All maps along a translation: name of the attention -> [head][row][column]. A row of the decoder's

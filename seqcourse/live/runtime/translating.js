@@ -10,16 +10,19 @@
       const found = await live.send("translate", { name, text, width: Number(root.dataset.width) });
       const part = element("section", "", { lang: live.languages[name] });
       part.append(element("p", title, { class: "sq-note", lang: "en" }), element("p", found.text));
+      const unknown = live.unknown(found.unknown);
+      if (unknown) part.append(element("p", unknown, { class: "sq-note", lang: "en" }));
       if (found.weights[0])
         part.append(map(found.target, [...found.source, "<eos>"], found.weights, "Where it looks"));
       shown.push(part);
-      said.push(found.text);
-      if (found.unknown.length) said.push(`It does not know: ${[...new Set(found.unknown)].join(", ")}.`);
+      said.push(found.text, unknown);
     }
     const side = element("div", "", { class: "sq-side" });
     side.append(...shown);
     show(root, side);
-    return `${said.join(" ")} (${Math.round(performance.now() - began)} ms)`;
+    // Who sees the figure need not read the translations twice.
+    const heard = element("span", said.filter(Boolean).join(" "), { class: "sq-heard" });
+    return [heard, ` Translated in ${Math.round(performance.now() - began)} ms.`];
   };
 
   const ATTENTIONS = [
@@ -32,6 +35,7 @@
   function headButton(name, title, rows, isOff) {
     const button = element("button", "", { type: "button", "data-head": name, "aria-pressed": !isOff });
     button.setAttribute("aria-label", `${title}, on`);
+    button.title = title;
     const columns = Math.max(...rows.map((row) => row.length));
     const map = element("span", "", { class: "sq-small", style: `--n:${columns}`, "aria-hidden": "true" });
     for (const row of rows)
@@ -48,22 +52,31 @@
     const off = [...root.off];
     const whole = await live.send("translate", { name, text, maps: true });
     const found = off.length ? await live.send("translate", { name, text, maps: true, off }) : whole;
-    const box = element("div", "", { class: "sq-all-heads" });
+    const box = element("div", "", { class: "sq-all-heads" }), below = element("div");
+    const read = [...found.source, "<eos>"], written = found.target, fed = ["<sos>", ...written.slice(0, -1)];
+    const words = { encoder: [read, read], self: [written, fed], cross: [written, read] };
+    // The head that is held, large: with its words and numbers.
+    function enlarge(title, rows, [down, across]) {
+      below.replaceChildren(map(down, across, rows, `${title}: a row for each word, a column for each word that it looks at`));
+    }
     for (const [kind, stack, attention] of ATTENTIONS)
       for (let l = 0; found.maps[`${stack}.${l}.${attention}`]; l++) {
         const all = `${stack}.${l}.${attention}`, title = `${kind}, layer ${l + 1}`, row = element("span");
         found.maps[all].forEach(function (rows, k) {
           const isOff = root.off.has(`${all}.${k}`);
-          row.append(headButton(`${all}.${k}`, `${title}, head ${k + 1}`, rows, isOff));
+          const button = headButton(`${all}.${k}`, `${title}, head ${k + 1}`, rows, isOff);
+          const kinds = words[stack === "encoder" ? stack : attention.split("_")[0]];
+          button.addEventListener("focus", () => enlarge(button.title, rows, kinds));
+          row.append(button);
         });
         box.append(element("span", title), row);
       }
     const said = element("p", found.text);
     const held = document.activeElement?.dataset?.head;
-    show(root, said, box);
+    show(root, said, box, below);
     if (held) root.querySelector(`[data-head="${held}"]`).focus();
     return off.length
       ? `All heads: ${whole.text} Without ${off.length === 1 ? "one head" : off.length + " heads"}: ${found.text}`
-      : `All heads: ${whole.text} Click a head to switch it off.`;
+      : `All heads: ${whole.text} Click a head to switch it off and to see its words.`;
   };
 })();

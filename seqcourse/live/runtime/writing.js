@@ -6,18 +6,19 @@
 
   // For each blank the likeliest words, with their probabilities.
   live.views.fill = async function (root, form) {
-    const text = form.elements.text.value, shown = [], said = [];
+    const text = form.elements.text.value, shown = [], said = [], unknown = [];
     for (const [name, title] of modelsOf(root)) {
       const found = await live.send("fill", { name, text });
       shown.push(element("p", title, { class: "sq-note" }));
-      found.forEach(function (words, k) {
+      found.blanks.forEach(function (words, k) {
         const names = words.map(([word]) => word), shares = words.map(([, share]) => share);
         shown.push(map(["probability"], names, [shares], `Blank ${k + 1}`));
         said.push(names[0]);
       });
+      unknown.push(...found.unknown);
     }
     show(root, ...shown);
-    return `Likeliest: ${said.join(", ")}.`;
+    return `Likeliest: ${said.join(", ")}. ${live.unknown(unknown)}`.trim();
   };
 
   // The probability of each class.
@@ -36,13 +37,13 @@
   async function begin(models, given, ways) {
     const runs = [];
     for (const [name, title] of models) {
-      const { unit, looksBack } = await live.send("begin", { ...given, name });
+      const { unit, looksBack, unknown } = await live.send("begin", { ...given, name });
       const both = looksBack && ways ? (ways === "both" ? [true, false] : [ways === "kept"]) : [true];
       for (const cache of both) {
         const how = looksBack && ways ? (cache ? ", keys and values kept" : ", everything read anew") : "";
         const run = name + how;
         await live.send("begin", { ...given, name, run, cache });
-        runs.push({ run, title: title + how, unit, milliseconds: [] });
+        runs.push({ run, title: title + how, unit, unknown, milliseconds: [] });
       }
     }
     return runs;
@@ -96,9 +97,10 @@
           spent += milliseconds.reduce((a, b) => a + b, 1);
           if (milliseconds.length < count || run.milliseconds.length >= length) going.delete(run);
         }
-    show(root, all, pace(runs));
-    return runs
-      .map(({ title, unit, milliseconds }) => `${title}: ${milliseconds.length} ${unit}, ${short(mean(milliseconds))} ms each.`)
-      .join(" ");
+    if (runs.length > 1) show(root, all, pace(runs));
+    const said = runs.map(
+      ({ title, unit, milliseconds }) => `${title}: ${milliseconds.length} ${unit}, ${short(mean(milliseconds))} ms each.`,
+    );
+    return [...said, live.unknown(runs.flatMap(({ unknown }) => unknown))].join(" ").trim();
   };
 })();
