@@ -51,6 +51,8 @@
       box.classList.toggle("sq-growing", step < last);
       levels.forEach(({ lists }, depth) => lists.forEach((list) => list.toggleAttribute("data-later", depth >= step)));
       const right = Math.max(...levels[step - 1].lists.map((list) => list.firstChild.getBoundingClientRect().right));
+      const top = step === last ? box.querySelector("li .best:not(:has(+ ul .best))").getBoundingClientRect().top : 0;
+      if (top) box.scrollTop += top - box.getBoundingClientRect().top - box.clientHeight / 2;
       if (byHand || !still) box.scrollLeft += Math.max(0, right - box.getBoundingClientRect().right);
       const kept = levels[step - 1].paths.filter((path) => path.kept).sort((a, b) => b.logProb - a.logProb);
       const likeliest = kept.length

@@ -179,7 +179,9 @@
         said.textContent = "Computing …";
         said.replaceChildren(...[await live.views[root.dataset.live](root, form)].flat());
         root.answered = true;
+        root.classList.remove("sq-stale");
       } catch (error) {
+        root.classList.add("sq-stale"); // what is shown answers another question
         said.textContent = error.plain
           ? error.message
           : `That did not work (${error.message}). What you see below is the previous answer; “${name}” tries again.`;

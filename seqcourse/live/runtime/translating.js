@@ -57,7 +57,7 @@
     const words = { encoder: [read, read], self: [written, fed], cross: [written, read] };
     // The head that is held, large: with its words and numbers.
     function enlarge(title, rows, [down, across]) {
-      below.replaceChildren(map(down, across, rows, `${title}: a row for each word, a column for each word that it looks at`));
+      below.replaceChildren(map(down, across, rows, title));
     }
     for (const [kind, stack, attention] of ATTENTIONS)
       for (let l = 0; found.maps[`${stack}.${l}.${attention}`]; l++) {
