@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from seqcourse.cli.pdf import PLACES, PROGRAMS, installed_browser  # noqa: F401 - for those that look here
+from seqcourse.pages.browser import PLACES, PROGRAMS, installed_browser  # noqa: F401 - for those that look here
 
 QUIET = (
     "--disable-quic",

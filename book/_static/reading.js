@@ -1,22 +1,67 @@
-// Scroll boxes that say so, one switch for all code, and paper that is light.
+// Scroll boxes that say so, tables for a phone, pictures that open large, one switch for all code, and paper that is light.
 (() => {
   "use strict";
   const page = document.documentElement;
 
-  // The Tab key stops at a box only while something in it is cut off. (The theme does this for code.)
+  // On a phone a table that is too wide becomes a list: a block for each row, where each cell has the name
+  // of its column. One without a name for its first column has words on both sides, and stays a table.
+  const phone = matchMedia("(max-width: 600px)");
+  const nameOf = head => {
+    const copy = head.cloneNode(true);
+    copy.querySelectorAll(".katex-mathml").forEach(hidden => hidden.remove());
+    return copy.textContent.trim();
+  };
+  const stack = box => {
+    const table = box.querySelector(":scope > table");
+    if (!phone.matches || !table?.tHead || table.offsetWidth <= box.clientWidth + 1) return;
+    const names = [...table.tHead.rows[0].cells].map(nameOf);
+    if (!names[0]) return;
+    table.classList.add("seq-stack");
+    table.setAttribute("role", "table"); // its rows and cells are blocks now, and would lose theirs
+    for (const part of [table.tHead, ...table.tBodies]) part.setAttribute("role", "rowgroup");
+    for (const row of table.rows) {
+      row.setAttribute("role", "row");
+      [...row.cells].forEach((cell, place) => {
+        cell.setAttribute("role", cell.tagName === "TH" ? "columnheader" : "cell");
+        cell.dataset.label = names[place];
+      });
+    }
+  };
+
+  // The Tab key stops at a box only while something in it is cut off.
   const boxes = new ResizeObserver(seen => {
     for (const { target: box } of seen) {
-      const cut = box.scrollWidth > box.clientWidth + 1;
+      stack(box);
+      const cut = box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
       box.classList.toggle("seq-cut", cut);
       if (cut) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     }
   });
-  const wide = ".sq-scroll, .seq-wide, .sq-print, div.math, .pst-scrollable-table-container";
+  const wide = ".sq-scroll, .seq-wide, .sq-print, div.math, .pst-scrollable-table-container, "
+    + "pre, .cell_output > .output";
   const observe = place => place.querySelectorAll(wide).forEach(box => boxes.observe(box));
   observe(document);
   const answers = new MutationObserver(changes => changes.forEach(({ target }) => observe(target)));
   document.querySelectorAll(".sq-live").forEach(place => answers.observe(place, { childList: true, subtree: true }));
+
+  // A picture opens as large as the screen has room. Without this script its link shows the file.
+  document.addEventListener("click", event => {
+    const link = event.target.closest("a.seq-large");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const image = link.querySelector("img"), room = document.createElement("dialog");
+    room.className = "seq-room";
+    room.setAttribute("aria-label", link.getAttribute("aria-label"));
+    room.innerHTML = '<button type="button">Close</button><div tabindex="0"></div>';
+    const copy = room.lastChild.appendChild(image.cloneNode());
+    copy.removeAttribute("style");
+    copy.style.setProperty("--ratio", image.naturalWidth / image.naturalHeight || 1);
+    room.addEventListener("click", ({ target }) => { if (target !== copy) room.close(); });
+    room.addEventListener("close", () => room.remove());
+    document.body.append(room);
+    room.showModal(); // Esc closes it, and the focus goes back to the picture
+  });
 
   // Code: as the author folded it, all of it, or none.
   const buttons = [...document.querySelectorAll(".seq-code-switch button")];

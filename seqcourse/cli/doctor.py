@@ -123,7 +123,7 @@ def kernel() -> Iterator[Finding]:
 
 
 def browser() -> Iterator[Finding]:
-    from seqcourse.cli.pdf import installed_browser
+    from seqcourse.pages.browser import installed_browser
 
     found = installed_browser()
     if found:

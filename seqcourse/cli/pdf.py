@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import html
-import os
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -15,30 +13,12 @@ from typing import Any
 from seqcourse.cli.execute import Report
 from seqcourse.cli.site import contents
 from seqcourse.errors import CourseError
+from seqcourse.pages.browser import command, installed_browser
 
 NAME = "seqcourse.pdf"
-# In the order of preference; `tests/ensure_tools.sh` looks for the same ones.
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-PLACES = (
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-)
 # Virtual time passes at once while nothing loads: pictures that come late are waited for.
-FLAGS = (
-    "--headless",
-    "--no-pdf-header-footer",
-    "--generate-pdf-document-outline",
-    "--virtual-time-budget=20000",
-    "--disable-background-networking",
-    "--hide-scrollbars",
-)
+FLAGS = ("--no-pdf-header-footer", "--generate-pdf-document-outline", "--virtual-time-budget=20000")
 PAGE_SECONDS = 300
-
-
-def installed_browser() -> str | None:
-    """The path of an installed Chromium or Chrome, or None."""
-    found = filter(None, map(shutil.which, PROGRAMS))
-    return next(found, None) or next((place for place in PLACES if Path(place).exists()), None)
 
 
 def whole_book(root: Path, report: Report) -> Path:
@@ -93,15 +73,9 @@ def print_pages(pages: Sequence[Path], target: Path, report: Report) -> Path:
 
 
 def _print(browser: str, page: Path, part: Path) -> None:
-    as_root = hasattr(os, "geteuid") and os.geteuid() == 0  # then it cannot use its own sandbox
-    command = [browser, *FLAGS, *(["--no-sandbox"] if as_root else [])]
-    command += [
-        f"--user-data-dir={part.with_suffix('')}",
-        f"--print-to-pdf={part}",
-        page.resolve().as_uri(),
-    ]
+    run = command(browser, page, part.with_suffix(""), *FLAGS, f"--print-to-pdf={part}")
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PAGE_SECONDS)
+        done = subprocess.run(run, capture_output=True, text=True, timeout=PAGE_SECONDS)
     except subprocess.TimeoutExpired:
         raise CourseError(f"{browser} did not print {page} within {PAGE_SECONDS} seconds.") from None
     if done.returncode or not part.is_file():
@@ -140,14 +114,17 @@ def _append(whole: Any, part: Path, title: str) -> None:
 
 
 def _link(whole: Any, starts: dict[str, int]) -> None:
-    """Links to a file of the site lead to the sheet where its part starts."""
+    """Links to a page of the site lead to the sheet where its part starts; those to other files go."""
     from pypdf.generic import ArrayObject, NameObject
 
     for sheet in whole.pages:
-        for reference in sheet.get("/Annots", ()):
+        notes = sheet.get("/Annots", ArrayObject())
+        for reference in list(notes):
             note = reference.get_object()
             address = note.get("/A", {}).get("/URI", "").split("#")[0]
-            if address in starts:
+            if address.startswith("file:") and address not in starts:
+                notes.remove(reference)
+            elif address in starts:
                 del note["/A"]
                 goal = whole.pages[starts[address]].indirect_reference
                 note[NameObject("/Dest")] = ArrayObject([goal, NameObject("/Fit")])

@@ -6,7 +6,9 @@ own, so that each would also do alone, in Jupyter Book and in plain Sphinx with 
 
 from __future__ import annotations
 
+import hashlib
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 # In the order in which what they do at the end of a build has to happen.
@@ -22,8 +24,17 @@ PARTS: tuple[str, ...] = (
 )
 
 
+def version() -> str:
+    """One number for all files of this package."""
+    files = sorted(path for path in Path(__file__).parent.rglob("*") if path.is_file())
+    code = [path.read_bytes() for path in files if "__pycache__" not in path.parts]
+    return hashlib.sha256(b"".join(code)).hexdigest()[:16]
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
+    # Sphinx makes every page again when a setting has changed: this one changes with the code.
+    app.add_config_value("seqcourse_pages", version(), "env")
     for part in PARTS:
         import_module(f"seqcourse.pages.{part}").setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,6 +7,7 @@ element). So the ground becomes transparent and the ink a variable with two valu
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,11 @@ LIGHT = {"ink": "#222832", "grid": "#dfe3e8", "ground": "#ffffff"}  # as viz/sty
 DARK = {"ink": "#d8dde3", "grid": "#3d454f", "ground": "#14181e"}
 _SIZE = re.compile(r"scale\(([\d.]+) -\1\)")
 _PLACE = re.compile(r"translate\(([-\d.]+) ([-\d.]+)\)")
+# A picture with the link to its own file that it may have already.
+PICTURE = re.compile(
+    r'(?<!large">)(?P<link><a class="reference internal image-reference"[^>]*>\s*)?'
+    r'(?P<tag><img\b[^>]*?\bsrc="(?P<source>[^"]*)"[^>]*>)(?(link)\s*</a>)'
+)
 
 for _prefix, _uri in (("", SVG[1:-1]), ("xlink", "http://www.w3.org/1999/xlink")):
     ElementTree.register_namespace(_prefix, _uri)
@@ -113,11 +119,13 @@ def least_width(svg: str) -> int | None:
 def widen(body: str, images: dict[str, Path]) -> str:
     """Every figure of an article in a box that scrolls where its labels would become too small.
 
+    It is also a link to its file, which `reading.js` opens as large as the screen has room.
     `images` are the files behind the names in the page. A PNG has labels of 10 points at 96 dots.
     """
+    count = itertools.count(1)
 
     def wrap(found: re.Match[str]) -> str:
-        tag, source = found.group(0), found.group("source")
+        tag, source = found["tag"], found["source"]
         path = images.get(source.rsplit("/", 1)[-1])
         if path is not None and path.suffix == ".svg":
             least = least_width(path.read_text(encoding="utf-8"))
@@ -125,10 +133,11 @@ def widen(body: str, images: dict[str, Path]) -> str:
             drawn = re.search(r'\bwidth(?:="|: ?)(\d+)', tag)
             least = round(0.75 * int(drawn.group(1))) if drawn else None
         if least is None or least <= NARROWEST:
-            return tag
-        return f'<div class="seq-wide" style="--least:{least}px">{tag}</div>'
+            return found[0]
+        link = f'<a class="seq-large" href="{source}" aria-label="Picture {next(count)}, large">'
+        return f'<div class="seq-wide" style="--least:{least}px">{link}{tag}</a></div>'
 
-    return re.sub(r'(?<!px">)<img\b[^>]*?\bsrc="(?P<source>[^"]*)"[^>]*>', wrap, body)
+    return PICTURE.sub(wrap, body)
 
 
 def _widen_page(app: Any, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:

@@ -20,6 +20,7 @@ SHEET = "formulas.css"
 CLASSES = "math notranslate nohighlight"
 # What the package's own views write for $...$: `seqcourse.viz.html.inline`.
 IN_OUTPUTS = re.compile(rf'<span class="{CLASSES}">\\\((.*?)\\\)</span>', re.S)
+OTHER_FORMATS = re.compile(r'url\([^)]*\) format\("woff2"\),|,url\([^)]*\) format\("truetype"\)')
 # A name is needed by these, and a formula alone does not give them one.
 NAMED = re.compile(r"<(th|summary|h[1-6])\b[^>]*>((?:(?!</\1>).)*?class=\"katex.*?)</\1>", re.S)
 
@@ -95,7 +96,7 @@ def spoken(tex: str) -> str:
 def style_sheet() -> str:
     """KaTeX's style sheet, with fonts in one format that every browser reads, and the course's own."""
     katex_css = (KATEX / "katex.min.css").read_text(encoding="utf-8")
-    one_format = re.sub(r',url\([^)]*\) format\("(?:woff|truetype)"\)', "", katex_css)
+    one_format = OTHER_FORMATS.sub("", katex_css)
     return one_format + (Path(__file__).parent / SHEET).read_text(encoding="utf-8")
 
 

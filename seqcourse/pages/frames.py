@@ -16,7 +16,8 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-HEAVY = 55_000  # bytes: a picture that is heavier without loss is a photograph, and may lose a little
+HEAVY = 20_000  # bytes: a picture that is heavier without loss holds photographs, and may lose a little
+QUALITY = 55  # of those; with two dots to a pixel nobody sees a difference
 SMALLEST = 1000  # bytes: anything below costs less inside the page than a request of its own
 DATA = re.compile(r'(src|href)="data:(image|audio)/([a-z0-9]+);base64,([^"]+)"')
 PICTURE = re.compile(r"<img\b[^>]*>")
@@ -57,8 +58,8 @@ def take_out(page: str, where: Path, folder: Path) -> str:
 
 
 def keep(content: bytes, form: str, folder: Path, may_shrink: bool = True) -> str:
-    """Write a file named by its content, as WebP where that is smaller; its name."""
-    mark = hashlib.sha256(content).hexdigest()[:16]
+    """Write a file named by its content and how it is made, as WebP where that is smaller; its name."""
+    mark = hashlib.sha256(b"%d %d " % (HEAVY, QUALITY) + content).hexdigest()[:16]
     for path in (folder / f"{mark}.webp", folder / f"{mark}.{form}"):
         if path.is_file():
             return path.name
@@ -82,9 +83,8 @@ def as_webp(content: bytes) -> bytes:
         dots = picture.convert(mode)
     dots.save(made, format="webp", lossless=True, quality=80, method=4)
     if made.tell() > HEAVY:
-        dots.save(lossy, format="webp", quality=85, method=4)
-        return lossy.getvalue()
-    return made.getvalue()
+        dots.save(lossy, format="webp", quality=QUALITY, method=6)
+    return lossy.getvalue() if 0 < lossy.tell() < 0.85 * made.tell() else made.getvalue()
 
 
 def _lighter(tag: str, where: Path, folder: Path, near: str) -> str:

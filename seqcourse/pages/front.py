@@ -16,6 +16,7 @@ import yaml
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from seqcourse.pages import cards
 from seqcourse.pages.prose import prose, tidy
 
 FILES = Path(__file__).parent / "front_files"
@@ -137,6 +138,10 @@ class ReportAnError(SphinxDirective):
 # --- Sphinx ------------------------------------------------------------------------------------
 
 
+def _picture(pagename: str) -> str:
+    return f"{pagename.replace('/', '-')}.png"
+
+
 def _head(app: Any, pagename: str, templatename: str, context: dict, doctree: Any) -> None:
     """Descriptions of a page, for search engines and for previews of links to it."""
     site, book = app.config.book_site, app.config.html_title
@@ -148,7 +153,7 @@ def _head(app: Any, pagename: str, templatename: str, context: dict, doctree: An
     said = description(doctree) or f"{title}: a page of {app.config.project}."
     picture = ""
     if site:
-        name = f"{pagename.replace('/', '-')}.png"
+        name = _picture(pagename)
         folder = Path(app.outdir) / "_static" / PICTURES
         folder.mkdir(parents=True, exist_ok=True)
         draw(title, said, app.config.project, folder / name)
@@ -180,6 +185,12 @@ def _finish(app: Any, error: Exception | None) -> None:
     site, folder = app.config.book_site, Path(app.outdir)
     robots = "User-agent: *\nAllow: /\n"
     if site:
+        files = {app.builder.get_outfilename(name): name for name in sorted(app.env.found_docs)}
+        made = {
+            Path(file): folder / "_static" / PICTURES / _picture(name) for file, name in files.items()
+        }
+        titles = {Path(file): app.env.titles[name].astext() for file, name in files.items()}
+        cards.draw_all(made, titles, app.config.project)
         robots += f"Sitemap: {site}sitemap.xml\n"
         pages = [f"{site}{app.builder.get_target_uri(name)}" for name in sorted(app.env.found_docs)]
         (folder / "sitemap.xml").write_text(sitemap(pages), encoding="utf-8")

@@ -1,7 +1,7 @@
 """Sphinx extension: when a build is finished, its pages are made light.
 
-Frames and sounds leave the HTML (`frames`), the style sheets become one (`sheets`) with the icons that
-the book uses (`icons`), and scripts load late or not at all (`scripts`). A second run over a page
+Frames and sounds leave the HTML (`frames`), the style sheets become one (`sheets`) with the signs that
+the book uses (`fonts`), and scripts load late or not at all (`scripts`). A second run over a page
 changes nothing, because an incremental build leaves old pages as they are.
 """
 
@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from seqcourse.pages import frames, icons, scripts, sheets
+from seqcourse.pages import fonts, frames, scripts, sheets
 
 FOLDER = "light"  # below the site's _static
 
@@ -28,6 +28,7 @@ def lighten(site: Path) -> None:
     for path, page in pages.items():
         if page != before[path]:
             path.write_text(page, encoding="utf-8")
+    scripts.without_measuring(static)
     clear(folder, "".join(pages.values()))
 
 
@@ -38,7 +39,7 @@ def one_sheet(pages: dict[Path, str], static: Path, folder: Path) -> dict[Path, 
     css = "\n".join(sheets.read(static, name) for name in names)
     words = sheets.words_of(pages.values(), sheets.scripts_of(static))
     css = sheets.purge(css, words, "".join(pages.values()))
-    css = icons.subset(css, static, folder)
+    css = fonts.subset(css, pages.values(), static, folder)
     name = sheets.write(folder, css)
     done = {}
     for path, (page, of) in gathered.items():

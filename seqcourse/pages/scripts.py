@@ -19,6 +19,21 @@ NEEDS = {
     "widgets.js": "jupyter.widget",
     "embed-amd.js": "jupyter.widget",
 }
+# The theme measures every scroll box as soon as the page is there, and again at each change of a live
+# figure. That lays out a long page whole; `reading.js` looks at a box when it comes near.
+THEME = "scripts/pydata-sphinx-theme.js"
+MEASURES = re.compile(
+    r'"complete"===document\.readyState\?(\w+)\(\):window\.addEventListener\("load",\1\)'
+)
+
+
+def without_measuring(static: Path) -> None:
+    """Take that out of the theme's script."""
+    file = static / THEME
+    if file.is_file():
+        text = file.read_text(encoding="utf-8")
+        if (less := MEASURES.sub("0", text)) != text:
+            file.write_text(less, encoding="utf-8")
 
 
 def defer(page: str, static: Path) -> str:

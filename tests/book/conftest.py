@@ -99,10 +99,16 @@ class Visit:
 
 
 def open_page(
-    browser, address: str, viewport: dict = DESKTOP, dark: bool = False, scripts: bool = True
+    browser,
+    address: str,
+    viewport: dict = DESKTOP,
+    dark: bool = False,
+    scripts: bool = True,
+    whole: bool = True,
 ) -> Visit:
     """Open an address in a window of its own and wait until its fonts are there.
 
+    A `whole` page is as it is for those who have read to its end: every section is laid out.
     Without `scripts` no script file arrives; what the page itself holds still runs.
     """
     context = browser.new_context(
@@ -117,6 +123,8 @@ def open_page(
     page.on("pageerror", lambda error: seen.troubles.append(f"script error: {error}"))
     page.on("console", lambda said: seen.troubles.append(said.text) if said.type == "error" else None)
     page.goto(address, wait_until="load")
+    if whole:
+        page.add_style_tag(content="section { content-visibility: visible !important }")
     page.evaluate("() => document.fonts.ready.then(() => null)")
     return seen
 

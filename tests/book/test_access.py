@@ -147,10 +147,10 @@ def test_a_chapter_on_paper_and_its_switch_for_code(chrome, address):
 @pytest.mark.parametrize("name", nightly_but((CHAPTER,), page_names()))
 def test_figures_are_readable_on_a_phone_and_follow_the_theme(chrome, address, name):
     page = open_page(chrome, f"{address}/{name}.html", viewport=PHONE, dark=True).page
-    figures = page.locator("article .seq-wide > img").evaluate_all(
+    figures = page.locator("article .seq-wide img").evaluate_all(
         """images => images.filter(image => image.offsetWidth).map(image => ({
             source: image.src, drawn: image.offsetWidth,
-            least: parseInt(image.parentElement.style.getPropertyValue('--least')),
+            least: parseInt(image.closest('.seq-wide').style.getPropertyValue('--least')),
             ground: getComputedStyle(image).backgroundColor}))"""
     )
     assert [figure for figure in figures if figure["drawn"] < figure["least"]] == []

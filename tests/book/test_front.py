@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
+from PIL import Image
 from sphinx.errors import ConfigError
 
-from seqcourse.pages import addresses, front
+from seqcourse.pages import addresses, browser, cards, front
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = """
@@ -145,6 +146,25 @@ def test_a_page_is_described_by_itself_its_question_or_its_first_paragraph():
     assert front.description(both) == "Why?"
     own = nodes.meta("", name="description", content="Said by the author.")
     assert front.description(nodes.section("", own, both, ids=["two"])) == "Said by the author."
+
+
+DRAWING = """<div class="sq-drawing" aria-label="{}"><p>said</p><svg class="wide" viewBox="0 0 9 4">
+<rect width="9" height="4" fill="{}"/></svg><svg class="narrow"></svg></div>"""
+
+
+@pytest.mark.browser
+def test_the_picture_of_a_chapter_is_its_drawing(tmp_path, chrome):
+    page, plain = tmp_path / "one.html", tmp_path / "two.html"
+    page.write_text(DRAWING.format("A mask", "#ff0000") + DRAWING.format("Two heads", "#00ff00"))
+    plain.write_text("No drawing.")
+    pictures = {path: path.with_suffix(".png") for path in (page, plain)}
+    if browser.installed_browser() is None:
+        pytest.skip("Chromium is here only as Playwright's")
+    cards.draw_all(pictures, {page: "All heads", plain: "Nothing"}, "A course")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.html", "one.png", "two.html"]
+    with Image.open(pictures[page]) as drawn:
+        colours = [colour for _, colour in drawn.convert("RGB").getcolors()]
+        assert drawn.size == (1200, 630) and (0, 255, 0) in colours and (255, 0, 0) not in colours
 
 
 def test_citation_and_download(bare):

@@ -34,6 +34,8 @@ FIGURES = """async () => {
     alternative: image.alt,
     drawn: image.complete && image.naturalWidth > 0 && image.naturalHeight > 0})); }"""
 
+COMING = """images => images.filter(image => image.getClientRects().length)
+    .map(image => image.src).filter(address => address.startsWith('http'))"""
 LATE = "images => images.filter(image => image.loading === 'lazy').map(image => image.src)"
 
 # Formulas inside something folded or not chosen have no size; all others must have one.
@@ -110,11 +112,14 @@ def test_page_loads_without_errors_and_only_from_here(view, name):
 @pytest.mark.parametrize("name", PAGES)
 def test_page_is_light(site, view, name):
     """Right after the test that opened the page: nobody has touched or scrolled it."""
+    page = view(name).page
     loaded = {url for url in view(name).requests if url.startswith("http")}
-    sizes = {url: weight(site, url) for url in loaded}
-    heaviest = sorted(sizes.items(), key=lambda pair: -pair[1])
-    named = ", ".join(f"{urlsplit(url).path} {size:,}" for url, size in heaviest[:12])
-    assert sum(sizes.values()) <= (120_000 if name == PAGES[0] else 300_000), named
+    to_the_end = loaded | set(page.locator("article img").evaluate_all(COMING))
+    for urls, most in ((loaded, 120_000 if name == PAGES[0] else 300_000), (to_the_end, 450_000)):
+        sizes = {url: weight(site, url) for url in urls}
+        heaviest = sorted(sizes.items(), key=lambda pair: -pair[1])
+        named = ", ".join(f"{urlsplit(url).path} {size:,}" for url, size in heaviest[:12])
+        assert sum(sizes.values()) <= most, named
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -164,6 +169,41 @@ def test_nothing_is_wider_than_a_phone(visit, name):
     page = visit(name, viewport=PHONE).page
     assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
     assert page.evaluate(TOO_WIDE) == []
+    tables = page.locator("article .seq-cut > table:has(thead)")
+    heads = tables.evaluate_all("tables => tables.map(table => table.rows[0].cells[0].innerText)")
+    assert not any(heads), "a table that has a name for its first column becomes a list"
+    lists = page.locator("article table.seq-stack")
+    assert lists.count() or name != LOOKED_AT[-1]
+    for label in lists.locator("tr:last-child > td").evaluate_all(
+        "cells => cells.map(c => c.dataset.label)"
+    ):
+        assert label
+
+
+def test_a_picture_opens_large_by_tap_and_by_keyboard_and_the_focus_returns(visit):
+    page = visit(LOOKED_AT[1], viewport=PHONE).page
+    link = page.locator("article a.seq-large:visible").last
+    shown = link.locator("img").bounding_box()["width"]
+    link.click()
+    room = page.locator("dialog.seq-room")
+    assert room.bounding_box() == {"x": 0, "y": 0, **PHONE}
+    assert room.locator("img").bounding_box()["width"] > 1.3 * shown
+    room.get_by_role("button", name="Close").click()
+    assert room.count() == 0
+    link.focus()
+    page.keyboard.press("Enter")
+    assert room.get_attribute("aria-label") == link.get_attribute("aria-label")
+    page.keyboard.press("Escape")
+    assert room.count() == 0 and "seq-large" in page.evaluate("document.activeElement.className")
+
+
+def test_what_is_far_from_the_screen_is_not_laid_out(visit):
+    page = visit(LOOKED_AT[1], whole=False).page
+    away = """() => [...document.querySelectorAll('article section section')].map(
+        part => part.firstElementChild.checkVisibility({contentVisibilityAuto: true}))"""
+    assert page.evaluate(away).count(False) > 4
+    page.locator("article .sq-poll").last.scroll_into_view_if_needed()
+    page.wait_for_function(f"() => ({away})().at(-1) || ({away})().at(-2)")
 
 
 @pytest.mark.parametrize("name", [PAGES[0], *CHAPTERS[-1:]])

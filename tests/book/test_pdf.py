@@ -7,11 +7,13 @@ from pypdf import PdfReader
 
 from seqcourse.cli import pdf
 from seqcourse.errors import CourseError
+from seqcourse.pages import browser
 
 from .conftest import ROOT, page_names
 
 FIRST = """<title>One — Course</title><h1>One</h1><h2>A section</h2>
-<p>bread <a href="two.html#end">on</a></p><style>h2 { break-before: page }</style>"""
+<p>bread <a href="two.html#end">on</a> <a href="one.png">large</a></p>
+<style>h2 { break-before: page }</style>"""
 SECOND = "<title>Two — Course</title><h1>Two</h1><p id='end'>estamos comiendo pan</p>"
 
 
@@ -24,7 +26,7 @@ def test_pages_become_one_document_with_bookmarks_and_links(tmp_path, chrome):
     pages = [tmp_path / "one.html", tmp_path / "two.html"]
     for page, text in zip(pages, (FIRST, SECOND), strict=True):
         page.write_text(text, encoding="utf-8")
-    if pdf.installed_browser() is None:
+    if browser.installed_browser() is None:
         pytest.skip("Chromium is here only as Playwright's")
     said = []
     book = PdfReader(pdf.print_pages(pages, tmp_path / "book.pdf", said.append))
@@ -37,7 +39,7 @@ def test_pages_become_one_document_with_bookmarks_and_links(tmp_path, chrome):
 
 
 def test_without_a_browser_it_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(pdf, "PLACES", ())
+    monkeypatch.setattr(browser, "PLACES", ())
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CourseError, match="needs Chromium or Chrome, but none was found"):
         pdf.print_pages([], tmp_path / "book.pdf", print)

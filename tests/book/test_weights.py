@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import gzip
+import html
 import io
 import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from fontTools.ttLib import TTFont
 from PIL import Image, ImageChops
 
 from seqcourse.pages import frames, light, scripts, sheets
+from seqcourse.pages.tex import KATEX
 
 TEXT = (".html", ".css", ".js", ".svg", ".json")
 HTML_BYTES = 150_000  # gzipped; a chapter's text, code and drawings
@@ -128,6 +131,21 @@ def test_a_picture_is_the_same_dot_for_dot():
 def test_the_search_page_keeps_its_scripts(tmp_path):
     page = '<head><script src="_static/searchtools.js"></script></head><body><div id="search-results">'
     assert '<script defer src="_static/searchtools.js">' in scripts.defer(page, tmp_path)
+
+
+def test_fonts_hold_every_sign_of_the_pages(site):
+    (made,) = (site / "_static" / "light").glob("KaTeX_Main-Regular.*.woff")
+    text = "".join(path.read_text(encoding="utf-8") for path in light.pages_of(site))
+    with TTFont(KATEX / "fonts" / "KaTeX_Main-Regular.woff") as full, TTFont(made) as small:
+        wanted = set(full.getBestCmap()) & set(map(ord, html.unescape(text)))
+        assert wanted and wanted <= set(small.getBestCmap())
+    assert made.stat().st_size < 20_000
+
+
+def test_the_theme_does_not_measure_the_whole_page(site):
+    theme = (site / "_static" / scripts.THEME).read_text(encoding="utf-8")
+    assert "scrollWidth" in theme, "another version: look what it does to a long page"
+    assert 'addEventListener("load"' not in theme
 
 
 def test_no_page_of_the_book_holds_files_or_several_sheets(site):

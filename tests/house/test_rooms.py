@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "progress": set(),
     "check": {"functional", "progress"},
     "grading": {"check"},
-    "cli": {"data", "grading", "progress", "zoo"},
+    "cli": {"data", "grading", "pages", "progress", "zoo"},
 }
 EVERYBODY = {"errors", "exchange", "settings", "sockets", "tokens"}
 # Libraries that a room must not touch: their users would pay for them without need.
