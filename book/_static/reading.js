@@ -18,11 +18,11 @@
     if (!names[0]) return;
     table.classList.add("seq-stack");
     table.setAttribute("role", "table"); // its rows and cells are blocks now, and would lose theirs
-    for (const part of [table.tHead, ...table.tBodies]) part.setAttribute("role", "rowgroup");
-    for (const row of table.rows) {
+    for (const body of table.tBodies) body.setAttribute("role", "rowgroup");
+    for (const row of [...table.tBodies].flatMap(body => [...body.rows])) {
       row.setAttribute("role", "row");
       [...row.cells].forEach((cell, place) => {
-        cell.setAttribute("role", cell.tagName === "TH" ? "columnheader" : "cell");
+        cell.setAttribute("role", "cell");
         cell.dataset.label = names[place];
       });
     }
@@ -32,7 +32,7 @@
   const boxes = new ResizeObserver(seen => {
     for (const { target: box } of seen) {
       stack(box);
-      const cut = box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
+      const cut = box.scrollWidth > box.clientWidth + 1;
       box.classList.toggle("seq-cut", cut);
       if (cut) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
