@@ -132,11 +132,12 @@ class Cluster:
             try:
                 result = future.result()
             except Exception as error:
+                result = Died(in_words(error))
                 if tries > 1 and type(error).__name__ == "KilledWorker":
                     self._wait_for_replacement()
-                    submit(tries - 1)
-                    return
-                result = Died(in_words(error))
+                    with suppress(Exception):  # an error in Dask's thread would end without a result
+                        submit(tries - 1)
+                        return
             self._futures.pop(key, None)
             # Send the next job first: the consumer may take a while with this result.
             self._send_next(work, load)

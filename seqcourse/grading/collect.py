@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seqcourse.errors import CourseError
-from seqcourse.grading.course import Course
+from seqcourse.grading.course import Course, remove
 from seqcourse.grading.kept import NEEDED
 from seqcourse.grading.late import MARK, MARKED
 from seqcourse.grading.parse import shown
@@ -44,8 +44,9 @@ COLUMNS = {
     "moodle": ("Identifier", ("Username", "ID number", "Email address")),
 }
 
-# What `zipfile` raises for archives that are broken, cut off, encrypted or packed in an unknown way.
-UNREADABLE = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
+# What `zipfile` raises for files that are broken, cut off, encrypted or packed in an unknown way.
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
+LONGEST = 255  # bytes of a file's name
 
 
 @dataclass(frozen=True)
@@ -84,11 +85,12 @@ def collect(
         with zipfile.ZipFile(archive) as opened:
             for entry in _entries(opened, archive):
                 found = PATTERNS[platform].fullmatch(entry.filename)
-                if found is None or found["file"] in (".", "..", MARK, *NEEDED):
+                file = found["file"] if found else ""
+                if len(file.encode()) > LONGEST or file in ("", ".", "..", MARK, *NEEDED):
                     unclear.append(shown(entry.filename))
                     continue
                 student = logins.get(found["student"], found["student"])
-                files.setdefault(student, []).append((entry, found["file"]))
+                files.setdefault(student, []).append((entry, file))
                 if found["late"]:
                     late.add(student)
             if not files:
@@ -97,14 +99,19 @@ def collect(
                     f"file in it is named like that: {', '.join(unclear[:3]) or 'it is empty'}."
                 )
             course.make_folder()
-            for student, entries in files.items():
-                _write(opened, entries, course.submitted / student / name, student in late)
-    except UNREADABLE as error:
+            for student, entries in list(files.items()):
+                try:
+                    _write(opened, entries, course.submitted / student / name, student in late)
+                except DAMAGED as error:
+                    unclear.append(f"{student} (cannot be unpacked: {error})")
+                    del files[student]
+    except (OSError, *DAMAGED) as error:
         raise CourseError(f"{archive} should be a zip file, but cannot be read: {error}.") from None
     double = []
     for student, entries in sorted(files.items()):
         counts = Counter(file for _, file in entries)
         double += [f"{student} ({shown(file)})" for file in counts if counts[file] > 1]
+    late &= files.keys()
     return Collected(tuple(sorted(files)), tuple(sorted(late)), tuple(unclear), tuple(double))
 
 
@@ -133,7 +140,7 @@ def _write(
         if late:
             (beside / MARK).write_text(f"{MARKED}.\n", encoding="utf-8")
         if folder.exists():
-            shutil.rmtree(folder)
+            remove(folder)
         beside.rename(folder)
     finally:
         shutil.rmtree(beside, ignore_errors=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.address import sqlite_file
-from seqcourse.grading.course import Course
+from seqcourse.grading.course import Course, remove
 from seqcourse.grading.erase import DROPPED, erase_in_files, places, traces
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.parse import shown
@@ -121,7 +120,7 @@ def drop(course: Course, student: str, *, erase: bool = False) -> list[str]:
                 _need(gradebook, student)
     if erase:
         for path in found:
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            remove(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         remain = [*erase_in_files(course, student), "tables that you exported", "backups"]
         return [
             f"{student} is erased from {course.grading}/ and its gradebook.",

@@ -96,7 +96,7 @@ def read_record(course: Course, name: str, student: str) -> Record | None:
         for key in ("remarks", "to_review"):
             content[key] = tuple(content.get(key, ()))
         return Record(**content)
-    except (FileNotFoundError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, TypeError, AttributeError):
         return None
 
 

@@ -98,15 +98,22 @@ def test_neither_a_name_nor_a_file_takes_another_student_s_place(tmp_path, platf
     assert collect(Course(tmp_path), "ps1", archive, platform).students == ("4711",)
 
 
-def test_a_damaged_file_is_refused_in_words(tmp_path):
+def test_a_damaged_file_is_said_and_the_others_are_there(tmp_path):
     archive = tmp_path / "all.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
         opened.writestr("ada_4711_98765_ps1.ipynb", "words " * 100)
+        opened.writestr("pat_4712_98766_ps1.ipynb", "pat")
+        opened.writestr(f"cleo_4713_98767_{'x' * 260}", "cleo")
     content = bytearray(archive.read_bytes())
     content[54:64] = b"\xff" * 10  # behind the header: packed bytes
     archive.write_bytes(content)
-    with pytest.raises(CourseError, match="should be a zip file"):
-        collect(Course(tmp_path), "ps1", archive, "canvas")
+    course = Course(tmp_path / "course")
+    found = collect(course, "ps1", archive, "canvas")
+    assert found.students == ("4712",) and there(course) == {"4712/ps1/ps1.ipynb": "pat"}
+    assert [words[:23] for words in found.unclear] == [
+        "cleo_4713_98767_xxxxxxx",
+        "4711 (cannot be unpacke",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from datetime import datetime, timedelta
 
 import pytest
@@ -116,6 +117,10 @@ def test_who_is_erased_is_in_no_file(course):
     for who in ("ada", "adam"):
         notebooks.write_text(course.submitted / who / "ps1" / "ps1.ipynb", "by ada")
         attempt(course, "ps1", who, b"")
+    deep = course.submitted / "ada" / "ps1"
+    for _ in range(sys.getrecursionlimit() + 200):
+        deep = deep / "d"
+        deep.mkdir()
     drop(course, "ada")
     with Gradebook(course.gradebook_url) as gradebook:
         gradebook.update_or_create_student("ada", first_name="Ada")
