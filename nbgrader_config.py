@@ -10,6 +10,7 @@ from pathlib import Path
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import GetGrades
 
+from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course, close
 from seqcourse.grading.exchange import ReleaseFeedback
 from seqcourse.grading.feedback import (
@@ -27,9 +28,13 @@ c = get_config()  # noqa: F821  (nbgrader defines it)
 
 here = Path(__file__).resolve().parent
 course = Course(here)
+try:
+    chosen = course.settings
+except CourseError as error:  # nbgrader would go on without this file, and so without the sandbox
+    raise SystemExit(f"seqcourse: {error}") from None
 close(here / "grading")  # to every other account
 
-c.CourseDirectory.course_id = course.settings["name"]
+c.CourseDirectory.course_id = chosen["name"]
 c.CourseDirectory.root = str(here)
 c.CourseDirectory.ignore = ["feedback", "__pycache__", "*.pyc", ".ipynb_checkpoints", ".*.progress*"]
 c.CourseDirectory.source_directory = "solutions"
@@ -57,11 +62,11 @@ c.ClearSolutions.text_stub = "*Your answer goes here.*"
 c.Autograde.exporter_class = Reader
 c.Autograde.sanitize_preprocessors = SANITIZE
 c.Autograde.autograde_preprocessors = AUTOGRADE
-c.Reader.timeout = course.settings["timeout"]
+c.Reader.timeout = chosen["timeout"]
 
 c.AssignLatePenalties.plugin_class = LatePolicy
 for option in ("grace_minutes", "share_per_day", "floor"):
-    c.LatePolicy[option] = course.settings[f"late.{option}"]
+    c.LatePolicy[option] = chosen[f"late.{option}"]
 
 # What students wrote is shown without running anything of theirs in a browser, and without asking
 # another server for anything: in the formgrader and on the feedback pages.
@@ -80,4 +85,4 @@ c.GenerateFeedback.preprocessors = [
     ShowPoints,
     CSSHTMLHeaderPreprocessor,
 ]
-c.ShowPoints.book = course.settings["book"]
+c.ShowPoints.book = chosen["book"]

@@ -187,6 +187,7 @@ class Course:
         """
         from traitlets.config import Config, PyFileConfigLoader
 
+        _ = self.settings  # a wrong line is a CourseError here, and the program's end in CONFIG_FILE
         settings = Config()
         if (self.root / CONFIG_FILE).exists():
             settings = PyFileConfigLoader(CONFIG_FILE, str(self.root)).load_config()

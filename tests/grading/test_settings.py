@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
+
 import pytest
 
 from seqcourse.cli import doctor
@@ -58,3 +62,13 @@ def test_what_cannot_be_meant_is_named_with_its_line(tmp_path, text, words):
     (tmp_path / "course.toml").write_text(text)
     with pytest.raises(CourseError, match=words):
         read_settings(tmp_path)
+
+
+def test_nbgrader_does_not_go_on_without_settings(tmp_path):
+    """It passes over a settings file that fails, and would then grade without the sandbox."""
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    (tmp_path / "course.toml").write_text("timeout = 0\n")
+    command = [sys.executable, "-m", "nbgrader", "autograde", "ps1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and "line 1: timeout should be a whole number" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["course.toml", "nbgrader_config.py"]
