@@ -234,7 +234,7 @@ def test_after_its_worker_died_a_scene_goes_on(started):
     assert page.evaluate(KILL) == "out of memory"
     page.get_by_role("button", name="tiger").focus()
     page.keyboard.press("ArrowRight")
-    page.get_by_text("tiger: 20 across, 40 down, on plain.").wait_for(timeout=TIMEOUT)
+    page.get_by_text("tiger. tiger: 20 across, 40 down, on plain.").wait_for(timeout=TIMEOUT)
     assert page.get_by_role("progressbar").is_hidden()
 
 
@@ -251,7 +251,7 @@ def test_what_is_no_question_is_answered_by_a_sentence(started):
         asked.fill(text)
         assert words in said(page, lambda: page.keyboard.press("Enter"))
     for kind, text in BAD.items():
-        asked.fill(text)
+        asked.evaluate("(box, text) => (box.value = text)", text)  # the box itself cuts what is pasted
         page.keyboard.press("Enter")
         page.wait_for_function("!document.querySelector('[aria-disabled]')", timeout=TIMEOUT)
         told = page.locator("p[role=status]").text_content()

@@ -48,7 +48,8 @@ DRAWN = """([logProbs, temperature, count]) => {
 @pytest.mark.parametrize("name", [*WRITERS, "books-gpt"])
 def test_the_likeliest_text_is_pytorchs(page, name, cache, more):
     load(page, name)
-    count, system, prompts = 40 if cache else 15, zoo.load(name), PROMPTS + passages(more, 12)
+    count = (60 if more else 20) if cache else 10
+    system, prompts = zoo.load(name), PROMPTS + passages(more, 12)
     for prompt, found in zip(prompts, page.evaluate(GREEDY, [name, prompts, count, cache]), strict=True):
         ids, likeliest = system.target.encode(system.tokens(prompt), eos=False), []
         for _ in range(count):
