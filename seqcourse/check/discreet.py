@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
+from seqcourse.printable import printable
+
 _discreet: ContextVar[bool] = ContextVar("discreet", default=False)
 _known_sizes: ContextVar[frozenset[int]] = ContextVar("known", default=frozenset())
 
@@ -138,5 +140,5 @@ def _number_in_words(found: re.Match[str]) -> str:
 def public(sentence: str) -> str:
     """Sanitise a message to a student: hide leaking numbers, drop control characters, limit length."""
     sentence = _LEAKING_NUMBER.sub("…", sentence)
-    sentence = " ".join("".join(one if one.isprintable() else " " for one in sentence).split())
+    sentence = " ".join(printable(sentence).split())
     return sentence if len(sentence) <= LONGEST else sentence[: LONGEST - 1] + "…"

@@ -13,11 +13,9 @@ import numpy
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from seqcourse import bounds
+
 TEXT = "text:"
-MOST_BYTES = 1 << 26
-MOST_ARRAYS = 20_000
-MOST_TEXT = 100_000
-MOST_LETTERS = 4_000_000  # of an array of strings, each as wide as the longest
 
 
 def pack(found: Mapping[str, numpy.ndarray]) -> bytes:
@@ -28,7 +26,7 @@ def pack(found: Mapping[str, numpy.ndarray]) -> bytes:
             plain[name] = numpy.ascontiguousarray(value).reshape(value.shape)
             continue
         words = value.tolist() if value.dtype.kind == "U" else f"an array of {value.dtype}"
-        text = json.dumps(words, ensure_ascii=True)[:MOST_TEXT]
+        text = json.dumps(words, ensure_ascii=True)[: bounds.TEXT]
         plain[TEXT + name] = numpy.frombuffer(text.encode(), dtype=numpy.uint8)
     return save(plain)
 
@@ -39,32 +37,33 @@ def unpack(data: bytes) -> dict[str, numpy.ndarray]:
     Raises:
         ValueError: for anything that `pack` did not produce.
     """
-    if len(data) > MOST_BYTES:
-        raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
+    if len(data) > bounds.RESULT:
+        raise ValueError(f"more than {bounds.RESULT >> 20} MiB")
     try:
         plain = load(data)
     except (SafetensorError, KeyError, ValueError, TypeError, OverflowError, MemoryError) as error:
         raise ValueError("not plain arrays") from error
-    if len(plain) > MOST_ARRAYS:
-        raise ValueError(f"more than {MOST_ARRAYS} arrays")
-    found = {}
+    if len(plain) > bounds.ARRAYS:
+        raise ValueError(f"more than {bounds.ARRAYS} arrays")
+    found, left = {}, bounds.LETTERS
     for name, value in plain.items():
         if name.startswith(TEXT):
-            found[name.removeprefix(TEXT)] = _text(value)
-        else:
-            found[name] = value
+            value = _text(value, left)
+            name = name.removeprefix(TEXT)
+            left -= value.nbytes // 4
+        found[name] = value
     return found
 
 
-def _text(value: numpy.ndarray) -> numpy.ndarray:
-    """A string or an array of strings from its bytes."""
+def _text(value: numpy.ndarray, most: int) -> numpy.ndarray:
+    """A string or an array of strings, of at most so many letters, from its bytes."""
     try:
-        words = json.loads(value.tobytes()[:MOST_TEXT])
+        words = json.loads(value.tobytes()[: bounds.TEXT])
     except (ValueError, RecursionError) as error:
         raise ValueError("unreadable text") from error
     parts = words if isinstance(words, list) else [words]
     if not all(isinstance(part, str) for part in parts):
         raise ValueError("not text")
-    if len(parts) * max(map(len, parts), default=0) > MOST_LETTERS:
+    if len(parts) * max(map(len, parts), default=0) > most:
         raise ValueError("very long text")
     return numpy.array(words, dtype=str)

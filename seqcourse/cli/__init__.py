@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from seqcourse.errors import CourseError
+from seqcourse.printable import printable
 
 
 def main() -> None:
@@ -16,5 +17,6 @@ def main() -> None:
     try:
         app()
     except CourseError as error:
-        print(f"seqcourse: {error}", file=sys.stderr)
+        lines = map(printable, str(error).split("\n"))
+        print("seqcourse:", "\n".join(lines), file=sys.stderr)
         sys.exit(2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from seqcourse.errors import CourseError
+from seqcourse.printable import printable
 
 # A folder with these is a checkout of the course.
 SIGNS = ("nbgrader_config.py", "solutions", "book")
@@ -35,6 +36,7 @@ def find_root(start: Path | None = None) -> Path:
 def shown(path: Path) -> str:
     """A path as a person in the current folder would write it."""
     try:
-        return path.resolve().relative_to(Path.cwd().resolve()).as_posix()
+        path = path.resolve().relative_to(Path.cwd().resolve())
     except ValueError:
-        return str(path)
+        pass
+    return printable(path.as_posix())

@@ -21,6 +21,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from seqcourse.printable import printable
+
 
 class _OfMany(ProgressColumn):
     """A column that shows only in lines that count something."""
@@ -94,13 +96,13 @@ class Steps:
         task = moving.add_task("", total=total)
 
         def show(done: int, doing: str) -> None:
-            moving.update(task, completed=done, description=escape(doing))
+            moving.update(task, completed=done, description=escape(printable(doing)))
 
         return show
 
     def __call__(self, line: str) -> None:
         """Report a line of the running step."""
-        self.console.print(f"  {self.seconds():4.0f} s  {line}", markup=False)
+        self.console.print(f"  {self.seconds():4.0f} s  {printable(line)}", markup=False)
 
     def seconds(self) -> float:
         """Seconds since the running step began."""

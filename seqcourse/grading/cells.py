@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from seqcourse import bounds
 from seqcourse.grading.notebook import mark
 
-# The most characters read from one cell. Only pictures pasted as text exceed this.
-MOST_SOURCE = 1_000_000
 CELL_TYPES = ("code", "markdown", "raw")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -70,7 +69,7 @@ def pieces(notebook: dict) -> list[Piece]:
         if not isinstance(cell, dict):
             continue
         source, kind, identifier = text(cell), cell.get("cell_type"), cell.get("id")
-        too_long = len(source) > MOST_SOURCE
+        too_long = len(source) > bounds.SOURCE
         name = mark(cell).get("grade_id") if isinstance(cell.get("metadata"), dict) else None
         found.append(
             Piece(

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from seqcourse import bounds
 from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ SETTINGS = {
     "distributed.worker.multiprocessing-method": "forkserver" if sys.platform == "linux" else "spawn",
     "distributed.worker.profile.enabled": False,
     "distributed.worker.daemon": True,
+    # A worker that needs too much memory is replaced; it has no data to write to the disk.
+    "distributed.worker.memory": {"target": False, "spill": False, "pause": False, "terminate": 0.95},
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
     "distributed.scheduler.work-stealing": False,
@@ -245,7 +248,7 @@ def _local(workers: int) -> Iterator[Client]:
             dashboard_address=None,
             # The scheduler's web server cannot be disabled; these settings leave it without pages.
             scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-            memory_limit=0,
+            memory_limit=bounds.WORKER,
             local_directory=folder,
             silence_logs=logging.CRITICAL,
         )

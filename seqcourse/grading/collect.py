@@ -25,12 +25,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course, remove
 from seqcourse.grading.kept import NEEDED
 from seqcourse.grading.late import MARK, MARKED
 from seqcourse.grading.parse import shown
-from seqcourse.grading.snapshot import COUNT, LARGEST, MOST
 
 PATTERNS = {
     "canvas": re.compile(r"(?:[^/]*?_)??(?P<late>LATE_)?(?P<student>\d+)_\d+_(?P<file>[^/]+)"),
@@ -119,10 +119,11 @@ def _entries(opened: zipfile.ZipFile, archive: Path) -> Iterator[zipfile.ZipInfo
     """The files of an archive; CourseError if they are too many or too large."""
     entries = [entry for entry in opened.infolist() if not entry.is_dir()]
     size = sum(entry.file_size for entry in entries)
-    if len(entries) > COUNT or size > 16 * MOST or any(e.file_size > LARGEST for e in entries):
+    too_large = size > 16 * bounds.FOLDER or any(each.file_size > bounds.FILE for each in entries)
+    if len(entries) > bounds.FILES or too_large:
         raise CourseError(
-            f"{archive.name} should hold at most {COUNT:,} files of at most {LARGEST >> 20} MiB, but "
-            f"has {len(entries):,} with {size >> 20:,} MiB together."
+            f"{archive.name} should hold at most {bounds.FILES:,} files of at most "
+            f"{bounds.FILE >> 20} MiB, but has {len(entries):,} with {size >> 20:,} MiB together."
         )
     yield from entries
 

@@ -8,21 +8,29 @@ import hashlib
 import hmac
 import json
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
 
 from seqcourse.errors import CourseError
+from seqcourse.grading import hard_to_read
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
+from seqcourse.grading.limited import TooCostly, limited
+from seqcourse.grading.mend import Mended, mend
 from seqcourse.grading.outcome import grade_cells, outputs, points_for, some, status_of, told
-from seqcourse.grading.run import Runner
+from seqcourse.grading.parse import SMALLER, UNREADABLE, NotGradable
+from seqcourse.grading.run import Answer, Runner
+from seqcourse.grading.stage import find_submission, read_submission
 
 if TYPE_CHECKING:
     from seqcourse.check.hidden import Check
-    from seqcourse.check.verdict import Judge
+    from seqcourse.check.verdict import Judge, Verdict
+
+READING, JUDGING = "To read the notebook", "To judge the result"
 
 
 @dataclass(frozen=True)
@@ -151,18 +159,13 @@ class Examiner:
             folder: submitted/STUDENT/psN; nothing in it is changed, nothing of it is trusted.
             attempt: which of the student's versions it is; each has hidden inputs of its own.
         """
-        from seqcourse.grading import hard_to_read
-        from seqcourse.grading.mend import mend
-        from seqcourse.grading.stage import NotGradable, find_submission, read_submission
-
         started = time.monotonic()
-        release = self.release(name)
         try:
-            found = find_submission(folder, name, release)
-            mended = mend(read_submission(found.path), release)
+            mended, to_review = limited(READING, read, folder, name, self.release(name))
         except NotGradable as problem:
             return Examination(name, student, problem.status, str(problem))
-        remarks = (*found.remarks, *mended.remarks)
+        except TooCostly as problem:
+            return Examination(name, student, UNREADABLE, f"{problem} {SMALLER}")
         book = nbformat.from_dict(mended.notebook)
         done = self.examine_notebook(name, student, book, attempt)
         if mended.lost:
@@ -173,8 +176,8 @@ class Examiner:
         return Examination(
             name,
             student,
-            remarks=remarks,
-            to_review=tuple(hard_to_read.remarks(_sources(book))),
+            remarks=mended.remarks,
+            to_review=to_review,
             seconds=round(time.monotonic() - started, 2),
             **done,
         )
@@ -194,16 +197,18 @@ class Examiner:
             everything=self.everything,
         )
         ran = runner.run(requests)
-        points, messages = {}, {}
-        for cell, place in graded.items():
-            node = book.cells[place]
-            worth = float(node.metadata.nbgrader.points)
+        for cell in graded:
             if cell not in judges:
                 raise CourseError(
                     f"solutions/checks/{name}/checks.txt should have a check for the grade cell "
                     f"{cell}, but has none. Write one, or take the cell out of the notebook."
                 )
-            verdict = judges[cell].verdict(ran.answers[cell].data, ran.answers[cell].ending)
+        verdicts = _judged({cell: (judges[cell], ran.answers[cell]) for cell in graded})
+        points, messages = {}, {}
+        for cell, place in graded.items():
+            node = book.cells[place]
+            worth = float(node.metadata.nbgrader.points)
+            verdict = verdicts[cell]
             points[cell] = points_for(verdict.share, worth)
             messages[cell] = "" if verdict.share >= 1 else told(verdict, judges[cell])
             node.outputs = outputs(points[cell], worth, messages[cell])
@@ -217,10 +222,40 @@ class Examiner:
         }
 
 
-def _sources(book: nbformat.NotebookNode) -> list[str]:
-    """The code cells' sources; an empty one for each grade cell, which is never the student's."""
-    return [
-        "" if cell.metadata.get("nbgrader", {}).get("grade") else cell.source
-        for cell in book.cells
-        if cell.cell_type == "code"
+def read(folder: Path, name: str, release: dict) -> tuple[Mended, tuple[str, ...]]:
+    """Find, read and mend a submission: all that is parsed of it. Call it through ``limited``.
+
+    Returns:
+        The mended notebook, and what a person should look at in its code.
+    Raises:
+        NotGradable: there is no notebook that can be graded.
+    """
+    found = find_submission(folder, name, release)
+    mended = mend(read_submission(found.path), release)
+    # An empty source for each grade cell, which is never the student's.
+    sources = [
+        "" if notebooks.mark(cell).get("grade") else cell["source"]
+        for cell in mended.notebook["cells"]
+        if cell["cell_type"] == "code"
     ]
+    remarks = (*found.remarks, *mended.remarks)
+    return replace(mended, remarks=remarks), tuple(hard_to_read.remarks(sources))
+
+
+def _judged(given: Mapping[str, tuple[Judge, Answer]]) -> dict[str, Verdict]:
+    """The verdicts of all cells; where they take too much together, each by itself."""
+    from seqcourse.check.verdict import Verdict
+
+    with contextlib.suppress(TooCostly):
+        return limited(JUDGING, _verdicts, given)
+    found = {}
+    for cell, one in given.items():
+        try:
+            found |= limited(JUDGING, _verdicts, {cell: one})
+        except TooCostly as problem:
+            found[cell] = Verdict(0.0, (str(problem),))
+    return found
+
+
+def _verdicts(given: Mapping[str, tuple[Judge, Answer]]) -> dict[str, Verdict]:
+    return {cell: judge.verdict(answer.data, answer.ending) for cell, (judge, answer) in given.items()}

@@ -12,10 +12,11 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from seqcourse import bounds
 from seqcourse.grading.parse import NotGradable, read_bytes
 
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
-LONGEST = 100  # bytes
+
 # A zone is a name or an offset. The names of nested folders have no dots, so they stay among the zones.
 _TIME = re.compile(
     r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?"
@@ -29,8 +30,8 @@ def time(content: bytes) -> datetime | None:
     """The time in a timestamp.txt, in UTC; None if it is not a time."""
     from nbgrader.utils import parse_utc
 
-    text = content[: LONGEST + 1].decode("latin-1").strip()
-    if len(content) > LONGEST or not _TIME.fullmatch(text):
+    text = content[: bounds.TIME + 1].decode("latin-1").strip()
+    if len(content) > bounds.TIME or not _TIME.fullmatch(text):
         return None
     with suppress(ValueError, OverflowError, OSError):  # month 13, a zone that is a folder
         # nbgrader takes "+0100" after a space for 100 seconds, and without it for an hour.
@@ -51,7 +52,7 @@ def kept(folder: Path) -> dict[str, bytes]:
     found = {}
     for name, is_fine in NEEDED.items():
         with suppress(NotGradable):  # missing, a link, a pipe, too large
-            content = read_bytes(folder / name, LONGEST)
+            content = read_bytes(folder / name, bounds.TIME)
             if is_fine(content):
                 found[name] = content
     return found

@@ -11,6 +11,7 @@ from nbformat.v4 import new_output
 
 from seqcourse.grading.records import CRASHED, GRADED, TIMED_OUT
 from seqcourse.grading.run import GONE_ERROR, TIMEOUT_ERROR, Ran
+from seqcourse.printable import printable
 
 if TYPE_CHECKING:
     from seqcourse.check.verdict import Judge, Verdict
@@ -77,7 +78,7 @@ def status_of(book: nbformat.NotebookNode, ran: Ran) -> tuple[str, str]:
             elif error == "NameError" and unanswered:
                 pass  # caused by the unanswered exercise
             elif error and error not in EXPECTED_ERRORS:
-                crashed.append(f"{label} ({error[:40]})")
+                crashed.append(f"{label} ({printable(error, 40)})")
     if stopped:
         return TIMED_OUT, f"Stopped because it ran too long: {some(stopped)}."
     if any(answer.ending == "timeout" for answer in ran.answers.values()):

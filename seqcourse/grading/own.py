@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from seqcourse import bounds
 from seqcourse.grading.cells import clean, joined
 
 # Tags of cells that grading does not run: cells that only display something, and self-checks.
@@ -17,8 +18,8 @@ NOT_RUN = {"show", "check"}
 # MIME types that a browser displays without running code.
 SAFE = ("text/plain", "image/png", "image/jpeg")
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
-# The most characters of output that one cell keeps. Each output counts FRAME more.
-MOST_KEPT, FRAME = 1_000_000, 50
+# Each output counts as this many characters more.
+FRAME = 50
 LEFT_OUT = "\n[the rest of this output was left out]\n"
 OWN = "[As the student handed it in: this cell was not run again.]\n"
 
@@ -32,7 +33,7 @@ def own_outputs(sent: object) -> list[dict[str, Any]]:
         if not any(content.values()):
             continue
         size += sum(map(len, content.values())) + FRAME
-        if size > MOST_KEPT:
+        if size > bounds.OUTPUT:
             kept.append(_stream(LEFT_OUT))
             break
         kept.append(made)

@@ -12,18 +12,13 @@ import stat
 import sys
 from pathlib import Path
 
+from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading.cells import CELL_TYPES, text
 from seqcourse.grading.own import own_outputs
+from seqcourse.printable import printable
 
 MISSING, UNREADABLE = "missing", "unreadable"
-
-MOST_BYTES = 100_000_000
-MOST_CELLS = 2_000
-# The most characters of all sources together.
-MOST_TEXT = 10_000_000
-# The most JSON values in a file: each takes memory, however short its text.
-MOST_VALUES = 3_000_000
 
 SMALLER = (
     "Clear its outputs in JupyterLab (Edit, Clear Outputs of All Cells), save it, hand it in again."
@@ -41,8 +36,11 @@ class NotGradable(CourseError):
     """
 
     def __init__(self, status: str, sentence: str) -> None:
-        super().__init__(sentence)
+        super().__init__(status, sentence)  # both, so that it can be pickled
         self.status = status
+
+    def __str__(self) -> str:
+        return self.args[1]
 
 
 def read_submission(path: Path) -> dict:
@@ -65,31 +63,30 @@ def read_submission(path: Path) -> dict:
             UNREADABLE,
             f"{shown(path.name)} should be a notebook with a list of cells, but has none. {AGAIN}",
         )
-    if len(cells) > MOST_CELLS:
+    if len(cells) > bounds.CELLS:
         raise NotGradable(
             UNREADABLE,
-            f"{shown(path.name)} should have at most {MOST_CELLS:,} cells, but has {len(cells):,}. "
+            f"{shown(path.name)} should have at most {bounds.CELLS:,} cells, but has {len(cells):,}. "
             f"Delete those that are not needed, and hand it in again.",
         )
     kept = [_slim(cell) for cell in cells if isinstance(cell, dict)]
     characters = sum(len(cell["source"]) for cell in kept)
-    if characters > MOST_TEXT:
+    if characters > bounds.SOURCES:
         longest = max(range(len(kept)), key=lambda place: len(kept[place]["source"]))
         raise NotGradable(
             UNREADABLE,
-            f"{shown(path.name)} should have at most {MOST_TEXT:,} characters in its cells, but has "
-            f"{characters:,}. Shorten cell {longest + 1} first, and hand it in again.",
+            f"{shown(path.name)} should have at most {bounds.SOURCES:,} characters in its cells, but "
+            f"has {characters:,}. Shorten cell {longest + 1} first, and hand it in again.",
         )
     return {"cells": kept, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
 def shown(name: str) -> str:
     """A file's name for use in a sentence: printable characters only, at most 60."""
-    plain = "".join(letter if letter.isprintable() else "?" for letter in name)
-    return plain if len(plain) <= 60 else f"{plain[:57]}..."
+    return printable(name, 60)
 
 
-def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+def read_bytes(path: Path, most: int = bounds.NOTEBOOK) -> bytes:
     """The content of an untrusted file: a regular one of at most ``most`` bytes.
 
     Raises:
@@ -142,17 +139,17 @@ def _decoded(content: bytes, name: str) -> str:
                 f"{AGAIN}",
             ) from None
         decoded = content.decode("latin-1")
-    if sys.getsizeof(decoded) > 2 * MOST_BYTES:
+    if sys.getsizeof(decoded) > 2 * bounds.NOTEBOOK:
         raise NotGradable(UNREADABLE, f"{name} should be smaller. {SMALLER}")
     return decoded.lstrip("\ufeff")
 
 
 def _parsed(content: str, name: str) -> object:
     """Parse JSON after estimating how much memory it would take."""
-    if sum(map(content.count, ",[{")) > MOST_VALUES and _values(content) > MOST_VALUES:
+    if sum(map(content.count, ",[{")) > bounds.VALUES and _values(content) > bounds.VALUES:
         raise NotGradable(
             UNREADABLE,
-            f"{name} should be a notebook, but has more than {MOST_VALUES:,} parts. Delete cells that "
+            f"{name} should be a notebook, but has more than {bounds.VALUES:,} parts. Delete cells that "
             f"are not needed. {SMALLER}",
         )
     try:
@@ -183,15 +180,15 @@ def _parsed(content: str, name: str) -> object:
 
 
 def _values(content: str) -> int:
-    """A lower bound of the number of values in a JSON text, counted up to MOST_VALUES + 1."""
+    """A lower bound of the number of values in a JSON text, counted up to the limit and 1."""
     values = strings = 0
     for match in _STRING_OR_MARK.finditer(content):
         if content[match.start()] == '"':
             strings += 1
         else:
             values += 1
-        if values > MOST_VALUES or strings > 2 * MOST_VALUES:
-            return MOST_VALUES + 1
+        if values > bounds.VALUES or strings > 2 * bounds.VALUES:
+            return bounds.VALUES + 1
     return values
 
 

@@ -18,6 +18,7 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.parse import shown
 from seqcourse.grading.snapshot import digest
+from seqcourse.printable import printable
 
 # The status of a submission. The first three have a grade.
 GRADED = "graded"
@@ -64,6 +65,17 @@ class Record:
     before: bool = field(default=False, compare=False)
     attempt: int = 1
     to_review: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """All that is said about a submission is said through a record: its texts are cleaned here."""
+        clean = {
+            "sentence": printable(self.sentence),
+            "remarks": tuple(map(printable, self.remarks)),
+            "messages": {cell: printable(message) for cell, message in self.messages.items()},
+            "to_review": tuple(map(printable, self.to_review)),
+        }
+        for name, value in clean.items():
+            object.__setattr__(self, name, value)
 
     @property
     def has_grade(self) -> bool:

@@ -14,6 +14,7 @@ from seqcourse.grading.parse import shown
 from seqcourse.grading.records import Record
 from seqcourse.grading.scores import Row, Scores
 from seqcourse.grading.spreadsheet import number
+from seqcourse.printable import printable
 
 # Mistakes named per exercise, and the parts into which the points are divided.
 MOST, PARTS = 3, 10
@@ -143,7 +144,8 @@ def as_page(report: Report) -> str:
     tasks = "".join(map(_task, report.tasks))
     rest = [row for row in report.scores.rows if row.points is None]
     without = "".join(
-        f"<li>{escape(row.student)}: {escape(row.status)}. {escape(row.sentence)}</li>" for row in rest
+        f"<li>{escape(printable(row.student))}: {escape(row.status)}. {escape(row.sentence)}</li>"
+        for row in rest
     )
     return page(
         f"{report.scores.assignment} at a glance",

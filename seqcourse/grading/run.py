@@ -23,13 +23,12 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.exchange import ENDING, REQUEST, RESULT
 from seqcourse.grading.cells import whole
-from seqcourse.grading.own import FRAME, LEFT_OUT, MOST_KEPT, NOT_RUN, SAFE
+from seqcourse.grading.own import FRAME, LEFT_OUT, NOT_RUN, SAFE
 
-# Characters of output from one cell after which its kernel is stopped.
-MOST_SENT = 50_000_000
 # The most kernels started for one notebook, and the most attempts to start each.
 MOST_KERNELS = 4
 MOST_STARTS = 3
@@ -95,9 +94,9 @@ class _Client(NotebookClient):
             return None
         if kind in ("stream", "error", "display_data", "execute_result", "update_display_data"):
             self.sent += _length(msg["content"])
-            if self.sent > MOST_SENT:
+            if self.sent > bounds.SENT:
                 raise KernelGone("sent too much output")
-            if self.sent > MOST_KEPT:
+            if self.sent > bounds.OUTPUT:
                 return None
             msg["content"] = whole(msg["content"])
             if "data" in msg["content"]:
@@ -112,7 +111,7 @@ class _Client(NotebookClient):
             words = f"Stopped after {self.timeout} s."
             stopped = new_output("error", ename=TIMEOUT_ERROR, evalue=words, traceback=[words])
             cell.outputs.append(stopped)
-        if self.sent > MOST_KEPT:
+        if self.sent > bounds.OUTPUT:
             cell.outputs.append(new_output("stream", name="stdout", text=LEFT_OUT))
         return done
 

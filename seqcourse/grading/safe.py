@@ -17,6 +17,7 @@ from jinja2 import pass_context
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.preprocessors import Preprocessor
 
+from seqcourse import bounds
 from seqcourse.grading.formulas import mathml
 from seqcourse.grading.own import BASE64
 
@@ -42,6 +43,7 @@ MARKS = (
     "checksum", "score", "comment",
 )  # fmt: skip
 PYTHON = {"name": "python", "pygments_lexer": "ipython3"}
+LEFT_OUT = "\n\n[The rest of this cell is in the notebook: it is too long for a page.]"
 # Resources that formgrader's template inserts without escaping.
 TOLD = ("student", "first_name", "last_name", "notebook_path")
 
@@ -141,6 +143,13 @@ class MakeSafe(Preprocessor):
         nb.metadata.clear()
         nb.metadata.update(language_info=dict(PYTHON), seqcourse=ours)
         nb.cells = [_safe_cell(cell) for cell in nb.cells if cell.cell_type in KINDS]
+        left = bounds.ALL_MARKDOWN
+        for cell in nb.cells:
+            # Some texts take time that grows with the square of their length.
+            most = min(left, bounds.MARKDOWN) if cell.cell_type == "markdown" else bounds.CODE
+            if len(cell.source) > most:
+                cell.source = f"{cell.source[:most]}{LEFT_OUT}"
+            left -= min(most, len(cell.source)) if cell.cell_type == "markdown" else 0
         for name in TOLD:
             if isinstance(resources.get(name), str):
                 resources[name] = escape(resources[name])

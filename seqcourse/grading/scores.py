@@ -18,6 +18,7 @@ from seqcourse.grading.late import renew_penalties, seconds_late
 from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.records import Record
 from seqcourse.grading.spreadsheet import harmless, number
+from seqcourse.printable import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -143,7 +144,7 @@ def as_table(scores: Scores) -> Table:
         if late:
             cells.append(number(-row.penalty) if row.penalty else "")
         cells.append("–" if row.total is None else number(row.total))
-        table.add_row(escape(row.student), *cells, row.status)
+        table.add_row(escape(printable(row.student)), *cells, row.status)
     return table
 
 

@@ -5,6 +5,9 @@ programs share, so renaming does not hide a copy. Written answers are compared c
 Common text is excluded first: the released notebook, the reference solution, the known right and wrong
 answers of solutions/checks, and passages that more than ``COMMON`` students wrote.
 
+Every cell is compared with everything that the other student wrote, whatever cell it is in: a copy in
+an added cell, in that of another exercise or below a harmless answer runs like one in its place.
+
 Students can read the package, and its functions answer many exercises. So each answer is also compared
 with the reference solution and with every function of the package.
 
@@ -21,14 +24,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.cells import clean
+from seqcourse.grading.cells import squeeze
 from seqcourse.grading.course import Course
-from seqcourse.grading.mend import mend
+from seqcourse.grading.examine import READING, read
+from seqcourse.grading.limited import limited
 from seqcourse.grading.notebook import mark, text
 from seqcourse.grading.records import PACKAGE
-from seqcourse.grading.stage import find_submission, read_submission
+from seqcourse.printable import printable
 
 if TYPE_CHECKING:
     from copydetect import CodeFingerprint
@@ -38,6 +43,8 @@ if TYPE_CHECKING:
 STRETCH = 25
 # A passage that more students than this share is common knowledge and does not count.
 COMMON = 10
+# Passages in different cells count from here on: short ones are common turns of phrase.
+ELSEWHERE = 40
 # Pairs that share fewer tokens than this over all exercises are not reported.
 LEAST = 100
 
@@ -46,13 +53,16 @@ LEAST_OURS = 40
 # Rooms of the package whose functions answer exercises, beside the records of the assignment itself.
 OURS = ("functional", "nn", "decode", "models", "metrics")
 
-# exercise -> the answer's source
+# exercise, or "cell 7" for code that is in no answer's cell -> source
 Answers = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Shared:
-    """One exercise of a pair: the two answers, and the shared passages of each as (begin, end)."""
+    """One exercise of a pair: the two answers, and the shared passages of each as (begin, end).
+
+    An answer is empty where only one of the two has such a cell.
+    """
 
     exercise: str
     sources: tuple[str, str]
@@ -108,17 +118,17 @@ def compare_class(course: Course, name: str, threshold: float = 0.5) -> Similar:
     path = course.released(name)
     release = notebooks.read(path) if path else solution
     answers, skipped = {}, []
-    for folder in students:
-        student = clean(folder)
+    for student in students:
         try:
             # Compare what the grader would grade.
-            found = find_submission(course.submitted / folder / name, name, release)
-            handed_in = mend(read_submission(found.path), release).notebook
-            answers[student] = answers_in(handed_in, code)
-        except CourseError as error:
+            mended, _ = limited(READING, read, course.submitted / student / name, name, release)
+            answers[student], long = _bounded(work_in(mended.notebook, code, release))
+            skipped += [f"{student}: {sentence}" for sentence in long]
+        except Exception as error:  # one bad submission is a line, and no end
             skipped.append(f"{student}: {error}")
     right = answers_in(solution, code)
-    known = [answers_in(release, code), *_known_answers(course, name)]
+    given = "\n".join(text(cell) for cell in release["cells"] if cell["cell_type"] == "code")
+    known = [answers_in(release, code), {"given": given}, *_known_answers(course, name)]
     pairs = compare(answers, code, [right, *known], threshold)
     written = {task: right[task] for task in right if code[task]}
     ours = {**{f"the solution of {task}": text for task, text in written.items()}, **_package(name)}
@@ -135,6 +145,29 @@ def answers_in(notebook: dict, exercises: Iterable[str]) -> dict[str, str]:
             answer = notebooks.without_markers(text(cell))
             found[name] = f"{found[name]}\n{answer}" if name in found else answer
     return found
+
+
+def work_in(notebook: dict, exercises: Iterable[str], release: dict) -> dict[str, str]:
+    """The answers of a mended notebook, and every other code cell that was not given like that."""
+    given = {squeeze(text(cell)) for cell in release["cells"]}
+    found = answers_in(notebook, exercises)
+    for number, cell in enumerate(notebook["cells"], start=1):
+        answer = mark(cell).get("solution") or mark(cell).get("grade")
+        if cell["cell_type"] == "code" and not answer and squeeze(text(cell)) not in given:
+            found[f"cell {number}"] = text(cell)
+    return found
+
+
+def _bounded(work: Answers) -> tuple[dict[str, str], list[str]]:
+    """The work without what is too long to compare, and a sentence for each such cell."""
+    kept, long, left = {}, [], bounds.ALL_COMPARED
+    for task, source in work.items():
+        if len(source) > min(left, bounds.COMPARED):
+            long.append(f"{task} has {len(source):,} characters, too many to compare; look at it.")
+        else:
+            kept[task] = source
+            left -= len(source)
+    return kept, long
 
 
 def _known_answers(course: Course, name: str) -> list[dict[str, str]]:
@@ -177,15 +210,14 @@ def compare_with_ours(
     """
     sources = {where: _fingerprint(source, True) for where, source in ours.items()}
     prints = {
-        student: {task: _fingerprint(source, True) for task, source in given.items() if code[task]}
-        for student, given in answers.items()
+        student: {task: made for task, made in given.items() if code.get(task, True)}
+        for student, given in _prints(answers, code, known).items()
     }
-    _remove_common(prints, {task: True for task in code if code[task]}, known)
     found = []
     for student, given in sorted(prints.items()):
         for task, made in given.items():
             where = max(sources, key=lambda one: len(made.hashes & sources[one].hashes))
-            pair = _pair(student, where, {task: made}, {task: sources[where]}, LEAST_OURS)
+            pair = _pair(student, where, _Work({task: made}), _Work({task: sources[where]}), LEAST_OURS)
             if pair is not None and pair.shares[0] >= threshold:
                 found.append(pair)
     return sorted(found, key=lambda pair: (-pair.shares[0], pair.students))
@@ -204,14 +236,10 @@ def compare(
         code: exercise -> whether its answer is code rather than text.
         known: answers to exclude from the comparison.
     """
-    prints = {
-        student: {task: _fingerprint(source, code[task]) for task, source in given.items()}
-        for student, given in answers.items()
-    }
-    _remove_common(prints, code, known)
+    works = {student: _Work(made) for student, made in _prints(answers, code, known).items()}
     found = []
-    for first, second in itertools.combinations(sorted(prints), 2):
-        pair = _pair(first, second, prints[first], prints[second])
+    for first, second in itertools.combinations(sorted(works), 2):
+        pair = _pair(first, second, works[first], works[second])
         if pair is not None and max(pair.shares) >= threshold:
             found.append(pair)
     return sorted(found, key=lambda pair: (-max(pair.shares), pair.students))
@@ -236,59 +264,66 @@ def _fingerprint(source: str, is_code: bool) -> CodeFingerprint:
     return made
 
 
-def _remove_common(
-    prints: Mapping[str, Mapping[str, CodeFingerprint]],
-    code: Mapping[str, bool],
-    known: Sequence[Answers],
-) -> None:
-    """Remove known passages, and those shared by many students, from every fingerprint."""
+def _prints(
+    answers: Mapping[str, Answers], code: Mapping[str, bool], known: Sequence[Answers]
+) -> dict[str, dict[str, CodeFingerprint]]:
+    """The fingerprints of all answers, without known passages and those that many students share."""
     from copydetect.utils import get_token_coverage
 
-    for task, is_code in code.items():
-        common = {
-            value
-            for given in known
-            if task in given
-            for value in _fingerprint(given[task], is_code).hashes
-        }
-        counts = Counter(
-            value for given in prints.values() if task in given for value in given[task].hashes
-        )
-        common |= {value for value, count in counts.items() if count > COMMON}
-        for given in prints.values():
-            if task not in given:
-                continue
-            made = given[task]
-            made.hashes = made.hashes - common
-            made.hash_idx = {value: made.hash_idx[value] for value in made.hashes}
-            made.token_coverage = get_token_coverage(made.hash_idx, STRETCH, len(made.filtered_code))
+    def prints_of(given: Answers) -> dict[str, CodeFingerprint]:
+        return {task: _fingerprint(source, code.get(task, True)) for task, source in given.items()}
+
+    prints = {student: prints_of(given) for student, given in answers.items()}
+    counts = Counter(itertools.chain(*(_Work(made).hashes for made in prints.values())))
+    common = {value for value, count in counts.items() if count > COMMON}
+    common = common.union(*(_Work(prints_of(given)).hashes for given in known))
+    for made in itertools.chain(*(given.values() for given in prints.values())):
+        made.hashes = made.hashes - common
+        made.hash_idx = {value: made.hash_idx[value] for value in made.hashes}
+        made.token_coverage = get_token_coverage(made.hash_idx, STRETCH, len(made.filtered_code))
+    return prints
 
 
-def _pair(
-    first: str,
-    second: str,
-    left: Mapping[str, CodeFingerprint],
-    right: Mapping[str, CodeFingerprint],
-    least: int = LEAST,
-) -> Pair | None:
-    """Compare the answers of two students; None if they share too little."""
+class _Work:
+    """All that one student wrote: its fingerprints by cell, and together as one for copydetect."""
+
+    k, filtered_code, offsets = STRETCH, "", ()
+
+    def __init__(self, cells: Mapping[str, CodeFingerprint]) -> None:
+        self.cells = cells
+        self.hashes = set().union(*(made.hashes for made in cells.values()))
+        self.hash_idx = dict.fromkeys(self.hashes, (0,))  # where it is does not matter
+        self.own = sum(float(made.token_coverage) for made in cells.values())
+
+
+def _overlap(task: str, made: CodeFingerprint, other: _Work) -> tuple:
+    """What copydetect finds of a cell in the same cell of another student, or in all that one wrote."""
     from copydetect import compare_files
 
-    shared, common = [], [0.0, 0.0]
-    for task in left.keys() & right.keys():
-        _, shares, slices = compare_files(left[task], right[task])
-        if not any(shares):
-            continue
-        for side, made in enumerate((left[task], right[task])):
-            common[side] += float(shares[side]) * float(made.token_coverage)
-        places = tuple(tuple((int(a), int(b)) for a, b in part.T) for part in slices)
-        shared.append(Shared(task, (left[task].raw_code, right[task].raw_code), places))
-    own = [sum(float(made.token_coverage) for made in side.values()) for side in (left, right)]
-    if min(common, default=0) < least:
+    same = compare_files(made, other.cells[task]) if task in other.cells else (0, (), ())
+    anywhere = compare_files(made, other)
+    return anywhere if anywhere[0] - same[0] >= ELSEWHERE else same
+
+
+def _pair(first: str, second: str, left: _Work, right: _Work, least: int = LEAST) -> Pair | None:
+    """Compare the work of two students; None if they share too little."""
+    if left.hashes.isdisjoint(right.hashes):
         return None
-    order = list(left)
-    shared.sort(key=lambda part: order.index(part.exercise))
-    return Pair((first, second), (common[0] / own[0], common[1] / own[1]), tuple(shared))
+    common, marked = [], []
+    for one, other in ((left, right), (right, left)):
+        overlaps = {task: _overlap(task, made, other) for task, made in one.cells.items()}
+        common.append(float(sum(tokens for tokens, _, _ in overlaps.values())))
+        found = {task: slices[0].T for task, (tokens, _, slices) in overlaps.items() if tokens}
+        marked.append({task: tuple(map(tuple, places.tolist())) for task, places in found.items()})
+    if min(common) < least:
+        return None
+    shared = []
+    for task in dict.fromkeys((*left.cells, *right.cells)):
+        if task in marked[0] or task in marked[1]:
+            made = [side.cells.get(task) for side in (left, right)]
+            sources = tuple(one.raw_code if one else "" for one in made)
+            shared.append(Shared(task, sources, tuple(found.get(task, ()) for found in marked)))
+    return Pair((first, second), (common[0] / left.own, common[1] / right.own), tuple(shared))
 
 
 def as_table(found: Similar) -> Table:
@@ -300,7 +335,7 @@ def as_table(found: Similar) -> Table:
     caption = f"{found.compared} submissions compared; a share is of the student's own work. "
     caption += "Alike is a reason to look, not a verdict."
     for sentence in found.skipped:
-        caption += f"\nNot compared: {escape(sentence)}"
+        caption += f"\nNot compared: {escape(printable(sentence))}"
     table = Table(
         title=f"Alike by {found.threshold:.0%} or more: {found.assignment}",
         caption=caption,
@@ -312,7 +347,8 @@ def as_table(found: Similar) -> Table:
     for pair in found.every:
         (first, second), (one, other) = pair.students, pair.shares
         tasks = ", ".join(part.exercise for part in pair.shared)
-        table.add_row(escape(first), f"{one:.0%}", escape(second), f"{other:.0%}", escape(tasks))
+        names = (escape(printable(student)) for student in (first, second))
+        table.add_row(next(names), f"{one:.0%}", next(names), f"{other:.0%}", escape(tasks))
     if not found.every:
         table.add_row("none", "", "", "", "")
     return table

@@ -9,6 +9,7 @@ from html import escape
 
 from seqcourse.grading.page import page
 from seqcourse.grading.similar import Pair, Shared, Similar
+from seqcourse.printable import printable
 
 
 def as_page(found: Similar) -> str:
@@ -20,7 +21,7 @@ def as_page(found: Similar) -> str:
         if found.every
         else "<p>No pair is that much alike.</p>"
     )
-    skipped = "".join(f"<li>{escape(sentence)}</li>" for sentence in found.skipped)
+    skipped = "".join(f"<li>{_plain(sentence)}</li>" for sentence in found.skipped)
     skipped = f"<p>Not compared:</p><ul>{skipped}</ul>" if skipped else ""
     details = "".join(_detail(number, pair) for number, pair in enumerate(found.every, start=1))
     return page(
@@ -35,17 +36,21 @@ def as_page(found: Similar) -> str:
     )
 
 
+def _plain(text: str) -> str:
+    return escape(printable(text))
+
+
 def _row(number: int, pair: Pair) -> str:
     (first, second), (one, other) = pair.students, pair.shares
     tasks = ", ".join(part.exercise for part in pair.shared)
     return (
-        f'<tr><td><a href="#pair-{number}">{escape(first)}</a></td><td class="share">{one:.0%}</td>'
-        f'<td>{escape(second)}</td><td class="share">{other:.0%}</td><td>{escape(tasks)}</td></tr>'
+        f'<tr><td><a href="#pair-{number}">{_plain(first)}</a></td><td class="share">{one:.0%}</td>'
+        f'<td>{_plain(second)}</td><td class="share">{other:.0%}</td><td>{escape(tasks)}</td></tr>'
     )
 
 
 def _detail(number: int, pair: Pair) -> str:
-    first, second = map(escape, pair.students)
+    first, second = map(_plain, pair.students)
     parts = "".join(_exercise(part, first, second) for part in pair.shared)
     return f'<h2 id="pair-{number}">{first} and {second}</h2>{parts}'
 

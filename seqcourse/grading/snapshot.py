@@ -11,18 +11,14 @@ import os
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+from seqcourse import bounds
 from seqcourse.grading.course import ASSIGNMENT_NAME, CONFIG_FILE, Course
 from seqcourse.grading.kept import TIMESTAMP, time
 from seqcourse.grading.parse import shown
 
-# Limits far above any honest submission: bytes of a file, bytes in total, number of files, and depth of
-# folders (which also keeps paths short enough for every system).
-LARGEST = 256 << 20
-MOST = 512 << 20
-COUNT = 10_000
-DEEPEST = 12
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 
 
@@ -75,25 +71,26 @@ class Snapshot:
 def folder_snapshot(folder: Path) -> Snapshot:
     """Take a snapshot of a submission's folder. A folder that is a link is left out entirely."""
     if folder.is_symlink() or folder.parent.is_symlink():
-        return Snapshot({}, {}, (f"{folder.name} (a link to another place)",))
+        return Snapshot({}, {}, (f"{shown(folder.name)} (a link to another place)",))
     files: dict[str, bytes] = {}
     links: dict[str, str] = {}
     left_out: list[str] = []
     size = 0
-    for path in _below(folder):
+    for number, path in enumerate(_below(folder)):
         name = path.relative_to(folder).as_posix()
-        if len(files) + len(links) >= COUNT:
-            left_out.append(f"everything after the first {COUNT} files")
+        if number == bounds.FILES:
+            left_out.append(f"everything after the first {bounds.FILES:,} files and folders")
             break
         try:
             status = path.lstat()
             if stat.S_ISLNK(status.st_mode):
                 links[name] = os.readlink(path)
             elif stat.S_ISDIR(status.st_mode):
-                left_out.append(f"{shown(name)} (in more than {DEEPEST} folders)")
+                if name.count("/") == bounds.DEPTH:
+                    left_out.append(f"{shown(name)} (in more than {bounds.DEPTH} folders)")
             elif not stat.S_ISREG(status.st_mode):
                 left_out.append(f"{shown(name)} (not a regular file)")
-            elif status.st_size > LARGEST or size + status.st_size > MOST:
+            elif status.st_size > bounds.FILE or size + status.st_size > bounds.FOLDER:
                 left_out.append(f"{shown(name)} ({status.st_size >> 20} MiB)")
             else:
                 files[name] = path.read_bytes()
@@ -138,14 +135,19 @@ def digest(parts: Iterable[bytes]) -> bytes:
 
 
 def _below(folder: Path) -> Iterable[Path]:
-    """Yield everything below a folder except folders, in a fixed order, without following links.
+    """Yield what is below a folder, one folder after the other, without following links.
 
-    A folder that is too deep is yielded itself instead of its content.
+    The order is fixed where a folder has no more entries than the budget allows.
     """
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        closed = [name for name in folders if os.path.islink(os.path.join(place, name))]
-        if len(Path(place).relative_to(folder).parts) == DEEPEST:
-            closed, folders[:] = folders[:], []
-        for name in sorted([*names, *closed]):
-            yield Path(place) / name
+    waiting = [(folder, 0)]
+    while waiting:
+        place, depth = waiting.pop()
+        try:
+            with os.scandir(place) as listed:
+                entries = sorted(islice(listed, bounds.FILES + 1), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        yield from (place / entry.name for entry in entries)
+        if depth < bounds.DEPTH:
+            inside = [place / each.name for each in entries if each.is_dir(follow_symlinks=False)]
+            waiting += [(each, depth + 1) for each in reversed(inside)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from seqcourse.printable import printable
+
 # Spreadsheets read a cell that begins with one of these as a formula (tab and CR may precede one).
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # Canvas writes a name that begins like a formula as a formula that contains only a string.
@@ -13,7 +15,8 @@ MARK = "\ufeff"
 
 
 def harmless(cell: str) -> str:
-    """Prefix a cell that looks like a formula with an apostrophe; return other cells unchanged."""
+    """The text on one line, with an apostrophe before what looks like a formula."""
+    cell = printable(cell)
     if not cell.lstrip(" ").startswith(FORMULA) or QUOTED.fullmatch(cell):
         return cell
     return f"'{cell}"

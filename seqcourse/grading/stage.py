@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from seqcourse import bounds
 from seqcourse.grading.matching import Likeness, likeness
 from seqcourse.grading.parse import MISSING, UNREADABLE, NotGradable, read_submission, shown
 
 __all__ = ["Found", "NotGradable", "find_submission", "links", "read_submission"]
-
-# Limits: directory entries visited, depth of folders, notebooks opened.
-MOST_ENTRIES, DEEPEST, MOST_OPENED = 1_000, 3, 10
 
 # File endings of notebooks. Browsers and editors produce the second group; it is used if the first has
 # none.
@@ -128,17 +126,17 @@ def _files(folder: Path) -> Iterator[Path]:
     """The regular files below a folder, breadth first, without links, pipes and hidden files."""
     level = [folder]
     seen = 0
-    for _ in range(DEEPEST + 1):
+    for _ in range(bounds.SEARCHED_DEPTH + 1):
         deeper = []
         for place in level:
             try:
                 with os.scandir(place) as listed:
-                    some = list(islice(listed, MOST_ENTRIES))
+                    some = list(islice(listed, bounds.SEARCHED))
             except OSError:
                 continue
             for entry in sorted(some, key=lambda entry: entry.name):
                 seen += 1
-                if seen > MOST_ENTRIES:
+                if seen > bounds.SEARCHED:
                     return
                 if entry.name.startswith(".") or entry.name == "__MACOSX":
                     continue
@@ -174,7 +172,7 @@ def _best_of(
     """The notebook that holds most of the assignment, and different notebooks that hold as much."""
     for suffixes in kinds:
         found = []
-        for path in [path for path in files if path.name.lower().endswith(suffixes)][:MOST_OPENED]:
+        for path in [path for path in files if path.name.lower().endswith(suffixes)][: bounds.OPENED]:
             try:
                 candidate = _Candidate(path, likeness(read_submission(path), release))
             except NotGradable:

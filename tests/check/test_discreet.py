@@ -209,7 +209,7 @@ def test_of_a_message_s_numbers_only_the_sizes_of_the_call_are_told():
 
 def test_what_a_student_reads_holds_no_telling_number_and_is_not_long():
     text = "got 0.1234, 1e-05, -2.75 and 123456 at (2, 3)\x1b[31m\u202e " + "x" * 900
-    assert public(text).startswith("got …, …, … and … at (2, 3) [31m x") and len(public(text)) <= 700
+    assert public(text).startswith("got …, …, … and … at (2, 3)?[31m? x") and len(public(text)) <= 700
 
 
 def test_a_self_check_still_tells_numbers():

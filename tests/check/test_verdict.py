@@ -9,10 +9,11 @@ import numpy
 import pytest
 import torch
 
+from seqcourse import bounds
 from seqcourse.check import ps1, ps3
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import BY_CASE, HiddenCheck, Poll
-from seqcourse.check.plain import MOST_BYTES, pack
+from seqcourse.check.plain import pack
 from seqcourse.check.probe import probe
 from seqcourse.check.values import arrays
 from seqcourse.check.verdict import Judge
@@ -196,7 +197,7 @@ def test_names_of_any_form_are_looked_through(calls):
     assert handed({"ran": None}).share == 0, "a record was taken away"
 
 
-ROOM = MOST_BYTES - (1 << 20)
+ROOM = bounds.RESULT - (1 << 20)
 
 
 def _deep(levels: int, name: str = "0.result") -> dict[str, numpy.ndarray]:

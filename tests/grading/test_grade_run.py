@@ -24,7 +24,7 @@ from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
 from seqcourse.grading.save import Saver
 from seqcourse.grading.scores import read_scores, write_csv
-from seqcourse.grading.snapshot import DEEPEST, folder_snapshot
+from seqcourse.grading.snapshot import folder_snapshot
 
 from . import state
 from .elsewhere import dask_processes
@@ -138,7 +138,7 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
     write_csv(read_scores(handed_in, "ps1", list(records.values())), handed_in.root / "table.csv")
     write_table(read_course(handed_in, "ps1"), "ps1", handed_in.root / "export.csv")
     for name in ("table.csv", "export.csv"):
-        assert r"J\udcf6rg" in (handed_in.root / name).read_text(encoding="utf-8")
+        assert "J?rg" in (handed_in.root / name).read_text(encoding="utf-8")
 
 
 @contextlib.contextmanager

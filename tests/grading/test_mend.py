@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbgrader.nbgraderformat import MetadataValidator
 
+from seqcourse import bounds
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading import sample
-from seqcourse.grading.cells import MOST_SOURCE, defined
+from seqcourse.grading.cells import defined
 from seqcourse.grading.course import Course
 from seqcourse.grading.mend import mend
 from seqcourse.grading.notebook import mark
@@ -406,7 +407,7 @@ def test_a_poll_under_the_mark_of_the_written_answer_still_counts():
 
 def test_a_cell_that_is_too_long_costs_no_other():
     submitted = full()
-    submitted["cells"].insert(0, code("x = 1\n" * MOST_SOURCE))
+    submitted["cells"].insert(0, code("x = 1\n" * bounds.SOURCE))
     mended, remarks, lost = check(submitted)
     assert named(mended) == named(full()) and not own(mended) and not lost
     assert "Cell 1 is longer than a million characters" in remarks

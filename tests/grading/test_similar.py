@@ -79,6 +79,24 @@ def test_a_part_that_was_copied_is_found_in_the_one_who_copied():
     assert [part.exercise for part in pair.shared] == ["work"]
 
 
+@pytest.mark.parametrize(
+    "copied",
+    [
+        {"work": DIFFERENT, "cell 7": OWN},
+        {"work": "work = None\n", "other": OWN},
+        {"work": DIFFERENT + OWN},
+        {"cell 1": OWN[: len(OWN) // 2], "work": OWN[len(OWN) // 2 :]},
+    ],
+    ids=["unmarked cell", "another exercise's", "behind a decoy", "in two"],
+)
+def test_a_copy_in_another_cell_is_found(copied):
+    others = {"eve": {"work": DIFFERENT.replace("sums", "heap") + "# mine"}}
+    (pair, *rest) = found({"ada": {"work": OWN}, "bob": copied} | others)
+    assert pair.students == ("ada", "bob") and pair.shares[0] > 0.9
+    assert "in range(0, len(values)" in as_page(Similar("ps1", 0.5, 2, (pair,)))
+    assert all("eve" in each.students for each in rest)
+
+
 def test_written_answers_count():
     (pair,) = found({"ada": {"words": TEXT}, "bob": {"words": f"I think: {TEXT} "}}, threshold=0.8)
     assert pair.shared[0].exercise == "words"
@@ -152,7 +170,7 @@ def test_what_the_grader_accepts_is_compared_and_nothing_crashes(toy):
     os.mkfifo(pipe)
     made = compare_class(toy, "ps1")
     assert [pair.students for pair in made.pairs] == [("ada", "bob")]
-    assert made.skipped[0].startswith("J\ufffdrg: ps1.ipynb should be an ordinary file")
+    assert made.skipped[0].startswith("J\udcf6rg: ps1.ipynb should be an ordinary file")
     assert made.skipped[1].startswith("deep: ps1.ipynb should be a notebook")
     as_page(made).encode()
 

@@ -10,8 +10,9 @@ import sys
 
 import pytest
 
+from seqcourse import bounds
 from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import parse, sample, stage
+from seqcourse.grading import sample
 from seqcourse.grading.course import Course
 from seqcourse.grading.mend import mend
 from seqcourse.grading.notebook import mark
@@ -207,7 +208,7 @@ def test_names_of_files_cannot_break_a_sentence(folder):
 
 
 def test_many_files_and_deep_folders_end(folder):
-    for number in range(stage.MOST_ENTRIES + 50):
+    for number in range(bounds.SEARCHED + 50):
         (folder / f"{number}.txt").touch()
     put(folder / "a" / "b" / "c" / "d" / "e" / "ps1.ipynb")
     assert refused(folder)[0] == "missing"
@@ -374,7 +375,7 @@ def test_commas_inside_an_output_are_no_values(folder):
 def test_a_file_that_is_too_large_is_not_even_read(folder):
     path = folder / "ps1.ipynb"
     with path.open("wb") as file:
-        file.truncate(parse.MOST_BYTES + 1)
+        file.truncate(bounds.NOTEBOOK + 1)
     assert "at most 100 MB" in refused(folder)[1]
 
 

@@ -15,6 +15,8 @@ PACKAGE = Path(__file__).resolve().parents[2] / "seqcourse"
 MAY_IMPORT = {
     "errors": set(),
     "settings": set(),
+    "bounds": set(),
+    "printable": set(),
     "exchange": set(),
     "sockets": set(),
     "tokens": set(),
@@ -34,7 +36,7 @@ MAY_IMPORT = {
     "grading": {"check"},
     "cli": {"data", "grading", "pages", "progress", "zoo"},
 }
-EVERYBODY = {"errors", "exchange", "settings", "sockets", "tokens"}
+EVERYBODY = {"bounds", "errors", "exchange", "printable", "settings", "sockets", "tokens"}
 # Libraries that a room must not touch: their users would pay for them without need.
 MUST_NOT_IMPORT = {
     "grading": {"torch", "accelerate"},

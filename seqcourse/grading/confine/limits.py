@@ -34,6 +34,8 @@ class Limits:
         exchange: size of all files in the exchange folder.
         output: size of all messages sent: text, figures, widgets.
         message: size of a single message.
+        files: number of files and folders; empty ones take memory, too.
+        sockets: number of open sockets, whose buffers count towards no process.
         wall: wall-clock time from start to end.
         grace: time that an interrupted cell may keep running before its kernel is killed.
     """
@@ -46,6 +48,8 @@ class Limits:
     exchange: int = 128 * MIB
     output: int = 64 * MIB
     message: int = 16 * MIB
+    files: int = 20_000
+    sockets: int = 512
     wall: float = 600
     grace: float = 5
 

@@ -20,6 +20,7 @@ SCRATCH = "/tmp"
 EXCHANGE = "/exchange"
 SOCKETS = "/run"
 SHARED_MEMORY = "/dev/shm"
+WRITABLE = (SCRATCH, EXCHANGE, SOCKETS, SHARED_MEMORY)
 # The user id of student code inside; on the host this is the grading user without privileges.
 USER = 1000
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from seqcourse.grading.confine.limits import Limits, size_in_words
+from seqcourse.grading.confine.sandbox import WRITABLE
 
 INTERVAL = 0.1
 OURS = 2  # the holder's processes
@@ -44,6 +45,8 @@ class Meter:
     def __init__(self, proc: int):
         self.proc = proc
         self.tick = os.sysconf("SC_CLK_TCK")
+        self.first = min(self._pids(), key=int)  # the holder lives as long as the sandbox
+        self.writable = [self._folder(place) for place in WRITABLE]
         self.seen: dict[tuple[str, str], int] = {}  # (pid, start time) -> processor time in ticks
         self.gone = 0  # ticks of processes that have ended
 
@@ -83,8 +86,21 @@ class Meter:
                 memory += _kilobytes(text, "Pss_Anon:", "Pss_Shmem:", "RssAnon:", "RssShmem:") * 1024
         return memory
 
+    def files(self) -> int:
+        """The number of files and folders in the sandbox's writable folders, deleted open ones too."""
+        return sum(found.f_files - found.f_ffree for found in map(os.fstatvfs, self.writable))
+
+    def sockets(self) -> int:
+        """The number of sockets in the sandbox's network namespace."""
+        words = self._file(self.first, "net/sockstat").split()  # "sockets: used 12 ..."
+        return int(words[2])
+
     def _pids(self) -> list[str]:
         return [name for name in os.listdir(self.proc) if name.isdigit()]
+
+    def _folder(self, place: str) -> int:
+        path = f"{self.first}/root{place}"
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.proc)
 
     def _file(self, pid: str, name: str) -> str:
         descriptor = os.open(f"{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.proc)
@@ -92,7 +108,8 @@ class Meter:
             return file.read()
 
     def close(self) -> None:
-        os.close(self.proc)
+        for descriptor in (self.proc, *self.writable):
+            os.close(descriptor)
 
 
 def _kilobytes(text: str, *names: str) -> int:
@@ -140,6 +157,10 @@ class Watch(threading.Thread):
             return f"used more than {size_in_words(limits.memory)} of memory"
         if usage.cpu > limits.cpu:
             return f"used more than {limits.cpu:g} seconds of processor time"
+        if self.meter.files() > limits.files:
+            return f"made more than {limits.files:,} files"
+        if self.meter.sockets() > limits.sockets:
+            return f"opened more than {limits.sockets:,} sockets"
         if seconds > limits.wall:
             return f"ran for more than {limits.wall:g} seconds"
         return self.also()
