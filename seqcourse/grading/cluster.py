@@ -30,7 +30,9 @@ SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.worker.daemon": True,
     # A worker that needs too much memory is replaced; it has no data to write to the disk.
-    "distributed.worker.memory": {"target": False, "spill": False, "pause": False, "terminate": 0.95},
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
     "distributed.scheduler.work-stealing": False,

@@ -86,6 +86,7 @@ def test_objects_become_a_word_and_are_never_pickled():
             {"text:x": {"dtype": "U8", "shape": [5000], "data_offsets": [0, 5000]}}, b"[" * 5000
         ),
         bytes(bounds.RESULT + 1),
+        pack({f"x{k}": numpy.array(["y" * 100] + [""] * 20_000) for k in range(3)}),
         with_header(
             {f"x{k}": {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]} for k in range(20_001)}
         ),

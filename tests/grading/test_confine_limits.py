@@ -66,6 +66,18 @@ WHILE_IT_PRINTS = "while True: print('x' * 100_000, flush=True)"
 BELOW_PYTHON = "import os\nwhile True: os.write(1, b'x' * 100_000)"
 
 
+MANY_FILES = "import os\nfor k in range(10**6): os.mkdir(f'/dev/shm/{k}')"
+# Each process stays below its own limit of open files.
+MANY_SOCKETS = """
+import os, socket, time
+for _ in range(4):
+    if os.fork() == 0:
+        kept = [socket.socketpair() for _ in range(150)]
+        time.sleep(600)
+time.sleep(600)
+"""
+
+
 @pytest.fixture(scope="module")
 def warm():
     need_sandbox()
@@ -95,6 +107,8 @@ def warm():
         ),
         pytest.param(WHILE_IT_PRINTS, {"output": 5 * MIB, "message": 100 * MIB}, "output", id="output"),
         pytest.param(BELOW_PYTHON, {"output": 5 * MIB, "message": 100 * MIB}, "output", id="raw output"),
+        pytest.param(MANY_FILES, {"files": 2_000}, "made more than 2,000 files", id="empty files"),
+        pytest.param(MANY_SOCKETS, {}, "opened more than 512 sockets", id="sockets"),
         pytest.param(
             "print('x' * 4_000_000)", {"message": MIB}, "message of more than 1 MiB", id="message"
         ),
