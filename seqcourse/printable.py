@@ -8,6 +8,9 @@ from __future__ import annotations
 
 # Letters of several scripts are joined or kept apart by these.
 JOINERS = "\u200c\u200d"
+# Python does not count these spaces as printable.
+SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f"
+SPACES += "\u3000"
 
 
 def printable(text: str, most: int | None = None) -> str:
@@ -18,7 +21,7 @@ def printable(text: str, most: int | None = None) -> str:
     """
     if not text.isprintable():
         text = "".join(
-            letter if letter.isprintable() or letter in JOINERS else " " if letter.isspace() else "?"
+            letter if letter.isprintable() or letter in JOINERS else " " if letter in SPACES else "?"
             for letter in text
         )
     return text if most is None or len(text) <= most else f"{text[: most - 3]}..."

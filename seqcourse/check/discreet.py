@@ -140,5 +140,5 @@ def _number_in_words(found: re.Match[str]) -> str:
 def public(sentence: str) -> str:
     """Sanitise a message to a student: hide leaking numbers, drop control characters, limit length."""
     sentence = _LEAKING_NUMBER.sub("…", sentence)
-    sentence = " ".join(printable(sentence).split())
+    sentence = printable(" ".join(sentence.split()))
     return sentence if len(sentence) <= LONGEST else sentence[: LONGEST - 1] + "…"

@@ -17,9 +17,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from seqcourse import bounds
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
-from seqcourse.grading.kept import LONGEST, TIMESTAMP, kept
+from seqcourse.grading.kept import TIMESTAMP, kept
 from seqcourse.grading.mend import mend
 from seqcourse.grading.parse import NotGradable
 from seqcourse.grading.records import FAILED, GRADED, Record, read_record, unfit_name, write_record
@@ -79,7 +80,7 @@ def test_any_submission_is_a_notebook_or_a_sentence(cases):
             for name, content in files.items():
                 (folder / name).write_bytes(content)
             (folder / TIMESTAMP).write_bytes(time.encode(errors="surrogatepass"))
-            assert len(b"".join(kept(folder).values())) <= LONGEST
+            assert len(b"".join(kept(folder).values())) <= bounds.TIME
             snapshot = pickle.loads(pickle.dumps(folder_snapshot(folder)))
             snapshot.digest(), snapshot.sentence().encode()
             record = Record("ps1", student, FAILED, unfit_name(student))

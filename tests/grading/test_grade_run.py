@@ -13,6 +13,7 @@ import time
 import psutil
 import pytest
 
+from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading import kept, sample
 from seqcourse.grading import notebook as notebooks
@@ -128,7 +129,8 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
         assert records[student].status == "failed" and sentence in records[student].sentence
     assert records["halves"].sentence.endswith("Ignored: timestamp.txt (not a time).")
     assert records["odd"].sentence == (
-        f"Ignored: p?pe (not a regular file), {'d/' * DEEPEST}d (in more than {DEEPEST} folders), "
+        f"Ignored: p?pe (not a regular file), {'d/' * bounds.DEPTH}d "
+        f"(in more than {bounds.DEPTH} folders), "
         f"timestamp.txt (not a time)."
     )
     # An instructor's kernel can import nothing that a student handed in.
