@@ -27,11 +27,10 @@ PIXELS = "() => Array.from(document.querySelector('#see [data-live]').pixels)"
 
 @pytest.fixture
 def figure(page):
-    """The figure after the reader chose the second picture."""
+    """The figure after the reader chose the second picture, at first before anything is loaded."""
     figure = page.locator("#see")
-    figure.hover()
-    figure.locator("canvas").wait_for()
     figure.locator("[data-picture]").nth(1).click()
+    figure.locator("[role=status]:not(:empty)").wait_for()
     answered(page, "see")
     return figure
 

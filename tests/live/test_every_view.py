@@ -38,6 +38,7 @@ def test_bad_input_is_answered_by_a_sentence_and_nothing_is_lost(page, name):
             assert said == TOO_LONG
         if said.startswith(("Write", "Put", "This model")):
             assert shown.inner_html() == before, kind
+            assert root.locator(".sq-stale").count() == 1, kind  # it answers another question
         assert shown.locator("script, img").count() == 0, kind
     assert ask(page, name, "alice ___ the bread") not in ("", TOO_LONG)
 

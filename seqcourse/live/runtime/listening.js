@@ -29,14 +29,16 @@
   // Letters as buttons that jump to the moment at which they listen most.
   function lettersOf(found, audio) {
     const box = element("div", "", { class: "sq-letters" });
-    const buttons = [...found.text].map(function (letter, k) {
+    let word = null; // its letters stay in one line
+    [...found.text].forEach(function (letter, k) {
       const moment = (found.weights[k].indexOf(Math.max(...found.weights[k])) + 0.5) * STATE;
       const button = element("button", letter, { type: "button", class: "sq-letter" });
       button.setAttribute("aria-label", `${letter === " " ? "space" : letter}, ${moment.toFixed(1)} seconds`);
       button.addEventListener("click", () => (audio.currentTime = moment));
-      return button;
+      if (!word) box.append((word = element("span", "", { class: "sq-word" })));
+      word.append(button);
+      if (letter === " ") word = null;
     });
-    box.append(...buttons);
     return box;
   }
 
