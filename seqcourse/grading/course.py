@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seqcourse import __version__
 from seqcourse.errors import CourseError
 from seqcourse.grading.address import find_url
 from seqcourse.grading.settings import FILES, Settings, read_settings
@@ -190,7 +191,14 @@ class Course:
         _ = self.settings  # a wrong line is a CourseError here, and the program's end in CONFIG_FILE
         settings = Config()
         if (self.root / CONFIG_FILE).exists():
-            settings = PyFileConfigLoader(CONFIG_FILE, str(self.root)).load_config()
+            try:
+                settings = PyFileConfigLoader(CONFIG_FILE, str(self.root)).load_config()
+            except ImportError as error:
+                raise CourseError(
+                    f"{CONFIG_FILE} should be of the same version as the installed seqcourse "
+                    f"{__version__}, but {error.msg}. Update both, in the repository: git pull, and "
+                    f"pip install '.[grading]'"
+                ) from error
         folders = settings.CourseDirectory
         elsewhere = folders.get("db_url", "")
         if self.grading == CLASS and elsewhere not in ("", Course(self.root).gradebook_url):

@@ -10,6 +10,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from seqcourse.errors import CourseError
+from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.records import GRADED, Record, read_record, write_record
 from seqcourse.grading.release import release
@@ -70,6 +71,12 @@ def test_older_data_is_copied_and_brought_up_to_date_once(course, capsys):
     (told,) = bring_up_to_date(course)
     assert told.endswith("is in grading/before-update-2.") and bring_up_to_date(course) == []
     assert by_hand(course) == 1.5
+
+
+def test_settings_of_another_version_are_a_sentence(tmp_path):
+    (tmp_path / "nbgrader_config.py").write_text("from seqcourse.grading.late import Old")
+    with pytest.raises(CourseError, match="same version as the installed .* cannot import name 'Old'"):
+        Course(tmp_path).config()
 
 
 def test_what_newer_programs_wrote_is_refused_and_left_alone(course, monkeypatch):
