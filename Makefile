@@ -5,15 +5,17 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-# Workers of the tests, and the seconds that one cell of a notebook may take under test.
+# Workers of the notebooks, which compute, and of the tests, which also wait for kernels and browsers;
+# and the seconds that one cell of a notebook may take under test.
 WORKERS      ?= 2
+TEST_WORKERS ?= 3
 CELL_TIMEOUT ?= 300
 # One thread per worker: two workers with two threads each would only fight for two cores.
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
-PYTEST := $(ONE_THREAD) PYTHONPATH="$(CURDIR)" $(BIN)/pytest -n $(WORKERS) --dist loadscope
+PYTEST := $(ONE_THREAD) PYTHONPATH="$(CURDIR)" $(BIN)/pytest --dist loadscope
 UNITS := $(addprefix tests/,data functional house metrics nn notebooks/test_hygiene.py viz)
-TESTS := $(PYTEST) tests --no-loadscope-reorder --durations=25 --durations-min=2
-NOTEBOOKS := $(PYTEST) book solutions --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -p tests.notebooks.times
+TESTS := $(PYTEST) -n $(TEST_WORKERS) tests --no-loadscope-reorder --durations=25 --durations-min=2
+NOTEBOOKS := $(PYTEST) -n $(WORKERS) book solutions --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -p tests.notebooks.times
 
 .DEFAULT_GOAL := help
 .PHONY: help course lab book pdf release grade check test test-all bench house constraints
@@ -43,7 +45,7 @@ grade: $(READY) ## grade what lies in grading/submitted
 
 check: $(READY) ## what to run before every commit: style, imports, hygiene of the notebooks, units
 	@$(BIN)/ruff format --check --quiet seqcourse tests benchmarks
-	@$(PYTEST) -q $(UNITS) -m "not nightly and not slow and not browser"
+	@$(PYTEST) -n $(WORKERS) -q $(UNITS) -m "not nightly and not slow and not browser"
 
 # The pages that the tests look at are made from what the notebooks printed: nothing is executed twice.
 test: $(READY) ## run every notebook of book/ and solutions/, then every test; the longest in a smaller size
