@@ -96,6 +96,7 @@ def test_a_reader_switches_heads_off_and_on_with_the_keyboard(page):
     assert head.evaluate("node => node === document.activeElement")
     large = page.locator("#heads table")  # the head that is held, with its words
     assert large.locator("caption").text_content() == "Decoder, source, layer 2, head 1"
+    assert page.locator("#heads").get_by_text("Without it: ").is_visible()
     assert large.locator("thead th").all_text_contents()[:2] == EXAMPLES[0].split()[:2]
     assert "Click a head" in press(page, lambda: page.keyboard.press("Space"))
     assert "la casa roja es grande." in ask(page, "heads", SENTENCES[0])

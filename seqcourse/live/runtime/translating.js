@@ -56,8 +56,9 @@
     const read = [...found.source, "<eos>"], written = found.target, fed = ["<sos>", ...written.slice(0, -1)];
     const words = { encoder: [read, read], self: [written, fed], cross: [written, read] };
     // The head that is held, large: with its words and numbers.
-    function enlarge(title, rows, [down, across]) {
-      below.replaceChildren(map(down, across, rows, title));
+    function enlarge(title, isOff, rows, [down, across]) {
+      const said = element("p", `${isOff ? "Without" : "With"} it: ${found.text}`, { class: "sq-note" });
+      below.replaceChildren(map(down, across, rows, title), said);
     }
     for (const [kind, stack, attention] of ATTENTIONS)
       for (let l = 0; found.maps[`${stack}.${l}.${attention}`]; l++) {
@@ -66,7 +67,7 @@
           const isOff = root.off.has(`${all}.${k}`);
           const button = headButton(`${all}.${k}`, `${title}, head ${k + 1}`, rows, isOff);
           const kinds = words[stack === "encoder" ? stack : attention.split("_")[0]];
-          button.addEventListener("focus", () => enlarge(button.title, rows, kinds));
+          button.addEventListener("focus", () => enlarge(button.title, isOff, rows, kinds));
           row.append(button);
         });
         box.append(element("span", title), row);
