@@ -21,6 +21,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -80,7 +81,7 @@ class Exercise:
     variants: what differs in some of the hidden checks, by a name of ours: fields of this record, or
         "cases", a function of the seed that chooses the cases (and gives their seeds).
     idea: what the exercise is about, in a sentence.     see: chapter and section to read again.
-    questions: three about the answer.                   hints: three, from vague to plain.
+    questions: three about the answer.                   fix: what to do, in words; from `fixes.txt`.
     """
 
     name: str
@@ -101,7 +102,7 @@ class Exercise:
     idea: str = ""
     see: tuple[str, str] = ("", "")
     questions: tuple[str, ...] = ()
-    hints: tuple[str, ...] = ()
+    fix: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "likely", tuple(listed(self.likely)))
@@ -120,7 +121,7 @@ class Exercise:
         try:
             self._check(student)
         except Mistake as mistake:
-            mistake.shown, hint = shown(self.name, student, str(mistake), self.see, ask)
+            mistake.shown, hint = shown(self.name, student, str(mistake), self.hints, ask)
             progress.note(self.name, passed=False, hint=hint)
             raise
         progress.note(self.name, passed=True)
@@ -140,6 +141,12 @@ class Exercise:
             self._check_all(student)
         else:
             self._check_each(student)
+
+    @property
+    def hints(self) -> list[str]:
+        """What is told in the end: what to do, and the section of the book to read again."""
+        chapter, section = self.see
+        return [self.fix, f"Read again: chapter {int(chapter)}, “{section}”." if section else ""]
 
     def has_passed(self, student: Any) -> bool:
         """Whether this very answer was the last that passed the self-check."""
@@ -297,10 +304,16 @@ class Polls:
 
 
 def gather(package: str, path: Iterable[str]) -> dict[str, Exercise]:
-    """The exercises of all modules of a package (`__name__`, `__path__`), by the name of the answer."""
+    """The exercises of all modules of a package (`__name__`, `__path__`), by the name of the answer.
+
+    What to do in each stands beside them in `fixes.txt`, a line "name: sentences" for each.
+    """
     found: dict[str, Exercise] = {}
+    text = next(folder / "fixes.txt" for folder in map(Path, path)).read_text(encoding="utf-8")
+    fixes = dict(line.split(": ", 1) for line in text.splitlines())
     for part in pkgutil.iter_modules(path, f"{package}."):
         for value in vars(importlib.import_module(part.name)).values():
             if isinstance(value, Exercise):
+                object.__setattr__(value, "fix", fixes.get(value.name, ""))
                 found[value.name] = value
     return found

@@ -1,8 +1,9 @@
-"""What a self-check says of a wrong answer, in stages: where it differs, a question, what to read."""
+"""What a self-check says of a wrong answer, in stages: where, a question, the fix, what to read."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 _INPUT = re.compile(r"\s*(\(Input: .*\))$", re.S)
@@ -23,12 +24,12 @@ def split(message: str) -> tuple[str, str]:
 
 
 def shown(
-    name: str, student: Any, message: str, see: tuple[str, str], ask: bool = True
+    name: str, student: Any, message: str, hints: Sequence[str], ask: bool = True
 ) -> tuple[str, bool]:
     """What is shown of a message, and whether that holds a hint more than the last time.
 
-    An answer that is checked again, unchanged, gets the next hint: first the question, then the section
-    of the book (chapter and title) to read again. Without ``ask`` it gets none.
+    An answer that is checked again, unchanged, gets the next hint: first the message's question, then
+    those of the exercise (the fix, the section to read). Without ``ask`` it gets none.
     """
     where, question = split(message)
     if not ask:
@@ -36,7 +37,6 @@ def shown(
     last, times = _failed.get(name, (None, 0))
     times = times + 1 if last is student else 0
     _failed[name] = student, times
-    read = f"Read again: chapter {int(see[0])}, “{see[1]}”." if see[1] else ""
-    hints = [hint for hint in (question, read) if hint]
+    hints = [hint for hint in (question, *hints) if hint]
     more = f"Run this check again for {'another' if times else 'a'} hint." if times < len(hints) else ""
     return "\n".join([where, *hints[:times], more]).strip(), 0 < times <= len(hints)

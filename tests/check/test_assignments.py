@@ -104,6 +104,8 @@ def test_every_exercise_has_answers_to_test_it(assignment):
     functions = {name for name in exercises if not name.startswith("poll")}
     assert functions <= set(answers.RIGHT)
     assert {check.answer for check in answers.CHECKS} == set(exercises)
+    records = import_module(f"seqcourse.check.{assignment}").EXERCISES
+    assert set(records) == functions and all(record.fix for record in records.values())
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)

@@ -40,9 +40,9 @@ def test_the_same_answer_again_gets_the_next_hint_and_another_one_begins_anew():
     with pytest.raises(Mistake) as caught:
         ps1.rnn_step.validate(forgotten)  # asks for nothing
     assert "?" not in caught.value.shown
-    first, second, third, fourth = (shown(forgotten) for _ in range(4))
+    first, second, third, fourth, fifth = (shown(forgotten) for _ in range(5))
     assert "the numbers are not" in first and "?" not in first and "again for a hint" in first
-    assert "bias of the hidden part" in second and "Read again" not in second
-    assert "bias of the hidden part" in third and "Read again: chapter 1" in third
-    assert "again for a hint" not in third and fourth == third
+    assert "bias of the hidden part" in second and "one tanh" not in second
+    assert "Add four terms before one tanh" in third and "Read again" not in third
+    assert "Read again: chapter 1" in fourth and "another hint" not in fourth and fifth == fourth
     assert shown(lambda *a: forgotten(*a)) == first
