@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
-from seqcourse.cli.root import find_root, shown
+from seqcourse.cli.root import find_root, shown, tell
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
 
@@ -55,12 +55,12 @@ def export_grades(
     if csv is not None:
         write_table(lines, name, csv)
         graded = sum(line.has_grade for line in lines)
-        print(f"{shown(csv)}: {_many(graded, 'grade')}, {_many(len(lines), 'student')}")
+        tell(f"{shown(csv)}: {_many(graded, 'grade')}, {_many(len(lines), 'student')}")
     for path, form in filled:
         write_text(path, form.text)
-        print(f"{shown(path)}: {_many(len(form.written), 'grade')} in the column {form.column}")
+        tell(f"{shown(path)}: {_many(len(form.written), 'grade')} in the column {form.column}")
         for sentence in [*left_out(lines), *form.sentences]:
-            print(sentence)
+            tell(sentence)
 
 
 def _many(count: int, what: str) -> str:
@@ -91,8 +91,8 @@ def report_class(name: str, out: Path | None) -> None:
     page = out or course.folder / f"report-{name}.html"
     write_text(page, as_page(report))
     for line in [*report.summary, *report.commonest]:
-        print(line)
-    print(f"{shown(page)}: the class at a glance")
+        tell(line)
+    tell(f"{shown(page)}: the class at a glance")
 
 
 @refusals_in_words()
@@ -114,4 +114,4 @@ def report_similar(name: str, threshold: float, report: Path | None) -> None:
     page = report or course.folder / f"similar-{name}.html"
     page.parent.mkdir(parents=True, exist_ok=True)
     write_text(page, as_page(found))
-    print(f"{shown(page)}: the places, side by side")
+    tell(f"{shown(page)}: the places, side by side")

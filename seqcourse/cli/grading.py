@@ -279,6 +279,7 @@ def give_feedback(name: str, students: list[str], release: bool) -> bool:
 
 def write_feedback(course: Course, name: str, students: list[str], steps: Callable) -> bool:
     """Write the feedback page of everybody who has a grade; False if one could not be made."""
+    from seqcourse.grading.cluster import in_words
     from seqcourse.grading.feedback import make_feedback
     from seqcourse.grading.records import read_record
 
@@ -288,7 +289,7 @@ def write_feedback(course: Course, name: str, students: list[str], steps: Callab
         if record is not None and record.has_grade:
             try:
                 steps(f"feedback: {shown(make_feedback(course, name, student))}")
-            except CourseError as error:  # one page that cannot be made stops no other
-                steps(str(error))
+            except Exception as error:  # one page that cannot be made stops no other
+                steps(str(error) if isinstance(error, CourseError) else f"{student}: {in_words(error)}")
                 good = False
     return good

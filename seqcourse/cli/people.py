@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
-from seqcourse.cli.root import find_root
+from seqcourse.cli.root import find_root, tell
 from seqcourse.grading.course import Course
 
 
@@ -20,17 +20,17 @@ def collect_archive(name: str, archive: Path, platform: str, roster: Path | None
     course.require(name)
     with alone(course):
         found = collect(course, name, archive, platform, roster)
-    print(f"{len(found.students)} submissions of {name} are in {course.grading}/submitted/.")
+    tell(f"{len(found.students)} submissions of {name} are in {course.grading}/submitted/.")
     if found.late:
-        print(
+        tell(
             f"Late, but {platform.title()} does not say by how much: {', '.join(found.late)}. They are "
             f"marked as late, which counts as one day. If you know the time, write it into "
             f"{course.grading}/submitted/STUDENT/{name}/timestamp.txt."
         )
     if found.double:
-        print(f"Several files of one name, of which the last counts: {', '.join(found.double)}.")
+        tell(f"Several files of one name, of which the last counts: {', '.join(found.double)}.")
     if found.unclear:
-        print(f"Not a student's work, so left out: {', '.join(found.unclear[:5])}.")
+        tell(f"Not a student's work, so left out: {', '.join(found.unclear[:5])}.")
 
 
 @refusals_in_words()
@@ -44,7 +44,7 @@ def extend_due_date(name: str, student: str, time: str) -> None:
     course.require(name)
     open_gradebook(course)
     due = extend(course, name, student, time)
-    print(f"{student} may hand in {name} until {due:%Y-%m-%d %H:%M} UTC.")
+    tell(f"{student} may hand in {name} until {due:%Y-%m-%d %H:%M} UTC.")
 
 
 @refusals_in_words()
@@ -59,4 +59,4 @@ def drop_student(student: str, erase: bool) -> None:
     open_gradebook(course)
     with alone(course):
         for sentence in drop(course, student, erase=erase):
-            print(sentence)
+            tell(sentence)

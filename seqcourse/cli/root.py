@@ -33,6 +33,11 @@ def find_root(start: Path | None = None) -> Path:
     )
 
 
+def tell(line: str) -> None:
+    """Print a line in which a student's text may stand."""
+    print(printable(line))
+
+
 def shown(path: Path) -> str:
     """A path as a person in the current folder would write it."""
     try:

@@ -20,6 +20,7 @@ from seqcourse.grading.byhand import CHANGED, counted, pending
 from seqcourse.grading.course import Course
 from seqcourse.grading.kept import NEEDED
 from seqcourse.grading.late import MARKED, seconds_late
+from seqcourse.grading.limited import TooCostly, limited
 from seqcourse.grading.release import last_line
 from seqcourse.grading.spreadsheet import number
 
@@ -233,10 +234,14 @@ def make_feedback(course: Course, name: str, student: str) -> Path:
         )
     # Of the submission's other files, only those are copied that releasing the page needs.
     api = course.api(CourseDirectory__ignore=["*"])
-    outcome = api.generate_feedback(name, student, force=True)
-    if not outcome["success"]:
+    try:
+        outcome = limited("To make the page", api.generate_feedback, name, student)
+        why = "" if outcome["success"] else f"{last_line(outcome)}."
+    except TooCostly as problem:
+        why = str(problem)
+    if why:
         raise CourseError(
-            f"nbgrader should have made {student}'s feedback on {name}, but said: {last_line(outcome)}."
+            f"nbgrader should have made {student}'s feedback on {name}, but could not: {why}"
         )
     page = course.feedback / student / name / f"{name}.html"
     for file in NEEDED:

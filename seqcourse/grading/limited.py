@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 import pickle
 import signal
@@ -57,7 +58,11 @@ def limited(what: str, work: Callable[..., Any], *given: Any, seconds: float = b
         good, found = pickle.loads(answer)
     except (EOFError, pickle.UnpicklingError):
         by_time = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGALRM)
-        limit = f"{seconds:g} seconds" if by_time else f"{bounds.MEMORY >> 20} MiB of memory"
+        limit = (
+            f"{seconds:g} second{'s' * (seconds != 1)}"
+            if by_time
+            else f"{bounds.MEMORY >> 20} MiB of memory"
+        )
         raise TooCostly(f"{what} takes more than {limit}, which is not allowed.") from None
     if good:
         return found
@@ -92,9 +97,8 @@ def _limit(seconds: float) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU):
         signal.signal(number, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, PATIENCE * seconds)
-    whole = int(seconds) + 1
     for kind, most in (
-        (resource.RLIMIT_CPU, whole),
+        (resource.RLIMIT_CPU, math.ceil(seconds)),
         (resource.RLIMIT_DATA, _data() + bounds.MEMORY),
         (resource.RLIMIT_CORE, 0),
     ):

@@ -28,6 +28,7 @@ from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.cells import squeeze
+from seqcourse.grading.cluster import in_words
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import READING, read
 from seqcourse.grading.limited import limited
@@ -125,7 +126,8 @@ def compare_class(course: Course, name: str, threshold: float = 0.5) -> Similar:
             answers[student], long = _bounded(work_in(mended.notebook, code, release))
             skipped += [f"{student}: {sentence}" for sentence in long]
         except Exception as error:  # one bad submission is a line, and no end
-            skipped.append(f"{student}: {error}")
+            why = error if isinstance(error, CourseError) else in_words(error)
+            skipped.append(f"{student}: {why}")
     right = answers_in(solution, code)
     given = "\n".join(text(cell) for cell in release["cells"] if cell["cell_type"] == "code")
     known = [answers_in(release, code), {"given": given}, *_known_answers(course, name)]

@@ -7,6 +7,8 @@ import json
 import re
 import shutil
 from datetime import datetime, timedelta
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import nbformat
@@ -16,11 +18,13 @@ from nbgrader.api import Gradebook
 
 from seqcourse.cli.grading import write_feedback
 from seqcourse.errors import CourseError
+from seqcourse.grading import feedback
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
-from seqcourse.grading.feedback import _duration, make_feedback
+from seqcourse.grading.feedback import ShowPoints, _duration, make_feedback
 from seqcourse.grading.kept import NEEDED
 from seqcourse.grading.late import MARK, MARKED
+from seqcourse.grading.limited import limited
 from seqcourse.grading.outcome import outputs
 from seqcourse.grading.records import Record, write_record
 from seqcourse.grading.release import release
@@ -167,7 +171,7 @@ def test_the_page_is_one_file_without_programs(page):
     assert len(page) < 200_000
 
 
-def test_who_was_not_graded_gets_a_sentence_and_stops_nobody(graded):
+def test_who_was_not_graded_gets_a_sentence_and_stops_nobody(graded, monkeypatch):
     with pytest.raises(CourseError, match="bob should have a graded ps1"):
         make_feedback(graded, "ps1", "bob")
     for student in ("bob", "ada"):
@@ -175,6 +179,12 @@ def test_who_was_not_graded_gets_a_sentence_and_stops_nobody(graded):
     told = []
     write_feedback(graded, "ps1", ["bob", "ada"], told.append)
     assert "bob should have a graded ps1" in told[0] and told[1].endswith("ada/ps1/ps1.html")
+    # Nor does a page that takes too long, in whatever step.
+    monkeypatch.setattr(ShowPoints, "preprocess", lambda *given: next(k for k in count() if k < 0))
+    monkeypatch.setattr(feedback, "limited", partial(limited, seconds=1))
+    assert not write_feedback(graded, "ps1", ["ada", "bob"], told.append)
+    assert "ada's feedback on ps1, but could not: To make the page takes more than 1 second" in told[2]
+    assert "bob should have a graded ps1" in told[3]
 
 
 def test_what_lies_beside_the_notebook_does_not_stop_the_page(graded):

@@ -41,7 +41,7 @@ def test_a_result_and_an_error_come_back():
 @pytest.mark.parametrize(
     ("work", "words"),
     [
-        (endless, "To try it takes more than 1 seconds"),
+        (endless, "To try it takes more than 1 second,"),
         (lambda: bytearray(2 << 30), "To try it takes more than 1024 MiB of memory"),
         (lambda: os._exit(3), "To try it takes more than"),
     ],

@@ -8,11 +8,13 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nbformat import v4
 
+from seqcourse import bounds
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.formulas import ELEMENTS, mathml
-from seqcourse.grading.safe import TAGS, render
+from seqcourse.grading.safe import LEFT_OUT, TAGS, MakeSafe, render
 
 from .toy import ROOT
 
@@ -85,6 +87,19 @@ PIECES = [
 @given(st.lists(st.sampled_from(PIECES), max_size=30))
 def test_nothing_that_stays_can_do_anything(parts):
     assert_harmless(render("".join(parts)))
+
+
+def test_a_page_is_made_of_a_bounded_text():
+    """The time of some texts grows with the square of their length: formulas that never end."""
+    honest = [v4.new_markdown_cell("Because of this. " * 500) for _ in range(9)]
+    hostile = [v4.new_markdown_cell("\\begin{a}" * 14_000) for _ in range(9)]
+    code = [v4.new_code_cell("x = 1\n" * 100_000)]
+    book, _ = MakeSafe().preprocess(v4.new_notebook(cells=[*honest, *code, *hostile]), {})
+    kept = [cell.source for cell in book.cells]
+    assert kept[:9] == [cell.source for cell in honest]
+    assert all(len(text) < 101_000 and text.endswith(LEFT_OUT) for text in kept[9:])
+    assert sum(map(len, kept[10:])) < bounds.ALL_MARKDOWN + 1_000
+    assert render(kept[-1])
 
 
 @pytest.mark.parametrize("name", Course(ROOT).names())
