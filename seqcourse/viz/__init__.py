@@ -12,7 +12,7 @@ from seqcourse.viz.mask_painter import mask_painter
 from seqcourse.viz.plots import alignment, bars, curves, heatmap
 from seqcourse.viz.poll import ask, poll
 from seqcourse.viz.style import COLOURS, DIVERGING, SEQUENTIAL, use_style
-from seqcourse.viz.table import table
+from seqcourse.viz.table import numbers, table
 from seqcourse.viz.tree import beam_tree
 from seqcourse.viz.type_in import type_in
 from seqcourse.viz.vectors import vectors
@@ -34,6 +34,7 @@ __all__ = [
     "look",
     "looks",
     "mask_painter",
+    "numbers",
     "poll",
     "table",
     "type_in",

@@ -1,8 +1,7 @@
-"""A small table that fits the page."""
+"""Small tables that fit the page."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -41,6 +40,28 @@ def table(
     return Shown(_html(texts, headers, caption, numeric), _plain(texts, headers, caption, numeric))
 
 
+def numbers(
+    caption: str,
+    labels: Iterable[Any],
+    rows: Iterable[Iterable[Any]],
+    columns: Iterable[Any] | None = None,
+    *,
+    digits: int = 3,
+) -> None:
+    """Show rows of numbers (a tensor, say), each with its label, as a table of its own at once.
+
+    ``columns`` names the columns. Raises what `table` raises.
+    """
+    from IPython.display import display
+
+    grid = [
+        [str(label), *(float(x.detach() if hasattr(x, "detach") else x) for x in row)]
+        for label, row in zip(labels, rows, strict=True)
+    ]
+    names = map(str, columns) if columns is not None else [""] * (len(grid[0]) - 1 if grid else 0)
+    display(table(grid, ["", *names], caption, digits=digits))
+
+
 def _is_number(cell: Any) -> bool:
     if cell is None or isinstance(cell, (bool, str)):
         return cell is None
@@ -63,21 +84,23 @@ def _text(cell: Any, digits: int) -> str:
 
 
 def _html(texts: list[list[str]], headers: list[str], caption: str, numeric: list[bool]) -> str:
+    """The table; a first column without a header heads the rows."""
     kinds = [' class="sq-number"' if number else "" for number in numeric]
     head = "".join(
-        f'<th scope="col"{kind}>{inline(header)}</th>'
+        f'<th scope="col"{kind}>{inline(header)}</th>' if header else "<td></td>"
         for header, kind in zip(headers, kinds, strict=True)
     )
+    first = f"<td{kinds[0]}>{{}}</td>" if headers[0] else '<th scope="row">{}</th>'
     body = "".join(
-        "<tr>"
-        + "".join(f"<td{kind}>{inline(t)}</td>" for t, kind in zip(row, kinds, strict=True))
+        f"<tr>{first.format(inline(row[0]))}"
+        + "".join(f"<td{kind}>{inline(t)}</td>" for t, kind in zip(row[1:], kinds[1:], strict=True))
         + "</tr>"
         for row in texts
     )
+    head = f"<thead><tr>{head}</tr></thead>" if any(headers) else ""
     return (
-        f'<div class="sq sq-scroll tex2jax_process" role="region" tabindex="0" '
-        f'aria-label="{html.escape(caption)}"><table><caption>{inline(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        '<div class="sq sq-scroll tex2jax_process" tabindex="0"><table>'
+        f"<caption>{inline(caption)}</caption>{head}<tbody>{body}</tbody></table></div>"
     )
 
 
