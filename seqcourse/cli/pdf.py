@@ -19,6 +19,13 @@ NAME = "seqcourse.pdf"
 # Virtual time passes at once while nothing loads: pictures that come late are waited for.
 FLAGS = ("--no-pdf-header-footer", "--generate-pdf-document-outline", "--virtual-time-budget=20000")
 PAGE_SECONDS = 300
+NUMBERS = """<style>@page { @bottom-center {
+  content: counter(page); font: 8pt system-ui, sans-serif; color: #5c6670 } }</style>"""
+CONTENTS = """<meta charset="utf-8"><style>
+@page { size: A4; margin: 16mm 15mm } body { font: 11pt/1.6 system-ui, sans-serif; margin: 25mm 20mm }
+h1 { font-size: 28pt; line-height: 1.2 } ul { padding: 0; list-style: none }
+li { display: flex; justify-content: space-between; border-bottom: 1px dotted #b6bcc4 }
+a { color: inherit; text-decoration: none }</style>"""
 
 
 def whole_book(root: Path, report: Report) -> Path:
@@ -44,7 +51,7 @@ def print_pages(pages: Sequence[Path], target: Path, report: Report) -> Path:
     Raises CourseError: there is no browser, the browser fails on a page, or pypdf is missing.
     """
     try:
-        from pypdf import PdfWriter
+        from pypdf import PdfReader, PdfWriter
     except ImportError:
         raise CourseError(
             "Joining the pages needs pypdf, but it is not installed. "
@@ -58,13 +65,20 @@ def print_pages(pages: Sequence[Path], target: Path, report: Report) -> Path:
         )
     whole = PdfWriter()
     starts = {}
-    with tempfile.TemporaryDirectory(prefix="seqcourse-pdf-") as folder:
+    with tempfile.TemporaryDirectory(prefix="seqcourse-pdf-") as name:
+        folder, before = Path(name), 1  # the first sheet is the list of contents
         for number, page in enumerate(pages, start=1):
-            part = Path(folder) / f"{number}.pdf"
-            _print(browser, page, part)
-            starts[page.resolve().as_uri()] = len(whole.pages)
-            _append(whole, part, _title(page))
-            report(f"{page.stem}: {len(whole.pages) - starts[page.resolve().as_uri()]} sheets")
+            part = folder / f"{number}.pdf"
+            _print(browser, page, part, before)
+            starts[page.resolve().as_uri()] = before
+            sheets = len(PdfReader(part).pages)
+            before += sheets
+            report(f"{page.stem}: {sheets} sheets")
+        first = folder / "contents.html"
+        first.write_text(_contents(pages, starts), encoding="utf-8")
+        _print(browser, first, folder / "0.pdf", 0)
+        for number, page in enumerate([first, *pages]):
+            _append(whole, folder / f"{number}.pdf", _title(page))
         _link(whole, starts)
         whole.add_metadata({"/Title": _title(pages[0])})
         whole.compress_identical_objects()
@@ -72,7 +86,18 @@ def print_pages(pages: Sequence[Path], target: Path, report: Report) -> Path:
     return target
 
 
-def _print(browser: str, page: Path, part: Path) -> None:
+def _print(browser: str, page: Path, part: Path, before: int) -> None:
+    """Print a page whose sheets are numbered on from those before it."""
+    numbered = page.with_name(f"print-{page.name}")  # beside it, so that what it loads is found
+    start = f"<style>html {{ counter-reset: page {before} }}</style>"
+    numbered.write_text(f"{page.read_text(encoding='utf-8')}{NUMBERS}{start}", encoding="utf-8")
+    try:
+        _run(browser, numbered, part)
+    finally:
+        numbered.unlink()
+
+
+def _run(browser: str, page: Path, part: Path) -> None:
     run = command(browser, page, part.with_suffix(""), *FLAGS, f"--print-to-pdf={part}")
     try:
         done = subprocess.run(run, capture_output=True, text=True, timeout=PAGE_SECONDS)
@@ -80,6 +105,17 @@ def _print(browser: str, page: Path, part: Path) -> None:
         raise CourseError(f"{browser} did not print {page} within {PAGE_SECONDS} seconds.") from None
     if done.returncode or not part.is_file():
         raise CourseError(f"{browser} could not print {page}:\n{done.stderr.strip()[-500:]}")
+
+
+def _contents(pages: Sequence[Path], starts: dict[str, int]) -> str:
+    """The first sheet: where each page begins."""
+    rows = "".join(
+        f'<li><a href="{page.resolve().as_uri()}">{html.escape(_title(page))}</a>'
+        f"<span>{starts[page.resolve().as_uri()] + 1}</span></li>"
+        for page in pages
+    )
+    name = html.escape(_title(pages[0])) if pages else ""
+    return f"<title>Contents</title>{CONTENTS}<h1>{name}</h1><p>Contents</p><ul>{rows}</ul>"
 
 
 def _title(page: Path) -> str:

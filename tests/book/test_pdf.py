@@ -31,10 +31,13 @@ def test_pages_become_one_document_with_bookmarks_and_links(tmp_path, chrome):
     said = []
     book = PdfReader(pdf.print_pages(pages, tmp_path / "book.pdf", said.append))
     texts = [sheet.extract_text() for sheet in book.pages]
-    assert len(texts) == 3 and "bread" in texts[1] and "estamos comiendo pan" in texts[2]
-    assert _titles(book.outline) == ["One", ["A section"], "Two"]
-    (link,) = [note.get_object() for note in book.pages[1]["/Annots"]]
-    assert link["/Dest"][0].get_object() == book.pages[2] and "/A" not in link
+    assert len(texts) == 4 and "bread" in texts[2] and "estamos comiendo pan" in texts[3]
+    assert [text.split()[0] for text in texts[1:]] == ["2", "3", "4"], "the numbers of the sheets"
+    assert texts[0].split()[-4:] == ["One", "2", "Two", "4"]
+    assert _titles(book.outline) == ["Contents", "One", ["A section"], "Two"]
+    (link,) = [note.get_object() for note in book.pages[2]["/Annots"]]
+    assert link["/Dest"][0].get_object() == book.pages[3] and "/A" not in link
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["book.pdf", "one.html", "two.html"]
     assert said == ["one: 2 sheets", "two: 1 sheets"]
 
 
@@ -59,7 +62,7 @@ def test_the_whole_book_is_printed(site, tmp_path, chrome):
     said = []
     book = PdfReader(pdf.whole_book(ROOT, said.append))
     tops = [entry for entry in book.outline if not isinstance(entry, list)]
-    assert len(tops) == len(page_names()) == len(said)
+    assert len(tops) - 1 == len(page_names()) == len(said)
     assert len(book.pages) > 200
     text = "".join(sheet.extract_text() for sheet in book.pages[:40])
     assert "Show the code" not in text and "Skip to main content" not in text
