@@ -114,4 +114,5 @@ def _plain(texts: list[list[str]], headers: list[str], caption: str, numeric: li
         ).rstrip()
         for line in lines
     ]
-    return "\n".join([caption, made[0], "-" * max(map(len, made)), *made[1:]])
+    head = [made[0], "-" * max(map(len, made))] if any(headers) else []
+    return "\n".join([caption, *head, *made[1:]])
