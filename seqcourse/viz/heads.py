@@ -25,14 +25,15 @@ _STYLE = """<style>
 .sq-map svg{width:100%;height:auto;display:block}
 .sq-heads .sq-line{display:flex;flex-wrap:wrap;gap:.25rem;align-items:center;margin:.35rem 0}
 .sq-heads .sq-line>b{flex:0 0 5.2rem;font-size:.85rem}
-.sq-word{border:1px solid var(--sq-line);border-radius:4px;padding:.1rem .4rem;font:inherit;
+.sq-heads .sq-word{border:1px solid var(--sq-line);border-radius:4px;padding:.1rem .4rem;font:inherit;
  color:inherit;background:transparent}
-button.sq-word{cursor:pointer}
-button.sq-word[aria-pressed=true]{border-color:var(--sq-accent);font-weight:700;
+.sq-heads button.sq-word{cursor:pointer}
+.sq-heads button.sq-word[aria-pressed=true]{border-color:var(--sq-accent);font-weight:700;
  box-shadow:inset 0 -3px 0 var(--sq-accent)}
-span.sq-word{background-color:rgba(86,180,233,var(--w,0));text-align:center}
-span.sq-word.sq-strong{color:#10151c}
-span.sq-word small{display:block;font-size:.7rem;font-variant-numeric:tabular-nums;line-height:1.1}
+.sq-heads span.sq-word{text-align:center;
+ background-color:color-mix(in srgb,var(--sq-tint) calc(100%*var(--w,0)),transparent)}
+.sq-heads span.sq-word small{display:block;font-size:.7rem;font-variant-numeric:tabular-nums;
+ line-height:1.1}
 </style>"""
 
 _SCRIPT = """<script>(function(){
@@ -45,7 +46,7 @@ pictures.forEach(function(p,i){p.setAttribute("aria-pressed",String(i===head));
 p.querySelector(".sq-row").setAttribute("y",at);});
 words.forEach(function(w,i){w.setAttribute("aria-pressed",String(i===at));w.tabIndex=i===word?0:-1;});
 keys.forEach(function(k,j){var x=row[j]/100;if(row[j]>row[best])best=j;
-k.style.setProperty("--w",x.toFixed(2));k.classList.toggle("sq-strong",x>0.55);
+k.style.setProperty("--w",x.toFixed(2));
 k.querySelector("small").textContent=x.toFixed(2);});
 said.textContent="Layer "+(Math.floor(head/heads)+1)+", head "+(head%%heads+1)+": "+
 words[at].textContent+" looks most at "+keys[best].dataset.word+" ("+(row[best]/100).toFixed(2)+").";}

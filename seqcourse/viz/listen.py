@@ -24,8 +24,7 @@ _STYLE = """<style>
 .sq-listen .sq-letters{font-size:1.7rem;line-height:1.3;font-weight:600;letter-spacing:.05em}
 .sq-listen .sq-letter{display:inline-block;min-width:.35em;padding:.1rem .12rem;border:0;margin:0;
  border-radius:4px;font:inherit;color:inherit;cursor:pointer;white-space:pre;
- background-color:rgba(230,159,0,var(--w,0))}
-.sq-listen .sq-letter.sq-strong{color:#10151c}
+ background-color:color-mix(in srgb,var(--sq-glow) calc(100%*var(--w,0)),transparent)}
 .sq-listen .sq-word{white-space:nowrap}
 .sq-listen .sq-time{position:relative;height:1.7rem;margin:.5rem 0;border:1px solid var(--sq-line);
  border-radius:4px;background:var(--sq-soft);overflow:hidden}
@@ -44,7 +43,7 @@ var letters=item.querySelectorAll(".sq-letter"),head=item.querySelector(".sq-hea
 function show(){var t=audio.currentTime,u=Math.min(known.states-1,Math.floor(t/known.step));
 var begun=t>0&&!audio.ended;
 letters.forEach(function(b,i){var w=begun?known.weights[i][u]/known.most[i]:0;
-b.style.setProperty("--w",w.toFixed(2));b.classList.toggle("sq-strong",w>0.4);});
+b.style.setProperty("--w",w.toFixed(2));});
 head.style.left=(100*Math.min(1,t/known.seconds)).toFixed(2)+"%%";}
 function run(){show();if(!audio.paused&&!audio.ended)requestAnimationFrame(run);}
 audio.addEventListener("play",run);["seeked","timeupdate","pause","ended"].forEach(function(e){

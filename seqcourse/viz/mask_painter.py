@@ -29,8 +29,7 @@ _STYLE = """<style>
 .sq-mask td.sq-sum.sq-off{color:var(--sq-bad);font-weight:700}
 .sq-cell{display:block;width:3.1rem;height:2.1rem;border:1px solid var(--sq-line);border-radius:4px;
  padding:0;font:inherit;font-size:.85rem;color:inherit;cursor:pointer;user-select:none;
- background-color:rgba(86,180,233,var(--w,0))}
-.sq-cell.sq-strong{color:#10151c}
+ background-color:color-mix(in srgb,var(--sq-tint) calc(100%*var(--w,0)),transparent)}
 .sq-cell[aria-pressed=false]{border-style:dashed;background-image:repeating-linear-gradient(45deg,
  rgba(128,136,148,.45) 0 2px,transparent 2px 7px)}
 @media (max-width:30rem){.sq-cell{width:2.25rem;height:2rem;font-size:.75rem}}
@@ -54,7 +53,7 @@ function show(){var empty=[],off=[],leak=false;
 for(var i=0;i<n;i++){var a=row(i),sum=0;if(!a)empty.push(known.words[i]);
 for(var j=0;j<m;j++){var c=cells[i][j],x=a?a[j]:0,on=!!mask[i][j];sum+=x;
 if(!on&&x>0)leak=true;c.textContent=x.toFixed(2);c.style.setProperty("--w",x.toFixed(3));
-c.classList.toggle("sq-strong",x>0.55);c.setAttribute("aria-pressed",String(on));
+c.setAttribute("aria-pressed",String(on));
 c.setAttribute("aria-label",known.words[i]+(on?" may look at ":" may not look at ")+known.keys[j]+
 ", weight "+x.toFixed(2));}
 sums[i].textContent=sum.toFixed(2);var bad=Math.abs(sum-1)>0.005;
@@ -201,7 +200,7 @@ def _table(words: list[str], mask: np.ndarray, weights: np.ndarray) -> str:
     rows = []
     for i, word in enumerate(words):
         cells = "".join(
-            f'<td><button type="button" disabled class="sq-cell{" sq-strong" if weight > 0.55 else ""}" '
+            f'<td><button type="button" disabled class="sq-cell" '
             f'aria-pressed="{str(bool(on)).lower()}" style="--w:{weight:.3f}">{weight:.2f}</button></td>'
             for on, weight in zip(mask[i], weights[i], strict=True)
         )

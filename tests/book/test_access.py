@@ -21,7 +21,8 @@ CONTRAST = {"runOnly": ["color-contrast"]}
 
 # All folded answers open; what stands open covers what is closed.
 OPEN = """() => {
-    document.querySelectorAll('article details').forEach(fold => { fold.open = true; });
+    for (const fold of document.querySelectorAll('article details'))
+        fold.open = !fold.removeAttribute('name'); // of those with one name only one is open
     const folded = document.querySelectorAll('.toggle-hidden');
     folded.forEach(fold => fold.classList.remove('toggle-hidden')); }"""
 # Contrast depends on ink, size and grounds: three nodes of each kind are left, for a tenth of the time.
@@ -114,6 +115,43 @@ def test_axe_finds_nothing_before_and_after_a_reader_touched_everything(chrome, 
         found |= wrong(page, theme, CONTRAST)
     page.context.close()
     assert found == set()
+
+
+# What is tinted by its weight, and the contrast of its ink with the tint of weights 0, 0.01 ... 1.
+TINTED = """<div class="sq sq-card sq-mask"><button class="sq-cell"></button></div>
+    <div class="sq sq-card sq-heads"><span class="sq-word"></span></div>
+    <div class="sq sq-card sq-listen"><button class="sq-letter"></button></div>
+    <div class="sq sq-card"><table class="sq-weights"><tr><td style="--w:0"></td></tr></table></div>"""
+CONTRASTS = """theme => {
+    document.documentElement.dataset.theme = theme;
+    const pen = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+    const luminance = colours => {
+        for (pen.fillStyle of ['white', ...colours]) pen.fillRect(0, 0, 1, 1);
+        const parts = [...pen.getImageData(0, 0, 1, 1).data].map(part => part / 255);
+        const linear = part => part > 0.04045 ? ((part + 0.055) / 1.055) ** 2.4 : part / 12.92;
+        const [r, g, b] = parts.map(linear);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+    const tinted = document.querySelectorAll('article > .sq :is(.sq-cell, .sq-word, .sq-letter, td)');
+    return [...tinted].map(node => Array.from({ length: 101 }, (_, weight) => {
+        node.style.setProperty('--w', weight / 100);
+        const grounds = [];
+        for (let at = node; at; at = at.parentElement)
+            grounds.unshift(getComputedStyle(at).backgroundColor);
+        const [ground, ink] = [grounds, [...grounds, getComputedStyle(node).color]].map(luminance);
+        return (Math.max(ground, ink) + 0.05) / (Math.min(ground, ink) + 0.05); })); }"""
+
+
+@in_browser
+def test_every_weight_can_be_read(chrome, address):
+    page = open_page(chrome, f"{address}/{LOOKED_AT[-1]}.html").page
+    add = "(article, shown) => article.insertAdjacentHTML('beforeend', shown)"
+    page.locator("article").evaluate(add, TINTED)
+    contrasts = [page.evaluate(CONTRASTS, theme) for theme in ("light", "dark")]
+    page.context.close()
+    assert [len(kinds) for kinds in contrasts] == [4, 4]
+    for kind in (*contrasts[0], *contrasts[1]):
+        assert min(kind) >= 4.5
+        assert kind[0] > kind[50] > kind[100]
 
 
 @in_browser

@@ -99,7 +99,8 @@ def test_a_reader_types_digits_and_plays_them(page, figure):
     assert figure.locator(".sq-span").all_text_contents() == ["four", "two", "seven"]
     letters.nth(5).focus()
     page.keyboard.press("Enter")  # jumps to the moment of the "t"
-    page.wait_for_function("() => document.querySelector('#listen .sq-strong')")
+    glowing = "document.querySelectorAll('#listen .sq-letter')[5].style.getPropertyValue('--w') > 0.4"
+    page.wait_for_function(glowing)
     assert 0.3 < page.evaluate("document.querySelector('#listen audio').currentTime") < 0.8
     page.evaluate("document.querySelector('#listen audio').play()")
     page.wait_for_function("() => document.querySelector('#listen audio').ended")

@@ -62,7 +62,6 @@
       letters.forEach(function (letter, k) {
         const share = t > 0 && !audio.ended ? found.weights[k][state] / most[k] : 0;
         letter.style.setProperty("--w", share.toFixed(2));
-        letter.classList.toggle("sq-strong", share > 0.4);
       });
       head.style.left = `${(100 * Math.min(1, t / seconds)).toFixed(2)}%`;
     }
