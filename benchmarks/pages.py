@@ -4,8 +4,10 @@
     python benchmarks/pages.py --lighthouse    (needs node; fetches Lighthouse from npm)
 
 Serves the built book with gzip, as hosts do, and opens every page in a browser with an empty cache:
-bytes and requests before anything is touched or scrolled, and after reading to the end. Lighthouse
-looks at five pages as on a phone. Writes benchmarks/results/pages.json.
+bytes and requests before anything is touched or scrolled, and after reading to the end; and for how
+long the page would not answer on a phone whose processor is four times slower (the processor time of
+every task above 50 ms, which a busy machine does not change). Lighthouse looks at five pages as on a
+phone. Writes benchmarks/results/pages.json.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +35,7 @@ SITE = ROOT / "_build" / "html"
 RESULT = ROOT / "benchmarks" / "results" / "pages.json"
 TEXT = (".html", ".css", ".js", ".svg", ".json")
 LIGHTHOUSE = "lighthouse@12"
+SLOWER = 4  # times: a phone beside this machine
 LOOKED_AT = (
     "index",
     "05_attention_in_the_decoder",
@@ -98,6 +102,33 @@ def weigh(chromium: object, address: str) -> dict[str, int]:
     return {"bytes": before, "requests": requests, "bytes_to_the_end": round(sum(sizes))}
 
 
+def blocking(chromium: object, address: str) -> int:
+    """Milliseconds of the page's own thread beyond 50 in each task while it loads, four times slower."""
+    context = chromium.new_context(viewport={"width": 412, "height": 823}, is_mobile=True)
+    page = context.new_page()
+    wire = context.new_cdp_session(page)
+    events: list[dict] = []
+    ended: list[bool] = []
+    wire.on("Tracing.dataCollected", lambda data: events.extend(data["value"]))
+    wire.on("Tracing.tracingComplete", lambda _: ended.append(True))
+    categories = {"includedCategories": ["devtools.timeline", "toplevel"]}
+    wire.send("Tracing.start", {"transferMode": "ReportEvents", "traceConfig": categories})
+    page.goto(address, wait_until="networkidle")
+    page.wait_for_timeout(1000)
+    wire.send("Tracing.end")
+    while not ended:
+        page.wait_for_timeout(50)
+    context.close()
+    parsing = Counter((one["pid"], one["tid"]) for one in events if one["name"] == "ParseHTML")
+    ((thread, _),) = parsing.most_common(1)
+    tasks = [
+        one.get("tdur", 0) / 1000
+        for one in events
+        if (one["pid"], one["tid"]) == thread and one["name"] == "ThreadControllerImpl::RunTask"
+    ]
+    return round(sum(max(0, SLOWER * task - 50) for task in tasks))
+
+
 def lighthouse(address: str, chromium: str) -> dict[str, int]:
     """The four scores of a page on a phone."""
     with tempfile.TemporaryDirectory() as folder:
@@ -131,12 +162,14 @@ def main() -> None:
         chromium = playwright.chromium.launch(executable_path=program, args=browser.flags())
         for path in sorted((chosen.site / "book").glob("*.html")):
             row = {"page": path.stem, **weigh(chromium, f"{address}/book/{path.name}")}
+            row["blocking_ms"] = blocking(chromium, f"{address}/book/{path.name}")
             if chosen.lighthouse and path.stem in LOOKED_AT:
                 row["lighthouse"] = lighthouse(f"{address}/book/{path.name}", program)
             rows.append(row)
             print(
                 f"{row['bytes'] / 1000:7.0f} KB {row['requests']:3d} requests "
-                f"{row['bytes_to_the_end'] / 1000:7.0f} KB to the end  {path.stem} "
+                f"{row['bytes_to_the_end'] / 1000:7.0f} KB to the end "
+                f"{row['blocking_ms']:5d} ms blocked  {path.stem} "
                 f"{row.get('lighthouse', '')}",
                 flush=True,
             )
