@@ -10,13 +10,14 @@ from datetime import datetime
 from pathlib import Path
 
 from nbgrader.converters import Autograde
-from nbgrader.converters.base import BaseConverter
+from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import CheckCellMetadata, LimitOutput, OverwriteCells
 
 from seqcourse.grading.byhand import HoldBack, SaveGrades
 from seqcourse.grading.kept import TIMESTAMP, kept, time
 from seqcourse.grading.late import RenewPenalty
+from seqcourse.grading.records import unfit_name
 
 SANITIZE = [HoldBack, OverwriteCells]
 AUTOGRADE = [LimitOutput, SaveGrades, RenewPenalty, CheckCellMetadata]
@@ -43,9 +44,17 @@ def _init_assignment(self: BaseConverter, assignment: str, student: str) -> None
 
 
 def _convert_notebooks(self: Autograde) -> None:
-    """End the workers of a ``plain.Reader`` at the end."""
+    """Pass over folders whose names would stop the class; then end the workers of a ``plain.Reader``."""
+    unfit = {folder: unfit_name(Path(folder).parent.name) for folder in self.assignments}
+    for folder in filter(unfit.get, unfit):
+        self.log.error(unfit[folder])
+        del self.assignments[folder]
     with ExitStack() as self.opened:
         BaseConverter.convert_notebooks(self)
+    if any(unfit.values()):
+        raise NbGraderException(
+            "Some submissions were not graded: the names of their folders are unfit."
+        )
 
 
 _copy_all = BaseConverter.init_assignment

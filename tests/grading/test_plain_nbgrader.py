@@ -70,6 +70,8 @@ def graded(tmp_path_factory):
         (folder / name).write_text("raise SystemExit")
     (folder / "timestamp.txt").write_text("2026-02-03 04:05:06 +0100\n")
     (folder / "submission_secret.txt").write_text("5ec2e7")
+    hand_in("line\nend", right)
+    hand_in("J\udcf6rg", right)
     (course.submitted / "linked" / "ps1").mkdir(parents=True)
     whole = course.submitted / "perfect" / "ps1" / "ps1.ipynb"
     (course.submitted / "linked" / "ps1" / "ps1.ipynb").symlink_to(whole)
@@ -121,6 +123,12 @@ def test_what_cannot_be_graded_is_said_and_stops_nobody(graded, student):
     course, said = graded
     assert not (course.autograded / student / "ps1" / "ps1.ipynb").exists()
     assert f"for student '{student}'" in said
+
+
+def test_a_name_that_no_gradebook_can_hold_is_said(graded):
+    course, said = graded
+    assert "in UTF-8, but J?rg is not" in said and "without line ends" in said
+    assert {path.name for path in course.autograded.iterdir()} >= {"perfect", "wrong", "liar"}
 
 
 def test_only_the_notebook_the_time_and_the_secret_are_copied(graded):
