@@ -18,13 +18,14 @@ DEPTH = 12
 SEARCHED, SEARCHED_DEPTH, OPENED = 1_000, 3, 10
 
 # The notebook: bytes, JSON values (each takes memory, however short its text), cells, characters of all
-# sources, of one source, and of outputs that a cell keeps. TIME: bytes of its timestamp.
+# sources, of one source, and of outputs that a cell keeps. TIME, SECRET: bytes of the two
+# small files that nbgrader puts beside it; its secret has 128 digits.
 NOTEBOOK = 100 * MB
 VALUES = 3_000_000
 CELLS = 2_000
 SOURCES, SOURCE = 10 * MB, 1 * MB
 OUTPUT = 1 * MB
-TIME = 100
+TIME, SECRET = 100, 200
 
 # What the sandbox sends: characters of output from one cell, after which its kernel is stopped.
 SENT = 50 * MB

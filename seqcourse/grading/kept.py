@@ -52,7 +52,7 @@ def kept(folder: Path) -> dict[str, bytes]:
     found = {}
     for name, is_fine in NEEDED.items():
         with suppress(NotGradable):  # missing, a link, a pipe, too large
-            content = read_bytes(folder / name, bounds.TIME)
+            content = read_bytes(folder / name, bounds.TIME if name == TIMESTAMP else bounds.SECRET)
             if is_fine(content):
                 found[name] = content
     return found
