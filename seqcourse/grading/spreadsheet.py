@@ -6,8 +6,8 @@ import re
 
 from seqcourse.printable import printable
 
-# Spreadsheets read a cell that begins with one of these as a formula (tab and CR may precede one).
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Spreadsheets read a cell that begins with one of these as a formula.
+FORMULA = ("=", "+", "-", "@")
 # Canvas writes a name that begins like a formula as a formula that contains only a string.
 QUOTED = re.compile(r'="[^"]*"')
 # The byte order mark, by which spreadsheets recognise UTF-8.
