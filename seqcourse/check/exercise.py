@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,7 +82,8 @@ class Exercise:
     variants: what differs in some of the hidden checks, by a name of ours: fields of this record, or
         "cases", a function of the seed that chooses the cases (and gives their seeds).
     idea: what the exercise is about, in a sentence.     see: chapter and section to read again.
-    questions: three about the answer.                   fix: what to do, in words; from `fixes.txt`.
+    questions: three that lead there, for whoever helps; from `questions.txt`.
+    fix: what to do, in words; from `fixes.txt`.
     """
 
     name: str
@@ -306,14 +308,22 @@ class Polls:
 def gather(package: str, path: Iterable[str]) -> dict[str, Exercise]:
     """The exercises of all modules of a package (`__name__`, `__path__`), by the name of the answer.
 
-    What to do in each stands beside them in `fixes.txt`, a line "name: sentences" for each.
+    What to do in each stands beside them in `fixes.txt`, what to ask in `questions.txt`: a line
+    "name: sentences" for each.
     """
     found: dict[str, Exercise] = {}
-    text = next(folder / "fixes.txt" for folder in map(Path, path)).read_text(encoding="utf-8")
-    fixes = dict(line.split(": ", 1) for line in text.splitlines())
+    folder = next(map(Path, path))
+    fixes, questions = _lines(folder / "fixes.txt"), _lines(folder / "questions.txt")
     for part in pkgutil.iter_modules(path, f"{package}."):
         for value in vars(importlib.import_module(part.name)).values():
             if isinstance(value, Exercise):
                 object.__setattr__(value, "fix", fixes.get(value.name, ""))
+                asked = re.findall(r"[^?]+\?", questions.get(value.name, ""))
+                object.__setattr__(value, "questions", tuple(map(str.strip, asked)))
                 found[value.name] = value
     return found
+
+
+def _lines(path: Path) -> dict[str, str]:
+    """The lines "name: sentences" of a text, by name."""
+    return dict(line.split(": ", 1) for line in path.read_text(encoding="utf-8").splitlines())

@@ -106,6 +106,8 @@ def test_every_exercise_has_answers_to_test_it(assignment):
     assert {check.answer for check in answers.CHECKS} == set(exercises)
     records = import_module(f"seqcourse.check.{assignment}").EXERCISES
     assert set(records) == functions and all(record.fix for record in records.values())
+    asked = [question for record in records.values() for question in record.questions]
+    assert len(asked) == len(set(asked)) == 3 * len(records)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
