@@ -6,7 +6,7 @@ from seqcourse.check import core
 from seqcourse.check.core import Mistake
 from seqcourse.progress import panel as progress
 
-__all__ = ["Mistake", "core", "progress", "ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7", "ps8"]
+__all__ = ["Mistake", "core", "progress", "ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7", "ps8", "ps9"]
 
 
 class LeftOut:

@@ -20,7 +20,8 @@ from seqcourse.grading.reshape import reshape
 
 # The last line of a traceback: "package.SomeError: a sentence".
 CAUSE = re.compile(r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: .*)?)$", re.M)
-LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
+# What running the instructor's notebook leaves beside it.
+LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", "*-run", "*.safetensors")
 # The grade cells of solutions/checks/psN/checks.txt; reading it whole would load PyTorch.
 LISTED = re.compile(r"^=== (\S+)", re.M)
 # The points of an exercise as its text says them: "**5 + 2 points · about 20 minutes".
@@ -85,8 +86,8 @@ def _generate(course: Course, name: str, final: Path) -> Released:
             )
         made = Path(staging) / name
         for pattern in LEFT_OUT:
-            for folder in list(made.rglob(pattern)):
-                shutil.rmtree(folder)
+            for path in list(made.rglob(pattern)):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
         changed = _differences(made, final)
         if changed:
             _replace(made, final)

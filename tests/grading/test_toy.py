@@ -206,6 +206,8 @@ def test_generated_twice_is_byte_identical(toy):
 def test_files_beside_the_notebook_travel_and_old_ones_go(toy):
     release(toy)
     (toy.solutions / "ps1" / "words.txt").write_text("one two")
+    (toy.solutions / "ps1" / "ps1.safetensors").write_text("of the instructor's own run")
+    (toy.solutions / "ps1" / "ps1-run" / "checkpoint").mkdir(parents=True)
     (toy.assignments / "ps1" / "old.txt").write_text("stale")
     assert release(toy)[0].changed == ("old.txt", "words.txt")
     assert sorted(path.name for path in (toy.assignments / "ps1").iterdir()) == [

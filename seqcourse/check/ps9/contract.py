@@ -1,0 +1,162 @@
+"""The contract of a whole system: what the notebook defines, what lies beside it, what is called."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from seqcourse import progress
+from seqcourse.check import checkpoint, curve
+from seqcourse.check.compare import Mistake, describe
+from seqcourse.check.recording import quiet
+from seqcourse.check.stages import shown
+from seqcourse.errors import CourseError
+
+FILE = "ps9.safetensors"
+CALLED = dict(zip(curve.TASKS, ("translate", "caption"), strict=True))
+UNSEEN = "The hidden split is drawn when your work is graded."
+# Sentences of several lengths: a batch has padding.
+SENTENCES = (
+    "The girl is reading a book.",
+    "We need water.",
+    "I want to buy a new car.",
+    "Where is my key?",
+    "He doesn't work.",
+    "My brother has two big dogs.",
+    "They were tired.",
+    "Tom is busy now.",
+    "She can't sleep.",
+    "Do you like coffee?",
+)
+AT_ONCE = 20
+# A system that needs longer for these few does not finish the hidden split.
+SECONDS = curve.SECONDS * AT_ONCE / curve.SENTENCES
+
+
+class System:
+    """`check.ps9.system(globals())`: the file, `load`, and `translate` or `caption` on a few inputs."""
+
+    name = "system"
+    fix = (
+        "Restart the kernel, run all cells from the top, and call load and translate by hand on one "
+        "sentence: print what comes back after each line."
+    )
+    hints = (fix, "Read again: chapter 11 for a translator, chapter 13 for a captioner.")
+
+    def __init__(self) -> None:
+        self._passed: Any = None
+
+    def __call__(self, space: Mapping[str, Any], ask: bool = True) -> None:
+        """Check a notebook's names, `globals()`, and print what a hand-in would weigh.
+
+        Raises:
+            Mistake: with what should be different.
+            NotImplementedError: there is no system yet.
+        """
+        answer = space.get(CALLED.get(space.get("TASK"), ""))
+        try:
+            line = self._check(space)
+        except Mistake as mistake:
+            mistake.shown, hint = shown(self.name, answer, str(mistake), self.hints, ask)
+            progress.note(self.name, passed=False, hint=hint)
+            raise
+        progress.note(self.name, passed=True)
+        self._passed = answer
+        print(line)
+
+    def has_passed(self, answer: Any) -> bool:
+        return answer is not None and self._passed is answer
+
+    def validate(self, space: Mapping[str, Any]) -> None:
+        """What nbgrader's Validate sees in the graded cell: the check, unless it has just passed."""
+        if not self.has_passed(space.get(CALLED.get(space.get("TASK"), ""))):
+            self(space, ask=False)
+        print(UNSEEN)
+
+    def _check(self, space: Mapping[str, Any]) -> str:
+        task = space.get("TASK")
+        if "load" not in space and task is None:
+            raise NotImplementedError("There is no system yet: TASK, load, and translate or caption.")
+        if task not in CALLED:
+            raise Mistake(f'TASK should be "translator" or "captioner", but is {describe(task)}.')
+        for name in ("load", CALLED[task]):
+            if not callable(space.get(name)):
+                raise Mistake(f"{name} should be a function, but is {describe(space.get(name))}.")
+        try:
+            found = checkpoint.read_checkpoint(Path(FILE))
+        except CourseError as error:
+            raise Mistake(str(error)) from None
+        tensors = {name: torch.tensor(values) for name, values in found.tensors.items()}
+        with torch.inference_mode(), quiet():
+            model = _called("load", space["load"], tensors, dict(found.notes))
+            look = _translations if task == curve.TRANSLATOR else _captions
+            seconds = look(space[CALLED[task]], model)
+        return (
+            f"✓ system: a {task} of {found.parameters:,} numbers in {len(found.data) / 1e6:.2f} MB; "
+            f"{AT_ONCE} {'sentences' if task == curve.TRANSLATOR else 'pictures'} in {seconds:.1f} s."
+        )
+
+
+def _called(name: str, function: Callable[..., Any], *given: Any) -> Any:
+    """What a function of the notebook returns; an error in it as a sentence."""
+    try:
+        return function(*given)
+    except Exception as error:
+        raise Mistake(f"{name} stopped with {type(error).__name__}: {error}") from error
+
+
+def _timed(name: str, function: Callable[..., Any], model: Any, given: Any) -> tuple[list, float]:
+    """The list that comes back for several inputs, and the seconds that it took."""
+    began = time.perf_counter()
+    found = _called(name, function, model, given)
+    seconds = time.perf_counter() - began
+    if not isinstance(found, list) or len(found) != len(given):
+        raise Mistake(f"{name} should give a list of {len(given)}, but gives {describe(found)}.")
+    if seconds > SECONDS:
+        raise Mistake(
+            f"{name} should take less than {SECONDS:.0f} s for {len(given)}, but takes {seconds:.0f} s. "
+            f"Does it read one at a time?"
+        )
+    return found, seconds
+
+
+def _translations(translate: Callable[..., Any], model: Any) -> float:
+    asked = [SENTENCES[k % len(SENTENCES)] for k in range(AT_ONCE)]
+    found, seconds = _timed("translate", translate, model, asked)
+    for text in found:
+        if not isinstance(text, str):
+            raise Mistake(f"translate should give texts, but one of them is {describe(text)}.")
+    if any(sign in " ".join(found) for sign in ("<sos>", "<eos>", "<pad>")):
+        raise Mistake(
+            "translate should give plain texts, but there is a special sign such as <eos> in one."
+        )
+    alone, _ = _timed("translate", translate, model, asked[:1])
+    if alone[0] != found[0]:
+        raise Mistake(
+            f"translate should give the same for a sentence alone and among {AT_ONCE}, but gives "
+            f"{alone[0]!r} and {found[0]!r}. Does a mask let it read the padding?"
+        )
+    return seconds
+
+
+def _captions(caption: Callable[..., Any], model: Any) -> float:
+    pictures = torch.rand(
+        AT_ONCE, 3, curve.PIXELS, curve.PIXELS, generator=torch.Generator().manual_seed(0)
+    )
+    found, seconds = _timed("caption", caption, model, pictures)
+    for pair in found:
+        if not (isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], str)):
+            raise Mistake(f"caption should give pairs of a text and maps, but one is {describe(pair)}.")
+        text, maps = pair
+        if maps is None:
+            continue
+        if not isinstance(maps, torch.Tensor) or maps.dim() != 3 or len(maps) != len(text.split()):
+            raise Mistake(
+                f"The maps of a caption of {len(text.split())} words should be a tensor (words, rows, "
+                f"columns) or None, but they are {describe(maps)}."
+            )
+    return seconds

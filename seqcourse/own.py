@@ -1,0 +1,279 @@
+"""For the last assignment: parts out of one's own notebooks, and the file that is handed in."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from seqcourse import settings
+from seqcourse.check import checkpoint
+from seqcourse.errors import CourseError
+
+FILE = "ps9.safetensors"
+# Answers for which the course has nothing of the same form, and what does the same in it.
+INSTEAD = {
+    "SelfAttention": "nn.SelfAttentionLayer",
+    "multi_head": "nn.MultiHeadAttention",
+    "cached_step": "nn.MultiHeadAttention",
+    "encoder_block": "nn.Block",
+    "decoder_block": "nn.Block",
+    "greedy": "decode.greedy",
+    "translate": "decode.greedy",
+    "beam_search": "decode.beam_search",
+    "draw": "decode.sample",
+    "teacher_forced_loss": "train.teacher_forcing_loss",
+    "scheduled_sampling": "train.scheduled_sampling_loss",
+    "masked_word_loss": "train.masked_word_loss",
+    "doubly_stochastic": "train.captioning_loss",
+    "cut_patches": "functional.patches",
+    "pyramid_layer": "nn.PyramidLSTM",
+}
+
+
+def parts(wanted: str, folder: str | Path = "..") -> None:
+    """Put the source of your answers to earlier assignments in the place of this cell.
+
+        own.parts("ps5: attention, split_heads; ps6: layer_norm")
+
+    Nothing of the other notebooks is run. What an answer uses comes along: imports, constants, helpers.
+    An answer that you do not have is replaced by the course's.
+
+    Args:
+        wanted: assignments, and functions or classes of each.
+        folder: holds psN/psN.ipynb or psN.ipynb.
+    """
+    text = source(wanted, folder)
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is not None:
+        shell.set_next_input(text, replace=True)
+        print("If your editor does not change this cell, give print(own.source(...)) and paste it here.")
+    else:
+        print(text)
+
+
+def source(wanted: str, folder: str | Path = "..") -> str:
+    """The text that :func:`parts` puts into its cell.
+
+    Raises:
+        CourseError: an unknown assignment or answer; two parts that define the same name differently.
+    """
+    imports: dict[str, None] = {}
+    blocks: dict[str, str] = {}
+    for assignment, names in _asked(wanted):
+        told = [f"# {assignment}:"]
+        pieces: dict[str, str] = {}
+        for name in names:
+            own = _from_notebook(assignment, name, Path(folder))
+            found = own or _from_course(assignment, name)
+            told.append(name if own else f"{name} (the course's)")
+            for key, piece in found.items():
+                if key.startswith("import:"):
+                    imports[piece] = None
+                elif blocks.get(key, piece) != piece:
+                    raise CourseError(
+                        f"{key} is defined twice, and not alike: once more in {assignment}. Take one of "
+                        f"them, or give one another name in its notebook."
+                    )
+                elif key not in blocks:
+                    pieces[key] = blocks[key] = piece
+        first = next(iter(pieces), None)
+        if first is not None:
+            blocks[first] = f"{told[0]} {', '.join(told[1:])}\n{pieces[first]}"
+    return "\n".join(imports) + "\n\n\n" + "\n\n\n".join(blocks.values()) + "\n"
+
+
+def _asked(wanted: str) -> Iterable[tuple[str, list[str]]]:
+    """("ps5", ["attention", "split_heads"]), ..."""
+    for part in filter(str.strip, wanted.split(";")):
+        assignment, colon, names = part.partition(":")
+        listed = names.replace(",", " ").split()
+        if not colon or not listed:
+            raise CourseError(
+                f'What is wanted should be like "ps5: attention, split_heads; ps6: layer_norm", but '
+                f"{part.strip()!r} names no assignment or no answer."
+            )
+        yield assignment.strip(), listed
+
+
+def _from_notebook(assignment: str, name: str, folder: Path) -> dict[str, str]:
+    """An answer and what it uses, from the student's notebook; {} if it is not there or not solved."""
+    places = [folder / assignment / f"{assignment}.ipynb", folder / f"{assignment}.ipynb"]
+    for path in filter(Path.is_file, places):
+        try:
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise CourseError(f"{path} cannot be read as a notebook: {error}") from error
+        found = _with_needs(name, texts)
+        if "raise NotImplementedError" not in found.get(name, "raise NotImplementedError"):
+            return found
+    return {}
+
+
+def _from_course(assignment: str, name: str) -> dict[str, str]:
+    """The course's own answer, under the same name."""
+    try:
+        exercise = import_module(f"seqcourse.check.{assignment}").EXERCISES[name]
+    except (ImportError, KeyError):
+        raise CourseError(
+            f"{assignment} has no answer {name!r}. The names are those that its exercises ask for."
+        ) from None
+    answer = exercise.reference
+    if answer is None:
+        return _instead(assignment, name)
+    called, module = answer.__name__, answer.__module__
+    same = "" if called == name else f" as {name}"
+    if not module.startswith("seqcourse.check"):
+        return {f"import:{name}": f"from seqcourse.functional import {called}{same}"}
+    found = _with_needs(called, [Path(inspect.getfile(answer)).read_text(encoding="utf-8")])
+    inside = any(key.startswith("import:") and "check.ps" in found[key] for key in found)
+    if called not in found or inside:
+        return _instead(assignment, name)  # the grader's sandbox has no answers of the course
+    # Helpers of two answers may have one name.
+    renamed = {key: f"{key.strip('_')}_of_{name}" for key in found if not key.startswith("import:")}
+    renamed[called] = name
+    word = re.compile(rf"\b({'|'.join(renamed)})\b")
+    return {
+        renamed.get(key, key): word.sub(lambda match: renamed[match[0]], piece)
+        for key, piece in found.items()
+    }
+
+
+def _instead(assignment: str, name: str) -> dict[str, str]:
+    """A line that names what the course has in the place of an answer."""
+    if name not in INSTEAD:
+        raise CourseError(
+            f"{name} of {assignment} is not solved in your notebook, and the course has nothing of the "
+            f"same form to put in its place."
+        )
+    return {name: f"# There is no {name} in your notebook. Use seqcourse.{INSTEAD[name]} in its place."}
+
+
+def _with_needs(wanted: str, texts: Iterable[str]) -> dict[str, str]:
+    """The sources of a name and of what it uses, in their order; later definitions count.
+
+    Imports have keys that begin with "import:".
+    """
+    defined: dict[str, tuple[str, set[str]]] = {}
+    for text in texts:
+        try:
+            lines = ast.parse(text).body
+        except SyntaxError:  # an unfinished answer, a line of magic
+            continue
+        for line in lines:
+            piece = (
+                ast.unparse(line) if isinstance(line, ast.Import) else ast.get_source_segment(text, line)
+            )
+            for decorator in getattr(line, "decorator_list", ())[:1]:
+                piece = "\n".join(text.splitlines()[decorator.lineno - 1 : line.end_lineno])
+            used = {node.id for node in ast.walk(line) if isinstance(node, ast.Name)}
+            for name in _binds(line):
+                defined.pop(name, None)
+                defined[name] = piece, used - {name}
+    if wanted not in defined:
+        return {}
+    needed, waiting = set(), [wanted]
+    while waiting:
+        name = waiting.pop()
+        if name in defined and name not in needed:
+            needed.add(name)
+            waiting += defined[name][1]
+    is_import = {n for n in needed if defined[n][0].startswith(("import ", "from "))}
+    return {f"import:{n}" if n in is_import else n: defined[n][0] for n in defined if n in needed}
+
+
+def _binds(line: ast.stmt) -> list[str]:
+    """The names that a top-level statement defines."""
+    if isinstance(line, ast.FunctionDef | ast.ClassDef):
+        return [line.name]
+    if isinstance(line, ast.Import | ast.ImportFrom):
+        return [alias.asname or alias.name.partition(".")[0] for alias in line.names]
+    if isinstance(line, ast.Assign | ast.AnnAssign):
+        targets = line.targets if isinstance(line, ast.Assign) else [line.target]
+        return [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+    return []
+
+
+def save(path: str | Path, tensors: Mapping[str, Any], notes: Mapping[str, str]) -> None:
+    """Write what is handed in beside the notebook: tensors, fractions as half floats, and notes.
+
+    Raises:
+        CourseError: a tensor or a note that cannot be stored, or a file that the grader would refuse.
+    """
+    import torch
+    from safetensors.torch import save as packed
+
+    wrong = [name for name, note in notes.items() if not isinstance(note, str)]
+    if wrong:
+        raise CourseError(
+            f"The note {wrong[0]!r} should be text, but is {type(notes[wrong[0]]).__name__}. "
+            f"Use json.dumps."
+        )
+    stored = {}
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, torch.Tensor):
+            raise CourseError(f"{name!r} should be a tensor, but is {type(tensor).__name__}.")
+        kind = torch.float16 if tensor.is_floating_point() else tensor.dtype
+        stored[name] = tensor.detach().cpu().to(kind, copy=True).contiguous()
+    data, path = packed(stored, dict(notes)), Path(path)
+    if len(data) > checkpoint.FILE:
+        raise CourseError(
+            f"{path.name} should have at most {checkpoint.FILE // 1_000_000} MB, but would have "
+            f"{len(data) / 1e6:.1f} MB. Make the model smaller."
+        )
+    try:
+        checkpoint.parse(data)
+    except ValueError as error:
+        raise CourseError(f"{path.name} {error}") from None
+    beside = path.with_name(f".{path.name}.part")
+    beside.write_bytes(data)
+    beside.replace(path)
+
+
+def read(path: str | Path = FILE) -> tuple[dict[str, Any], dict[str, str]]:
+    """The tensors and the notes of such a file, as the grader hands them to ``load``.
+
+    Raises:
+        CourseError: what the grader would say of the file.
+    """
+    import torch
+
+    found = checkpoint.read_checkpoint(Path(path))
+    return {name: torch.tensor(values) for name, values in found.tensors.items()}, found.notes
+
+
+def trained(space: Mapping[str, Any], path: str | Path = FILE) -> list[float]:
+    """Train by the notebook's ``make``, write the file to hand in, and say what it weighs.
+
+    Args:
+        space: the notebook's names, ``globals()``.
+
+    Returns:
+        The losses that ``make`` gave.
+    """
+    needed(space, "make")
+    began = time.perf_counter()
+    tensors, notes, losses = space["make"](settings.budget())
+    save(path, tensors, notes)
+    size = Path(path).stat().st_size
+    minutes = (time.perf_counter() - began) / 60
+    print(f"{Path(path).name}: {size / 1e6:.2f} MB after {minutes:.1f} minutes and {len(losses)} steps.")
+    return losses
+
+
+def needed(space: Mapping[str, Any], name: str) -> None:
+    """Stop a cell that uses what the notebook does not define yet.
+
+    Raises:
+        NotImplementedError: there is no such name in ``space``.
+    """
+    if name not in space:
+        raise NotImplementedError(f"There is no {name} yet.")

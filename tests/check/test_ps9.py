@@ -1,0 +1,111 @@
+"""The self-check of assignment 9: whole systems that break its contract are told how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from seqcourse import own
+from seqcourse.check import Mistake, curve, ps9
+from seqcourse.check.ps9.contract import SENTENCES
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def load(tensors, notes):
+    return dict(zip(notes["words"].split(), tensors["turned"].tolist(), strict=True))
+
+
+def translate(model, sentences):
+    """A toy: known words become numbers."""
+    return [" ".join(str(model.get(w, w)) for w in text.split()) for text in sentences]
+
+
+def caption(model, pictures):
+    return [("a red car", torch.rand(3, 8, 8)) for _ in pictures]
+
+
+RIGHT = {"TASK": "translator", "load": load, "translate": translate, "caption": caption}
+
+
+@pytest.fixture()
+def file(tmp_path, monkeypatch) -> Path:
+    """The folder of a notebook, with the file of a toy system."""
+    monkeypatch.chdir(tmp_path)
+    own.save(own.FILE, {"turned": torch.tensor([5, 6])}, {"words": "The is"})
+    return tmp_path / own.FILE
+
+
+@pytest.mark.parametrize("task", curve.TASKS)
+def test_a_system_that_keeps_the_contract_passes(file, capsys, task):
+    space = RIGHT | {"TASK": task}
+    ps9.system(space)
+    ps9.system.validate(space)
+    told = capsys.readouterr().out
+    assert f"✓ system: a {task} of 2 numbers" in told and "hidden split" in told
+
+
+def padding_read(model, sentences):
+    return [f"{text} {max(map(len, sentences))}" for text in sentences]
+
+
+def stops(*given):
+    raise KeyError("width")
+
+
+WRONG = {
+    "another task": ({"TASK": "speller"}, 'TASK should be "translator" or "captioner"'),
+    "no load": ({"load": None}, "load should be a function, but is None"),
+    "load stops": ({"load": stops}, "load stopped with KeyError: 'width'"),
+    "translate stops": ({"translate": stops}, "translate stopped with KeyError"),
+    "one text": ({"translate": lambda m, s: "hola"}, "should give a list of 20"),
+    "one left out": (
+        {"translate": lambda m, s: list(s)[1:]},
+        "should give a list of 20, but gives a list",
+    ),
+    "tokens": ({"translate": lambda m, s: [["la"] for _ in s]}, "should give texts, but one of them"),
+    "eos is kept": ({"translate": lambda m, s: ["la <eos>" for _ in s]}, "special sign such as <eos>"),
+    "padding is read": ({"translate": padding_read}, "let it read the padding"),
+    "captions alone": (
+        {"TASK": "captioner", "caption": lambda m, p: ["a" for _ in p]},
+        "should give pairs",
+    ),
+    "too few maps": (
+        {"TASK": "captioner", "caption": lambda m, p: [("a cat", torch.rand(1, 8, 8)) for _ in p]},
+        "maps of a caption of 2 words should be",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_system_that_breaks_it_is_told_how(file, name):
+    changes, sentence = WRONG[name]
+    with pytest.raises(Mistake, match=sentence):
+        ps9.system(RIGHT | changes)
+
+
+def test_the_file_is_checked_as_the_grader_does(file, monkeypatch):
+    file.write_bytes(b"\x80\x04 a pickle")
+    with pytest.raises(Mistake, match="is a pickle, which could run code"):
+        ps9.system(dict(RIGHT))
+    file.unlink()
+    with pytest.raises(Mistake, match="ps9.safetensors should lie beside the notebook"):
+        ps9.system(dict(RIGHT))
+
+
+def test_a_slow_system_is_told(file, monkeypatch):
+    monkeypatch.setattr("seqcourse.check.ps9.contract.SECONDS", 0.0)
+    with pytest.raises(Mistake, match="Does it read one at a time"):
+        ps9.system(dict(RIGHT))
+
+
+def test_nothing_yet_is_no_mistake(file):
+    for check in (ps9.system, ps9.system.validate):
+        with pytest.raises(NotImplementedError):
+            check({})
+
+
+def test_the_sentences_have_several_lengths():
+    assert len({len(text.split()) for text in SENTENCES}) > 3
