@@ -86,13 +86,16 @@ def test_a_system_that_breaks_it_is_told_how(file, name):
         ps9.system(RIGHT | changes)
 
 
-def test_the_file_is_checked_as_the_grader_does(file, monkeypatch):
+def test_the_file_is_checked_as_the_grader_does(file, capsys):
     file.write_bytes(b"\x80\x04 a pickle")
     with pytest.raises(Mistake, match="is a pickle, which could run code"):
         ps9.system(dict(RIGHT))
     file.unlink()
     with pytest.raises(Mistake, match="ps9.safetensors should lie beside the notebook"):
         ps9.system(dict(RIGHT))
+    own.save(own.QUICK, {"turned": torch.tensor([5, 6])}, {"words": "The is"})
+    ps9.system(dict(RIGHT))
+    assert "ps9.safetensors is to be handed in" in capsys.readouterr().out
 
 
 def test_a_slow_system_is_told(file, monkeypatch):

@@ -142,3 +142,8 @@ def test_training_writes_the_file(tmp_path, monkeypatch, capsys):
     assert own.trained({"make": make}) == [3.0, 2.0]
     assert budgets == ["quick"] and "after 0.0 minutes and 2 steps" in capsys.readouterr().out
     assert own.read()[0]["a"].tolist() == [1, 1]
+    own.save(own.FILE, {"a": torch.zeros(1)}, {})  # what took an hour
+    own.trained({"make": make})
+    assert own.read()[0]["a"].tolist() == [0]
+    own.trained({"make": make}, "full")
+    assert own.read()[0]["a"].tolist() == [1, 1]
