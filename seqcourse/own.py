@@ -248,9 +248,8 @@ def read(path: str | Path = "") -> tuple[dict[str, Any], dict[str, str]]:
     """
     import torch
 
-    found = checkpoint.read_checkpoint(
-        Path(path or FILE if Path(FILE).is_file() or not Path(QUICK).is_file() else QUICK)
-    )
+    there = next((name for name in (FILE, QUICK) if Path(name).is_file()), FILE)
+    found = checkpoint.read_checkpoint(Path(path or there))
     return {name: torch.tensor(values) for name, values in found.tensors.items()}, found.notes
 
 

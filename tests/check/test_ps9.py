@@ -95,7 +95,7 @@ def test_the_file_is_checked_as_the_grader_does(file, capsys):
         ps9.system(dict(RIGHT))
     own.save(own.QUICK, {"turned": torch.tensor([5, 6])}, {"words": "The is"})
     ps9.system(dict(RIGHT))
-    assert "ps9.safetensors is to be handed in" in capsys.readouterr().out
+    assert "hand in ps9.safetensors" in capsys.readouterr().out
 
 
 def test_a_slow_system_is_told(file, monkeypatch):

@@ -86,9 +86,9 @@ class System:
         for name in ("load", CALLED[task]):
             if not callable(space.get(name)):
                 raise Mistake(f"{name} should be a function, but is {describe(space.get(name))}.")
-        quick = Path(QUICK).is_file() and not Path(FILE).is_file()
+        name = next((name for name in (FILE, QUICK) if Path(name).is_file()), FILE)
         try:
-            found = checkpoint.read_checkpoint(Path(QUICK if quick else FILE))
+            found = checkpoint.read_checkpoint(Path(name))
         except CourseError as error:
             raise Mistake(str(error)) from None
         tensors = {name: torch.tensor(values) for name, values in found.tensors.items()}
@@ -96,12 +96,11 @@ class System:
             model = _called("load", space["load"], tensors, dict(found.notes))
             look = _translations if task == curve.TRANSLATOR else _captions
             seconds = look(space[CALLED[task]], model)
-        return (
+        line = (
             f"✓ system: a {task} of {found.parameters:,} numbers in {len(found.data) / 1e6:.2f} MB; "
             f"{AT_ONCE} {'sentences' if task == curve.TRANSLATOR else 'pictures'} in {seconds:.1f} s."
-            + f" Only the quick training so far: {FILE} is to be handed in."
-            * quick
         )
+        return line if name == FILE else f"{line} Only the quick training so far: hand in {FILE}."
 
 
 def _called(name: str, function: Callable[..., Any], *given: Any) -> Any:
