@@ -28,9 +28,10 @@ STYLE = """<style>
  --sq-muted:var(--pst-color-text-muted,var(--jp-content-font-color2,inherit));
  --sq-good:var(--pst-color-success,var(--jp-success-color1,#00843f));
  --sq-bad:var(--pst-color-danger,var(--jp-error-color1,#d72d47));
- --sq-tint:#56b4e9;--sq-glow:#e69f00} /* a weight of 1: ink is readable on it, and so on every part */
+ --sq-tint:#56b4e9;--sq-glow:#e69f00; /* a weight of 1: ink is readable on it, and so on every part */
+ --sq-hatch:rgba(128,136,148,.45)} /* stripes over a weight of 1: no nearer to the ink than the tint */
 html[data-theme=dark] .sq,body[data-jp-theme-light=false] .sq{--sq-tint:#0e5c92;
- --sq-glow:#7a4b00}
+ --sq-glow:#7a4b00;--sq-hatch:rgba(0,0,0,.35)}
 .sq [hidden]{display:none!important}
 .sq p{margin:.3rem 0}.sq figure,.sq-frame{margin:0;max-width:100%}
 .sq img{display:block;max-width:100%;height:auto;margin:0 auto;border-radius:4px}

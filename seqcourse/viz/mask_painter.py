@@ -31,7 +31,8 @@ _STYLE = """<style>
  padding:0;font:inherit;font-size:.85rem;color:inherit;cursor:pointer;user-select:none;
  background-color:color-mix(in srgb,var(--sq-tint) calc(100%*var(--w,0)),transparent)}
 .sq-cell[aria-pressed=false]{border-style:dashed;background-image:repeating-linear-gradient(45deg,
- rgba(128,136,148,.45) 0 2px,transparent 2px 7px)}
+ color-mix(in srgb,var(--sq-hatch) calc(100%*var(--w,0)),rgba(128,136,148,.45)) 0 2px,
+ transparent 2px 7px)}
 @media (max-width:30rem){.sq-cell{width:2.25rem;height:2rem;font-size:.75rem}}
 </style>"""
 

@@ -80,7 +80,9 @@ def _text(cell: Any, digits: int) -> str:
         return str(cell)
     if hasattr(cell, "item"):
         cell = cell.item()
-    return f"{cell:,}" if isinstance(cell, int) else f"{cell:,.{digits}f}"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return f"{round(cell, digits) + 0.0:,.{digits}f}"  # never -0.0
 
 
 def _html(texts: list[list[str]], headers: list[str], caption: str, numeric: list[bool]) -> str:

@@ -124,8 +124,9 @@ def test_axe_finds_nothing_before_and_after_a_reader_touched_everything(chrome, 
 TINTED = """<div class="sq sq-card sq-mask"><button class="sq-cell"></button></div>
     <div class="sq sq-card sq-heads"><span class="sq-word"></span></div>
     <div class="sq sq-card sq-listen"><button class="sq-letter"></button></div>
-    <div class="sq sq-card"><table class="sq-weights"><tr><td style="--w:0"></td></tr></table></div>"""
-CONTRASTS = """theme => {
+    <div class="sq sq-card"><table class="sq-weights"><tr><td style="--w:0"></td></tr></table></div>
+    <div class="sq sq-card sq-mask"><button class="sq-cell" aria-pressed="false"></button></div>"""
+CONTRASTS = r"""theme => {
     document.documentElement.dataset.theme = theme;
     const pen = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
     const luminance = colours => {
@@ -140,6 +141,8 @@ CONTRASTS = """theme => {
         const grounds = [];
         for (let at = node; at; at = at.parentElement)
             grounds.unshift(getComputedStyle(at).backgroundColor);
+        const stripes = getComputedStyle(node).backgroundImage.match(/\b(?:rgba?|color)\([^()]*\)/);
+        if (stripes) grounds.push(stripes[0]);
         const [ground, ink] = [grounds, [...grounds, getComputedStyle(node).color]].map(luminance);
         return (Math.max(ground, ink) + 0.05) / (Math.min(ground, ink) + 0.05); })); }"""
 
@@ -151,10 +154,11 @@ def test_every_weight_can_be_read(chrome, address):
     page.locator("article").evaluate(add, TINTED)
     contrasts = [page.evaluate(CONTRASTS, theme) for theme in ("light", "dark")]
     page.context.close()
-    assert [len(kinds) for kinds in contrasts] == [4, 4]
-    for kind in (*contrasts[0], *contrasts[1]):
-        assert min(kind) >= 4.5
-        assert kind[0] > kind[50] > kind[100]
+    assert [len(kinds) for kinds in contrasts] == [5, 5]
+    for *plain, striped in contrasts:
+        assert min(min(kind) for kind in (*plain, striped)) >= 4.5
+        assert all(kind[0] > kind[50] > kind[100] for kind in plain)
+        assert striped != plain[0]
 
 
 @in_browser

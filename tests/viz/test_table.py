@@ -35,7 +35,7 @@ def test_table_names_the_row_that_does_not_fit():
 
 
 def test_numbers_head_their_rows_and_need_no_header(capsys):
-    weights = torch.tensor([[0.25, 0.75], [1.0, -torch.inf]], requires_grad=True)
+    weights = torch.tensor([[0.25, 0.75], [-0.001, -torch.inf]], requires_grad=True)
     viz.numbers("weights", ["we", "<eos>"], weights, ["a", 2], digits=2)
     shown = capsys.readouterr().out
     assert [line.split() for line in shown.splitlines()] == [
@@ -43,7 +43,7 @@ def test_numbers_head_their_rows_and_need_no_header(capsys):
         ["a", "2"],
         ["-" * 17],
         ["we", "0.25", "0.75"],
-        ["<eos>", "1.00", "-inf"],
+        ["<eos>", "0.00", "-inf"],
     ]
     page = BeautifulSoup(viz.table([["we", 0.5]], ["", ""], "c")._repr_html_(), "html.parser")
     assert page.thead is None and page.select_one("tbody th")["scope"] == "row"
