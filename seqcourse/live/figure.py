@@ -52,8 +52,8 @@ def figure(
         return viz.type_in(lambda text: Shown(style() + run(text).body, text), label, examples)
     first, name = run(examples[0]), new_id("live", view + label + "".join(examples))
     said = f"{label}: {examples[0]!r} becomes {first.text}"
-    fields = text_field(name, label, examples) + controls
-    return frame(name, view, models, label, fields, Shown(first.body, said), **options)
+    fields, answer = text_field(name, label, examples[0]) + controls, Shown(first.body, said)
+    return frame(name, view, models, label, fields, answer, examples=examples, **options)
 
 
 def frame(
@@ -64,6 +64,7 @@ def frame(
     fields: str,
     first: Shown,
     button: str = "Run",
+    examples: Sequence[str] = (),
     **options: Any,
 ) -> Shown:
     """The part of a page: a hidden form that the page's script shows, and the first answer.
@@ -75,6 +76,7 @@ def frame(
         fields: of the form, as HTML.
         first: the answer that is in the page.
         button: what the form's button says.
+        examples: texts to try, each on a button of its own.
     """
     from seqcourse.live.pack import size_of
     from seqcourse.viz.html import Shown
@@ -89,7 +91,7 @@ def frame(
     return Shown(
         f'<div class="sq sq-card" id="{name}" role="group" aria-label="{html.escape(label)}" {given}>'
         f'<form class="sq-controls" id="{name}-form" hidden>{fields}'
-        f'<button type="submit">{html.escape(button)}</button></form>'
+        f'<button type="submit">{html.escape(button)}</button>{_to_try(examples)}</form>'
         f'<progress max="1" value="0" hidden></progress><p role="status"></p>'
         f'<div class="sq-live">{first.body}</div></div>',
         first.text,
@@ -110,14 +112,18 @@ def png(pixels: numpy.ndarray) -> str:
     return "data:image/png;base64," + base64.b64encode(stored.getvalue()).decode()
 
 
-def text_field(name: str, label: str, examples: Sequence[str], longest: int | None = None) -> str:
-    """A control of the form of the figure ``name``: a text to type, and at first the first example."""
-    choices = "".join(f'<option value="{html.escape(text)}">' for text in examples)
+def _to_try(examples: Sequence[str]) -> str:
+    made = "".join(f'<button type="button" lang="en">{html.escape(text)}</button>' for text in examples)
+    return f'<p class="sq-examples">Try: {made}</p>' if examples else ""
+
+
+def text_field(name: str, label: str, text: str, longest: int | None = None) -> str:
+    """A control of the form of the figure ``name``: a text to type, and what it says at first."""
     limit = f'maxlength="{longest}" ' if longest else ""
     return (
         f'<label for="{name}-text">{html.escape(label)}</label>'
-        f'<input id="{name}-text" name="text" list="{name}-examples" autocomplete="off" lang="en" '
-        f'{limit}value="{html.escape(examples[0])}"><datalist id="{name}-examples">{choices}</datalist>'
+        f'<input id="{name}-text" name="text" autocomplete="off" lang="en" '
+        f'{limit}value="{html.escape(text)}">'
     )
 
 

@@ -149,7 +149,7 @@ def _part_of_a_page(wanted: _Wanted) -> Any:
     name = new_id("live", wanted.view + label + json.dumps(things))
     fields = ""
     if questions:
-        fields = text_field(name, label, questions, longest=200)
+        fields = text_field(name, label, first, longest=200)
     elif len(models) > 1:
         fields = choice("Captioner", "model", models)
     handles = "".join(
@@ -166,6 +166,7 @@ def _part_of_a_page(wanted: _Wanted) -> Any:
         fields,
         Shown(body, f"{label}: {said}"),
         "Ask" if questions else "Move the things",
+        questions,
         scene=json.dumps({"ground": ground, "things": things}),
         eager="",
         sizes=json.dumps({model: _size(model) for model in models}),

@@ -87,6 +87,12 @@ ICONS = """() => [...document.querySelectorAll('i[class*="fa-"]')].map(icon => (
     sign: getComputedStyle(icon, '::before').content,
     font: getComputedStyle(icon, '::before').fontFamily}))"""
 
+SHIFTS = """() => new Promise(done => {
+    let sum = 0;
+    const seen = new PerformanceObserver(list => list.getEntries().forEach(shift => sum += shift.value));
+    seen.observe({ type: 'layout-shift', buffered: true });
+    setTimeout(() => done(sum), 500); })"""
+
 TOO_WIDE = """() => {
     const room = document.documentElement.clientWidth;
     const clipped = node => {
@@ -221,6 +227,7 @@ def test_first_page_leads_to_the_book(visit):
     page.goto(page.url.replace(PAGES[-1], "index"))
     page.wait_for_url(f"**/{PAGES[0]}.html")
     assert page.locator("article h1").count() == 1
+    assert page.evaluate(SHIFTS) < 0.02, "something moved while the page came"
 
 
 def test_search_finds_a_word(visit):

@@ -90,32 +90,15 @@
     return root.setUp;
   }
 
-  // Examples as buttons: what a list behind a filled field holds, nobody finds.
-  function offerExamples(root, form) {
-    const list = form.querySelector("datalist");
-    if (!list) return;
-    const offered = document.createElement("p"), { text } = form.elements;
-    offered.className = "sq-examples";
-    offered.append("Try: ");
-    for (const { value } of list.options) {
-      const button = document.createElement("button");
-      [button.type, button.textContent, button.lang] = ["button", value, text.lang];
-      button.addEventListener("click", function () {
-        text.value = value;
-        live.answer(root);
-      });
-      offered.append(button);
-    }
-    text.removeAttribute("list");
-    list.remove();
-    form.after(offered);
-  }
-
   function wake(root) {
     const form = root.querySelector("form");
     form.hidden = false;
     for (const kind of ["pointerover", "pointerdown", "focusin", "dragover"]) root.addEventListener(kind, () => near(root));
-    offerExamples(root, form);
+    for (const example of form.querySelectorAll(".sq-examples button"))
+      example.addEventListener("click", function () {
+        form.elements.text.value = example.textContent;
+        live.answer(root);
+      });
     form.addEventListener("input", function ({ target }) {
       if (target.type === "range") target.nextElementSibling.value = target.value;
     });
