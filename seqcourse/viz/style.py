@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cycler import cycler
 from matplotlib import colormaps, rcParams
 from matplotlib.colors import Colormap, LinearSegmentedColormap
+from matplotlib.figure import Figure
 
 from seqcourse.errors import CourseError
 
@@ -79,9 +82,9 @@ _RC = {
 def use_style(output: str = "svg") -> None:
     """Give every figure that follows the course's look.
 
-    In a notebook it also sets how figures are shown: ``"svg"`` (sharp at every size) or ``"png"``
-    (at double resolution; better for figures with very many marks). Elsewhere that part does
-    nothing. Raises CourseError for another output.
+    In a notebook it also sets how figures are shown: ``"svg"`` (sharp at every size), or ``"png"``
+    at double resolution for those that hold a picture, and the others as with ``"svg"``. Elsewhere
+    that part does nothing. Raises CourseError for another output.
     """
     if output not in ("svg", "png"):
         raise CourseError(f"output should be 'svg' or 'png', but it is {output!r}.")
@@ -94,10 +97,22 @@ def use_style(output: str = "svg") -> None:
     shell = get_ipython()
     if shell is None or not hasattr(shell, "kernel"):
         return
-    if output == "svg":
-        set_matplotlib_formats("svg", metadata={"Date": None})
-    else:
-        set_matplotlib_formats("retina")
+    set_matplotlib_formats("svg", *(["retina"] if output == "png" else []), metadata={"Date": None})
+    if output == "png":
+        formatters = shell.display_formatter.formatters
+        _only(formatters["image/png"], holding_pictures=True)
+        _only(formatters["image/svg+xml"], holding_pictures=False)
+
+
+def _only(formatter: Any, holding_pictures: bool) -> None:
+    """Let a formatter of IPython show these figures, and leave the others to another one."""
+    show = formatter.lookup_by_type(Figure)
+
+    def chosen(figure: Figure) -> Any:
+        held = any(axes.images for axes in figure.axes)
+        return show(figure) if held == holding_pictures else None
+
+    formatter.for_type(Figure, chosen)
 
 
 def figure_axes(ax, size: tuple[float, float]):
