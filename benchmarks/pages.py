@@ -22,7 +22,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -119,12 +118,15 @@ def blocking(chromium: object, address: str) -> int:
     while not ended:
         page.wait_for_timeout(50)
     context.close()
-    parsing = Counter((one["pid"], one["tid"]) for one in events if one["name"] == "ParseHTML")
-    ((thread, _),) = parsing.most_common(1)
+    threads = {  # the browser parses pages of its own, too
+        (one["pid"], one["tid"])
+        for one in events
+        if one["name"] == "ParseHTML" and one["args"].get("beginData", {}).get("url") == address
+    }
     tasks = [
         one.get("tdur", 0) / 1000
         for one in events
-        if (one["pid"], one["tid"]) == thread and one["name"] == "ThreadControllerImpl::RunTask"
+        if (one["pid"], one["tid"]) in threads and one["name"] == "ThreadControllerImpl::RunTask"
     ]
     return round(sum(max(0, SLOWER * task - 50) for task in tasks))
 

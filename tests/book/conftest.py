@@ -124,7 +124,7 @@ def open_page(
     page.on("console", lambda said: seen.troubles.append(said.text) if said.type == "error" else None)
     page.goto(address, wait_until="load")
     if whole:
-        page.add_style_tag(content="section { content-visibility: visible !important }")
+        page.add_style_tag(content="article * { content-visibility: visible !important }")
     page.evaluate("() => document.fonts.ready.then(() => null)")
     return seen
 

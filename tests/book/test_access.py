@@ -19,8 +19,6 @@ CHAPTER = chapter_names()[4]
 RULES = {"label-content-name-mismatch": {"enabled": True}, "color-contrast": {"enabled": False}}
 CONTRAST = {"runOnly": ["color-contrast"]}
 
-# Far sections are laid out, and their boxes measured, when a reader comes near: here all at once.
-LAID_OUT = "article, article * { content-visibility: visible !important }"
 # All folded answers open; what stands open covers what is closed.
 OPEN = """() => {
     for (const fold of document.querySelectorAll('article details'))
@@ -105,7 +103,6 @@ def wrong(page, theme: str, options: dict) -> set[tuple[str, ...]]:
 @pytest.mark.parametrize("name", nightly_but(LOOKED_AT[:1], page_names()))
 def test_axe_finds_nothing_before_and_after_a_reader_touched_everything(chrome, address, name):
     page = open_page(chrome, f"{address}/{name}.html", viewport=WIDE).page
-    page.add_style_tag(content=LAID_OUT)
     found = wrong(page, "light", {"rules": RULES})
     for figure in page.locator("article [data-live]").all():
         answer_to_the_keyboard(page, figure)
