@@ -165,6 +165,8 @@ def in_words(error: Exception) -> str:
     if type(error).__name__ == "KilledWorker":
         return "the process that examined it died, twice"
     message = " ".join(str(error).split())[:300]
+    if isinstance(error, CourseError):
+        return message.removesuffix(".")
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 

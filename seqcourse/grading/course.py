@@ -116,8 +116,8 @@ class Course:
     def secret(self) -> bytes:
         """The 32-byte seed of the hidden checks' inputs, created on first use.
 
-        The file has mode 600 and is not visible in the sandbox. The seed never changes, so every
-        submission of a class is checked with the same inputs.
+        The file has mode 600 and is not visible in the sandbox. Each student and attempt has inputs of
+        its own, which follow from it.
         """
         path = self.folder / "secret"
         if not path.exists():
@@ -172,7 +172,14 @@ class Course:
         """The students with a folder for this assignment in submitted/."""
         if not self.submitted.is_dir():
             return []
-        return sorted(path.parent.name for path in self.submitted.glob(f"*/{name}") if path.is_dir())
+        return sorted(path.name for path in self.submitted.iterdir() if self.handed_in(path.name, name))
+
+    def handed_in(self, student: str, name: str) -> bool:
+        """Whether a student has a folder for an assignment, or one that nobody can look into."""
+        try:
+            return (self.submitted / student / name).is_dir()
+        except PermissionError:
+            return True
 
     def without(self, name: str) -> list[str]:
         """The students with a folder in submitted/ but none for this assignment."""

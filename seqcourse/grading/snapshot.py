@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from seqcourse import bounds
+from seqcourse.errors import CourseError
 from seqcourse.grading.course import ASSIGNMENT_NAME, CONFIG_FILE, Course
 from seqcourse.grading.kept import TIMESTAMP, time
 from seqcourse.grading.parse import shown
@@ -69,9 +70,21 @@ class Snapshot:
 
 
 def folder_snapshot(folder: Path) -> Snapshot:
-    """Take a snapshot of a submission's folder. A folder that is a link is left out entirely."""
-    if folder.is_symlink() or folder.parent.is_symlink():
-        return Snapshot({}, {}, (f"{shown(folder.name)} (a link to another place)",))
+    """Take a snapshot of a submission's folder. A folder that is a link is left out entirely.
+
+    Raises:
+        CourseError: the folder itself cannot be read.
+    """
+    try:
+        if folder.parent.is_symlink() or folder.is_symlink():
+            return Snapshot({}, {}, (f"{shown(folder.name)} (a link to another place)",))
+        os.scandir(folder).close()
+    except PermissionError:
+        student = shown(folder.parent.name)
+        raise CourseError(
+            f"whoever grades should be able to read {student}/{shown(folder.name)}, but the system "
+            f"refuses. Change the rights: chmod -R u+rwX {student}"
+        ) from None
     files: dict[str, bytes] = {}
     links: dict[str, str] = {}
     left_out: list[str] = []
@@ -88,6 +101,7 @@ def folder_snapshot(folder: Path) -> Snapshot:
             elif stat.S_ISDIR(status.st_mode):
                 if name.count("/") == bounds.DEPTH:
                     left_out.append(f"{shown(name)} (in more than {bounds.DEPTH} folders)")
+                os.scandir(path).close()  # what cannot be opened is said
             elif not stat.S_ISREG(status.st_mode):
                 left_out.append(f"{shown(name)} (not a regular file)")
             elif status.st_size > bounds.FILE or size + status.st_size > bounds.FOLDER:

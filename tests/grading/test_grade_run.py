@@ -8,7 +8,9 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -17,7 +19,9 @@ from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading import kept, sample
 from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.cluster import Died, in_words
 from seqcourse.grading.confine import refusal
+from seqcourse.grading.course import Course
 from seqcourse.grading.export import read_course, write_table
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import _Run, grade
@@ -28,6 +32,7 @@ from seqcourse.grading.scores import read_scores, write_csv
 from seqcourse.grading.snapshot import folder_snapshot
 
 from . import state
+from .as_user import USER
 from .elsewhere import dask_processes
 
 confined = pytest.mark.skipif(bool(refusal()), reason=refusal() or "there is a sandbox")
@@ -156,6 +161,50 @@ def nested(place):
     finally:
         for folder in reversed(folders):
             folder.rmdir()
+
+
+def test_a_folder_that_nobody_may_open_is_a_failed_record():
+    """Of the student, of the assignment, or within: a sentence each, and no silence."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:  # where another account may come
+        course = Course(Path(place))
+        closed = ("ada", "ben/ps1", "eve/ps1/data")
+        for folder in (course.submitted / path for path in ("ada/ps1", *closed[1:], "joe")):
+            folder.mkdir(parents=True)
+        with nobodys(place, [course.submitted / path for path in closed]):
+            assert course.students("ps1") == ["ada", "ben", "eve"] and course.without("ps1") == ["joe"]
+            run = _Run.__new__(_Run)
+            run.course, run.name = course, "ps1"
+            for student in ("ada", "ben"):
+                with pytest.raises(CourseError) as refused:
+                    folder_snapshot(course.submitted / student / "ps1")
+                record = run._save(None, student, None, Died(in_words(refused.value)))
+                assert record.status == "failed" and read_record(course, "ps1", student) == record
+                assert record.sentence == (
+                    f"This submission could not be graded: whoever grades should be able to read "
+                    f"{student}/ps1, but the system refuses. "
+                    f"Change the rights: chmod -R u+rwX {student}."
+                )
+            said = folder_snapshot(course.submitted / "eve" / "ps1").sentence()
+            assert said == "Ignored: data (Permission denied)."
+
+
+@contextlib.contextmanager
+def nobodys(place, closed):
+    """Folders that only root can open, seen by an account that is not root."""
+    root = os.geteuid() == 0
+    if root:
+        for path in (Path(place), *Path(place).rglob("*")):
+            os.chown(path, USER, USER)
+        os.seteuid(USER)
+    for path in closed:
+        path.chmod(0)
+    try:
+        yield
+    finally:
+        for path in closed:
+            path.chmod(0o700)
+        if root:
+            os.seteuid(0)
 
 
 @pytest.mark.parametrize(
