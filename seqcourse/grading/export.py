@@ -27,6 +27,7 @@ from seqcourse.grading.gradebook import handed_in
 from seqcourse.grading.late import renew_penalties
 from seqcourse.grading.spreadsheet import MARK, harmless, number
 from seqcourse.grading.template import Grade
+from seqcourse.printable import printable
 
 if TYPE_CHECKING:
     from nbgrader.api import Grade as CellGrade
@@ -214,7 +215,7 @@ def read_course(course: Course, assignment: str) -> list[Line]:
             records[path.stem] = record
 
     def there(student: str) -> bool:
-        return not course.submitted.is_dir() or (course.submitted / student / assignment).is_dir()
+        return not course.submitted.is_dir() or course.handed_in(student, assignment)
 
     with Gradebook(course.gradebook_url) as gradebook:
         lines = read_lines(gradebook, assignment, records, there)
@@ -288,4 +289,4 @@ def left_out(lines: Iterable[Line]) -> list[str]:
     waiting = [line.student for line in lines if line.waits and not line.changed]
     changed = [line.student for line in lines if line.changed]
     parts = (f"a part {WAITS}", waiting), (f"an answer {CHANGED}", changed)
-    return [f"Left out, because {why}: {', '.join(those)}." for why, those in parts if those]
+    return [printable(f"Left out, because {why}: {', '.join(those)}.") for why, those in parts if those]

@@ -23,6 +23,7 @@ from seqcourse.grading.late import MARKED, seconds_late
 from seqcourse.grading.limited import TooCostly, limited
 from seqcourse.grading.release import last_line
 from seqcourse.grading.spreadsheet import number
+from seqcourse.printable import printable
 
 BEGIN = "BEGIN HIDDEN TESTS"
 END = "END HIDDEN TESTS"
@@ -112,7 +113,7 @@ class ShowPoints(NbGraderPreprocessor):
             else f"Handed in {_duration(late)} after the due date"
             if late
             else "",
-            "name": f"{first or ''} {last or ''}".strip() or info["student"],
+            "name": printable(f"{first or ''} {last or ''}".strip() or info["student"]),
             "remarks": [str(remark) for remark in seqcourse.get("remarks", ())],
             "sentence": str(seqcourse.get("sentence", "")),
         }

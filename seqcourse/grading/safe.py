@@ -20,6 +20,7 @@ from nbconvert.preprocessors import Preprocessor
 from seqcourse import bounds
 from seqcourse.grading.formulas import mathml
 from seqcourse.grading.own import BASE64
+from seqcourse.printable import printable
 
 if TYPE_CHECKING:
     from bleach.sanitizer import Cleaner
@@ -44,6 +45,10 @@ MARKS = (
 )  # fmt: skip
 PYTHON = {"name": "python", "pygments_lexer": "ipython3"}
 LEFT_OUT = "\n\n[The rest of this cell is in the notebook: it is too long for a page.]"
+# What would reverse or hide text beside it; colours stay.
+HIDES = re.compile(
+    r"\x1b(?!\[[\d;]*m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 # Resources that formgrader's template inserts without escaping.
 TOLD = ("student", "first_name", "last_name", "notebook_path")
 
@@ -99,7 +104,7 @@ def render(source: str, attachments: dict | None = None) -> str:
     """
     formulas: dict[str, str] = {}
     renderer = _Renderer(formulas, attachments=attachments or {})
-    made = _cleaner().clean(MarkdownWithMath(renderer=renderer).render(source))
+    made = _cleaner().clean(MarkdownWithMath(renderer=renderer).render(HIDES.sub("?", source)))
     # Attributes with placeholders were dropped, so the remaining placeholders are in text.
     return re.sub(r"formula[0-9a-f]{32}", lambda found: formulas.get(found.group(), ""), made)
 
@@ -152,13 +157,14 @@ class MakeSafe(Preprocessor):
             left -= min(most, len(cell.source)) if cell.cell_type == "markdown" else 0
         for name in TOLD:
             if isinstance(resources.get(name), str):
-                resources[name] = escape(resources[name])
+                resources[name] = escape(printable(resources[name]))
         return nb, resources
 
 
 def _safe_cell(cell: Any) -> Any:
     mark = cell.metadata.get("nbgrader", {})
     cell.metadata.clear()
+    cell.source = HIDES.sub("?", cell.source)
     if NAME.fullmatch(str(mark.get("grade_id", ""))):
         cell.metadata.nbgrader = {key: mark[key] for key in MARKS if key in mark}
     if cell.cell_type == "code":
@@ -174,12 +180,14 @@ def _safe_output(output: Any) -> Any:
 
     if output.output_type == "stream":
         name = "stderr" if output.name == "stderr" else "stdout"
-        return new_output("stream", name=name, text=str(output.text))
+        return new_output("stream", name=name, text=HIDES.sub("?", str(output.text)))
     if output.output_type == "error":
-        lines = [str(line) for line in output.traceback]
-        return new_output("error", ename=str(output.ename), evalue=str(output.evalue), traceback=lines)
+        name, why, *lines = (
+            HIDES.sub("?", str(text)) for text in (output.ename, output.evalue, *output.traceback)
+        )
+        return new_output("error", ename=name, evalue=why, traceback=lines)
     data = {
-        kind: content
+        kind: content if kind in PICTURES else HIDES.sub("?", content)
         for kind, content in output.get("data", {}).items()
         if isinstance(content, str)
         and (kind == "text/plain" or (kind in PICTURES and BASE64.fullmatch(content)))

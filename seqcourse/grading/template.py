@@ -15,6 +15,7 @@ from pathlib import Path
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.spreadsheet import number
+from seqcourse.printable import printable
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class Filled:
     column: str
     written: tuple[str, ...]
     sentences: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sentences", tuple(map(printable, self.sentences)))
 
 
 def read_rows(path: Path, platform: str) -> tuple[list[list[str]], str]:

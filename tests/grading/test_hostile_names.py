@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 from nbformat import from_dict
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbgrader.api import Gradebook
 from rich.console import Console
 
 from seqcourse import cli
@@ -19,14 +20,18 @@ from seqcourse.cli.grading import Display
 from seqcourse.cli.root import tell
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
-from seqcourse.grading import export, report, scores, similar, similar_page
+from seqcourse.grading import canvas, export, moodle, report, scores, similar, similar_page
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.hard_to_read import remarks
 from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.outcome import status_of
-from seqcourse.grading.records import CRASHED, Record, read_record, unfit_name, write_record
+from seqcourse.grading.records import CRASHED, GRADED, Record, read_record, unfit_name, write_record
+from seqcourse.grading.release import release
 from seqcourse.grading.run import Ran
 from seqcourse.grading.snapshot import folder_snapshot
 from seqcourse.grading.stage import NotGradable, find_submission
+from seqcourse.grading.template import Grade
 from seqcourse.printable import printable
 
 # Clears the screen, sets the title, colours, turns the direction of writing, begins lines and formulas.
@@ -123,6 +128,55 @@ def test_pages(record):
     for page in pages:
         page.encode()
         assert "owned" in page and "<b>" not in page and not CONTROL.search(page)
+
+
+# A folder may have this name: only control characters are refused.
+FOLDER = "\u202e<b>owned=1+1"
+
+
+def test_what_leaves_a_graded_class(toy):
+    """Names, errors and texts go through nbgrader's gradebook to the page and to every table."""
+    release(toy)
+    book = from_dict(notebooks.read(toy.released("ps1")))
+    book.cells[1].source = book.cells[-1].source = f"x = '{ODD}'"
+    book.cells[1].outputs = [
+        new_output("error", ename=ODD, evalue=ODD, traceback=[f"\x1b[31m{ODD}\x1b[0m"]),
+        new_output("stream", text=ODD),
+        new_output("display_data", {"text/plain": ODD}),
+    ]
+    notebooks.write(book, toy.autograded / FOLDER / "ps1" / "ps1.ipynb")
+    (toy.submitted / FOLDER / "ps1").mkdir(parents=True)
+    write_record(toy, Record("ps1", FOLDER, GRADED, ODD))
+    with Gradebook(toy.gradebook_url) as gradebook:
+        gradebook.update_or_create_student(FOLDER, first_name=ODD, last_name=ODD, email=ODD)
+        (graded,) = gradebook.update_or_create_submission("ps1", FOLDER).notebooks
+        for grade in graded.grades:
+            grade.auto_score, grade.needs_manual_grade = 0.0, False
+        gradebook.find_comment("why", "ps1", "ps1", FOLDER).manual_comment = f"<script>{ODD}"
+        gradebook.db.commit()
+    page = make_feedback(toy, "ps1", FOLDER).read_text(encoding="utf-8")
+    body = page[page.index("<body") :]
+    assert body.count("owned") > 6 and not CONTROL.search(page.replace("\r", ""))
+    assert "<b>owned" not in body and "<script" not in body
+
+    lines = export.read_course(toy, "ps1")
+    grades = [*export.final_grades(lines), Grade(ODD, 1.0, 12.0)]
+    assert [grade.student for grade in grades] == [FOLDER, ODD]
+    texts = [export.as_table(lines, "ps1")]
+    for platform, header in (
+        (canvas, ["Student", "ID", "SIS Login ID", "Section", "ps1 (9)"]),
+        (moodle, ["Full name", "Identifier", "Username", "Grade", "Last modified (grade)"]),
+    ):
+        with (toy.root / "from.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([header, [ODD, "1", FOLDER, "", ""]])
+        filled = platform.fill(toy.root / "from.csv", "ps1", grades)
+        assert filled.written == (FOLDER,) and "owned" in " ".join(filled.sentences)
+        assert not CONTROL.search("".join(filled.sentences))
+        texts.append(filled.text.replace(FOLDER, "the platform's own"))
+    for text in texts:
+        cells = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+        assert any("owned" in cell for cell in cells)
+        assert not [cell for cell in cells if CONTROL.search(cell) or cell.startswith(("=", "+", "@"))]
 
 
 def test_letters_of_all_scripts_stay():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 
 import pytest
@@ -163,8 +164,16 @@ def test_what_the_grader_accepts_is_compared_and_nothing_crashes(toy):
     for cell in copied["cells"]:
         cell["metadata"] = None
     notebooks.write(copied, toy.submitted / "bob" / "ps1" / "final, really.ipynb")
-    deep = toy.submitted / "deep" / "ps1" / "ps1.ipynb"
-    notebooks.write_text(deep, '{"cells": ' + "[" * 100_000)
+    numbers = [{"cell_type": "code", "id": 7, "metadata": 7, "source": 7, "outputs": 7}, 7]
+    for student, content in {
+        "deep": '{"cells": ' + "[" * 100_000,
+        "numbers": json.dumps({"cells": numbers, "metadata": None}),
+    }.items():
+        notebooks.write_text(toy.submitted / student / "ps1" / "ps1.ipynb", content)
+    endless = toy.submitted / "endless" / "ps1" / "ps1.ipynb"
+    endless.parent.mkdir(parents=True)
+    endless.symlink_to("/dev/zero")
+    (endless.parent / "notes.ipynb").symlink_to("/dev/urandom")
     pipe = toy.submitted / os.fsdecode(b"J\xf6rg") / "ps1" / "ps1.ipynb"
     pipe.parent.mkdir(parents=True)
     os.mkfifo(pipe)
@@ -172,6 +181,8 @@ def test_what_the_grader_accepts_is_compared_and_nothing_crashes(toy):
     assert [pair.students for pair in made.pairs] == [("ada", "bob")]
     assert made.skipped[0].startswith("J\udcf6rg: ps1.ipynb should be an ordinary file")
     assert made.skipped[1].startswith("deep: ps1.ipynb should be a notebook")
+    assert made.skipped[2].startswith("endless: ps1.ipynb should be an ordinary file, but is a link")
+    assert len(made.skipped) == 3 and made.compared == 3  # numbers: a notebook without answers
     as_page(made).encode()
 
 
