@@ -31,6 +31,22 @@ def attempt(course: Course, name: str, student: str, submission: bytes) -> int:
     return number
 
 
+def spent(most: int, number: int, graded: int) -> str:
+    """Why this attempt is not graded, or "" if it is.
+
+    Args:
+        most: the number of attempts that the class allows; 0 is any number.
+        number: the number of the attempt.
+        graded: the number of the attempt that has a grade; 0 without one.
+    """
+    if not 0 < most <= graded < number:
+        return ""
+    return (
+        f"Version {number} was not graded: course.toml allows {most} "
+        f"attempt{'' if most == 1 else 's'}. The grade is that of version {graded}."
+    )
+
+
 def attempt_path(course: Course, name: str, student: str) -> Path:
     """Where a student's attempts are counted. A long name is cut."""
     file = f"{os.fsdecode(os.fsencode(student)[:LONGEST_NAME])}.json"

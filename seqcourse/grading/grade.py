@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from seqcourse.errors import CourseError
-from seqcourse.grading.attempts import attempt
+from seqcourse.grading.attempts import attempt, spent
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.people import question, unknown
@@ -102,6 +102,20 @@ def examining(
     return _Run(course, name, options, tell=lambda record: None).examining(workers=1)
 
 
+def no_attempt_left(course: Course, name: str, student: str) -> str:
+    """Why a submission is not graded by plain nbgrader, which writes no records; "" if it is."""
+    most = course.settings["attempts"]
+    record = read_record(course, name, student)
+    if record is not None:
+        graded = 0 if record.status == FAILED else record.attempt
+    else:
+        graded = most if (course.autograded / student / name).exists() else 0
+    if not most or not graded:
+        return ""
+    content = folder_snapshot(course.submitted / student / name).digest()
+    return spent(most, attempt(course, name, student, content), graded)
+
+
 def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[str]:
     """The students whose submissions ``grade`` will grade, each once.
 
@@ -170,16 +184,11 @@ class _Run:
             done = not again and record.stands_for(self.fingerprint(submission))
         except Exception:  # the error recurs during grading and is recorded there
             return False
-        if done:
-            self._keep(replace(record, before=True))
-        elif record.status != FAILED and 0 < self.most <= record.attempt < submission.attempt:
-            sentence = (
-                f"Version {submission.attempt} was not graded: course.toml allows {self.most} attempts. "
-                f"The grade is that of version {record.attempt}."
-            )
-            self._keep(replace(record, sentence=sentence))
-            done = True
-        return done
+        graded = 0 if record.status == FAILED else record.attempt
+        why = "" if done else spent(self.most, submission.attempt, graded)
+        if done or why:
+            self._keep(replace(record, sentence=why) if why else replace(record, before=True))
+        return done or bool(why)
 
     def grade(
         self,

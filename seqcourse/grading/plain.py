@@ -16,7 +16,7 @@ from traitlets import Bool, Integer, Unicode
 
 from seqcourse.grading.cluster import Died
 from seqcourse.grading.course import Course
-from seqcourse.grading.grade import examining
+from seqcourse.grading.grade import examining, no_attempt_left
 from seqcourse.grading.records import FAILED
 from seqcourse.grading.stage import NotGradable
 
@@ -37,14 +37,23 @@ class Reader(NotebookExporter):
 
     _examined: Any = None
 
+    @property
+    def course(self) -> Course:
+        return Course(Path(self.root or self.parent.coursedir.root), self.grading)
+
+    def refusal(self, name: str, student: str) -> str:
+        """Why a submission is passed over: the class's attempts are used up."""
+        return no_attempt_left(self.course, name, student)
+
     def from_filename(self, filename: str, resources: dict | None = None, **kw: Any) -> Any:
         if not self.parent._sanitizing:
             return super().from_filename(filename, resources=resources, **kw)
         info = resources["nbgrader"]
         if self._examined is None:
-            course = Course(Path(self.root or self.parent.coursedir.root), self.grading)
             options = {"timeout": self.timeout, "everything": self.everything}
-            workers = examining(course, info["assignment"], unsafe=self.unsafe_no_sandbox, **options)
+            workers = examining(
+                self.course, info["assignment"], unsafe=self.unsafe_no_sandbox, **options
+            )
             self._examined = self.parent.opened.enter_context(workers)
         ((_, _, done),) = self._examined([info["student"]])
         if isinstance(done, Died):

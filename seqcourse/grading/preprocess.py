@@ -8,19 +8,35 @@ from __future__ import annotations
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import CheckCellMetadata, LimitOutput, OverwriteCells
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    LimitOutput,
+    NbGraderPreprocessor,
+    OverwriteCells,
+)
 
+from seqcourse import __version__
 from seqcourse.grading.byhand import HoldBack, SaveGrades
 from seqcourse.grading.kept import TIMESTAMP, kept, time
 from seqcourse.grading.late import RenewPenalty
 from seqcourse.grading.records import unfit_name
+from seqcourse.printable import printable
 
 SANITIZE = [HoldBack, OverwriteCells]
 AUTOGRADE = [LimitOutput, SaveGrades, RenewPenalty, CheckCellMetadata]
+
+
+class WriteVersion(NbGraderPreprocessor):
+    """Writes the course's version into a notebook that is released, for `mend` to compare."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        nb.metadata["seqcourse"] = {"version": __version__}
+        return nb, resources
 
 
 # What follows changes nbgrader itself, which has no settings for it.
@@ -44,11 +60,20 @@ def _init_assignment(self: BaseConverter, assignment: str, student: str) -> None
 
 
 def _convert_notebooks(self: Autograde) -> None:
-    """Pass over folders whose names would stop the class; then end the workers of a ``plain.Reader``."""
+    """Pass over folders whose names would stop the class, and attempts beyond the last allowed one.
+
+    Then end the workers of a ``plain.Reader``.
+    """
     unfit = {folder: unfit_name(Path(folder).parent.name) for folder in self.assignments}
     for folder in filter(unfit.get, unfit):
         self.log.error(unfit[folder])
         del self.assignments[folder]
+    refusal = getattr(self.exporter, "refusal", None)  # of a ``plain.Reader`` only
+    for folder in map(Path, list(self.assignments) if refusal else ()):
+        why = refusal(folder.name, folder.parent.name)
+        if why:
+            self.log.warning("%s: %s", printable(folder.parent.name), why)
+            del self.assignments[str(folder)]
     with ExitStack() as self.opened:
         BaseConverter.convert_notebooks(self)
     if any(unfit.values()):

@@ -70,6 +70,10 @@ def graded(tmp_path_factory):
         (folder / name).write_text("raise SystemExit")
     (folder / "timestamp.txt").write_text("2026-02-03 04:05:06 +0100\n")
     (folder / "submission_secret.txt").write_text("5ec2e7" * 21 + "00")  # as long as nbgrader's
+    (course.root / "course.toml").write_text("attempts = 1\n")
+    hand_in("again", right)
+    for path in ("autograded/again/ps1/ps1.ipynb", "attempts/ps1/again.json"):
+        notebooks.write_text(course.folder / path, '{"attempt": 1, "submission": "that of before"}')
     hand_in("line\nend", right)
     hand_in("J\udcf6rg", right)
     (course.submitted / "linked" / "ps1").mkdir(parents=True)
@@ -129,6 +133,13 @@ def test_a_name_that_no_gradebook_can_hold_is_said(graded):
     course, said = graded
     assert "in UTF-8, but J?rg is not" in said and "without line ends" in said
     assert {path.name for path in course.autograded.iterdir()} >= {"perfect", "wrong", "liar"}
+
+
+def test_a_version_beyond_the_last_attempt_is_passed_over(graded):
+    course, said = graded
+    sentence = "Version 2 was not graded: course.toml allows 1 attempt. The grade is that of version 1."
+    assert f"again: {sentence}" in said
+    assert (course.autograded / "again" / "ps1" / "ps1.ipynb").read_text().startswith('{"attempt')
 
 
 def test_only_the_notebook_the_time_and_the_secret_are_copied(graded):
