@@ -22,7 +22,7 @@ from seqcourse.grading.feedback import (
 )
 from seqcourse.grading.late import LatePolicy, RenewPenalty
 from seqcourse.grading.plain import Reader
-from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE
+from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, WriteVersion
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
 
@@ -55,6 +55,7 @@ c.ClearSolutions.code_stub = {
     "python": "# Your code goes here, in place of the next line.\nraise NotImplementedError()"
 }
 c.ClearSolutions.text_stub = "*Your answer goes here.*"
+c.GenerateAssignment.preprocessors.append(WriteVersion)
 
 # `nbgrader autograde` examines a submission as `seqcourse grade` does: a worker process reads it as what
 # it may be, puts its answers into the released notebook, and runs that in a sandbox; the hidden checks

@@ -168,6 +168,8 @@ class Examiner:
             return Examination(name, student, UNREADABLE, f"{problem} {SMALLER}")
         book = nbformat.from_dict(mended.notebook)
         done = self.examine_notebook(name, student, book, attempt)
+        if mended.older:
+            done = dict(done, sentence=f"{done['sentence']} {mended.older}".strip())
         if mended.lost:
             cells = some(list(mended.lost)).replace("cell", "the cell", 1)
             carry = "it carries" if len(mended.lost) == 1 else "they carry"

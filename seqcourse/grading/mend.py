@@ -14,7 +14,10 @@ from dataclasses import dataclass, replace
 
 from seqcourse.grading.cells import Piece, defined, imported, may_define, words
 from seqcourse.grading.matching import ANSWER, OPEN, WRITTEN, Matching, Slot
+from seqcourse.grading.parse import release_of
 
+# One given cell in so many has another text: the notebook is of another release.
+OTHER = 5
 _IDENTIFIER = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -26,11 +29,13 @@ class Mended:
         outputs, the others have none.
     remarks: sentences for the student about what was mended.
     lost: names of the answers missing from the submission.
+    older: a sentence if the notebook is of another release than the one its answers are graded in.
     """
 
     notebook: dict
     remarks: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    older: str = ""
 
 
 @dataclass
@@ -52,7 +57,23 @@ def mend(submitted: dict, release: dict) -> Mended:
         submitted: the result of ``stage.read_submission``.
         release: the released notebook, psN.ipynb in assignments/.
     """
-    return _Mender(Matching(submitted, release), release).result()
+    matching = Matching(submitted, release)
+    older = _other_release(matching, release_of(submitted), release_of(release))
+    return replace(_Mender(matching, release).result(), older=older)
+
+
+def _other_release(matching: Matching, version: str, now: str) -> str:
+    """A sentence about the release of a submitted notebook; "" if it is the present one.
+
+    Notebooks of early releases do not say it, nor what some editors save: there, many given cells with
+    other texts tell.
+    """
+    given = [slot for slot in matching.slots if not slot.is_answer and slot.given]
+    changed = [slot for slot in given if not slot.untouched(slot.given)]
+    if version == now or not version and OTHER * len(changed) <= len(given):
+        return ""
+    which = f"release {version}" if version else "another release"
+    return f"The notebook is of {which}: its answers were graded in that of {now or 'another one'}."
 
 
 class _Mender:

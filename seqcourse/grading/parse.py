@@ -26,6 +26,7 @@ SMALLER = (
 AGAIN = "Open it in JupyterLab, save it, and hand it in again."
 
 _STRING_OR_MARK = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{,]', re.S)
+_VERSION = re.compile(r"\d[\w.+-]{0,40}", re.ASCII)
 _CONFLICT = re.compile(r"^(?:<{7} |>{7} )", re.M)
 
 
@@ -46,8 +47,9 @@ class NotGradable(CourseError):
 def read_submission(path: Path) -> dict:
     """Read an untrusted notebook and return its cells in notebook format 4.
 
-    Outputs are sanitised by ``own_outputs``. Of nbgrader's metadata, only grade_id is kept. Sources and
-    ids are not validated here; ``mend`` does that.
+    Outputs are sanitised by ``own_outputs``. Of nbgrader's metadata, only grade_id is kept; of the
+    notebook's, only the version of its release. Sources and ids are not validated here; ``mend`` does
+    that.
 
     Raises:
         NotGradable: the file is not a notebook, or would take too much time or memory.
@@ -78,7 +80,16 @@ def read_submission(path: Path) -> dict:
             f"{shown(path.name)} should have at most {bounds.SOURCES:,} characters in its cells, but "
             f"has {characters:,}. Shorten cell {longest + 1} first, and hand it in again.",
         )
-    return {"cells": kept, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    metadata = {"seqcourse": {"version": version}} if (version := release_of(notebook)) else {}
+    return {"cells": kept, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def release_of(notebook: dict) -> str:
+    """The version with which a notebook was released; "" if it does not say one."""
+    metadata = notebook.get("metadata")
+    ours = metadata.get("seqcourse") if isinstance(metadata, dict) else None
+    version = ours.get("version") if isinstance(ours, dict) else None
+    return version if isinstance(version, str) and _VERSION.fullmatch(version) else ""
 
 
 def shown(name: str) -> str:

@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbgrader.nbgraderformat import MetadataValidator
 
-from seqcourse import bounds
+from seqcourse import __version__, bounds
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading import sample
 from seqcourse.grading.cells import defined
 from seqcourse.grading.course import Course
 from seqcourse.grading.mend import mend
 from seqcourse.grading.notebook import mark
+from seqcourse.grading.parse import read_submission
 
 from .toy import ROOT
 
@@ -411,6 +412,25 @@ def test_a_cell_that_is_too_long_costs_no_other():
     mended, remarks, lost = check(submitted)
     assert named(mended) == named(full()) and not own(mended) and not lost
     assert "Cell 1 is longer than a million characters" in remarks
+
+
+def test_another_release_is_said_and_graded(tmp_path):
+    """By the version in the notebook; without one, by many given cells with other texts."""
+
+    def older(version: str, changed: int) -> str:
+        submitted = full()
+        submitted["metadata"]["seqcourse"] = {"version": version}
+        for cell in [cell for cell in submitted["cells"] if not mark(cell).get("solution")][:changed]:
+            cell["source"] = f"As it was. {notebooks.text(cell)}"
+        notebooks.write(submitted, tmp_path / "ps1.ipynb")
+        mended = mend(read_submission(tmp_path / "ps1.ipynb"), RELEASE["ps1"])
+        assert named(mended.notebook) == named(full()) and not mended.lost
+        return mended.older
+
+    assert older(__version__, 0) == older(__version__, 20) == older("", 4) == ""
+    told = f"its answers were graded in that of {__version__}."
+    assert older("0.0.9", 0) == f"The notebook is of release 0.0.9: {told}"
+    assert older("", 20) == older("\x1b[2J", 20) == f"The notebook is of another release: {told}"
 
 
 @pytest.mark.parametrize(

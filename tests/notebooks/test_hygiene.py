@@ -9,6 +9,7 @@ import tomllib
 import nbformat
 import pytest
 
+from seqcourse import __version__
 from seqcourse.viz.poll import POLLS, check_poll, load_poll
 
 from .finding import ROOMS, notebooks, read, text
@@ -55,6 +56,9 @@ def test_format(name):
     nbformat.validate(nbformat.from_dict(notebook))
     kernel = notebook["metadata"]["kernelspec"]
     assert (kernel["name"], kernel["display_name"]) == ("python3", "Python 3")
+    # What is released says with which version.
+    version = {"seqcourse": {"version": __version__}} if name.startswith("assignments/") else {}
+    assert {key: notebook["metadata"].pop(key) for key in version} == version
     assert set(notebook["metadata"]) <= {"kernelspec", "language_info"}
     ids = [cell.get("id") for cell in notebook["cells"]]
     assert all(ids), "every cell has an id"
