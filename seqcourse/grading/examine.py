@@ -77,6 +77,7 @@ class Examiner:
         everything: run the cells too that only show something.
         limits: what a student's process may use; the defaults of ``Limits`` without it.
         secret: the class's secret where its folder is not at hand, on another machine.
+        door: that of a warm process which the workers of this machine share.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Examiner:
         everything: bool = False,
         limits: Any = None,
         secret: bytes | None = None,
+        door: Path | None = None,
     ) -> None:
         from seqcourse.grading.confine import Limits
 
@@ -97,6 +99,7 @@ class Examiner:
         self.everything = everything
         self.limits = limits or Limits()
         self._secret = secret
+        self._door = door
         self._warm: Any = None
         self._checks: dict[str, list[Check]] = {}
         self._releases: dict[str, dict] = {}
@@ -111,7 +114,7 @@ class Examiner:
 
     def new_kernel(self) -> Any:
         """The manager of a kernel that was not started yet."""
-        from seqcourse.grading.confine import Warm, kernel_manager, refusal
+        from seqcourse.grading.confine import Shared, Warm, kernel_manager, refusal
 
         if not self.confined:
             return kernel_manager(confined=False, limits=self.limits)
@@ -119,7 +122,8 @@ class Examiner:
             why = refusal()
             if why:
                 raise CourseError(why)
-            self._warm = self._stack.enter_context(Warm())
+            warm = Shared(door=self._door) if self._door else Warm()
+            self._warm = self._stack.enter_context(warm)
         return kernel_manager(limits=self.limits, warm=self._warm)
 
     def judges(self, name: str, student: str = "", attempt: int = 1) -> dict[str, Judge]:

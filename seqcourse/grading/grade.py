@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -220,6 +220,7 @@ class _Run:
     ) -> Iterator[Examined]:
         """Context manager: workers, and a function that lets them examine submissions."""
         from seqcourse.grading import cluster
+        from seqcourse.grading.confine import shared
         from seqcourse.grading.examine import Examiner
         from seqcourse.grading.worker import WorkerState, examine_on_worker
 
@@ -227,11 +228,17 @@ class _Run:
         # The label depends only on the class, so this run replaces the state that a killed run left.
         folder_digest = hashlib.sha256(os.fsencode(self.course.folder.resolve())).hexdigest()[:16]
         label = f"seqcourse-{self.name}-{folder_digest}"
-        secret = {"secret": self.course.secret()}
         code = code_digest() if scheduler else b""
-        state = WorkerState(label, self.name, self.snapshot, self.options | secret, code)
-        work = partial(examine_on_worker, label)
-        with cluster.start(state, label, workers=workers, scheduler=scheduler, begun=begun) as pool:
+        here = scheduler is None and self.options["confined"]
+        with ExitStack() as stack:
+            # Started first, it imports while the workers start.
+            door = stack.enter_context(shared()) if here else None
+            options = self.options | {"secret": self.course.secret(), "door": door}
+            state = WorkerState(label, self.name, self.snapshot, options, code)
+            work = partial(examine_on_worker, label)
+            pool = stack.enter_context(
+                cluster.start(state, label, workers=workers, scheduler=scheduler, begun=begun)
+            )
             yield lambda students: pool.results(work, students, self._load)
 
     def _save(

@@ -28,7 +28,7 @@ from seqcourse.grading.confine.available import refusal
 from seqcourse.grading.confine.kernel import ConfinedKernelManager, kernel_manager
 from seqcourse.grading.confine.limits import Limits
 from seqcourse.grading.confine.sandbox import EXCHANGE, SCRATCH
-from seqcourse.grading.confine.warm import PRELOAD, Warm
+from seqcourse.grading.confine.warm import PRELOAD, Shared, Warm, shared
 
 __all__ = [
     "EXCHANGE",
@@ -36,7 +36,9 @@ __all__ = [
     "SCRATCH",
     "ConfinedKernelManager",
     "Limits",
+    "Shared",
     "Warm",
     "kernel_manager",
     "refusal",
+    "shared",
 ]

@@ -78,11 +78,13 @@ def threads() -> int:
 class Server:
     """Serves requests from the socket until its other end is closed or the grader has ended.
 
-    Checks both, because a process forked by the grader may keep its end of the socket open.
+    Checks both, because a process forked by the grader may keep its end of the socket open. Behind the
+    door, other clients of the same grader come and go.
     """
 
-    def __init__(self, requests: socket.socket, grader: int):
+    def __init__(self, requests: socket.socket, grader: int, door: socket.socket | None = None):
         self.requests = requests
+        self.door = door
         self.grader = os.pidfd_open(grader)
         self.me = os.pidfd_open(os.getpid())
         self.holders: dict[int, Holder] = {}  # by the process id of bubblewrap
@@ -98,6 +100,8 @@ class Server:
             selector.register(self.requests, selectors.EVENT_READ)
             selector.register(wake, selectors.EVENT_READ)
             selector.register(self.grader, selectors.EVENT_READ)
+            if self.door is not None:
+                selector.register(self.door, selectors.EVENT_READ)
             while True:
                 for key, _ in selector.select():
                     if key.fileobj == self.grader:
@@ -105,8 +109,16 @@ class Server:
                     if key.fileobj is wake:
                         wake.recv(4096)
                         self.reap()
-                    elif not self.answer():
-                        return
+                    elif key.fileobj is self.door:
+                        client, _ = self.door.accept()
+                        with suppress(OSError):  # it is gone already; answer() will see that
+                            client.send(b"ready")
+                        selector.register(client, selectors.EVENT_READ)
+                    elif not self.answer(key.fileobj):
+                        if key.fileobj is self.requests:
+                            return
+                        selector.unregister(key.fileobj)
+                        key.fileobj.close()
 
     def reap(self) -> None:
         """Reap ended child processes, close their holders, and report guards that were killed."""
@@ -126,10 +138,10 @@ class Server:
                 child.tell(report, ended=os.waitstatus_to_exitcode(status))
                 report.close()
 
-    def answer(self) -> bool:
+    def answer(self, client: socket.socket) -> bool:
         """Serve one request; return False if no more can arrive."""
         try:
-            asked, descriptors, _, _ = socket.recv_fds(self.requests, LARGEST_REQUEST, 1)
+            asked, descriptors, _, _ = socket.recv_fds(client, LARGEST_REQUEST, 1)
         except ConnectionResetError:
             return False
         if not asked:
@@ -170,11 +182,16 @@ def main() -> None:
     """Import the modules named in the first message, report "ready", and serve requests."""
     requests = socket.socket(fileno=os.dup(0))
     settings = json.loads(requests.recv(LARGEST_REQUEST))
+    door = None
+    if settings["door"]:  # who comes before everything is imported waits
+        door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        door.bind(settings["door"])
+        door.listen()
     preload(settings["preload"], settings["matplotlib"])
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     try:
-        server = Server(requests, settings["grader"])
+        server = Server(requests, settings["grader"], door)
         requests.send(b"ready")
     except OSError:
         return  # the grader is gone

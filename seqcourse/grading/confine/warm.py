@@ -16,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -50,10 +50,12 @@ class Warm:
 
     Args:
         preload: modules to import besides Jupyter's kernel.
+        door: where the process listens for other clients, see ``Shared``.
     """
 
-    def __init__(self, preload: Iterable[str] = PRELOAD):
+    def __init__(self, preload: Iterable[str] = PRELOAD, door: Path | None = None):
         self.preload = tuple(preload)
+        self.door = door
         self._process: subprocess.Popen | None = None
         self._socket: socket.socket | None = None
         self._lock = threading.Lock()
@@ -75,12 +77,13 @@ class Warm:
                 self._stop()
                 self._start()
 
-    def _start(self) -> None:
+    def _start(self, wait: bool = True) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         settings = {
             "preload": self.preload,
             "matplotlib": _matplotlib_folder(),
             "grader": os.getpid(),
+            "door": str(self.door or ""),
         }
         # stderr goes to a file, because nobody reads a pipe during the imports and it could fill up.
         with theirs, tempfile.TemporaryFile() as stderr:
@@ -97,9 +100,8 @@ class Warm:
             theirs.close()  # so that recv fails if the process ends
             self._socket = ours
             try:
-                ours.settimeout(LONGEST_IMPORT)
                 ours.send(json.dumps(settings).encode())
-                ready = ours.recv(LARGEST_REQUEST) == b"ready"
+                ready = not wait or _is_ready(ours)
             except OSError:
                 ready = False
             if not ready:
@@ -176,6 +178,51 @@ class Warm:
     def __del__(self) -> None:
         with suppress(Exception):
             self._stop()
+
+
+@contextmanager
+def shared(preload: Iterable[str] = PRELOAD) -> Iterator[Path]:
+    """Start one warm process for the workers of this machine, without waiting for its imports.
+
+    Yields:
+        Its door, for ``Shared``.
+    """
+    with tempfile.TemporaryDirectory(prefix="seqcourse-warm-") as folder:  # nobody else may enter it
+        warm = Warm(preload, Path(folder) / "door")
+        with suppress(CourseError):  # the workers start processes of their own, and say what is wrong
+            warm._start(wait=False)
+        try:
+            yield warm.door
+        finally:
+            warm.close()
+
+
+class Shared(Warm):
+    """A client of the warm process behind a door; of one of its own if that cannot be reached."""
+
+    def start(self) -> None:
+        with self._lock:
+            if self._socket is None:
+                self._start()
+
+    def _start(self, wait: bool = True) -> None:
+        client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            client.connect(str(self.door))
+            if _is_ready(client):
+                self._socket = client
+                return
+        except OSError:
+            pass
+        client.close()
+        self.door = None
+        super()._start()
+
+
+def _is_ready(client: socket.socket) -> bool:
+    """Wait until the process has imported everything; False if it ends."""
+    client.settimeout(LONGEST_IMPORT)
+    return client.recv(LARGEST_REQUEST) == b"ready"
 
 
 def _matplotlib_folder() -> str | None:
