@@ -19,7 +19,8 @@ class Experiments:
     """`with check.ps5.experiment("1, 4 and 5"):` around what draws or trains with a student's answers.
 
     exercises: by the name of the answer.
-    in_order: the answers of exercise 1, of exercise 2, ...: "layer_norm, split_heads merge_heads, ...".
+    in_order: the answers of exercise 1, of exercise 2, ...: "layer_norm, split_heads merge_heads, ...";
+        nothing between two commas for an exercise without code.
     """
 
     exercises: Mapping[str, Exercise]

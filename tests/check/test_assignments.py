@@ -8,6 +8,7 @@ seeds with `seqcourse mutants --seed`.)
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import re
 from functools import cache
@@ -125,10 +126,10 @@ def test_every_grade_cell_has_one_check_in_the_order_of_the_notebook(assignment)
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_experiments_know_the_numbers_of_the_exercises(assignment):
     tasks = progress.read(ROOT / "assignments" / assignment / f"{assignment}.ipynb").tasks
-    graded = [[name for name, points in task.points.items() if points] for task in tasks]
-    coded = [" ".join(names) for names in graded if names and not names[0].startswith("poll")]
+    functions = import_module(f"seqcourse.check.{assignment}").EXERCISES
+    coded = [" ".join(name for name in task.points if name in functions) for task in tasks]
     experiment = import_module(f"seqcourse.check.{assignment}").experiment
-    assert experiment.in_order == ", ".join(coded)
+    assert experiment.in_order == ", ".join(coded).rstrip(", ")
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
@@ -208,6 +209,28 @@ def test_a_wrong_answer_loses_points_and_its_mistake_is_named(assignment, exerci
     with pytest.raises(Mistake) as caught:
         exec(compile(check, f"{exercise}-check", "exec"), space)
     assert says[0] in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "exercise", "answer"),
+    [each for each in _params("WRONG") if re.match(r"fault \d is left", each.values[2][0])],
+)
+def test_each_planted_fault_costs_its_own_points_and_no_other_ones(assignment, exercise, answer):
+    name, source, *_ = answer
+    space = _namespace(assignment)
+    exec(compile(source, name, "exec"), space)
+    left = int(name.split()[1])
+    shares = [verdict.share for verdict in _grade(assignment, exercise, space)]
+    assert shares == [float(number != left) for number in range(1, len(shares) + 1)]
+
+
+def test_the_faulty_code_that_students_see_is_what_the_checks_are_tried_on():
+    for assignment, exercise in (("ps1", "train_in_streams"), ("ps2", "translation_loss")):
+        handed_out = _answers(assignment).WRONG[exercise][0]
+        tried, shown = handed_out[1], _cells(assignment)["broken-given"].source
+        assert "as it was handed out" in handed_out[0]
+        body, docstring_and_body = (ast.parse(source).body[0].body for source in (tried, shown))
+        assert ast.unparse(body) == ast.unparse(docstring_and_body[1:])
 
 
 @pytest.mark.parametrize(("assignment", "exercise", "answer"), _params("RIGHT"))

@@ -10,8 +10,9 @@ import nbformat
 import pytest
 import torch
 
-from seqcourse import functional, metrics
+from seqcourse import data, functional, metrics, zoo
 from seqcourse.check import Mistake, ps3
+from seqcourse.check.ps3 import choosing
 
 PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps3" / "ps3.ipynb"
 TEXT = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells}
@@ -110,6 +111,23 @@ def test_links_and_their_error_are_those_of_the_package(seed):
     assert all(s <= p for s, p in zip(sets["sure"], sets["possible"], strict=True))
     rate = metrics.alignment_error_rate(*sets.values()).aer
     assert ps3.alignment_error_rate.reference(**sets) == pytest.approx(rate)
+
+
+def test_stored_maps_are_those_of_the_translator():
+    """What `better_links` is measured on: made by cell ps3-forced-given, in thousandths."""
+    system, aligned = zoo.load("en-es-attention"), data.load_alignments("en-es")
+    for kept, pair in zip(choosing._pairs(), aligned, strict=True):
+        assert kept["source"].split(" ") == [*pair.source_tokens]
+        assert kept["target"].split(" ") == [*pair.target_tokens]
+        sure, more = ({tuple(link) for link in kept[kind]} for kind in ("sure", "possible"))
+        assert sure == pair.sure and sure | more == pair.possible
+    for kept, pair in list(zip(choosing._pairs(), aligned, strict=True))[::30]:
+        src, lengths = data.pad([system.source.encode(pair.source_tokens)])
+        words, _ = data.pad([system.target.encode(pair.target_tokens, sos=True, eos=False)])
+        to = system.device
+        with torch.inference_mode():
+            weights = system.model(src.to(to), lengths.to(to), words.to(to)).weights[0].cpu()
+        assert torch.allclose(1000 * weights, torch.tensor(kept["weights"]).float(), atol=2)
 
 
 def test_what_is_no_set_of_links_is_told_by_the_self_check():

@@ -106,6 +106,15 @@ def test_local_attention():
     assert "`[0.5, 0.5, 0, 0]`" in TEXT["ps4-local_attention-md"]
 
 
+def test_relative_attention():
+    q, k, table = tensor([[[1]] * 3]), tensor([[[0]] * 3]), tensor([[2], [1], [4]]).log()
+    weights = ps4.relative_attention.reference(q, k, k, table)[1]
+    wanted = tensor([[[1 / 9, 4 / 9, 4 / 9], [2 / 7, 1 / 7, 4 / 7]]])
+    assert torch.allclose(weights[:, :2], wanted)
+    for told in (r"$\frac19, \frac49, \frac49$", r"$\frac27, \frac17, \frac47$"):
+        assert told in TEXT["ps4-relative_attention-md"]
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_layers_of_the_gap_are_what_their_kind_says(seed):
     for kind in LAYERS:

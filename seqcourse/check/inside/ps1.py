@@ -25,3 +25,14 @@ def unlikeliest(before: list[Tensor], logits: Tensor) -> Tensor:
     again = any(one is logits for one in before)
     before[:] = [logits]
     return logits.argmax(dim=-1) if again else logits.argmin(dim=-1)
+
+
+def read_chunk(
+    tokens: Tensor, h: Tensor, table: Tensor, w: Tensor, out: Tensor
+) -> tuple[Tensor, Tensor]:
+    """A small network reads tokens (B, L): logits (B, L, V) and the state after them, (B, H)."""
+    logits = []
+    for now in tokens.unbind(dim=1):
+        h = torch.tanh(table[now] + h @ w)
+        logits.append(h @ out)
+    return torch.stack(logits, dim=1), h

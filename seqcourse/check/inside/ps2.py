@@ -63,3 +63,8 @@ def record_search(
         return tokens, score
 
     return record(tidied, given, prefix)
+
+
+def read_word(tokens: Tensor, h: Tensor, table: Tensor, w: Tensor) -> Tensor:
+    """A step of an encoder in one direction: the state (B, H) after one more word of each sentence."""
+    return torch.tanh(table[tokens] + h @ w)

@@ -1,12 +1,15 @@
-"""What a sandbox sees of assignment 3: the functions that are handed to `decoder_step`."""
+"""What a sandbox sees of assignment 3: what is handed to `decoder_step`, how links are recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+import numpy
 from torch import Tensor
 
 from seqcourse import functional
+from seqcourse.check.recording import record
 
 
 def look(
@@ -20,3 +23,15 @@ def look(
 def readout(z: Tensor, out: Tensor) -> Tensor:
     """Logits (B, V) of everything that a decoder knows, side by side."""
     return z @ out.T
+
+
+def record_links(
+    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
+) -> dict[str, numpy.ndarray]:
+    """The links of every sentence pair for a probe; a pair's words are joined by spaces in `given`."""
+
+    def all_pairs(weights: Sequence[Tensor], source: Sequence[str], target: Sequence[str]) -> Any:
+        pairs = zip(weights, source, target, strict=True)
+        return tuple(student(w, s.split(" "), t.split(" ")) for w, s, t in pairs)
+
+    return record(all_pairs, given, prefix)

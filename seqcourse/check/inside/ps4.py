@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
+import numpy
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from seqcourse import functional
+from seqcourse.check.recording import record
+from seqcourse.check.values import arrays
 
 
 def _set_layer(x: Tensor, w: Tensor) -> Tensor:
@@ -48,3 +54,26 @@ LAYERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "average": _average,
     "reversed": _reversed,
 }
+
+
+class _Sizes(TorchDispatchMode):
+    """How many numbers the largest tensor holds that an operation makes; a view holds no new ones."""
+
+    largest = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        for made in tree_leaves(out):
+            if isinstance(made, Tensor):
+                held = made.untyped_storage().nbytes() // made.element_size()
+                self.largest = max(self.largest, held)
+        return out
+
+
+def record_sizes(
+    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
+) -> dict[str, numpy.ndarray]:
+    """One call for a probe, and the size of the largest tensor in it."""
+    with _Sizes() as sizes:
+        found = record(student, given, prefix)
+    return found | arrays(**{f"{prefix}largest": sizes.largest})

@@ -9,6 +9,7 @@ EXERCISES = gather(__name__, __path__)
 globals().update(EXERCISES)
 experiment = Experiments(
     EXERCISES,
-    "rnn_step, training_pairs, lstm_step, forward, draw, continue_text, gradient_norms",
+    "rnn_step, training_pairs, lstm_step, forward, draw, continue_text, gradient_norms, , , "
+    "train_in_streams",
 )
 polls = Polls({"poll_1": "abc", "poll_2": "abc", "poll_3": "abc"})

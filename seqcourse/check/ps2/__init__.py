@@ -10,6 +10,6 @@ globals().update(EXERCISES)
 experiment = Experiments(
     EXERCISES,
     "final_states, decoder_step, teacher_forced_loss, greedy, gumbel_softmax, "
-    "scheduled_sampling, beam_search",
+    "scheduled_sampling, beam_search, , , translation_loss",
 )
 polls = Polls({f"poll_{k}": "abc" for k in (1, 2, 3, 4)})

@@ -10,6 +10,6 @@ globals().update(EXERCISES)
 experiment = Experiments(
     EXERCISES,
     "context, softmax, general_score, additive_score mlp_score, attend, decoder_step, "
-    "local_weights, links alignment_error_rate",
+    "local_weights, links alignment_error_rate, , , better_links",
 )
 polls = Polls({"poll_1": "abc", "poll_2": "abc", "poll_3": "abcd"})

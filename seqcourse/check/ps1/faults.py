@@ -1,0 +1,103 @@
+"""Exercise 10: a training loop with three faults, each graded on inputs where the others do not show.
+
+A rate of 0 shows what is read, and nothing of the updates. One update shows how long it is. One stream
+with a large clip shows what is left of older gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check.compare import AnyError
+from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.inputs import normal
+from seqcourse.check.inside.ps1 import read_chunk
+
+LEFT = {
+    1: "Symptom 1 is still there. Whose characters has a row's state read before the next ones come?",
+    2: "Symptom 2 is still there. Of which vector is the norm that you compare with clip?",
+    3: "Symptom 3 is still there. What is in the gradient at the second update?",
+}
+
+
+def training_arguments(
+    batch: int,
+    updates: int,
+    length: int,
+    rate: float,
+    clip: float,
+    extra: int = 0,
+    seed: int = 0,
+    dtype: torch.dtype = torch.float64,
+) -> dict[str, Any]:
+    """Arguments of `train_in_streams`; the text has `extra` characters more than are read."""
+    weights = normal({"table": (6, 4), "w": (4, 4), "out": (4, 6)}, seed=seed, dtype=dtype)
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(6, (batch * updates * length + 1 + extra,), generator=generator)
+    h = normal({"h": (batch, 4)}, seed=seed + 1, dtype=dtype)["h"]
+    network = {"network": read_chunk, "weights": tuple(weights.values()), "h": h, "ids": ids}
+    return {**network, "length": length, "rate": rate, "clip": clip}
+
+
+def reference_training(
+    network: Callable[..., tuple[Tensor, Tensor]],
+    weights: Sequence[Tensor],
+    h: Tensor,
+    ids: Tensor,
+    length: int,
+    rate: float,
+    clip: float,
+) -> tuple[Tensor, list[Tensor]]:
+    """The losses (K,) and the trained weights."""
+    streams = ids[:-1].unfold(0, length, length)  # (chunks, L)
+    updates = len(streams) // len(h)
+    losses = []
+    for k in range(updates):
+        now = torch.arange(len(h)) * updates + k  # the chunk of every stream
+        places = now[:, None] * length + torch.arange(length)  # (B, L)
+        leaves = [w.detach().requires_grad_() for w in weights]
+        logits, h = network(ids[places], h.detach(), *leaves)
+        loss = -logits.log_softmax(-1).gather(-1, ids[places + 1][..., None]).mean()
+        gradients = torch.autograd.grad(loss, leaves)
+        shrink = min(1.0, clip / float(sum(g.square().sum() for g in gradients)) ** 0.5)
+        weights = [w - rate * shrink * g for w, g in zip(leaves, gradients, strict=True)]
+        losses.append(loss.detach())
+    return torch.stack(losses), [w.detach() for w in weights]
+
+
+def _reaching_back(*arguments: Any) -> None:
+    raise AnyError("a second time|inplace operation")
+
+
+def _case(label: str, hint: str = "", **sizes: Any) -> Case:
+    return Case(label, lambda: training_arguments(**sizes), hint)
+
+
+train_in_streams = Exercise(
+    "train_in_streams",
+    make=training_arguments,
+    reference=reference_training,
+    likely={
+        "Does the gradient reach back into older updates? Detach the state between them.": _reaching_back
+    },
+    tolerance=2e-5,
+    because="PyTorch's clip_grad_norm_ adds 0.000001 to the norm, which is as good.",
+    cases=[
+        _case("one update of one stream", batch=1, updates=1, length=4, rate=0.5, clip=1e9),
+        _case("three streams", LEFT[1], batch=3, updates=4, length=2, rate=0.0, clip=1.0, extra=3),
+        _case("a small clip", LEFT[2], batch=2, updates=1, length=3, rate=0.5, clip=0.1),
+        _case("several updates", LEFT[3], batch=1, updates=4, length=3, rate=0.5, clip=1e9),
+        _case(
+            "all of that at once",
+            "Each symptom is gone where it is alone.",
+            **dict(batch=3, updates=3, length=2, rate=0.5, clip=0.6, extra=5),
+        ),
+        _case("float32", batch=2, updates=2, length=3, rate=0.5, clip=0.5, dtype=torch.float32),
+    ],
+    idea="A fault is found by the inputs on which its symptom vanishes.",
+    see=("01", "A network that writes"),
+)

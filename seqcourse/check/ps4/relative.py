@@ -1,0 +1,143 @@
+"""Exercise 11: attention that knows distances, without a table of vectors for every pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+
+from seqcourse.check.compare import Mistake
+from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.inputs import normal
+from seqcourse.check.inside.ps4 import record_sizes
+from seqcourse.check.recording import judge
+from seqcourse.check.values import result
+
+NAME = "relative_attention"
+
+
+def relative_arguments(
+    batch: int,
+    n: int,
+    d: int,
+    d_v: int,
+    width: int,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `relative_attention`; the table has a row for each of 2 width + 1 distances."""
+    sizes = {"q": (batch, n, d), "k": (batch, n, d), "v": (batch, n, d_v), "table": (2 * width + 1, d)}
+    return normal(sizes, seed=seed, dtype=dtype)
+
+
+def _relative(
+    place: Callable[[Tensor, int], Tensor] = lambda off, w: off.clamp(-w, w) + w,
+    score: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda q, k, rows: (
+        (q[:, :, None] * (k[:, None] + rows)).sum(-1) / q.shape[-1] ** 0.5
+    ),
+    dim: int = -1,
+) -> Callable[..., tuple[Tensor, Tensor]]:
+    """The layer as the text says it, with a vector for every pair; the options make mistakes."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:
+        places = torch.arange(q.shape[1])
+        rows = table[place(places - places[:, None], len(table) // 2)]  # (N, N, D)
+        weights = score(q, k, rows).softmax(dim)
+        return weights @ v, weights
+
+    return attend
+
+
+_LIKELY = {
+    "Is the distance the wrong way round? It is j - i, from the query to the key.": _relative(
+        lambda off, w: (-off).clamp(-w, w) + w
+    ),
+    "Does a distance beyond the table wrap round to the other end? Beyond w it counts as w.": (
+        _relative(lambda off, w: (off + w) % (2 * w + 1))
+    ),
+    "Is the sign of the distance lost? Before and behind have rows of their own.": _relative(
+        lambda off, w: off.abs().clamp(max=w) + w
+    ),
+    "Is row 0 taken for distance 0? Distance 0 has row w.": (
+        _relative(lambda off, w: off.clamp(-w, w)),
+        _relative(lambda off, w: off.clamp(0, 2 * w)),
+    ),
+    "Does a row belong to the key's place instead of its distance?": _relative(
+        lambda off, w: (off + torch.arange(len(off))[:, None]).clamp(0, 2 * w)
+    ),
+    "Does the root divide the product with the key only? It divides the whole sum.": _relative(
+        score=lambda q, k, rows: (
+            (q[:, :, None] * k[:, None]).sum(-1) / q.shape[-1] ** 0.5 + (q[:, :, None] * rows).sum(-1)
+        )
+    ),
+    "Is the division by the root of D missing?": _relative(
+        score=lambda q, k, rows: (q[:, :, None] * (k[:, None] + rows)).sum(-1)
+    ),
+    "Do the keys meet the table? The query does: q_i · a.": _relative(
+        score=lambda q, k, rows: ((q[:, :, None] + rows) * k[:, None]).sum(-1) / q.shape[-1] ** 0.5
+    ),
+    "Is the table left out of the similarities?": _relative(
+        score=lambda q, k, rows: (q[:, :, None] * k[:, None]).sum(-1) / q.shape[-1] ** 0.5
+    ),
+    "Is the softmax over the queries? Each query's weights sum to 1: dim=-1.": _relative(dim=-2),
+    "Did you return the outputs only? The weights are asked for as well.": (
+        lambda *arguments: _relative()(*arguments)[0]
+    ),
+}
+
+
+reference_relative_attention = _relative()
+
+
+def largest_allowed(q: Tensor, k: Tensor, v: Tensor, table: Tensor) -> int:
+    """4 B N (N + D + D_V + W): some matrices of the pairs, and no vector for every pair."""
+    return 4 * q.shape[0] * q.shape[1] * (q.shape[1] + q.shape[2] + v.shape[2] + len(table))
+
+
+def _judge(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+    judge(NAME, found, given, reference_relative_attention, _LIKELY, prefix)
+
+
+def _judge_sizes(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+    _judge(found, given, prefix)
+    if int(result(found, f"{prefix}largest")) > largest_allowed(**given):
+        raise Mistake(
+            f"{NAME}: the numbers are right, but a tensor on the way is larger than the text allows. Is "
+            "there a vector for every pair of places? How many different products does one query have "
+            "with the table?"
+        )
+
+
+def _judge_both(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+    long = given["q"].shape[1] > 20  # in short sequences everything is small
+    (_judge_sizes if long else _judge)(found, given, prefix)
+
+
+relative_attention = Exercise(
+    NAME,
+    make=relative_arguments,
+    reference=reference_relative_attention,
+    cases=[
+        *standard_cases(
+            relative_arguments,
+            dict(batch=2, n=6, d=4, d_v=3, width=2),
+            dict(batch=3, n=4, d=2, d_v=2, width=1),
+        ),
+        *cases_of(
+            relative_arguments,
+            {
+                "a table that is wider than the sequence": dict(batch=2, n=3, d=3, d_v=2, width=5),
+                "a table of one row": dict(batch=2, n=4, d=3, d_v=2, width=0),
+                "a long sequence": dict(batch=2, n=60, d=48, d_v=2, width=4),
+            },
+        ),
+    ],
+    record=record_sizes,
+    judge=_judge_both,
+    variants={"numbers": {"judge": _judge}, "sizes": {"judge": _judge_sizes}},
+    idea="What counts between two words is how far apart they are, and a few distances are enough.",
+    see=("07", "Positions"),
+)
