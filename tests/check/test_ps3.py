@@ -127,6 +127,7 @@ def test_stored_maps_are_those_of_the_translator():
         to = system.device
         with torch.inference_mode():
             weights = system.model(src.to(to), lengths.to(to), words.to(to)).weights[0].cpu()
+        weights = weights[: len(pair.target_tokens)]
         assert torch.allclose(1000 * weights, torch.tensor(kept["weights"]).float(), atol=2)
 
 

@@ -115,7 +115,7 @@ def test_edit_and_run(day, students_window):
     adas_week(day.course, day.ada.work / NAME / NOTEBOOK)
     notebook = students_window.open_notebook(f"{NAME}/{NOTEBOOK}")
     panel = notebook.run("import matplotlib")
-    assert "0 of 9 exercises" in panel and "Next: exercise 1" in panel and "✗" not in panel
+    assert "0 of 10 exercises" in panel and "Next: exercise 1" in panel and "✗" not in panel
     notebook.type_into("def rnn_step", ADAS_STEP)
     notebook.run("def rnn_step")
     said = notebook.run("check.ps1.rnn_step")

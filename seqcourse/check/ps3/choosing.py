@@ -93,6 +93,8 @@ def _judge(bar: float) -> Callable[[Mapping[str, numpy.ndarray], Mapping[str, An
                 sure.append({(i, t) for i, t in known[text]["sure"]})
                 possible.append({(i, t) for i, t in known[text]["possible"]} | sure[-1])
         ours, base = (reference_alignment_error_rate(each, sure, possible) for each in (links, largest))
+        if ours < 0.02:  # two readings of the same pairs differ by more
+            raise Mistake(f"{NAME} returns the reference links themselves. A rule reads the map.")
         if ours <= bar * base:
             return
         told = "" if is_discreet() else f" It is {ours:.3f}, against {base:.3f} for the largest weight."
