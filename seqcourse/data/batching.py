@@ -27,14 +27,19 @@ def pad(sequences: Sequence[Sequence[int]], value: int = PAD) -> tuple[Tensor, T
         ids (B, T) and lengths (B,), both int64; T is the longest length.
 
     Raises:
-        CourseError: the list is empty.
+        CourseError: the list is empty, or what is in it are no lists of ids.
     """
     if len(sequences) == 0:
         raise CourseError("Expected at least one sequence to pad, but the list is empty.")
     lengths = numpy.array([len(ids) for ids in sequences], dtype=numpy.int64)
     table = numpy.full((len(sequences), int(lengths.max())), value, dtype=numpy.int64)
     for row, ids in enumerate(sequences):
-        table[row, : len(ids)] = ids
+        given = numpy.asarray(ids)
+        if len(ids) and given.dtype.kind not in "iub":
+            raise CourseError(
+                f"pad makes a table of ids, which are whole numbers, but sequence {row} is {ids!r:.60}."
+            )
+        table[row, : len(ids)] = given
     return torch.from_numpy(table), torch.from_numpy(lengths)
 
 

@@ -8,6 +8,7 @@ from torch import Tensor
 from seqcourse.decode.running import whole_number
 
 _ROUNDING = 1e-6  # of a cumulative sum in single precision
+_COLDEST = 1e-8  # temperature; divided by less, logits in single precision are infinite
 
 
 def best(log_probs: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -51,12 +52,12 @@ def filter_logits(
     logits: (..., V). Returns the same shape; `softmax` of it is the filtered distribution.
     Among equally likely words the lower id is kept first. Sums are compared to within 1e-6.
 
-    Raises ValueError for temperature <= 0 (use `greedy` for the limit 0), for top_k outside 1..V
+    Raises ValueError for temperature below 1e-8 (use `greedy` for the limit 0), for top_k outside 1..V
     and for top_p outside (0, 1].
     """
-    if not 0.0 < temperature < float("inf"):
+    if not _COLDEST <= temperature < float("inf"):
         raise ValueError(
-            f"temperature should be a finite number above 0, but it is {temperature!r}. "
+            f"temperature should be a finite number of at least {_COLDEST:g}, but is {temperature!r}. "
             f"For the limit 0, the most likely word every time, use greedy."
         )
     size = logits.shape[-1]

@@ -68,8 +68,11 @@ def exhaustive_search(
                         f"more than {LIMIT:,}. Choose a smaller max_len or a smaller vocabulary."
                     )
                 gains = log_probs[possible[:, 0], possible[:, 1]].tolist()
+                grown = [(*place, gain) for place, gain in zip(possible.tolist(), gains, strict=True)]
+                # Equals in the order of beam search: the better path's first, then the lower id.
+                grown.sort(key=lambda one: (-(paths[one[0]][1] + one[2]), one[0], -one[2], one[1]))
                 longer, rows = [], []
-                for (row, token), gain in zip(possible.tolist(), gains, strict=True):
+                for row, token, gain in grown:
                     written, log_prob = paths[row]
                     if token == EOS:
                         score = normalised(log_prob + gain, length, length_penalty)

@@ -53,7 +53,13 @@ def begin(
     count = rows if rows is not None else batch_size or 1
     if count == 0:
         raise ValueError("the memory holds no sentence; expected at least one. Encode some first.")
-    fed = torch.as_tensor([SOS] if prefix is None else prefix)
+    try:
+        fed = torch.as_tensor([SOS] if prefix is None else prefix)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"prefix should be a list of ids, such as a vocabulary's encode gives, but it is "
+            f"{prefix!r:.60}."
+        ) from error
     if fed.numel() == 0:
         raise ValueError(
             "prefix is empty; expected at least one token to begin with. "
@@ -68,7 +74,7 @@ def begin(
             f"prefix should be a list of ids, or a tensor of them of shape (P,), (1, P) or "
             f"({count}, P), but its shape is {tuple(fed.shape)} and its type {fed.dtype}."
         )
-    state = model.start(memory) if memory is not None else model.start(None, batch_size=count)
+    state = model.start(memory) if memory is not None else _start_without(model, count)
     parameters = list(model.parameters()) if isinstance(model, torch.nn.Module) else []
     device = device_of(memory, state, parameters)
     fed = fed.to(device, torch.int64)
@@ -76,6 +82,17 @@ def begin(
     for tokens in column[:-1]:
         state = model.step(tokens, state, memory).state
     return Start(count, column[-1], state, device)
+
+
+def _start_without(model: StepModel, count: int) -> Any:
+    """The first state of a language model, which has no memory."""
+    try:
+        return model.start(None, batch_size=count)
+    except (AttributeError, TypeError) as error:
+        raise ValueError(
+            f"The memory is None, as for a language model, but {type(model).__name__} cannot start "
+            f"without one. Encode the sources first: memory = model.encode(src, src_lengths)."
+        ) from error
 
 
 def next_log_probs(out: StepLike, rows: int) -> Tensor:

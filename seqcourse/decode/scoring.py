@@ -38,8 +38,8 @@ def score(
 
     Returns (N,) float64 on the CPU. An output that the model rules out has -inf.
 
-    Raises ValueError where the numbers of outputs, sentences and flags do not fit, and for ids
-    outside the vocabulary.
+    Raises ValueError where the numbers of outputs, sentences and flags do not fit, for ids outside the
+    vocabulary and for <eos> among them.
     """
     count = len(token_lists)
     if count == 0:
@@ -57,6 +57,12 @@ def score(
         [*map(int, ids), *([EOS] if ends else [])] for ids, ends in zip(token_lists, flags, strict=True)
     ]
     totals = [0.0] * count
+    for number, ids in enumerate(targets):
+        if EOS in ids[: len(ids) - flags[number]]:
+            raise ValueError(
+                f"output {number} holds <eos> (id {EOS}) before its end, but an output ends there. "
+                f"Leave <eos> out: finished=True adds it."
+            )
     with evaluating(model):
         start = begin(model, memory, count if sentences is None else None, prefix)
         memories = Rows(memory, start.count, start.device)

@@ -39,6 +39,7 @@ from seqcourse.functional.sound import (
     spectral_window,
     vocode,
 )
+from seqcourse.functional.widths import check_width
 
 __all__ = [
     "additive_score",
@@ -47,6 +48,7 @@ __all__ = [
     "attention_rollout",
     "causal_mask",
     "check_lengths",
+    "check_width",
     "cut_frames",
     "dct_matrix",
     "decibels",

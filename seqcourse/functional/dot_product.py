@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import zip_longest
 
 import torch
 from torch import Tensor
@@ -33,7 +34,8 @@ def attention(
     Args:
         q: queries, (..., N_Q, D).
         k: keys, (..., N_X, D).
-        v: values, (..., N_X, D_V).
+        v: values, (..., N_X, D_V). All must be numbers, even where the mask hides them: 0 times NaN is
+            NaN.
         mask: boolean, broadcastable to (..., N_Q, N_X); True = may attend. A query that may attend to
             nothing gets the output 0, and its gradients are 0 too.
         causal: no query looks ahead: query i sees the keys up to i, counted from the end of both, so
@@ -93,11 +95,20 @@ def _both(mask: Tensor | None, causal: bool, q: Tensor, k: Tensor) -> Tensor | N
 
 
 def _check(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
-    if q.dim() < 2 or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+    vectors = min(q.dim(), k.dim(), v.dim()) >= 2
+    if not vectors or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
         raise ValueError(
             f"attention takes queries (..., N_Q, D), keys (..., N_X, D) and values (..., N_X, D_V), but "
             f"they are {tuple(q.shape)}, {tuple(k.shape)} and {tuple(v.shape)}."
         )
+    if k.shape[-2] == 0:
+        raise ValueError("attention needs at least one key, but there is none.")
+    for sizes in zip_longest(*(reversed(x.shape[:-2]) for x in (q, k, v)), fillvalue=1):
+        if len({size for size in sizes if size != 1}) > 1:
+            raise ValueError(
+                f"Queries, keys and values should agree in the axes before the last two, but they are "
+                f"{tuple(q.shape)}, {tuple(k.shape)} and {tuple(v.shape)}."
+            )
     if mask is None:
         return
     if mask.dtype != torch.bool:

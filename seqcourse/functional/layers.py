@@ -9,6 +9,8 @@ from torch import Tensor
 from torch.nn.functional import gelu as _fused_gelu
 from torch.nn.functional import layer_norm as _fused_layer_norm
 
+from seqcourse.functional.widths import check_width
+
 
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5) -> Tensor:
     r"""Layer normalisation (Ba et al. 2016): every vector alone gets mean 0 and variance 1.
@@ -25,7 +27,11 @@ def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5) -> Ten
 
     Returns:
         As ``x``.
+
+    Raises:
+        ValueError: if the vectors have another width than gamma and beta.
     """
+    check_width("layer_norm", x, gamma.shape[0])
     return _fused_layer_norm(x, gamma.shape, gamma, beta, eps)
 
 
@@ -41,7 +47,11 @@ def rms_norm(x: Tensor, gamma: Tensor, eps: float = 1e-5) -> Tensor:
 
     Returns:
         As ``x``.
+
+    Raises:
+        ValueError: if the vectors have another width than gamma.
     """
+    check_width("rms_norm", x, gamma.shape[0])
     return gamma * x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
 
 

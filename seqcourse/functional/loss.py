@@ -27,16 +27,25 @@ def sequence_loss(
         Scalar; NaN if no target is real.
 
     Raises:
-        ValueError: if there is not one row of logits for each target.
+        ValueError: if there is not one row of logits for each target, the smoothing is no share, or a
+            target is outside the vocabulary.
     """
     if logits.shape[:-1] != targets.shape:
         raise ValueError(
             f"sequence_loss needs one row of logits per target, but logits are {tuple(logits.shape)} "
             f"and targets {tuple(targets.shape)}."
         )
-    return cross_entropy(
-        logits.reshape(-1, logits.shape[-1]),
-        targets.reshape(-1),
-        ignore_index=pad_id,
-        label_smoothing=label_smoothing,
-    )
+    if not 0 <= label_smoothing < 1:
+        raise ValueError(f"label_smoothing should be at least 0 and below 1, but is {label_smoothing}.")
+    try:
+        return cross_entropy(
+            logits.reshape(-1, logits.shape[-1]),
+            targets.reshape(-1),
+            ignore_index=pad_id,
+            label_smoothing=label_smoothing,
+        )
+    except IndexError as error:  # a processor's; a GPU stops the whole program
+        raise ValueError(
+            f"The targets should be ids from 0 to {logits.shape[-1] - 1}, one for each logit, but they "
+            f"go from {targets.min()} to {targets.max()}."
+        ) from error

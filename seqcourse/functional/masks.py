@@ -15,7 +15,11 @@ def length_mask(lengths: Tensor, size: int) -> Tensor:
 
     Returns:
         (B, T), entry (b, t) is True where t < lengths[b].
+
+    Raises:
+        ValueError: if a length is not between 1 and T.
     """
+    _check_range(lengths, size)
     return torch.arange(size, device=lengths.device)[None, :] < lengths[:, None]
 
 
@@ -35,6 +39,12 @@ def check_lengths(lengths: Tensor, batch: int, size: int) -> None:
             f"There should be one length for each of the {batch} sequences, "
             f"but lengths is {tuple(lengths.shape)}."
         )
+    _check_range(lengths, size)
+
+
+def _check_range(lengths: Tensor, size: int) -> None:
+    if len(lengths) == 0:
+        return
     shortest, longest = torch.stack(lengths.aminmax()).tolist()  # one wait for a GPU, not two
     if shortest < 1 or longest > size:
         raise ValueError(

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from seqcourse.functional.widths import check_width
+
 
 def rnn_step(
     x: Tensor,
@@ -32,7 +34,11 @@ def rnn_step(
 
     Returns:
         The state after the step, (B, H).
+
+    Raises:
+        ValueError: if input and state do not fit the matrices, or each other; so for all three.
     """
+    _check("rnn_step", x, h, w_ih, w_hh)
     return torch.tanh(linear(x, w_ih, b_ih) + linear(h, w_hh, b_hh))
 
 
@@ -65,6 +71,7 @@ def gru_step(
     Returns:
         The state after the step, (B, H).
     """
+    _check("gru_step", x, h, w_ih, w_hh)
     from_x = linear(x, w_ih, b_ih)  # (B, 3H)
     from_h = linear(h, w_hh, b_hh)  # (B, 3H)
     return gru_combine(from_x, from_h, h)
@@ -121,8 +128,18 @@ def lstm_step(
         h and c after the step, each (B, H).
     """
     h, c = state
+    _check("lstm_step", x, h, w_ih, w_hh)
     gates = linear(x, w_ih, b_ih) + linear(h, w_hh, b_hh)  # (B, 4H)
     i, f, g, o = gates.chunk(4, dim=-1)  # four times (B, H)
     c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
     h = torch.sigmoid(o) * torch.tanh(c)
     return h, c
+
+
+def _check(name: str, x: Tensor, h: Tensor, w_ih: Tensor, w_hh: Tensor) -> None:
+    check_width(f"The input of {name}", x, w_ih.shape[-1])
+    check_width(f"The state of {name}", h, w_hh.shape[-1])
+    if x.shape[:-1] != h.shape[:-1]:  # a state of one row would silently go to all
+        raise ValueError(
+            f"{name} needs a state for each input, but they are {tuple(h.shape)} and {tuple(x.shape)}."
+        )

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seqcourse.metrics.pairs import same_length
+from seqcourse.metrics.pairs import references_of
 
 LONGEST = 4  # words of an n-gram
 SIGMA = 6.0  # words; how fast the score falls where a caption is longer or shorter
@@ -54,14 +54,10 @@ def cider(
         plain: the first version, CIDEr: no minimum and no factor for the length, and 0 to 10 too.
 
     Raises:
-        ValueError: the lists do not fit, a picture has no reference, or there is only one picture (then
-            no n-gram is rarer than another).
+        ValueError: the lists do not fit or hold no texts, a picture has no reference, or there is only one
+            picture (then no n-gram is rarer than another).
     """
-    same_length(hypotheses=hypotheses, references=references)
-    several = [(texts,) if isinstance(texts, str) else tuple(texts) for texts in references]
-    for picture, texts in enumerate(several):
-        if not texts:
-            raise ValueError(f"picture {picture} has no reference; expected at least one. Leave it out.")
+    several = references_of(hypotheses, references, "picture")
     if len(several) < 2:
         raise ValueError(
             "CIDEr weighs words by how rare they are among the pictures; expected at least two."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import jiwer
 
-from seqcourse.metrics.pairs import same_length
+from seqcourse.metrics.pairs import same_length, texts
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def word_error_rate(hypotheses: Sequence[str], references: Sequence[str]) -> Err
     Case and punctuation count; normalise both sides first where they should not. Raises ValueError
     where the lists do not fit, or the references hold no word.
     """
-    same_length(hypotheses=hypotheses, references=references)
+    texts(hypotheses=hypotheses, references=references)
     _some(sum(len(text.split()) for text in references), "words")
     return _rate(jiwer.process_words(list(references), list(hypotheses)))
 
@@ -73,7 +73,7 @@ def character_error_rate(hypotheses: Sequence[str], references: Sequence[str]) -
 
     Raises ValueError where the lists do not fit, or the references hold no character.
     """
-    same_length(hypotheses=hypotheses, references=references)
+    texts(hypotheses=hypotheses, references=references)
     _some(sum(len(text.strip()) for text in references), "characters")
     return _rate(jiwer.process_characters(list(references), list(hypotheses)))
 

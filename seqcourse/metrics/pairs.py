@@ -6,6 +6,43 @@ from collections.abc import Sequence
 from typing import Any
 
 
+def texts(**lists: Sequence[Any]) -> None:
+    """Raise ValueError unless all are lists of one length, not empty, and hold texts only."""
+    same_length(**lists)
+    for name, values in lists.items():
+        other = next((value for value in values if not isinstance(value, str)), None)
+        if other is not None:
+            raise ValueError(
+                f"{name} should hold texts, but one entry is a {type(other).__name__}: "
+                f'{str(other)[:40]}. Join tokens to a text first: " ".join(tokens).'
+            )
+
+
+def references_of(
+    hypotheses: Sequence[str], references: Sequence[Any], what: str
+) -> list[tuple[str, ...]]:
+    """The references of every entry as a tuple: one text, or several.
+
+    Raises:
+        ValueError: if the lists do not fit or hold no texts, or an entry has no reference, or what seems
+            to be the tokens of one.
+    """
+    same_length(hypotheses=hypotheses, references=references)
+    texts(hypotheses=hypotheses)
+    several = [(given,) if isinstance(given, str) else tuple(given) for given in references]
+    for number, given in enumerate(several):
+        if not given:
+            raise ValueError(f"{what} {number} has no reference; expected at least one. Leave it out.")
+        texts(references=given)
+        words = set(hypotheses[number].split())
+        if all(len(text.split()) == 1 for text in given) and len(words & set(given)) > 1:
+            raise ValueError(
+                f"The references of {what} {number} are single words, {list(given)[:6]}, which looks like "
+                f'the tokens of one text. Join them: " ".join(tokens).'
+            )
+    return several
+
+
 def same_length(**lists: Sequence[Any]) -> None:
     """Raise ValueError unless all are lists (not strings) of one length, and not empty."""
     for name, values in lists.items():

@@ -10,7 +10,7 @@ from itertools import pairwise, zip_longest
 import numpy
 from sacrebleu.metrics import BLEU as _SacreBLEU
 
-from seqcourse.metrics.pairs import same_length
+from seqcourse.metrics.pairs import references_of, same_length
 
 
 @dataclass(frozen=True)
@@ -86,15 +86,10 @@ def bleu(
     references: one text per sentence, or a tuple of them; their number may differ.
     lowercase: ignore case (the signature then says case:lc).
 
-    Raises ValueError where the lists do not fit or a sentence has no reference.
+    Raises ValueError where the lists do not fit, hold tokens in place of texts, or a sentence has no
+    reference.
     """
-    same_length(hypotheses=hypotheses, references=references)
-    several = [(texts,) if isinstance(texts, str) else tuple(texts) for texts in references]
-    for sentence, texts in enumerate(several):
-        if not texts:
-            raise ValueError(
-                f"sentence {sentence} has no reference; expected at least one. Leave it out."
-            )
+    several = references_of(hypotheses, references, "sentence")
     streams = list(zip_longest(*several))  # sacrebleu wants a stream per reference, None for gaps
     metric = _SacreBLEU(lowercase=lowercase)
     result = metric.corpus_score(list(hypotheses), [list(stream) for stream in streams])

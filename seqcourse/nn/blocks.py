@@ -157,6 +157,11 @@ class Block(nn.Module):
         attention = self.cross_attention
         if attention is None:
             return x, None
+        if memory is None:
+            raise ValueError(
+                "A block with cross-attention needs a memory: memory=block.prepare(states), with the "
+                "encoder's states (B, M, D)."
+            )
         queries = attention.queries(self._before(x, self.cross_norm))
         y, weights = attention.attend(queries, *memory, mask, need_weights=need_weights)
         return self._after(x, y, self.cross_norm), weights

@@ -9,6 +9,7 @@ from seqcourse import functional as F
 
 CHANNELS = (24, 48, 72)  # after each halving of the picture's sides
 STARTS = ("waves", "noise")
+_BRIGHTEST = 2.0  # noise may lead a little above 1; numbers up to 255 are far from that
 
 
 class Residual(nn.Module):
@@ -91,6 +92,13 @@ class GridEncoder(nn.Module):
             raise ValueError(
                 f"The pictures should be (B, 3, {self.size}, {self.size}), colours first, but they are "
                 f"{tuple(pictures.shape)}."
+            )
+        if pictures.dtype != torch.uint8 and not (
+            pictures.is_floating_point() and pictures.detach().amax() <= _BRIGHTEST
+        ):
+            raise ValueError(
+                f"The pictures should be whole numbers from 0 to 255 of type uint8, or from 0 to 1, but "
+                f"they are {pictures.dtype} up to {float(pictures.max()):g}."
             )
         x = pictures / 255 if pictures.dtype == torch.uint8 else pictures
         x = (x.to(self.places.dtype) - 0.5) * 4  # about mean 0 and variance 1

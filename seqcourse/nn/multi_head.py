@@ -66,8 +66,9 @@ class MultiHeadAttention(nn.Module):
             (B, N, D), and weights (B, H, N, M) or None.
 
         Raises:
-            ValueError: if the mask does not fit.
+            ValueError: if the mask or a width does not fit.
         """
+        F.check_width("Multi-head attention", x, self.width)
         if memory is None:
             q, k, v = map(self.split, linear(x, self.in_weight, self.in_bias).chunk(3, dim=-1))
         else:
@@ -98,6 +99,7 @@ class MultiHeadAttention(nn.Module):
 
     def keys_values(self, memory: Tensor) -> Cache:
         """Keys and values of a memory (B, M, D), each (B, H, M, D_head): computed once, used often."""
+        F.check_width("The memory of multi-head attention", memory, self.width)
         both = linear(memory, self.in_weight[self.width :], self.in_bias[self.width :])
         k, v = both.chunk(2, dim=-1)
         return self.split(k), self.split(v)

@@ -198,6 +198,8 @@ class Recurrent(nn.Module):
                 f"The inputs should be (B, T, {width}), but they are {tuple(x.shape)}: "
                 f"batch first, then time, then the input size."
             )
+        if x.shape[1] == 0:
+            raise ValueError(f"The sequences should have at least one step, but are {tuple(x.shape)}.")
         if lengths is not None:
             F.check_lengths(lengths, *x.shape[:2])
 

@@ -69,8 +69,10 @@ class TrainingConfig:
             if value is not None and value < bound:
                 raise ValueError(f"{name} should be at least {bound}, but it is {value}.")
         for name in ("learning_rate", "clip_norm"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} should be greater than 0, but is {getattr(self, name)}.")
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(
+                    f"{name} should be a finite number greater than 0, but is {getattr(self, name)}."
+                )
         if self.decay not in DECAYS:
             raise ValueError(f"decay should be one of {', '.join(DECAYS)}, not {self.decay!r}.")
 
@@ -196,6 +198,12 @@ class Trainer:
         """Put the batches into the epoch's order; how many of them each process takes."""
         if hasattr(batches, "set_epoch"):
             batches.set_epoch(epoch)
+        if not hasattr(batches, "__len__"):
+            raise CourseError(
+                f"Training goes through the batches once per epoch, and has to know how many there are, so "
+                f"they should be a list or a loader, but they are a {type(batches).__name__}. A list works: "
+                f"list(batches)."
+            )
         each = len(batches) // self.accelerator.num_processes
         if each == 0:
             raise CourseError(

@@ -112,6 +112,9 @@ def test_to_moves_every_tensor():
 
 
 def test_mistakes_with_batches_get_sentences():
+    for wrong in ([1.5], ["a"]):
+        with pytest.raises(CourseError, match="whole numbers, but sequence 1 is"):
+            data.pad([[1], wrong])
     with pytest.raises(CourseError, match="at least one sequence"):
         data.pad([])
     with pytest.raises(CourseError, match="but got 2 source sentences, 1 target"):

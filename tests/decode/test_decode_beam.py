@@ -188,6 +188,28 @@ def test_among_equals_the_lower_id_wins():
     assert greedy(model, None, max_len=3)[0].tokens == []
 
 
+def test_exact_ties_rank_the_same_in_both_searches():
+    """Two words, one of them likely after the other's rival: paths of equal probability by other ways."""
+    model = Written(
+        {
+            (): {A: 0.25, B: 0.5, EOS: 0.25},
+            (A,): {A: 0.5, B: 0.5},
+            (B,): {A: 0.25, B: 0.25, EOS: 0.5},
+            **{(x, y): {EOS: 0.5, A: 0.25, B: 0.25} for x in (A, B) for y in (A, B)},
+        }
+    )
+    options = dict(n_best=20, max_len=3, length_penalty=0.0)
+    (beam,) = beam_search(model, None, beam_width=20, **options)
+    (whole,) = exhaustive_search(model, None, **options)
+    assert [hypothesis.tokens for hypothesis in beam] == [hypothesis.tokens for hypothesis in whole]
+    assert len({hypothesis.log_prob for hypothesis in whole}) < len(whole) / 2  # many ties
+
+
+def test_a_model_that_needs_a_memory_asks_for_it():
+    with pytest.raises(ValueError, match=r"memory = model.encode\(src, src_lengths\)"):
+        beam_search(recurrent(), None)
+
+
 def test_many_equals_beyond_what_topk_looks_at():
     from seqcourse.decode.choosing import best
 
@@ -346,6 +368,7 @@ def test_trace_is_the_tree():
         ({"prefix": []}, "prefix is empty"),
         ({"forbid": [77]}, "forbid names token 77, but the model's vocabulary has the ids 0 to 5"),
         ({"forbid": [2, 3, 4, 5]}, "sentence 0 has no output"),
+        ({"prefix": ["a"]}, "prefix should be a list of ids"),
         ({"trace": []}, "trace records the tree of one sentence, but there are 3"),
     ],
 )

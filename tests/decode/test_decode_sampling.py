@@ -186,9 +186,10 @@ def test_the_nucleus_is_the_smallest_set_that_reaches_p(seed, p):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"temperature": 0.0}, "temperature should be a finite number above 0, but it is 0.0"),
-        ({"temperature": -1.0}, "temperature should be a finite number above 0"),
-        ({"temperature": math.nan}, "temperature should be a finite number above 0"),
+        ({"temperature": 0.0}, "temperature should be a finite number of at least 1e-08, but is 0.0"),
+        ({"temperature": 1e-40}, "temperature should be a finite number of at least 1e-08"),
+        ({"temperature": -1.0}, "temperature should be a finite number of at least 1e-08"),
+        ({"temperature": math.nan}, "temperature should be a finite number of at least 1e-08"),
         ({"top_k": 0}, "top_k should be a whole number of at least 1"),
         ({"top_k": 8}, "top_k is 8, but the vocabulary has only 7 words"),
         ({"top_p": 0.0}, "top_p should lie above 0 and be at most 1, but it is 0.0"),

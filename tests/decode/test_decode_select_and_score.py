@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from seqcourse.decode import score, select
+from seqcourse.tokens import EOS
 
 from .toys import A, B, Tables, recurrent, sources
 
@@ -90,6 +91,8 @@ def test_score_of_the_impossible_is_minus_infinity():
             "token_lists names token 6, but the model's vocabulary has the ids 0 to 5",
         ),
         ([[A], [A], [-1]], True, "token_lists names token -1"),
+        ([[A], [A, EOS, B], [A]], True, r"output 1 holds <eos> \(id 2\) before its end"),
+        ([[A], [A, EOS], [A]], True, "output 1 holds <eos>"),
     ],
 )
 def test_nonsense_is_refused_in_a_sentence(outputs, finished, message):

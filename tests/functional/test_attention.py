@@ -160,11 +160,17 @@ def test_a_mask_that_does_not_fit_is_refused(shape):
         F.softmax(torch.zeros(2, 3), mask=torch.ones(shape, dtype=torch.bool))
 
 
-@given(st.lists(st.integers(0, 9), min_size=1, max_size=6))
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=6))
 def test_length_mask_counts(lengths):
     mask = F.length_mask(torch.tensor(lengths), 9)
     assert mask.sum(1).tolist() == lengths
     assert torch.equal(mask, mask.sort(dim=1, descending=True).values)  # real words come first
+
+
+@pytest.mark.parametrize("length", [0, -1, 10])
+def test_a_length_that_no_padded_sentence_has_is_refused(length):
+    with pytest.raises(ValueError, match="between 1 and the padded length 9"):
+        F.length_mask(torch.tensor([3, length]), 9)
 
 
 def test_window_mask():

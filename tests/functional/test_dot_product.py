@@ -96,6 +96,9 @@ def test_dropout_keeps_the_mean_on_both_paths():
     [
         (dict(k=torch.zeros(2, 3, 7, 5)), "queries .* keys"),
         (dict(v=torch.zeros(2, 3, 6, 6)), "queries .* keys"),
+        (dict(k=torch.zeros(4), v=torch.zeros(4)), "queries .* keys"),
+        (dict(k=torch.zeros(3, 3, 7, 4)), r"agree in the axes before the last two.*\(3, 3, 7, 4\)"),
+        (dict(k=torch.zeros(2, 3, 0, 4), v=torch.zeros(2, 3, 0, 6)), "at least one key"),
         (dict(mask=torch.ones(5, 7)), "boolean"),
         (dict(mask=torch.ones(2, 5, 7, dtype=torch.bool)), r"mask\[:, None\]"),
         (dict(k=torch.zeros(2, 3, 4, 4), v=torch.zeros(2, 3, 4, 6), causal=True), "a key for each"),

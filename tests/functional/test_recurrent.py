@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from seqcourse import functional as F
+from seqcourse import nn
 
 CELLS = [
     (torch.nn.RNNCell, F.rnn_step, 1),
@@ -52,3 +53,18 @@ def test_update_gate_closed_keeps_the_state():
     bias[3:6] = 100.0
     new = F.gru_step(torch.randn(2, 4), h, torch.randn(9, 4), torch.zeros(9, 3), bias)
     torch.testing.assert_close(new, h)
+
+
+@pytest.mark.parametrize(
+    ("x", "h", "words"),
+    [
+        ((2, 3), (2, 6), r"The input of {} takes vectors of width 4, but they are \(2, 3\)"),
+        ((2, 4), (2, 5), r"The state of {} takes vectors of width 6, but they are \(2, 5\)"),
+        ((2, 4), (1, 6), r"{} needs a state for each input, but they are \(1, 6\) and \(2, 4\)"),
+    ],
+)
+@pytest.mark.parametrize("cell", [nn.RNNCell, nn.GRUCell, nn.LSTMCell])
+def test_widths_and_batches_that_do_not_fit_are_named(cell, x, h, words):
+    state = torch.zeros(h)
+    with pytest.raises(ValueError, match=words.format(f"{cell.kind}_step")):
+        cell(4, 6)(torch.zeros(x), (state, state) if cell is nn.LSTMCell else state)

@@ -76,6 +76,17 @@ def test_label_smoothing_spreads_evenly():
     torch.testing.assert_close(F.sequence_loss(logits, targets, label_smoothing=epsilon), expected)
 
 
+@pytest.mark.parametrize("smoothing", [-0.1, 1.0, math.nan])
+def test_a_smoothing_that_is_no_share_is_refused(smoothing):
+    with pytest.raises(ValueError, match="label_smoothing should be at least 0 and below 1"):
+        F.sequence_loss(torch.zeros(1, 2, 5), torch.ones(1, 2, dtype=torch.int64), 0, smoothing)
+
+
+def test_targets_outside_the_vocabulary_are_named():
+    with pytest.raises(ValueError, match="ids from 0 to 4, one for each logit, but they go from 1 to 7"):
+        F.sequence_loss(torch.zeros(1, 2, 5), torch.tensor([[1, 7]]))
+
+
 def test_loss_says_which_shapes_disagree():
     with pytest.raises(ValueError, match=r"\(2, 3, 5\).*\(2, 4\)"):
         F.sequence_loss(torch.zeros(2, 3, 5), torch.zeros(2, 4, dtype=torch.int64))

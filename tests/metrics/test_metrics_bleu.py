@@ -94,6 +94,9 @@ def test_by_length_bins_are_half_open_and_each_a_corpus():
         ("a text", ["a text"], "hypotheses should be a list with one entry per sentence"),
         (["a"], "a", "references should be a list"),
         (["a", "b"], [("a",), ()], "sentence 1 has no reference"),
+        (["a b c"], [["a", "b", "d"]], "looks like the tokens of one text"),
+        ([["a", "b"]], ["a b"], "hypotheses should hold texts"),
+        (["a"], [[["a"]]], "references should hold texts"),
     ],
 )
 def test_lists_that_do_not_fit_are_refused(hypotheses, references, message):

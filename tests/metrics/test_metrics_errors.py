@@ -117,3 +117,5 @@ def test_texts_that_do_not_fit_are_refused(rate):
         rate(["a"], [" "])
     with pytest.raises(ValueError, match="hypotheses should be a list"):
         rate("a", ["a"])
+    with pytest.raises(ValueError, match="references should hold texts, but one entry is a list"):
+        rate(["a b"], [["a", "b"]])

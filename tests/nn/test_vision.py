@@ -129,6 +129,13 @@ def test_inside_a_stream_no_vector_sees_another():
         (lambda: F.patches(torch.zeros(3, 8, 8), 4), r"\(B, C, H, W\)"),
         (lambda: nn.PatchEmbedding(4, 3, 8)(torch.zeros(1, 1, 8, 8)), r"\(B, 3, H, W\)"),
         (lambda: nn.PatchEmbedding(0, 3, 8), "at least 1"),
+        (lambda: nn.GridEncoder(16)(torch.full((1, 3, 64, 64), 200.0)), "from 0 to 1, but .* up to 200"),
+        (lambda: nn.GridEncoder(16)(torch.ones(1, 3, 64, 64, dtype=torch.int64)), "torch.int64 up to 1"),
+        (lambda: nn.LayerNorm(8)(torch.zeros(2, 7)), r"width 8, but they are \(2, 7\)"),
+        (lambda: nn.RMSNorm(8)(torch.zeros(2, 7)), r"width 8, but they are \(2, 7\)"),
+        (lambda: nn.MultiHeadAttention(8, 2)(torch.zeros(1, 3, 7)), "width 8"),
+        (lambda: nn.MultiHeadAttention(8, 2)(torch.zeros(1, 3, 8), torch.zeros(1, 2, 9)), "memory of"),
+        (lambda: nn.Block(8, 2, 8, cross=True)(torch.zeros(1, 3, 8)), r"memory=block.prepare\(states\)"),
         (lambda: nn.CoAttention(8, 2, 8, norm="both"), "pre, post"),
     ],
 )

@@ -161,6 +161,8 @@ def test_batches_that_give_nothing_are_named():
     trainer, _ = small()
     with pytest.raises(CourseError, match="at least one batch per process, but there are 0"):
         trainer.fit([])
+    with pytest.raises(CourseError, match="a list or a loader, but they are a generator"):
+        trainer.fit(batch for batch in [])
 
     class OnlyOnce:
         def __init__(self, items):
@@ -183,8 +185,9 @@ def test_batches_that_give_nothing_are_named():
         ({"epochs": -1}, "epochs should be at least 0, but it is -1"),
         ({"patience": 0}, "patience should be at least 1, but it is 0"),
         ({"save_every": 0}, "save_every should be at least 1, but it is 0"),
-        ({"clip_norm": 0.0}, "clip_norm should be greater than 0"),
-        ({"learning_rate": float("nan")}, "learning_rate should be greater than 0, but is nan"),
+        ({"clip_norm": 0.0}, "clip_norm should be a finite number greater than 0"),
+        ({"learning_rate": math.nan}, "learning_rate should be a finite number .* but is nan"),
+        ({"learning_rate": math.inf}, "learning_rate should be a finite number .* but is inf"),
         ({"decay": "exponential"}, "constant, linear, cosine, not 'exponential'"),
     ],
 )
