@@ -17,7 +17,7 @@
     const names = [...table.tHead.rows[0].cells].map(nameOf);
     if (!names[0]) return;
     table.classList.add("seq-stack");
-    table.setAttribute("role", "table"); // its rows and cells are blocks now, and would lose theirs
+    // Its rows and cells are blocks now, and would lose their roles. (A table with a role may have no caption.)
     for (const body of table.tBodies) body.setAttribute("role", "rowgroup");
     for (const row of [...table.tBodies].flatMap(body => [...body.rows])) {
       row.setAttribute("role", "row");
