@@ -54,8 +54,8 @@ def cider(
         plain: the first version, CIDEr: no minimum and no factor for the length, and 0 to 10 too.
 
     Raises:
-        ValueError: the lists do not fit or hold no texts, a picture has no reference, or there is only one
-            picture (then no n-gram is rarer than another).
+        ValueError: the lists do not fit or hold no texts, a picture has no reference, or there is only
+            one picture (then no n-gram is rarer than another).
     """
     several = references_of(hypotheses, references, "picture")
     if len(several) < 2:

@@ -37,7 +37,7 @@ def references_of(
         words = set(hypotheses[number].split())
         if all(len(text.split()) == 1 for text in given) and len(words & set(given)) > 1:
             raise ValueError(
-                f"The references of {what} {number} are single words, {list(given)[:6]}, which looks like "
+                f"The references of {what} {number} are single words, {list(given)[:6]}, which looks "
                 f'the tokens of one text. Join them: " ".join(tokens).'
             )
     return several

@@ -200,9 +200,9 @@ class Trainer:
             batches.set_epoch(epoch)
         if not hasattr(batches, "__len__"):
             raise CourseError(
-                f"Training goes through the batches once per epoch, and has to know how many there are, so "
-                f"they should be a list or a loader, but they are a {type(batches).__name__}. A list works: "
-                f"list(batches)."
+                f"Training goes through the batches once per epoch and has to know how many there are, "
+                f"so they should be a list or a loader, but they are a {type(batches).__name__}. "
+                f"A list works: list(batches)."
             )
         each = len(batches) // self.accelerator.num_processes
         if each == 0:

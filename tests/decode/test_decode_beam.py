@@ -189,7 +189,7 @@ def test_among_equals_the_lower_id_wins():
 
 
 def test_exact_ties_rank_the_same_in_both_searches():
-    """Two words, one of them likely after the other's rival: paths of equal probability by other ways."""
+    """Paths of equal probability by other ways."""
     model = Written(
         {
             (): {A: 0.25, B: 0.5, EOS: 0.25},
