@@ -12,15 +12,21 @@ from rich.console import Console
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading import sample
+from seqcourse.grading.course import Course
+from seqcourse.grading.sample import load_checks
 from seqcourse.grading.similar import (
     COMMON,
     Similar,
+    answers_in,
     as_table,
     compare,
     compare_class,
     compare_with_ours,
 )
 from seqcourse.grading.similar_page import as_page
+from tests.sizes import nightly_but
+
+from .toy import ROOT
 
 CODE = {"work": True, "other": True, "words": False}
 OWN = """def work(values, size):
@@ -125,6 +131,21 @@ def test_a_copy_of_the_courses_own_answer_is_listed():
     assert compare_with_ours(answers, CODE, [{"work": OWN}], dict([[*ours.items()][0]]), 0.5) == []
     page = as_page(Similar("ps1", 0.5, 2, (), (), tuple(both)))
     assert "seqcourse/functional/x.py, y" in page and page.count("<h2") == 2
+
+
+@pytest.mark.parametrize("name", nightly_but(["ps4"], Course(ROOT).names()))
+def test_honest_work_is_no_pair(name):
+    """Students who wrote every answer in another style each; the comparison knows none of them."""
+    course = Course(ROOT)
+    styles = {
+        task: [right for _, right in found] for task, found in load_checks(course, name).RIGHT.items()
+    }
+    students = {
+        f"student {number}": {task: found[number] for task, found in styles.items() if found[number:]}
+        for number in range(max(map(len, styles.values())))
+    }
+    given = [answers_in(notebooks.read(course.released(name)), styles)]
+    assert len(students) > 3 and compare(students, {}, given, 0.5) == []
 
 
 def test_too_little_to_say_anything():
