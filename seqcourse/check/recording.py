@@ -94,7 +94,10 @@ def observe(
     """What `record` writes down of a call, and the names of all that ran in it.
 
     What runs inside a callable that the answer is given, such as a model, is no doing of the answer's.
+    Where `record` has a function `before`, that gets the answer first, unwatched: a training is eight
+    times as fast so, and what it does is seen when the trained answer is called.
     """
+    student = record.before(student, given) if hasattr(record, "before") else student
     given = {name: paused(value) if callable(value) else value for name, value in given.items()}
     more = {"gradient": gradient} if gradient else {}
     with Watch() as watch:

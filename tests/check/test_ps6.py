@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from seqcourse import data, decode, functional, models, nn
-from seqcourse.check import ps6
-from seqcourse.check.ps6 import encoder, parts
+from seqcourse.check import Mistake, ps6
+from seqcourse.check.inside import ps6 as inside
+from seqcourse.check.ps6 import encoder, parts, whole
 from seqcourse.check.ps6.route import route_lines
 
 PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps6" / "ps6.ipynb"
@@ -213,3 +214,63 @@ def test_a_route_tells_what_a_block_calls():
         "self = attend(x, something else, no mask)",
         "returns something else",
     ]
+
+
+def test_the_example_of_a_whole_transformer_has_as_many_parameters_as_exercise_3_counts():
+    given = ps6.Transformer.make([2], [2], width=2, heads=1, order="post")
+    counted = sum(
+        len(many) * given["values"][kind].numel() for kind, many in whole._reached(given).items()
+    )
+    sizes = given["build"]
+    blocks = [ps6.block_parameters.reference(2, sizes["hidden"], cross) for cross in (False, True)]
+    formula = ps6.transformer_parameters.reference
+    assert counted == formula(*blocks, sizes["source"], sizes["target"], 2, 1, "post")
+    assert formula(49, 77, 10, 7, 2, 1, "post") == 167
+    assert '`Transformer(10, 7, 2, 1, 1, 3, "post")` has 167 parameters' in TEXT["ps6-Transformer-md"]
+
+
+class Theirs(models.Transformer):
+    """The package's Transformer, called as exercise 8 asks."""
+
+    def __init__(self, source, target, width, heads, layers, hidden, order):
+        super().__init__(source, target, width, heads, layers, hidden=hidden, norm=order)
+
+    def forward(self, src, lengths, tgt_in):
+        return super().forward(src, lengths, tgt_in).logits
+
+
+@pytest.mark.parametrize("order", ["pre", "post"])
+@pytest.mark.parametrize("way", ["at once", "word by word"])
+def test_a_whole_transformer_is_that_of_the_package(order, way):
+    given = ps6.Transformer.make([4, 2, 5], [3, 5, 2], layers=2, order=order, way=way, seed=7)
+    whole.judge_transformer(inside.record_transformer(Theirs, given), given)
+    with pytest.raises(Mistake, match="the order pre one more norm|the order post every block"):
+        other = {**given["build"], "order": {"pre": "post", "post": "pre"}[order]}
+        whole.judge_transformer(inside.record_transformer(Theirs, {**given, "build": other}), given)
+
+
+def test_the_words_fed_are_those_before():
+    targets = torch.tensor([[5, 6, 2], [7, 2, 0]])
+    assert whole._before(targets).tolist() == [[1, 5, 6], [1, 7, 2]]
+    text = TEXT["ps6-train_step-md"]
+    assert "`[[5, 6, 2], [7, 2, 0]]`" in text and "`[[1, 5, 6], [1, 7, 2]]`" in text
+
+
+def test_relative_attention():
+    q, k = torch.zeros(1, 1, 1, 1), torch.ones(1, 1, 2, 1)
+    rows = tensor([[10], [20], [30]]).float()
+    y = ps6.relative_attention.reference(
+        q, k, torch.tensor([1.0, 3.0])[None, None, :, None], rows, rows, None
+    )
+    assert y.item() == 17 and "(3 + 20) = 17$" in TEXT["ps6-relative_attention-md"]
+
+
+def test_without_rows_relative_attention_is_attention_and_a_shift_changes_nothing():
+    given = ps6.relative_attention.make(2, 2, 5, 5, 4, reach=2, masked=True)
+    plain = {**given, **{name: torch.zeros_like(given[name]) for name in ("key_rows", "value_rows")}}
+    wanted = functional.attention(*(given[name] for name in ("q", "k", "v", "mask")))[0]
+    assert torch.allclose(ps6.relative_attention.reference(**plain), wanted)
+    last = {name: given[name][:, :, 3:] if name == "q" else given[name] for name in given}
+    last["mask"] = given["mask"][3:]
+    found = ps6.relative_attention.reference(**last)
+    assert torch.allclose(found, ps6.relative_attention.reference(**given)[:, :, 3:])

@@ -8,8 +8,9 @@ import nbformat
 import pytest
 import torch
 
-from seqcourse import functional, models
+from seqcourse import data, functional, models
 from seqcourse.check import ps8
+from seqcourse.check.inside.ps8 import Looker
 from seqcourse.nn import PyramidLSTM
 
 PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps8" / "ps8.ipynb"
@@ -161,6 +162,47 @@ def test_caption_step_is_that_of_the_package():
     )
     for ours, other in ((logits, theirs.logits), (new[0], theirs.state[0]), (weights, theirs.weights)):
         assert torch.allclose(ours, other, atol=1e-6)
+
+
+def test_the_loop_adds_a_share_of_the_penalty():
+    assert 1.2 + 0.1 * 0.5 == pytest.approx(1.25)
+    assert "its loss with `share` 0.1 is 1.25" in TEXT["ps8-train-md"]
+    given = ps8.train.make([4, 2, 3], clip=50.0)
+    (first, *_), _ = ps8.train.reference(**given)
+    (plain, *_), _ = ps8.train.reference(**{**given, "share": 0.0})
+    model = Looker(*given["weights"])
+    grid, captions = given["batches"][0]
+    logits, weights = model(grid, captions)
+    assert plain == pytest.approx(functional.sequence_loss(logits, captions).item())
+    penalty = functional.doubly_stochastic(weights, captions != 0).item()
+    assert first == pytest.approx(plain + given["share"] * penalty)
+
+
+def test_pictures_of_the_captioner_show_what_their_captions_name():
+    given = ps8.Captioner.make(places=5)
+    strongest = given["grids"][..., :4].amax(dim=-1).argmax(dim=-1)
+    short = given["texts"][:, 2] == 0
+    assert 5 < short.sum() < 60 and torch.equal(strongest == 4, short)
+    assert (given["other"][:, 0] != given["captions"][:, 0]).all()
+
+
+def test_the_broken_captioner_of_the_notebook_has_each_of_the_three_faults():
+    def fresh(*arguments):
+        space = {"torch": torch, "data": data, "caption_step": ps8.caption_step.reference}
+        exec(TEXT["ps8-broken-given"], space)
+        return [space["Broken"]()(*arguments) for _ in range(2)]
+
+    right = ps8.mended.reference
+    one_cell = ps8.mended.make(1, rows=1, columns=1, seed=3)
+    first, second = fresh(*one_cell.values())
+    assert torch.equal(first[0], right(**one_cell)[0])  # all is well but for the second call
+    assert torch.equal(second[0][:, : first[0].shape[1]], first[0]) and len(second[0]) < len(
+        second[0][0]
+    )
+    several = ps8.mended.make(4, rows=1, columns=1, seed=3)
+    assert fresh(*several.values())[0][0].shape[1] < right(**several)[0].shape[1]
+    larger = ps8.mended.make(1, seed=3)
+    assert not torch.allclose(fresh(*larger.values())[0][1][:, 0], right(**larger)[1][:, 0])
 
 
 def test_co_attention():

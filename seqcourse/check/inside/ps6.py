@@ -1,15 +1,21 @@
-"""What a sandbox sees of assignment 6: the parts of a block, and the small model of `translate`."""
+"""What a sandbox sees of assignment 6: parts of a block, small models, how a whole model is tried."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+import numpy
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from seqcourse import functional
+from seqcourse.check.compare import outcome
+from seqcourse.check.inputs import normal
+from seqcourse.check.recording import record
+from seqcourse.check.values import arrays
 from seqcourse.tokens import EOS
 
 READINGS = count()
@@ -87,3 +93,110 @@ class Small:
         logits = torch.cat([special, ending, logits[:, EOS + 1 :]], dim=1)
         even = memory.mask / memory.mask.sum(dim=1, keepdim=True)
         return Step(logits, (hidden, left, first), even)
+
+
+def record_transformer(
+    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
+) -> dict[str, numpy.ndarray]:
+    """Build a model, give every parameter the numbers of its shape, and run it.
+
+    No name is asked for: all parameters of a shape get the same numbers. So a model is known by how
+    many it has of each shape, by its logits, and by the lengths of its gradients, in order of size.
+    """
+    values, build = given["values"], given["build"]
+    model = outcome(lambda: student(*build.values()), ())
+    if not isinstance(model, nn.Module):
+        return arrays(**{f"{prefix}built": model})
+    parts = [part for p in model.parameters() for part in record_parts(p.data, values)]
+    for kind, part in parts:
+        if kind in values:
+            part.copy_(values[kind] if part.shape == values[kind].shape else values[kind].mT)
+    found = {"built": True} | {kind: sum(k == kind for k, _ in parts) for kind in (*values, "other")}
+    # One setting for all: integer tables stay as they are, dropout rests.
+    result = outcome(_Run.of(given), (model.double().eval(),))
+    found["result"] = result
+    if given["way"] == "at once" and isinstance(result, Tensor) and result.requires_grad:
+        weights = normal({"w": result.shape}, 7)["w"] * (given["tgt"] != 0)[..., None]
+        (result * weights).sum().backward()
+        grads = [(p, torch.zeros_like(p) if p.grad is None else p.grad) for p in model.parameters()]
+        reached = [part for _, grad in grads for part in record_parts(grad, values)]
+        for kind in values:
+            found[f"reached.{kind}"] = torch.tensor(
+                sorted(part.norm().item() for k, part in reached if k == kind)
+            )
+    return arrays(**{f"{prefix}{name}": item for name, item in found.items()})
+
+
+def record_parts(tensor: Tensor, values: Mapping[str, Tensor]) -> list[tuple[str, Tensor]]:
+    """What a parameter is, by its shape; maps of queries, keys and values may lie in one tensor."""
+    for kind, value in values.items():
+        if tensor.shape in (value.shape, value.shape[::-1]):
+            return [(kind, tensor)]
+    d = len(values["vector"])
+    for many in (2, 3):
+        for shape, axis in (((many * d,), 0), ((many * d, d), 0), ((d, many * d), 1)):
+            if tensor.shape == shape:
+                kind = "square" if len(shape) == 2 else "vector"
+                return [(kind, part) for part in tensor.chunk(many, axis)]
+    return [("other", tensor)]
+
+
+class _Run:
+    """The two ways through a model: all words at once, and word by word."""
+
+    @staticmethod
+    def of(given: Mapping[str, Any]) -> Callable[[nn.Module], Any]:
+        src, lengths, tgt = (given[name] for name in ("src", "lengths", "tgt"))
+
+        def word_by_word(model: Any) -> Tensor:
+            memory = model.encode(src, lengths)
+            state, logits = model.start(memory), []
+            for tokens in tgt.unbind(1):
+                out = model.step(tokens, state, memory)
+                state = out.state
+                logits.append(out.logits)
+            return torch.stack(logits, dim=1)
+
+        return word_by_word if given["way"] == "word by word" else lambda model: model(src, lengths, tgt)
+
+
+class Guess(nn.Module):
+    """A small model for `train_step`: the next word from the word before and the mean of the source."""
+
+    def __init__(self, source: Tensor, target: Tensor, out: Tensor) -> None:
+        super().__init__()
+        self.source, self.target, self.out = map(nn.Parameter, (source, target, out))
+
+    def forward(self, src: Tensor, lengths: Tensor, tgt_in: Tensor) -> Tensor:
+        real = functional.length_mask(lengths, src.shape[1])[..., None]
+        read = (self.source[src] * real).sum(1, keepdim=True) / lengths[:, None, None]
+        return torch.tanh(self.target[tgt_in] + read) @ self.out
+
+
+def record_each_step(
+    step: Callable[..., Any],
+    weights: Sequence[Tensor],
+    batches: Sequence[tuple[Tensor, Tensor, Tensor]],
+    rates: Sequence[float],
+    epsilon: float,
+) -> tuple[list[Any], list[Tensor]]:
+    """What `step` returns for each batch, and the weights of a small model after all of them."""
+    model = Guess(*(weight.clone() for weight in weights))
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    losses = [
+        step(model, optimizer, *batch, rate, epsilon) for batch, rate in zip(batches, rates, strict=True)
+    ]
+    return losses, [p.detach() for p in model.parameters()]
+
+
+def record_taught(
+    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
+) -> dict[str, numpy.ndarray]:
+    """Some steps of training with the answer, for a probe."""
+
+    def some_steps(*arguments: Any) -> Any:
+        losses, weights = record_each_step(student, *arguments)
+        plain = [float(z) if isinstance(z, (Tensor, float)) else z for z in losses]
+        return plain, weights
+
+    return record(some_steps, given, prefix)

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from seqcourse.check.compare import outcome
+from seqcourse.check.recording import record
+from seqcourse.check.values import arrays
+from seqcourse.tokens import PAD
 
 State = tuple[Tensor, Tensor]
 
@@ -43,3 +52,109 @@ def lstm(x: Tensor, lengths: Tensor, *, w_in: Tensor, w_again: Tensor) -> Tensor
             states[t] = state
         both.append(torch.stack([states[t] for t in range(x.shape[1])], dim=1))
     return torch.cat(both, dim=-1)
+
+
+def first(mean: Tensor, *, w: Tensor) -> State:
+    """A first state and memory, (B, D_S) each, from the mean of a grid (B, D)."""
+    s, m = torch.tanh(mean @ w).chunk(2, dim=-1)
+    return s, m
+
+
+def embed(words: Tensor, *, table: Tensor) -> Tensor:
+    """The vectors of words, (B, E)."""
+    return table[words]
+
+
+def record_trained(student: Callable[..., Any], given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Build a captioner and train it on a few pictures: the captioner, and what happened."""
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        torch.manual_seed(0)
+        model = outcome(lambda: student(*given["build"].values()), ())
+        if not isinstance(model, nn.Module):
+            return None, {"built": model}
+
+        def training() -> int:
+            """Some steps of Adam; how many parameters no gradient reaches."""
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.03, fused=True)
+            for _ in range(given["steps"]):
+                got, texts = model(given["grids"], given["texts"]), given["texts"]
+                if not isinstance(got, (tuple, list)):
+                    break  # the calls below tell
+                loss = nn.functional.cross_entropy(
+                    got[0].flatten(0, 1), texts.flatten(), ignore_index=PAD
+                )
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+            return sum(p.grad is None for p in model.parameters()) * (given["steps"] > 0)
+
+        return model, {"built": True, "unreached": outcome(training, ())}
+
+
+def record_captioner(
+    trained: tuple[Any, dict[str, Any]], given: Mapping[str, Any], prefix: str = ""
+) -> dict[str, numpy.ndarray]:
+    """What a trained captioner does with other pictures."""
+    model, found = trained
+    if model is not None and not isinstance(found["unreached"], Exception):
+        model.eval()
+        grid, captions = given["grid"], given["captions"]
+        after = torch.cat([captions, torch.full_like(captions[:, :2], PAD)], dim=1)
+        calls = {
+            "told": (grid, captions),
+            "other": (grid, given["other"]),
+            "moved": (grid[:, given["order"]], captions),
+            "alone": (grid[1:2], captions[1:2]),
+            "wider": (grid, after),
+        }
+        with torch.no_grad():
+            found |= {name: outcome(model, arguments) for name, arguments in calls.items()}
+            found["seen"] = outcome(lambda: model.see(grid), ())
+            for longest in (1, 6):
+                found[f"said{longest}"] = outcome(lambda n=longest: model.caption(given["new"], n), ())
+    return arrays(**{f"{prefix}{name}": item for name, item in found.items()})
+
+
+record_captioner.before = record_trained
+
+
+class Looker(nn.Module):
+    """A small captioner for `train`: grid, captions -> logits (B, T, V), weights (B, T, N)."""
+
+    def __init__(self, table: Tensor, look: Tensor, out: Tensor) -> None:
+        super().__init__()
+        self.table, self.look, self.out = map(nn.Parameter, (table, look, out))
+
+    def forward(self, grid: Tensor, captions: Tensor) -> tuple[Tensor, Tensor]:
+        y = self.table[captions.roll(1, 1)]  # (B, T, D)
+        weights = torch.softmax(y @ self.look @ grid.mT, dim=-1)
+        return torch.tanh(y + weights @ grid) @ self.out, weights
+
+
+def record_each_step(
+    train: Callable[..., Any],
+    weights: Sequence[Tensor],
+    batches: Sequence[tuple[Tensor, Tensor]],
+    rate: float,
+    share: float,
+    clip: float,
+) -> tuple[Any, list[Tensor]]:
+    """What `train` returns, and the weights of a small captioner after it."""
+    model = Looker(*(weight.clone() for weight in weights))
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    losses = train(model, optimizer, batches, share, clip)
+    return losses, [p.detach() for p in model.parameters()]
+
+
+def record_train(
+    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
+) -> dict[str, numpy.ndarray]:
+    """A training with the answer, for a probe; losses may be numbers or tensors."""
+
+    def tidied(*arguments: Any) -> Any:
+        losses, weights = record_each_step(student, *arguments)
+        if isinstance(losses, (list, tuple)):
+            losses = [float(z) if isinstance(z, (Tensor, float)) else z for z in losses]
+        return losses, weights
+
+    return record(tidied, given, prefix)

@@ -10,6 +10,6 @@ globals().update(EXERCISES)
 experiment = Experiments(
     EXERCISES,
     "cut_patches embed_patches, points_at, doubly_stochastic, rollout, pyramid_layer, "
-    "caption_step, co_attention",
+    "caption_step, Captioner train, co_attention, mended",
 )
 polls = Polls({"poll_1": "abc", "poll_2": "abc", "poll_3": "abc", "poll_4": "abc"})

@@ -1,0 +1,357 @@
+"""Exercise 8: a whole Transformer, known by its shapes and its numbers, and one step of its training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check.compare import Likely, Mistake, Stopped, compare, describe
+from seqcourse.check.discreet import error_in_words
+from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.inputs import normal
+from seqcourse.check.inside import ps6 as inside
+from seqcourse.check.ps6 import decoder, encoder
+from seqcourse.check.ps6.smoothing import reference_label_smoothed_loss
+from seqcourse.check.values import result
+from seqcourse.tokens import EOS, PAD, SOS
+
+
+def transformer_arguments(
+    lengths: Sequence[int],
+    words: Sequence[int],
+    width: int = 6,
+    heads: int = 2,
+    layers: int = 1,
+    order: str = "pre",
+    way: str = "at once",
+    seed: int = 0,
+) -> dict[str, Any]:
+    """A model to build, the numbers of every shape, and sentences: their lengths and their words'."""
+    source, target, hidden = 5 * width, 4 * width, width + 3
+    build = dict(source=source, target=target, width=width, heads=heads, layers=layers)
+    build |= dict(hidden=hidden, order=order)
+    values = normal({"square": (width, width), "inner": (width, hidden)}, seed)
+    values |= normal({"vector": (width,), "inner_bias": (hidden,)}, seed + 1)
+    values |= normal({"source": (source, width), "target": (target, width)}, seed + 2)
+    values |= normal({"output_bias": (target,)}, seed + 3)
+    values["square"] = 0.7 * (values["square"] + values["square"].T)  # either way round the same
+    values["vector"] = 0.6 + 0.4 * values["vector"]
+    generator = torch.Generator().manual_seed(seed + 4)
+    src, tgt = (
+        torch.randint(3, size, (len(ends), max(ends)), generator=generator)
+        for size, ends in ((source, lengths), (target, words))
+    )
+    tgt[:, 0] = SOS
+    ends = torch.tensor(list(lengths))
+    src = src.masked_fill(~functional.length_mask(ends, src.shape[1]), PAD)
+    tgt = tgt.masked_fill(~functional.length_mask(torch.tensor(list(words)), tgt.shape[1]), PAD)
+    return dict(build=build, values=values, src=src, lengths=ends, tgt=tgt, way=way)
+
+
+def _logits(
+    given: Mapping[str, Any],
+    take: Callable[[str], Tensor] | None = None,
+    *,
+    causal: bool = True,
+    masks: tuple[bool, bool] = (True, True),
+    rows: int = 0,
+    places: tuple[float | None, float | None] = (1.0, 1.0),
+    scale: bool = True,
+    lasts: tuple[bool, bool] = (True, True),
+    order: str = "",
+    heads: int = 0,
+    act: Callable[[Tensor], Tensor] = torch.relu,
+    table: str = "target",
+    end: Callable[[Tensor], Tensor] = lambda z: z,
+    bias: bool = True,
+) -> Tensor:
+    """Logits of a whole model, padding at 0; every parameter of a shape is alike. Options: mistakes."""
+    build, values = given["build"], given["values"]
+    take = take or values.__getitem__
+    order, heads = order or build["order"], heads or build["heads"]
+    width, real = build["width"], functional.length_mask(given["lengths"], given["src"].shape[1])
+
+    def norm(x: Tensor) -> Tensor:
+        return functional.layer_norm(x, take("vector"), take("vector"), 1e-5)
+
+    def attend(queries: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        q, k, v = (
+            (x @ take("square") + take("vector")).unflatten(-1, (heads, -1)).transpose(1, 2)
+            for x in (queries, memory, memory)
+        )
+        y = functional.attention(q, k, v, mask[..., None, :, :])[0].transpose(1, 2).flatten(2)
+        return y @ take("square") + take("vector")
+
+    def mlp(x: Tensor) -> Tensor:
+        return act(x @ take("inner") + take("inner_bias")) @ take("inner").T + take("vector")
+
+    def read(tokens: Tensor, rows: Tensor, place: float | None) -> Tensor:
+        x = rows[tokens] * (width**0.5 if scale else 1.0)
+        if place is None:
+            return x
+        return x + functional.sinusoidal_encoding(torch.arange(tokens.shape[1]) * place, width).double()
+
+    tables = {name: take(name) for name in ("source", "target")}
+    x = read(given["src"], tables["source"], places[0])
+    for _ in range(build["layers"]):
+        mask = real[:, None] if masks[0] else torch.ones_like(real[:, None])
+        x = encoder.reference_encoder_block(x, mask, attend, mlp, (norm, norm), order)
+    memory = norm(x) if build["order"] == "pre" and lasts[0] else x
+    mask = (real if masks[1] else torch.ones_like(real))[:, None]
+    memory = memory.roll(rows, 0)
+    y = read(given["tgt"], tables[table], places[1])
+    ahead = decoder._ahead if causal else (lambda n: torch.ones(n, n, dtype=torch.bool))
+    for _ in range(build["layers"]):
+        y = decoder._block(y, memory, mask, attend, attend, mlp, (norm,) * 3, order, mask=ahead)
+    y = norm(y) if build["order"] == "pre" and lasts[1] else y
+    z = end(y @ tables["target"].T + (take("output_bias") if bias else 0.0))
+    return z * (given["tgt"] != PAD)[..., None]
+
+
+def _reached(given: Mapping[str, Any]) -> dict[str, Tensor]:
+    """The lengths of the gradients of all parameters, by their shape, sorted."""
+    taken: dict[str, list[Tensor]] = {kind: [] for kind in given["values"]}
+
+    def take(kind: str) -> Tensor:
+        taken[kind].append(given["values"][kind].clone().requires_grad_())
+        return taken[kind][-1]
+
+    logits = _logits(given, take)
+    (logits * normal({"w": logits.shape}, 7)["w"]).sum().backward()
+    return {
+        kind: torch.tensor(sorted(p.grad.norm().item() for p in ps), dtype=torch.float64)
+        for kind, ps in taken.items()
+    }
+
+
+_SHAPES = {
+    "other": "any shape that exercise 3 does not count",
+    "target": "target × D, the table of target words",
+    "source": "source × D, the table of source words",
+    "output_bias": "target, the bias of the logits",
+    "square": "D × D, of the attentions",
+    "inner": "D × hidden, of the MLPs",
+    "inner_bias": "hidden, of the MLPs",
+    "vector": "D, biases, γ and β",
+}
+_COUNTS = {
+    ("target", 1): "Has the output a matrix of its own? It is tied: the table of target words.",
+    ("target", -1): "Do both languages share a table? Each has its own.",
+    ("other", 1): "Are positions learned? Sines and cosines are computed, they are no parameters.",
+    ("output_bias", -1): "Do the logits lack their bias, one number for every target word?",
+    ("square", -1): "Has every attention of every block four matrices of its own, and is every list of "
+    "blocks an nn.ModuleList?",
+    ("square", 1): "Has a block of the encoder a cross-attention, or is there a matrix too many?",
+    ("vector", -1): "Is a bias or a norm missing? With the order pre one more norm ends each side.",
+    ("vector", 1): "Is there a norm or a bias too many? With the order post every block ends in a norm.",
+}
+_LIKELY: dict[str, dict[str, Any] | tuple[dict[str, Any], ...]] = {
+    "Can a word look ahead? Position t of the decoder sees positions up to t: your decoder_block makes "
+    "that mask.": dict(causal=False),
+    "Is padding of the source attended to? The mask belongs in the encoder and in the "
+    "cross-attention.": (
+        dict(masks=(False, False)),
+        dict(masks=(False, True)),
+        dict(masks=(True, False)),
+    ),
+    "Does a sentence look at the memory of another row of the batch?": (dict(rows=1), dict(rows=-1)),
+    "Are positions left out? Without them the order of the words is lost.": (
+        dict(places=(None, None)),
+        dict(places=(None, 1.0)),
+        dict(places=(1.0, None)),
+    ),
+    "Is every word at position 0? In `step` position t belongs to the word after t words.": (
+        dict(places=(1.0, 0.0)),
+        dict(places=(0.0, 0.0)),
+    ),
+    "Are the embeddings not multiplied by the root of D, or are the positions, too?": dict(scale=False),
+    "Is the last norm missing? With the order pre one ends the encoder and one the decoder.": (
+        dict(lasts=(False, False)),
+        dict(lasts=(False, True)),
+        dict(lasts=(True, False)),
+    ),
+    "Is that the other order? The class is told which.": (dict(order="pre"), dict(order="post")),
+    "Is there one head? D is cut into `heads` parts, each with a softmax of its own.": dict(heads=1),
+    "Is there another function than ReLU in the MLP?": (
+        dict(act=functional.gelu_tanh),
+        dict(act=functional.gelu),
+        dict(act=lambda x: x),
+    ),
+    "Are target words looked up in the table of source words?": dict(table="source"),
+    "Is that a softmax? Logits are asked for.": (
+        dict(end=lambda z: z.softmax(-1)),
+        dict(end=lambda z: z.log_softmax(-1)),
+    ),
+    "Is the bias of the logits not added?": dict(bias=False),
+}
+
+
+def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> None:
+    """Raise Mistake unless a model has the right parameters, logits and gradients."""
+    built = result(found, f"{prefix}built")
+    if isinstance(built, Stopped):
+        words = error_in_words(built.kind, str(built))
+        raise Mistake(f"Transformer stopped with {words} when it was built.")
+    if not (isinstance(built, Tensor) and built.dtype == torch.bool):
+        raise Mistake(f"Transformer should be an nn.Module, but is {describe(built)}.")
+    reached = _reached(given)
+    for kind, words in _SHAPES.items():
+        wanted, has = len(reached.get(kind, ())), int(result(found, f"{prefix}{kind}"))
+        if wanted != has:
+            question = _COUNTS.get((kind, 1 if has > wanted else -1), "")
+            more = "more" if has > wanted else "fewer"
+            raise Mistake(
+                f"Transformer has {more} parameters than it should of the shape {words}. {question}"
+            )
+    right, got = _logits(given), result(found, f"{prefix}result")
+    shown = (given["src"], given["lengths"], given["tgt"])
+    if isinstance(got, Tensor) and got.shape == right.shape:
+        got = torch.where((given["tgt"] != PAD)[..., None], got, 0.0)
+    likely = [
+        Likely(question, lambda *_, how=how: _logits(given, **how))
+        for question, hows in _LIKELY.items()
+        for how in (hows if isinstance(hows, tuple) else (hows,))
+    ]
+    name = "Transformer" if given["way"] == "at once" else "Transformer (encode, start and step)"
+    compare(name, got, right, shown, likely, tolerance=1e-4)
+    for kind, lengths in reached.items() if given["way"] == "at once" else ():
+        mine = result(found, f"{prefix}reached.{kind}").double()
+        if mine.shape != lengths.shape or not torch.allclose(mine, lengths, rtol=1e-3, atol=1e-6):
+            raise Mistake(
+                f"Transformer: the logits are right, gradients of the shape {_SHAPES[kind]} are not. "
+                "Is a part built that is never used, or cut off by .detach()?"
+            )
+
+
+Transformer = Exercise(
+    "Transformer",
+    make=transformer_arguments,
+    judge=judge_transformer,
+    record=inside.record_transformer,
+    cases=cases_of(
+        transformer_arguments,
+        {
+            "padding in source and target": dict(lengths=[5, 2, 3], words=[2, 4, 3], layers=2),
+            "the order post": dict(lengths=[3, 4], words=[4, 2], order="post", heads=3, seed=20),
+            "word by word": dict(lengths=[2, 4, 3], words=[4, 4, 4], way="word by word", seed=30),
+        },
+    ),
+    forbid=("Transformer", "TransformerEncoder", "TransformerDecoder", "Block", "MultiHeadAttention"),
+    idea="Two tables, two stacks of your blocks, and the table of target words once more at the end.",
+    see=("11", "Encoder, decoder, cross-attention"),
+)
+
+
+def step_arguments(
+    lengths: Sequence[int], steps: int = 3, epsilon: float = 0.1, v: int = 9, seed: int = 0
+) -> dict[str, Any]:
+    """Arguments of some steps: a small model's weights, batches with targets of these lengths, rates."""
+    weights = normal({"source": (12, 4), "target": (v, 4), "out": (4, v)}, seed)
+    generator = torch.Generator().manual_seed(seed + 1)
+    batches = []
+    for number in range(steps):
+        ends = torch.tensor([*lengths[number:], *lengths[:number]])
+        src = torch.randint(3, 12, (len(ends), 5), generator=generator)
+        targets = torch.randint(3, v, (len(ends), int(max(ends))), generator=generator)
+        targets[torch.arange(len(ends)), ends - 1] = EOS
+        targets = targets.masked_fill(~functional.length_mask(ends, targets.shape[1]), PAD)
+        batches.append((src, torch.full_like(ends, 4), targets))
+    rates = [0.5 / (number + 1) for number in range(steps)]
+    return dict(weights=tuple(weights.values()), batches=batches, rates=rates, epsilon=epsilon)
+
+
+def _before(targets: Tensor, first: int = SOS) -> Tensor:
+    """What the decoder is fed to predict the targets: each one's word before."""
+    return torch.cat([torch.full_like(targets[:, :1], first), targets[:, :-1]], dim=1)
+
+
+def _step(
+    model: Any,
+    optimizer: torch.optim.Optimizer,
+    src: Tensor,
+    lengths: Tensor,
+    targets: Tensor,
+    rate: float,
+    epsilon: float,
+    *,
+    fed: Callable[[Tensor], Tensor] = _before,
+    pad: int = PAD,
+    zero: bool = True,
+    set_rate: bool = True,
+    smooth: bool = True,
+    backward: bool = True,
+    go: bool = True,
+    again: bool = False,
+) -> float:
+    """One step of training; the options make mistakes."""
+
+    def loss() -> Tensor:
+        logits = model(src, lengths, fed(targets))
+        return reference_label_smoothed_loss(logits, targets, epsilon if smooth else 0.0, pad)
+
+    if set_rate:
+        optimizer.param_groups[0]["lr"] = rate
+    found = loss()
+    if zero:
+        optimizer.zero_grad()
+    if backward:
+        found.backward()
+    if go:
+        optimizer.step()
+    return (loss() if again else found).item()
+
+
+def _with(**mistake: Any) -> Callable[..., Any]:
+    return partial(inside.record_each_step, partial(_step, **mistake))
+
+
+_STEP = {
+    "Are the targets not shifted? To predict word t the decoder is fed word t - 1, before the first one "
+    "<sos>.": _with(fed=lambda targets: targets),
+    "Is the word after fed? The decoder is fed the word before.": (
+        _with(fed=lambda targets: targets.roll(-1, 1)),
+        _with(fed=lambda targets: torch.cat([targets[:, 1:], torch.zeros_like(targets[:, :1])], 1)),
+    ),
+    "Did you begin with <eos>, or does roll() bring the end to the front? The first word fed is <sos>, "
+    "data.SOS.": (_with(fed=partial(_before, first=EOS)), _with(fed=lambda targets: targets.roll(1, 1))),
+    "Did you begin with <pad>? The first word fed is <sos>, data.SOS.": _with(
+        fed=partial(_before, first=PAD)
+    ),
+    "Does the loss count padding? Hand data.PAD on to label_smoothed_loss.": _with(pad=-1),
+    "Do the gradients of the last step stay? optimizer.zero_grad() comes before backward().": _with(
+        zero=False
+    ),
+    "Is the rate not set? It belongs into every group of optimizer.param_groups, under lr.": _with(
+        set_rate=False
+    ),
+    "Is epsilon not used?": _with(smooth=False),
+    "Does nothing change? In this order: zero_grad(), backward(), optimizer.step().": (
+        _with(backward=False),
+        _with(go=False),
+    ),
+    "Is the loss computed after the step? The one before it is asked for.": _with(again=True),
+}
+
+
+train_step = Exercise(
+    "train_step",
+    make=step_arguments,
+    reference=_with(),
+    record=inside.record_taught,
+    likely=_STEP,
+    cases=cases_of(
+        step_arguments,
+        {
+            "two sentences": dict(lengths=[3, 3]),
+            "padding": dict(lengths=[4, 1, 3], seed=10),
+            "a batch of one, and no smoothing": dict(lengths=[4], epsilon=0.0, seed=20),
+        },
+    ),
+    idea="Feed the word before, compare with the word itself, and take one step down.",
+    see=("11", "Label smoothing"),
+)

@@ -1,0 +1,149 @@
+"""Exercise 9: a captioner with three faults; only what they do is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.inputs import normal
+from seqcourse.check.inside import ps8 as inside
+from seqcourse.check.ps8.captions import reference_caption_step
+from seqcourse.tokens import EOS, PAD, SOS
+
+
+def mended_arguments(
+    batch: int,
+    rows: int = 2,
+    columns: int = 3,
+    d: int = 4,
+    longest: int = 8,
+    uneven: bool = True,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `mended`: a CNN's map and a small captioner's parts.
+
+    uneven: captions end at different words, and all before `longest`.
+    """
+    for attempt in range(500):
+        given = _drawn(batch, rows, columns, d, longest, dtype, seed + 7919 * attempt)
+        ids = reference_mended(**given)[0]
+        ends = (ids == EOS).int().argmax(dim=1).tolist()
+        ended = bool((ids == EOS).any(dim=1).all())
+        if not uneven or (ended and (batch == 1 or len(set(ends)) > 1) and max(ends) > 0):
+            return given
+    raise ValueError("no captions of different lengths")
+
+
+def _drawn(
+    batch: int, rows: int, columns: int, d: int, longest: int, dtype: torch.dtype, seed: int
+) -> dict[str, Any]:
+    e, d_s, v = 3, 3, 7
+    features = normal({"features": (batch, d, rows, columns)}, seed, dtype)
+    table = normal({"table": (v, e)}, seed + 1, dtype)
+    start = normal({"w": (d, 2 * d_s)}, seed + 2, dtype)
+    to_score = normal({"w_s": (d_s, 4), "w_h": (d, 4), "v": (4,)}, seed + 3, dtype)
+    to_gate = normal({"w": (d_s, 1), "b": (1,)}, seed + 6, dtype)
+    to_cell = normal({"w_x": (e + d, 4 * d_s), "w_s": (d_s, 4 * d_s)}, seed + 4, dtype)
+    to_logits = normal({"w_y": (e, v), "w_s": (d_s, v), "w_c": (d, v)}, seed + 5, dtype)
+    for matrix in to_logits.values():
+        matrix[:, [PAD, SOS]] = -3 * matrix[:, EOS : EOS + 1].abs()  # seldom the highest
+    return {
+        **features,
+        "first": partial(inside.first, **start),
+        "embed": partial(inside.embed, **table),
+        "score": partial(inside.score, **to_score),
+        "gate": partial(inside.gate, **to_gate),
+        "cell": partial(inside.cell, **to_cell),
+        "readout": partial(inside.readout, **to_logits),
+        "longest": longest,
+    }
+
+
+def _caption(
+    features: Tensor,
+    first: Callable,
+    embed: Callable,
+    score: Callable,
+    gate: Callable,
+    cell: Callable,
+    readout: Callable,
+    longest: int,
+    *,
+    cells: Callable[[Tensor], Tensor] = lambda f: f.flatten(2).mT,
+    over: Callable[[Tensor], Tensor] = lambda ended: ended.all(),
+    fill: bool = True,
+) -> tuple[Tensor, Tensor]:
+    """Ids (B, L) and weights (B, L, N); the options leave a fault in."""
+    grid = cells(features)
+    state = first(grid.mean(dim=1))
+    word = torch.full((len(grid),), SOS)
+    ended, words, looks = torch.zeros(len(grid), dtype=torch.bool), [], []
+    while len(words) < longest and not over(ended):
+        logits, state, weights = reference_caption_step(
+            embed(word), state, grid, score, gate, cell, readout
+        )
+        word = logits.argmax(dim=-1)
+        words.append(word.masked_fill(ended, PAD) if fill else word)
+        looks.append(weights)
+        ended = ended | (word == EOS)
+    return torch.stack(words, dim=1), torch.stack(looks, dim=1)
+
+
+def reference_mended(*arguments: Any, **named: Any) -> tuple[Tensor, Tensor]:
+    """Greedy captions, and where each word looked."""
+    return _caption(*arguments, **named)
+
+
+def _crooked(f: Tensor) -> Tensor:
+    return f.reshape(len(f), -1, f.shape[1])
+
+
+def _with(**fault: Any) -> Callable[..., Any]:
+    return lambda *arguments: _caption(*arguments, **fault)
+
+
+# The questions repeat a symptom. What causes it is the exercise.
+_LIKELY = {
+    "Symptom 1 is still there: do the maps lie on the things?": _with(cells=_crooked),
+    "Symptom 1 is still there: is the picture turned about?": _with(cells=lambda f: f.mT.flatten(2).mT),
+    "Symptom 3 is still there: what do the others of the batch change?": (
+        _with(over=lambda ended: ended.any()),
+        _with(over=lambda ended: ended.any(), fill=False),
+    ),
+    "Symptom 1 is still there, and so is symptom 3.": _with(
+        cells=_crooked, over=lambda ended: ended.any()
+    ),
+    "What stands after the <eos> of a caption that ended before the others?": _with(fill=False),
+    "Are all captions as long as allowed?": _with(over=lambda ended: torch.tensor(False)),
+}
+_HINT = "Symptom 2 shows only from the second call on: does one call change the next?"
+
+
+mended = Exercise(
+    "mended",
+    make=mended_arguments,
+    reference=reference_mended,
+    likely=_LIKELY,
+    hint=_HINT,
+    cases=cases_of(
+        mended_arguments,
+        {
+            "one picture": dict(batch=1),
+            "the next picture, captioned by the same function": dict(
+                batch=1, rows=3, columns=2, seed=10
+            ),
+            "pictures with captions of different lengths": dict(batch=4, seed=20),
+            "a square map": dict(batch=3, rows=3, columns=3, d=3, seed=30),
+            "float32": dict(batch=2, dtype=torch.float32, seed=40),
+        },
+        _HINT,
+    ),
+    idea="A fault is found by the smallest input that shows it.",
+    see=("13", "From pixels to places"),
+)

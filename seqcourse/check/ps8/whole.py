@@ -1,0 +1,309 @@
+"""Exercise 7: a whole captioner, known by what it does, and the loop that trains it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from seqcourse import functional
+from seqcourse.check.compare import Mistake, Stopped, describe
+from seqcourse.check.discreet import error_in_words
+from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.inputs import normal
+from seqcourse.check.inside import ps8 as inside
+from seqcourse.check.values import result
+from seqcourse.tokens import EOS, PAD
+
+KINDS, FIRST = 4, 3  # the words for things are 3 to 6, those for sides 7 and 8
+ENOUGH = 0.7  # of new pictures, after a short training on others
+
+
+def _pictures(count: int, places: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Grids (K, N, F) with one thing each, and captions (K, 3): its kind, perhaps its side, <eos>.
+
+    The first numbers of a cell are the kind, one-hot, the others its place. A thing in the last cell is
+    named without a side, so that captions have two lengths.
+    """
+    kinds = torch.randint(KINDS, (count,), generator=generator)
+    where = torch.randint(places, (count,), generator=generator)
+    grid = 0.1 * torch.randn(count, places, KINDS + places, generator=generator)
+    grid[..., KINDS:] += torch.eye(places)
+    grid[torch.arange(count), where, kinds] += 3.0
+    return grid, _right(kinds, where, places)
+
+
+def _right(kinds: Tensor, where: Tensor, places: int) -> Tensor:
+    sides = FIRST + KINDS + (2 * where >= places).long()
+    long = torch.stack([FIRST + kinds, sides, torch.full_like(kinds, EOS)], dim=1)
+    short = torch.stack([FIRST + kinds, torch.full_like(kinds, EOS), torch.full_like(kinds, PAD)], dim=1)
+    return torch.where((where == places - 1)[:, None], short, long)
+
+
+def captioner_arguments(
+    batch: int = 4, places: int = 5, width: int = 24, steps: int = 40, seed: int = 0
+) -> dict[str, Any]:
+    """A captioner to build, pictures to train it, others to caption, and a few to look at closely."""
+    generator = torch.Generator().manual_seed(seed)
+    grids, texts = _pictures(96, places, generator)
+    new, _ = _pictures(40, places, generator)
+    grid, captions = _pictures(batch, places, generator)
+    other = captions.clone()
+    other[:, 0] = (captions[:, 0] - FIRST + 1) % KINDS + FIRST
+    order = torch.randperm(places, generator=generator)
+    build = dict(features=KINDS + places, words=FIRST + KINDS + 2, width=width)
+    made = dict(build=build, grids=grids, texts=texts, new=new, steps=steps)
+    return made | dict(grid=grid, captions=captions, other=other, order=order)
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return torch.allclose(one, other, atol=1e-4)
+
+
+def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> None:
+    """Raise Mistake unless a captioner behaves like one, and learned to caption new pictures."""
+
+    def of(name: str, call: str) -> Any:
+        value = result(found, f"{prefix}{name}")
+        if isinstance(value, Stopped):
+            raise Mistake(f"Captioner: {call} stopped with {error_in_words(value.kind, str(value))}.")
+        return value
+
+    built = of("built", "Captioner(features, words, width)")
+    if not (isinstance(built, Tensor) and built.dtype == torch.bool):
+        raise Mistake(f"Captioner should be an nn.Module, but is {describe(built)}.")
+    left = int(of("unreached", "training through forward(grid, captions)"))
+    b, t = given["captions"].shape
+    n, v = given["grid"].shape[1], given["build"]["words"]
+    pairs = {}
+    for name, (rows, words) in {
+        "told": (b, t),
+        "other": (b, t),
+        "moved": (b, t),
+        "alone": (1, t),
+        "wider": (b, t + 2),
+    }.items():
+        got = of(name, "forward(grid, captions)")
+        _expect_pair(got, (rows, words, v), (rows, words, n))
+        pairs[name] = got
+    seen, width = of("seen", "see(grid)"), given["build"]["width"]
+    if not isinstance(seen, Tensor) or seen.shape != (b, n, width):
+        raise Mistake(
+            f"Captioner: see should return cells (B, N, width), but returned {describe(seen)}."
+        )
+    logits, weights = pairs["told"]
+    real = (given["captions"] != PAD)[..., None]
+
+    def differ(name: str, at: Any = slice(None)) -> bool:
+        return not _same((pairs[name][0] * real)[at], (logits * real)[at])
+
+    if not _same(weights.sum(-1), torch.ones(b, t)) or (weights < 0).any():
+        _fail(
+            "the weights of a word do not sum to 1 over the places", "Is the softmax over another axis?"
+        )
+    if differ("other", (slice(None), 0)):
+        _fail(
+            "the logits of the first word change with the first word of the caption",
+            "Is the word fed that is to be predicted? Word t is predicted from word t - 1, the first "
+            "from <sos>.",
+        )
+    if not differ("other", (slice(None), 1)):
+        _fail(
+            "the logits of the second word do not change with the first word", "Is the word before fed?"
+        )
+    if not differ("other", (slice(None), 2)):
+        _fail(
+            "the logits of the third word do not change with the first word",
+            "Is the state handed on from step to step?",
+        )
+    if not _same((pairs["wider"][0][:, :t] * real), logits * real):
+        _fail("more padding behind a caption changes its logits", "Does a word look at those behind it?")
+    if not _same(pairs["alone"][0] * real[1:2], (logits * real)[1:2]):
+        _fail(
+            "a picture gets other logits alone than among others",
+            "Is there a mean or a softmax over the batch, or does a row get another one's grid?",
+        )
+    if differ("moved"):
+        _fail(
+            "the logits change when the cells come in another order",
+            "Is the grid laid out as one vector, or cut at a fixed cell? Each cell knows its place.",
+        )
+    if not _same(pairs["moved"][1] * real, weights[..., given["order"]] * real):
+        _fail("the weights do not move with the cells", "Are these the weights of the places?")
+    if left:
+        _fail(
+            "some parameters are not reached by the loss of the words",
+            "Is a part built and not used, such as weights that do not go into the context, or cut off "
+            "by .detach()?",
+        )
+    _judge_said(of("said1", "caption(grid, 1)"), of("said6", "caption(grid, 6)"), given)
+
+
+def _fail(what: str, question: str) -> None:
+    raise Mistake(f"Captioner: {what}. {question}")
+
+
+def _expect_pair(got: Any, *shapes: tuple[int, ...]) -> None:
+    fits = isinstance(got, (tuple, list)) and len(got) == 2
+    if not fits or any(
+        not isinstance(one, Tensor) or tuple(one.shape) != shape
+        for one, shape in zip(got, shapes, strict=True)
+    ):
+        raise Mistake(
+            f"Captioner: forward should return logits (B, T, V) and weights (B, T, N), but returned "
+            f"{describe(got)}."
+        )
+
+
+def _judge_said(short: Any, said: Any, given: Mapping[str, Any]) -> None:
+    """Raise Mistake unless the captions have the right form, and most are right."""
+    new, places = given["new"], given["grid"].shape[1]
+    strongest = new[..., :KINDS].amax(dim=-1)  # (K, N)
+    where = strongest.argmax(dim=-1)
+    kinds = new[torch.arange(len(new)), where, :KINDS].argmax(dim=-1)
+    right = _right(kinds, where, places)
+    for got in (short, said):
+        if (
+            not isinstance(got, Tensor)
+            or got.dtype != torch.int64
+            or got.ndim != 2
+            or len(got) != len(new)
+        ):
+            raise Mistake(
+                f"Captioner: caption should return ids (B, L), int64, but returned {describe(got)}."
+            )
+    if short.shape[1] != 1 or said.shape[1] > 6:
+        _fail(
+            "caption writes another number of words than `longest` allows", "Does the loop count <sos>?"
+        )
+    ended = (said == EOS).cumsum(dim=1) - (said == EOS).long() > 0  # after the first <eos>
+    if (said[ended] != PAD).any():
+        _fail("after <eos> a caption goes on", "Is it filled with <pad>, data.PAD?")
+    if said.shape[1] > 1 and ((said[:, :-1] == EOS).cumsum(dim=1)[:, -1] > 0).all():
+        _fail("caption writes on when all captions have ended", "Does the loop stop then?")
+    wide = torch.full((len(new), 6), PAD)
+    wide[:, : said.shape[1]] = said
+    share = (wide == torch.nn.functional.pad(right, (0, 3))).all(dim=1).double().mean()
+    if given["steps"] and share < ENOUGH:
+        _fail(
+            "after a short training it captions too few new pictures rightly",
+            "Are its own words fed back one by one, from <sos> on, and its state from step to step?",
+        )
+
+
+Captioner = Exercise(
+    "Captioner",
+    make=captioner_arguments,
+    judge=judge_captioner,
+    record=inside.record_captioner,
+    cases=cases_of(captioner_arguments, {"pictures of five cells": dict()}),
+    forbid=(
+        "SoftCaptioner",
+        "FixedCaptioner",
+        "HardCaptioner",
+        "TransformerCaptioner",
+        "MultiheadAttention",
+    ),
+    idea="See, look, remember, speak, word by word; in training the words are given.",
+    see=("13", "A picture as a set of places"),
+)
+
+
+def train_arguments(
+    lengths: Sequence[int], share: float = 0.5, clip: float = 0.5, seed: int = 0
+) -> dict[str, Any]:
+    """Arguments of `train`: a small captioner's weights, three batches, rate, share and clip."""
+    weights = normal({"table": (8, 3), "look": (3, 3), "out": (3, 8)}, seed)
+    generator = torch.Generator().manual_seed(seed + 1)
+    batches = []
+    for k in range(3):
+        ends = torch.tensor([*lengths[k:], *lengths[:k]])
+        captions = torch.randint(3, 8, (len(ends), max(lengths)), generator=generator)
+        captions[torch.arange(len(ends)), ends - 1] = EOS
+        captions = captions.masked_fill(~functional.length_mask(ends, captions.shape[1]), PAD)
+        batches.append((normal({"g": (len(ends), 4, 3)}, seed + 2 + k)["g"], captions))
+    return dict(weights=tuple(weights.values()), batches=batches, rate=0.3, share=share, clip=clip)
+
+
+def _train(
+    model: Any,
+    optimizer: torch.optim.Optimizer,
+    batches: Sequence[tuple[Tensor, Tensor]],
+    share: float,
+    clip: float,
+    *,
+    pad: int = PAD,
+    mask: bool = True,
+    penalty: Callable[[Tensor, float], Tensor] = lambda r, share: share * r,
+    zero: bool = True,
+    clipped: str = "norm",
+    go: bool = True,
+    give: Callable[[list[float]], Any] = lambda losses: losses,
+) -> Any:
+    """A pass over the batches; the options make mistakes."""
+    losses = []
+    for grid, captions in batches:
+        logits, weights = model(grid, captions)
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1), captions.flatten(), ignore_index=pad)
+        real = captions != PAD if mask else torch.ones_like(captions, dtype=torch.bool)
+        loss = loss + penalty(functional.doubly_stochastic(weights, real), share)
+        if zero:
+            optimizer.zero_grad()
+        loss.backward()
+        if clipped == "norm":
+            nn.utils.clip_grad_norm_(model.parameters(), clip)
+        elif clipped == "each":
+            for p in model.parameters():
+                nn.utils.clip_grad_norm_([p], clip)
+        elif clipped == "value":
+            nn.utils.clip_grad_value_(model.parameters(), clip)
+        if go:
+            optimizer.step()
+        losses.append(loss.item())
+    return give(losses)
+
+
+def _with(**mistake: Any) -> Callable[..., Any]:
+    return partial(inside.record_each_step, partial(_train, **mistake))
+
+
+_TRAIN = {
+    "Does the loss count padding? Where the caption is padding nothing is asked.": _with(pad=-1),
+    "Does the penalty count the weights at padding? It takes only real words.": _with(mask=False),
+    "Is the penalty left out?": _with(penalty=lambda r, share: 0.0),
+    "Is the penalty not multiplied by its share?": _with(penalty=lambda r, share: r),
+    "Is the penalty taken away? It is added to the loss.": _with(penalty=lambda r, share: -share * r),
+    "Do the gradients of the last batch stay? zero_grad() comes before backward().": _with(zero=False),
+    "Are the gradients not clipped? It is done between backward() and step().": _with(clipped="no"),
+    "Is each gradient clipped alone? Their common norm is meant: clip_grad_norm_ of all parameters.": (
+        _with(clipped="each"),
+        _with(clipped="value"),
+    ),
+    "Does the optimizer not step?": _with(go=False),
+    "Did you return one loss? A list with that of each batch is asked for.": (
+        _with(give=lambda losses: losses[-1]),
+        _with(give=lambda losses: sum(losses) / len(losses)),
+    ),
+}
+
+
+train = Exercise(
+    "train",
+    make=train_arguments,
+    reference=_with(),
+    record=inside.record_train,
+    likely=_TRAIN,
+    cases=cases_of(
+        train_arguments,
+        {
+            "captions of one length": dict(lengths=[3, 3]),
+            "padding": dict(lengths=[4, 2, 3], seed=10),
+            "gradients that are not too long": dict(lengths=[2, 4], clip=50.0, share=0.1, seed=20),
+        },
+    ),
+    idea="The words' loss, a little of the penalty, one careful step: for every batch.",
+    see=("13", "A map for every word"),
+)
