@@ -38,7 +38,7 @@ def references_of(
         if all(len(text.split()) == 1 for text in given) and len(words & set(given)) > 1:
             raise ValueError(
                 f"The references of {what} {number} are single words, {list(given)[:6]}, which looks "
-                f'the tokens of one text. Join them: " ".join(tokens).'
+                f'like the tokens of one text. Join them: " ".join(tokens).'
             )
     return several
 
