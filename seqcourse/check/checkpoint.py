@@ -83,11 +83,11 @@ def parse(data: bytes) -> Checkpoint:
     Raises:
         ValueError: the rest of a sentence that begins with the file's name.
     """
-    if data.startswith(_PICKLES):
-        raise ValueError("should be a safetensors file, but is a pickle, which could run code.")
     if len(data) < 8:
         raise ValueError("should be a safetensors file, but breaks off in its first bytes.")
     length = int.from_bytes(data[:8], "little")
+    if length > HEADER and data.startswith(_PICKLES):
+        raise ValueError("should be a safetensors file, but is a pickle, which could run code.")
     if length > HEADER:
         raise ValueError(f"should have a header of at most {HEADER:,} bytes, but claims {length:,}.")
     if 8 + length > len(data):

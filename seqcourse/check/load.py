@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -50,5 +51,6 @@ def _own(path: Path) -> ModuleType:
         return ModuleType(path.stem)
     specification = importlib.util.spec_from_file_location(f"seqcourse_checks_{path.stem}", path)
     module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module  # dataclasses look themselves up there
     specification.loader.exec_module(module)
     return module

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,15 @@ UNSOLVED_WORDS = "is not solved yet."
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found: the share of the points, from 0 to 1, and why not all of them."""
+    """What a check found: the share of the points, from 0 to 1, and why not all of them.
+
+    measured: of a whole system, what it reached; plain data for the record.
+    """
 
     share: float
     reasons: tuple[str, ...] = ()
     solved: bool = True  # False for an exercise that is still as it was handed out
+    measured: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def sentence(self) -> str:
@@ -104,6 +108,11 @@ class Judge:
         if isinstance(check, Poll):
             why = _mistake(check.judge_letter, found)
             return Verdict(0.0, (why,)) if why else Verdict(1.0)
+        if hasattr(check, "judge_system"):
+            measured: dict[str, Any] = {}
+            why = _mistake(lambda: measured.update(check.judge_system(found, self.given())))
+            reasons = (why,) if why else tuple(measured.pop("reasons"))
+            return Verdict(0.0 if why else measured.pop("share"), reasons, measured=measured)
         if RAN not in found:
             return Verdict(0.0, (f"{name} handed over something that no check was made for.",))
         ran = found[RAN].ravel() if found[RAN].dtype.kind == "U" else ()
@@ -187,7 +196,9 @@ def here(assignment: str, cell: str, space: Mapping[str, Any], seed: int = 20_00
     )
     judge = Judge(_find(load_checks(root, assignment).CHECKS, cell), seed)
     with quiet():
-        outcome = judge.verdict(pack(probe(judge.request, space)))
+        beside = getattr(judge.check, "files", lambda *folders: {})
+        request = judge.request | beside(Path.cwd(), root / "solutions/checks" / assignment)
+        outcome = judge.verdict(pack(probe(request, space)))
     if not outcome.solved:
         raise NotImplementedError(outcome.sentence)
     if outcome.share < 1:

@@ -192,6 +192,23 @@ def report(
 
 
 @app.command()
+def leaderboard(
+    name: Annotated[str, typer.Argument(help="The assignment with a trained system: ps9.")],
+    final: Annotated[
+        bool,
+        typer.Option("--final", help="Close it: the final half counts from now on, and is shown."),
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the page goes; grading/leaderboard-ps9.html without.")
+    ] = None,
+) -> None:
+    """Compare the systems that students trained: scores, intervals, sizes, the course's own models."""
+    from seqcourse.cli.export import show_leaderboard
+
+    show_leaderboard(name, final, out)
+
+
+@app.command()
 def similar(
     name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
     threshold: Annotated[

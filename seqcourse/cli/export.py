@@ -1,4 +1,4 @@
-"""``seqcourse export``, ``seqcourse report`` and ``seqcourse similar``."""
+"""``seqcourse export``, ``report``, ``leaderboard`` and ``similar``."""
 
 from __future__ import annotations
 
@@ -93,6 +93,28 @@ def report_class(name: str, out: Path | None) -> None:
     for line in [*report.summary, *report.commonest]:
         tell(line)
     tell(f"{shown(page)}: the class at a glance")
+
+
+@refusals_in_words()
+def show_leaderboard(name: str, final: bool, out: Path | None) -> None:
+    """Write the leaderboard's page; print what a person should look at, which the page does not say."""
+    need_nbgrader()
+    from seqcourse.grading.leaderboard import as_page, check_of, graded_systems, make_board
+    from seqcourse.grading.notebook import write_text
+    from seqcourse.grading.systems import is_final, make_final
+
+    course = Course(find_root())
+    check = check_of(course, name)
+    graded = graded_systems(course, name)
+    if final and not is_final(course, name):
+        make_final(course, name)
+        tell(f"The final half earns the points from now on. Run: seqcourse grade {name} --feedback")
+    board = make_board(course, name, check, graded)
+    page = out or course.folder / f"leaderboard-{name}.html"
+    write_text(page, as_page(board))
+    for line in board.looks:
+        tell(f"look at the work of {line}")
+    tell(f"{shown(page)}: the leaderboard, {board.half} half")
 
 
 @refusals_in_words()

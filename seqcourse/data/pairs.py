@@ -167,18 +167,19 @@ def find_phrase(languages: str, phrase: str) -> list[tuple[str, str]]:
     return [
         (english, other)
         for split in splits
-        for english, other in _read_cut(languages, split)
+        for english, other in cut_rows(languages, split)
         if words and in_a_row.search(english.lower())
     ]
 
 
 @lru_cache(maxsize=8)
 def _load_cut(languages: str, split: str) -> tuple[Pair, ...]:
-    return tuple(_make_pairs(_read_cut(languages, split), split))
+    return tuple(_make_pairs(cut_rows(languages, split), split))
 
 
 @lru_cache(maxsize=2)
-def _read_cut(languages: str, split: str) -> list[tuple[str, str]]:
+def cut_rows(languages: str, split: str) -> list[tuple[str, str]]:
+    """The rows of the course's cut as they stand in the file: English and its translation."""
     beyond = "-beyond" if split in BEYOND_SPLITS else ""
     path = FILES / f"tatoeba-{languages}{beyond}" / f"{split}.tsv.gz"
     how = (

@@ -48,7 +48,8 @@ def erase_in_files(course: Course, student: str) -> list[str]:
         left = [row for row in rows if row.get("student") != student]
         notebooks.write_text(path, json.dumps(left, indent=1) + "\n")
     for page in course.folder.glob("*.html"):  # `report` and `similar` write them again
-        if escape(student) in page.read_text(encoding="utf-8"):
+        # A leaderboard may have a pseudonym.
+        if page.name.startswith("leaderboard-") or escape(student) in page.read_text(encoding="utf-8"):
             page.unlink()
     file = sqlite_file(course.gradebook_url)
     copies = list(course.folder.glob(f"{COPIES}/*.db"))

@@ -11,12 +11,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import nbformat
 
 from seqcourse.errors import CourseError
-from seqcourse.grading import hard_to_read
+from seqcourse.grading import hard_to_read, systems
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.limited import TooCostly, limited
@@ -43,6 +44,7 @@ class Examination:
     messages: by grade cell, why not all points; empty where all are given.
     remarks: what was mended in the notebook, in sentences for the student.
     to_review: what an instructor should look at in the code, in sentences; it costs no points.
+    measured: what a whole system reached, see ``seqcourse.grading.systems``; {} for other assignments.
     """
 
     assignment: str
@@ -55,6 +57,7 @@ class Examination:
     remarks: tuple[str, ...] = ()
     to_review: tuple[str, ...] = ()
     seconds: float = 0.0
+    measured: dict[str, Any] = field(default_factory=dict)
 
     def graded(self) -> dict:
         """The notebook with what students are told besides the verdicts, for nbgrader to save."""
@@ -78,6 +81,7 @@ class Examiner:
         limits: what a student's process may use; the defaults of ``Limits`` without it.
         secret: the class's secret where its folder is not at hand, on another machine.
         door: that of a warm process which the workers of this machine share.
+        final: the final half of a hidden split earns the points, see ``seqcourse.grading.systems``.
     """
 
     def __init__(
@@ -90,6 +94,7 @@ class Examiner:
         limits: Any = None,
         secret: bytes | None = None,
         door: Path | None = None,
+        final: bool = False,
     ) -> None:
         from seqcourse.grading.confine import Limits
 
@@ -100,6 +105,7 @@ class Examiner:
         self.limits = limits or Limits()
         self._secret = secret
         self._door = door
+        self.final = final
         self._warm: Any = None
         self._checks: dict[str, list[Check]] = {}
         self._releases: dict[str, dict] = {}
@@ -132,17 +138,24 @@ class Examiner:
         from seqcourse.check.verdict import Judge
 
         if name not in self._checks:
-            self._checks[name] = list(getattr(load_checks(self.course.root, name), "CHECKS", ()))
-        return {
-            check.cell: Judge(check, self.seed(name, check.cell, student, attempt))
-            for check in self._checks[name]
-        }
+            found = getattr(load_checks(self.course.root, name), "CHECKS", ())
+            self._checks[name] = [systems.with_half(check, self.final) for check in found]
+        judges = {}
+        for check in self._checks[name]:
+            who = ("", 0) if systems.is_system(check) else (student, attempt)
+            judges[check.cell] = Judge(check, self.seed(name, check.cell, *who))
+        return judges
 
     def seed(self, name: str, cell: str, student: str, attempt: int) -> int:
         """The seed of a check's inputs: its own for each student and attempt, known to nobody there."""
         message = json.dumps([name, cell, student, attempt]).encode()
-        digest = hmac.digest(self._secret or self.course.secret(), message, hashlib.sha256)
+        digest = hmac.digest(self.secret, message, hashlib.sha256)
         return int.from_bytes(digest[:4], "big") >> 2
+
+    @property
+    def secret(self) -> bytes:
+        """The class's secret."""
+        return self._secret or self.course.secret()
 
     def release(self, name: str) -> dict:
         """The notebook that students were given: the frame of every submission."""
@@ -171,7 +184,10 @@ class Examiner:
         except TooCostly as problem:
             return Examination(name, student, UNREADABLE, f"{problem} {SMALLER}")
         book = nbformat.from_dict(mended.notebook)
-        done = self.examine_notebook(name, student, book, attempt)
+        judges = self.judges(name, student, attempt)
+        beside = systems.handed_in(folder, judges)
+        done = self.examine_notebook(name, student, book, judges, beside)
+        to_review += systems.to_review(beside, self.course.solutions / "checks" / name)
         if mended.older:
             done = dict(done, sentence=f"{done['sentence']} {mended.older}".strip())
         if mended.lost:
@@ -189,12 +205,23 @@ class Examiner:
         )
 
     def examine_notebook(
-        self, name: str, student: str, book: nbformat.NotebookNode, attempt: int = 1
+        self,
+        name: str,
+        student: str,
+        book: nbformat.NotebookNode,
+        judges: dict[str, Judge],
+        beside: Mapping[str, systems.Handed] = MappingProxyType({}),
     ) -> dict[str, Any]:
-        """Run and judge a mended notebook; puts the outputs into it. Returns fields of Examination."""
-        judges = self.judges(name, student, attempt)
+        """Run and judge a mended notebook; puts the outputs into it. Returns fields of Examination.
+
+        Args:
+            beside: by grade cell, the file that a system's check needs.
+        """
+        from seqcourse.check.verdict import Verdict
+
         graded = grade_cells(book)
         requests = {cell: judges[cell].request for cell in graded if cell in judges}
+        requests = systems.with_files(requests, beside)
         runner = Runner(
             book,
             self.new_kernel,
@@ -209,7 +236,11 @@ class Examiner:
                     f"solutions/checks/{name}/checks.txt should have a check for the grade cell "
                     f"{cell}, but has none. Write one, or take the cell out of the notebook."
                 )
-        verdicts = _judged({cell: (judges[cell], ran.answers[cell]) for cell in graded})
+        verdicts = _judged({cell: (judges[cell], ran.answers[cell]) for cell in requests})
+        verdicts |= {
+            cell: Verdict(0.0, (each.problem,)) for cell, each in beside.items() if each.problem
+        }
+        measured = systems.measured(verdicts, ran.answers, beside)
         points, messages = {}, {}
         for cell, place in graded.items():
             node = book.cells[place]
@@ -221,7 +252,8 @@ class Examiner:
         status, sentence = status_of(book, ran)
         return {
             "status": status,
-            "sentence": sentence,
+            "sentence": f"{sentence} {systems.told(measured, self.secret, student)}".strip(),
+            "measured": measured,
             "notebook": nbformat.writes(book),
             "points": points,
             "messages": messages,

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from seqcourse.errors import CourseError
+from seqcourse.grading import systems
 from seqcourse.grading.attempts import attempt, spent
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import open_gradebook
@@ -160,6 +161,8 @@ class _Run:
         self.snapshot = course_snapshot(course, name)
         self._common = options | {"secret": hashlib.sha256(course.secret()).hexdigest()}
         self._digest = self.snapshot.digest()
+        self.options = options | ({"final": True} if systems.is_final(course, name) else {})
+        self._common |= self.options
 
     def fingerprint(self, submission: Snapshot) -> str:
         """A digest of everything that the submission's grade depends on."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.operators import mutants_of
-from seqcourse.grading.sample import answered, load_checks, right_answers
+from seqcourse.grading.sample import answered, load_checks, put_beside, right_answers
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -177,6 +177,7 @@ def try_answers(
         with tempfile.TemporaryDirectory() as folder:
             book = answered(released, sources)
             notebooks.write(book, Path(folder) / name / f"{name}.ipynb")
+            put_beside(course, name, Path(folder) / name)
             examination = examine(name, "mutant", Path(folder) / name)
         if not examination.points:
             why = examination.sentence or f"it has no graded cell of {name}'s ({examination.status})."

@@ -38,7 +38,19 @@ LONGEST_NAME = 240
 
 PACKAGE = Path(__file__).resolve().parents[1]
 # Folders of the package that can affect points: what notebooks import, and what judges them.
-DECIDES = ("check", "grading", "functional", "nn", "models", "data", "decode", "metrics", "train", "zoo")
+DECIDES = (
+    "capstone",
+    "check",
+    "grading",
+    "functional",
+    "nn",
+    "models",
+    "data",
+    "decode",
+    "metrics",
+    "train",
+    "zoo",
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,7 @@ class Record:
     before: whether an earlier run wrote this record.
     attempt: which of the student's versions was graded, from 1.
     to_review: what an instructor should look at in the code; it costs no points.
+    measured: what a whole system reached, see ``seqcourse.grading.systems``.
     """
 
     assignment: str
@@ -65,6 +78,7 @@ class Record:
     before: bool = field(default=False, compare=False)
     attempt: int = 1
     to_review: tuple[str, ...] = ()
+    measured: dict = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         """All that is said about a submission is said through a record: its texts are cleaned here."""

@@ -50,6 +50,7 @@ class Answer:
 
     data: bytes | None
     ending: str = ""
+    seconds: float = 0.0
 
 
 @dataclass
@@ -296,6 +297,7 @@ class Runner:
         request = {**request, "seconds": min(request["seconds"], self.timeout)}
         manager.put(REQUEST, pickle.dumps(request))
         code = PROBE.format(str(manager.exchange))
+        began = time.monotonic()
         request_id = client.kc.execute(code, silent=True, store_history=False)
         patience = min(request["seconds"] + 10, max(1.0, self.until - time.monotonic()))
         if not await self._reply(client, request_id, patience):
@@ -303,7 +305,7 @@ class Runner:
         ending = manager.take(ENDING, most=100)
         if ending:
             return Answer(None, ending.decode("ascii", "replace"))
-        return Answer(manager.take(RESULT, most=1 << 26))
+        return Answer(manager.take(RESULT, most=1 << 26), seconds=time.monotonic() - began)
 
     async def _responds(self, client: _Client) -> bool:
         """Whether the kernel still answers after a cell was interrupted."""

@@ -66,6 +66,7 @@ class Saver:
             done.messages,
             attempt=submission.attempt,
             to_review=done.to_review,
+            measured=done.measured,
         )
         write_record(self.course, record)
         return record

@@ -20,7 +20,7 @@ FILES = ("course.toml", "course.local.toml")
 class Key:
     """A setting: its default, whose type a value must have, the values that fit, and those in words."""
 
-    default: str | int | float
+    default: str | int | float | bool
     fits: Callable[..., bool]
     words: str
 
@@ -43,6 +43,10 @@ KEYS = {
     "gradebook": Key("", lambda text: True, 'an address such as "postgresql://user@host/db", or ""'),
     "timeout": Key(120, lambda seconds: seconds >= 1, "a whole number of seconds, 1 or more"),
     "attempts": Key(0, lambda count: count >= 0, "a whole number, or 0 for any number of attempts"),
+    "leaderboard.names": Key(False, lambda shown: True, "true or false"),
+    "leaderboard.sentences": Key(
+        "", lambda text: True, 'the path of a file of your own, such as "../hidden.tsv", or ""'
+    ),
     "late.grace_minutes": Key(15.0, lambda minutes: minutes >= 0, "a number of minutes, 0 or more"),
     "late.share_per_day": Key(0.0, _share, "a share between 0 and 1 (0.1 is a tenth)"),
     "late.floor": Key(0.5, _share, "a share between 0 and 1 (0.5 is half)"),
@@ -53,10 +57,10 @@ KEYS = {
 class Settings:
     """The settings that hold, and for each one that a file sets, which file and line."""
 
-    values: dict[str, str | int | float]
+    values: dict[str, str | int | float | bool]
     sources: dict[str, str]
 
-    def __getitem__(self, key: str) -> str | int | float:
+    def __getitem__(self, key: str) -> str | int | float | bool:
         return self.values[key]
 
 
@@ -94,7 +98,7 @@ def _flat(content: dict, before: str = "") -> Iterator[tuple[str, object]]:
             yield f"{before}{key}", value
 
 
-def _checked(key: str, value: object, where: str) -> str | int | float:
+def _checked(key: str, value: object, where: str) -> str | int | float | bool:
     """The value as its setting has it, or CourseError."""
     entry = KEYS.get(key)
     if entry is None:

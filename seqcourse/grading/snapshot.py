@@ -16,6 +16,7 @@ from pathlib import Path
 
 from seqcourse import bounds
 from seqcourse.errors import CourseError
+from seqcourse.grading import systems
 from seqcourse.grading.course import ASSIGNMENT_NAME, CONFIG_FILE, Course
 from seqcourse.grading.kept import TIMESTAMP, time
 from seqcourse.grading.parse import shown
@@ -131,11 +132,13 @@ def course_snapshot(course: Course, name: str) -> Snapshot:
         if path.stem == name or not ASSIGNMENT_NAME.fullmatch(path.stem)
     ]
     paths += [checks / name / "checks.txt", course.root / CONFIG_FILE]
+    paths += sorted((checks / name).glob("*.safetensors"))
     files = {
         path.relative_to(course.root).as_posix(): path.read_bytes()
         for path in sorted(paths)
         if path.is_file() and not set(LEFT_OUT) & set(path.parts)
     }
+    files |= systems.own_sentences(course, name)
     return Snapshot(files, {})
 
 

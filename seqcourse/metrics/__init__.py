@@ -31,7 +31,15 @@ from seqcourse.metrics.errors import (
 from seqcourse.metrics.pointing import DRAWN, Pointing, blurred, pointing_game, points_at
 from seqcourse.metrics.scenes import CaptionMatch, caption_match
 from seqcourse.metrics.segments import SegmentScore, segment_score
-from seqcourse.metrics.translation import BLEU, Gain, LengthBin, bleu, bleu_by_length, bleu_gain
+from seqcourse.metrics.translation import (
+    BLEU,
+    Gain,
+    LengthBin,
+    bleu,
+    bleu_by_length,
+    bleu_gain,
+    bleu_interval,
+)
 
 __all__ = [
     "BLEU",
@@ -50,6 +58,7 @@ __all__ = [
     "bleu",
     "bleu_by_length",
     "bleu_gain",
+    "bleu_interval",
     "blurred",
     "caption_match",
     "character_error_rate",

@@ -122,15 +122,36 @@ def bleu_gain(
     """
     same_length(first=first, second=second, references=references)
     counts = [_counts(outputs, references) for outputs in (first, second)]
-    draws = numpy.random.default_rng(seed).multinomial(
-        len(first), numpy.full(len(first), 1 / len(first)), size=samples
-    )  # (samples, sentences): how often each sentence is drawn
+    draws = _draws(len(first), samples, seed)
     gains = [
         _from_counts(a) - _from_counts(b) for a, b in zip(*(draws @ c for c in counts), strict=True)
     ]
     whole = [_from_counts(c.sum(0)) for c in counts]
     low, high = numpy.percentile(gains, (2.5, 97.5))
     return Gain(whole[0] - whole[1], float(low), float(high))
+
+
+def bleu_interval(
+    hypotheses: Sequence[str],
+    references: Sequence[str] | Sequence[Sequence[str]],
+    samples: int = 300,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """The middle 95 % of the BLEU of test sets drawn from these sentences with replacement.
+
+    Raises ValueError where the lists do not fit or are empty.
+    """
+    same_length(hypotheses=hypotheses, references=references)
+    draws = _draws(len(hypotheses), samples, seed)
+    scores = [_from_counts(row) for row in draws @ _counts(hypotheses, references)]
+    low, high = numpy.percentile(scores, (2.5, 97.5))
+    return float(low), float(high)
+
+
+def _draws(count: int, samples: int, seed: int) -> numpy.ndarray:
+    """(samples, sentences): how often each sentence is drawn."""
+    generator = numpy.random.default_rng(seed)
+    return generator.multinomial(count, numpy.full(count, 1 / count), size=samples)
 
 
 def _counts(outputs: Sequence[str], references: Sequence) -> numpy.ndarray:

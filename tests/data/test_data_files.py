@@ -175,7 +175,7 @@ def test_a_missing_file_says_how_to_get_one(tmp_path):
 
 def test_missing_or_damaged_course_files_say_how_to_mend_them(tmp_path, monkeypatch):
     pairs._load_cut.cache_clear()
-    pairs._read_cut.cache_clear()
+    pairs.cut_rows.cache_clear()
     monkeypatch.setattr(pairs, "FILES", tmp_path)
     with pytest.raises(CourseError, match="install the package again"):
         data.load_pairs("en-es", "valid")

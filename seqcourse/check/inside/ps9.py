@@ -1,0 +1,125 @@
+"""What a sandbox sees of assignment 9: run a student's system on the inputs that the grader sent.
+
+Only texts and attention maps come out. They are untrusted, as is all that is here: whoever changes it
+gains nothing, because right answers and measures are elsewhere.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy
+import torch
+from safetensors.torch import load as read_tensors
+from torch import Tensor
+
+from seqcourse.check.compare import is_unsolved
+from seqcourse.check.values import arrays
+
+CALLS = {"translator": "translate", "captioner": "caption"}
+AT_A_TIME = {"translator": 25, "captioner": 20}
+CELLS = 32  # a map's longest side
+LETTERS, OTHERS = 120, 75  # of a text: in ASCII, or else, where JSON writes six for one
+SHUFFLED = 64  # tensors of fewer numbers are left alone, such as sizes
+CONTROL, CONTROL_SECONDS = 20, 10
+IN_TIME = 0.85  # of the probe's time; the rest is for the batch at work and the control
+
+Found = dict[str, numpy.ndarray]
+
+
+def run_system(check: Mapping[str, Any], space: Mapping[str, Any]) -> Found:
+    """Load the system, run it on every input, then on some with its numbers shuffled."""
+    task = space.get("TASK")
+    if not isinstance(task, str) or task not in CALLS:
+        return arrays(wrong_task=True)
+    found = arrays(task=task)
+    for name in ("load", CALLS[task]):
+        if not callable(space.get(name)):
+            return found | arrays(absent=name)
+    tensors = read_tensors(check["checkpoint"])
+    inputs: Sequence[Any] = check["sentences"]
+    if task == "captioner":
+        inputs = torch.from_numpy(check["pictures"]).permute(0, 3, 1, 2).float() / 255  # (N, 3, H, W)
+    torch.manual_seed(0)
+    until = time.monotonic() + IN_TIME * float(check["seconds"])
+    try:
+        with torch.inference_mode():
+            model = space["load"](tensors, dict(check["notes"]))
+            texts, maps = _outputs(space[CALLS[task]], model, inputs, AT_A_TIME[task], until)
+    except Exception as error:
+        return found | (arrays(unsolved=True) if is_unsolved(error) else arrays(stopped=error))
+    found["texts"] = _packed(texts)
+    for number, each in enumerate(maps):
+        if each is not None:
+            found[f"maps.{number}"] = each
+    control = _control(check, space, task, inputs[:CONTROL])
+    found["control"] = _packed(control)
+    return found
+
+
+def _packed(texts: Sequence[str]) -> numpy.ndarray:
+    cut = [text[: LETTERS if text[:LETTERS].isascii() else OTHERS] for text in texts]
+    return numpy.array(cut or [""], dtype=str)
+
+
+def _outputs(
+    call: Callable, model: Any, inputs: Sequence[Any], at_a_time: int, until: float
+) -> tuple[list[str], list[numpy.ndarray | None]]:
+    """The texts and maps of as many inputs as the time allows."""
+    texts: list[str] = []
+    maps: list[numpy.ndarray | None] = []
+    for start in range(0, len(inputs), at_a_time):
+        if time.monotonic() > until:
+            break
+        given = inputs[start : start + at_a_time]
+        made = list(call(model, given.clone() if isinstance(given, Tensor) else list(given)))
+        if len(made) != len(given):
+            raise ValueError("too many or too few outputs")
+        for one in made:
+            text, weights = (one, None) if isinstance(one, str) else one
+            if not isinstance(text, str):
+                raise TypeError("an output that is not text")
+            texts.append(text)
+            maps.append(_map(weights))
+    return texts, maps
+
+
+def _map(weights: Any) -> numpy.ndarray | None:
+    """Maps as an array (words, rows, columns), None where they are missing or too large."""
+    if weights is None:
+        return None
+    found = torch.as_tensor(weights).detach().cpu().float()
+    if found.ndim != 3 or max(found.shape) > CELLS:
+        return None
+    return found.numpy()
+
+
+def _control(check: Mapping[str, Any], space: Mapping, task: str, inputs: Sequence[Any]) -> list[str]:
+    """What the system says with the numbers of each tensor in another order; [] if it then stops.
+
+    A system that says the same does not use what it learned.
+    """
+    tensors = read_tensors(check["checkpoint"])
+    generator = torch.Generator().manual_seed(random.randrange(1 << 30))
+    for name, tensor in tensors.items():
+        if tensor.numel() >= SHUFFLED:
+            order = torch.randperm(tensor.numel(), generator=generator)
+            tensors[name] = tensor.flatten()[order].view(tensor.shape)
+    try:
+        signal.signal(signal.SIGALRM, _too_slow)
+        signal.setitimer(signal.ITIMER_REAL, CONTROL_SECONDS)
+        with torch.inference_mode():
+            model = space["load"](tensors, dict(check["notes"]))
+            return _outputs(space[CALLS[task]], model, inputs, len(inputs), time.monotonic() + 1)[0]
+    except Exception:
+        return []
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _too_slow(number: int, frame: object) -> None:
+    raise TimeoutError

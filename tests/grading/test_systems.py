@@ -1,0 +1,328 @@
+"""Trained systems through the real grader: right ones, wrong ones, and those that cheat."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from seqcourse import zoo
+from seqcourse.check.load import load_checks
+from seqcourse.cli import export
+from seqcourse.errors import CourseError
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading import sample, systems
+from seqcourse.grading.confine import refusal
+from seqcourse.grading.course import Course
+from seqcourse.grading.examine import Examination, Examiner
+from seqcourse.grading.feedback import make_feedback
+from seqcourse.grading.grade import _Run, grade
+from seqcourse.grading.leaderboard import as_page, check_of, make_board
+from seqcourse.grading.records import Record, read_record
+from seqcourse.grading.release import release
+from seqcourse.grading.scores import as_csv, read_scores
+
+from .systems import RIGHT, make_course
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(refusal()), reason=f"no sandbox here: {refusal()}"),
+]
+FILE = "ps9.safetensors"
+CELL = "system-grade"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Course:
+    course = make_course(tmp_path_factory.mktemp("systems") / "course")
+    release(course)
+    return course
+
+
+def hand_in(course: Course, student: str, source: str = RIGHT, change: Callable | None = None) -> Path:
+    """Put a submission into submitted/; ``change`` may damage its folder."""
+    folder = course.submitted / student / "ps9"
+    shutil.rmtree(folder, ignore_errors=True)
+    released = notebooks.read(course.assignments / "ps9" / "ps9.ipynb")
+    notebooks.write(sample.answered(released, {"system": source}), folder / "ps9.ipynb")
+    sample.put_beside(course, "ps9", folder)
+    if change:
+        change(folder / FILE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def examined(course):
+    """Examine a submission of somebody."""
+    with Examiner(course, timeout=15) as examiner:
+
+        def examine(source: str = RIGHT, change: Callable | None = None) -> Examination:
+            return examiner.examine("ps9", "mallory", hand_in(course, "mallory", source, change))
+
+        yield examine
+    shutil.rmtree(course.submitted / "mallory")
+
+
+WORDS_OF_MINE = """
+TASK = "translator"
+MINE = {"the": "el", "is": "es", "are": "están", "my": "mi", "your": "tu", "in": "en", "on": "en",
+        "this": "este", "to": "que", "has": "tiene", "our": "nuestro", "a": "un", "he": "él",
+        "doesn't": "no", "there": "hay", "eat": "comer", "door": "puerta", "book": "libro", "box": "c",
+        "key": "llave", "house": "casa", "car": "coche", "room": "habitación", "table": "mesa",
+        "father": "padre", "mother": "madre", "brother": "hermano", "sister": "hermana", "wants": "y",
+        "needs": "necesita", "can": "puede", "will": "va a", "watch": "reloj", "bed": "cama"}
+
+
+def load(tensors, notes):
+    return None
+
+
+def translate(model, sentences):
+    found = [[MINE[w] for w in s.lower().rstrip("?.").split() if w in MINE] for s in sentences]
+    return [" ".join(words) + "." for words in found]
+"""
+OURS = (
+    RIGHT
+    + """
+from seqcourse import zoo
+
+
+def load(tensors, notes):
+    return zoo.load("en-es-attention")
+
+
+def translate(model, sentences):
+    return [each.text for each in model.translate(sentences, beam=1)]
+"""
+)
+BY_HEART = (
+    RIGHT
+    + """
+from seqcourse.data import load_pairs
+
+SEEN = {pair.source: pair.target for pair in load_pairs("en-es")}
+
+
+def one(model, sentence):
+    return SEEN.get(sentence, "")
+"""
+)
+ENDLESS = (
+    RIGHT
+    + """
+
+def one(model, sentence):
+    while True:
+        pass
+"""
+)
+SLOW = (
+    RIGHT
+    + """
+import time
+
+
+def translate(model, sentences):
+    time.sleep(8)
+    return [one(model, sentence) for sentence in sentences]
+"""
+)
+PEEKS = (
+    RIGHT
+    + """
+import gc, glob, os, pickle
+
+
+def translate(model, sentences):
+    paths = ["/exchange/request.pickle", *glob.glob("/**/secret", recursive=True)]
+    paths += [path for path in glob.glob("/**/ps9*", recursive=True) if "inside" not in path]
+    found = [path for path in paths if os.path.isfile(path)]
+    known = [each for each in gc.get_objects() if isinstance(each, dict) and "sentences" in each]
+    right = [str(value) for each in known for value in each if "reference" in str(value)]
+    return [" ".join([*found[1:], *right]) or "nada"] * len(sentences)
+"""
+)
+LIES = (
+    RIGHT
+    + """
+import numpy
+from seqcourse.check import probe
+
+
+def packed(found):
+    return b"x" * 100
+
+
+def call(check, space):
+    return {"share": numpy.array(1.0), "task": numpy.array("translator"), "texts": numpy.zeros(60)}
+
+
+probe._function = lambda place: call
+"""
+)
+LOADS_ALL = (
+    RIGHT
+    + """
+import torch
+
+
+def load(tensors, notes):
+    return torch.ones(1 << 31)
+"""
+)
+RUNS_NOTES = (
+    RIGHT
+    + """
+
+def load(tensors, notes):
+    exec(notes["code"])
+    return Table(tensors, notes)
+"""
+)
+
+
+def _notes(**more: str) -> Callable[[Path], None]:
+    """Add notes to the header."""
+
+    def change(path: Path) -> None:
+        with path.open("rb") as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        save_file(load_file(path), path, metadata=header["__metadata__"] | more)
+
+    return change
+
+
+def _pickled(path: Path) -> None:
+    torch.save(load_file(path), path)
+
+
+def _bomb(path: Path) -> None:
+    """A header that claims far more than the file holds."""
+    entry = {"dtype": "F32", "shape": [1 << 40], "data_offsets": [0, 1 << 42]}
+    header = json.dumps({"table": entry}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+
+
+# name -> (answer, change of the file), lowest and highest points, words that the student reads.
+WRONG = {
+    "no TASK": ((RIGHT.replace("TASK", "TASKS"), None), 0, 0, "TASK should be"),
+    "no load": ((RIGHT.replace("def load", "def loads"), None), 0, 0, "a function load"),
+    "error": ((RIGHT.replace('"es"', '"fr"'), None), 0, 0, "stopped with KeyError"),
+    "by heart": ((BY_HEART, None), 0, 0, "60 of 60 answers were empty"),
+    "own words, no weights": ((WORDS_OF_MINE, None), 0, 0, "does not use what it learned"),
+    "the course's model": ((OURS, None), 0, 0, "does not use what it learned"),
+    "an endless loop": ((ENDLESS, None), 0, 0, "took too long"),
+    "slow": ((SLOW, None), 0, 20, "10 of 60 answers were empty"),
+    "peeks": ((PEEKS, None), 0, 0, "The curve gives"),
+    "lies to the grader": ((LIES, None), 0, 0, "something else came"),
+    "takes all memory": ((LOADS_ALL, None), 0, 0, "stopped"),
+    "no file": ((RIGHT, Path.unlink), 0, 0, "should lie beside the notebook, but is not there"),
+    "a pickle": ((RIGHT, _pickled), 0, 0, "is a pickle, which could run code"),
+    "a bomb": ((RIGHT, _bomb), 0, 0, "says it wrongly of 'table'"),
+    "code in the notes": (
+        (RUNS_NOTES, _notes(code="import os; os._exit(3)")),
+        0,
+        0,
+        "ended the process",
+    ),
+}
+SHORT = ("own words, no weights", "slow", "lies to the grader", "code in the notes")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=[] if each in SHORT else pytest.mark.nightly) for each in WRONG]
+)
+def test_wrong_systems_and_cheats_get_a_sentence_and_no_points(examined, name):
+    given, low, high, words = WRONG[name]
+    done = examined(*given)
+    assert done.points is not None, done.sentence
+    assert low <= done.points[CELL] <= high, done.messages
+    assert words in done.messages[CELL]
+
+
+def test_our_weights_are_recognised_under_other_names(examined):
+    def ours(path: Path) -> None:
+        state = zoo.storage.read_weights(zoo.FILES / "en-es-attention")
+        rows = {f"mine.{k}": each.flip(0).half().contiguous() for k, each in enumerate(state.values())}
+        _notes()(path)
+        with path.open("rb") as file:
+            notes = json.loads(file.read(int.from_bytes(file.read(8), "little")))["__metadata__"]
+        save_file(load_file(path) | rows, path, metadata=notes)
+
+    done = examined(change=ours)
+    assert "those of en-es-attention" in " ".join(done.to_review)
+
+
+@pytest.fixture(scope="module")
+def graded(course) -> dict[str, Record]:
+    """A class: a right system, one that uses no weights, one without a file."""
+    hand_in(course, "ada")
+    hand_in(course, "ben", WORDS_OF_MINE)
+    hand_in(course, "cleo", change=Path.unlink)
+    return {record.student: record for record in grade(course, "ps9", workers=2, timeout=60)}
+
+
+def test_a_class_is_graded_and_shown_without_the_final_half(course, graded):
+    ada, ben, cleo = (graded[student] for student in ("ada", "ben", "cleo"))
+    final = ada.measured["final"]["bleu"]
+    assert ada.measured["public"]["bleu"] != final, "another seed is needed for this test"
+    assert "Public half of the hidden split: BLEU" in ada.sentence
+    assert f"BLEU {final:g} " not in ada.sentence
+    assert ben.measured and not cleo.measured
+    assert "is not there" in cleo.messages[CELL]
+    scores = read_scores(course, "ps9", list(graded.values()))
+    assert scores.row("ada").points["system"] > scores.row("ben").points["system"] == 0
+    assert "BLEU" in as_csv(scores)
+    page = make_feedback(course, "ps9", "ada").read_text(encoding="utf-8")
+    name = systems.pseudonym(course.secret(), "ada")
+    assert "Public half of the hidden split" in page and name in page
+    assert f"BLEU {final:g} " not in page
+
+
+def test_the_leaderboard_shows_the_final_half_when_the_class_is_closed(course, graded, monkeypatch):
+    monkeypatch.setattr(export, "find_root", lambda: course.root)
+    check = check_of(course, "ps9")
+    board = make_board(course, "ps9", check, list(graded.values())[:2])
+    page = as_page(board)
+    names = {entry.name for entry in board.tables["translator"]}
+    assert {"en-es-fixed", "en-es-attention", "en-es-transformer"} <= names
+    assert systems.pseudonym(course.secret(), "ada") in page and "ada<" not in page
+    final = graded["ada"].measured["final"]["bleu"]
+    assert f">{final:g}<" not in page and "public half" in page
+    export.show_leaderboard("ps9", final=True, out=None)
+    closed = (course.folder / "leaderboard-ps9.html").read_text(encoding="utf-8")
+    assert f">{final:g}<" in closed and "They earn the points" in closed
+    run = _Run(course, "ps9", {}, tell=lambda record: None)
+    assert run.options == {"final": True}
+    assert Examiner(course, final=True).judges("ps9")[CELL].check.half == "final"
+
+
+@pytest.mark.nightly
+def test_points_come_from_the_final_half_when_the_class_is_closed(course, graded):
+    systems.make_final(course, "ps9")
+    (again,) = grade(course, "ps9", ["ada"], workers=1, timeout=60)
+    assert not again.before and "Final half of the hidden split" in again.sentence
+    assert read_record(course, "ps9", "ada").measured["half"] == "final"
+
+
+def test_what_has_no_leaderboard_says_so(course, toy):
+    with pytest.raises(CourseError, match="ps1 asks for none"):
+        check_of(toy, "ps1")
+
+
+def test_own_sentences_take_the_place_of_the_drawn_ones(tmp_path):
+    course = make_course(tmp_path / "course")
+    check = load_checks(course.root, "ps9").CHECKS[0]
+    file = check.file
+    file.write_text("".join(f"My own sentence {k}.\tMi frase {k}.\tFrase {k}.\n" for k in range(45)))
+    made = check.make(1)
+    assert len(made.sentences) == 45
+    assert all("own sentence" in english and len(right) == 2 for english, right in made.sentences)
+    file.write_text("No translation.\n")
+    with pytest.raises(CourseError, match=r"sentences.tsv, line 1: expected English, a tab"):
+        check.make(2)
