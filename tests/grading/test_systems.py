@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from seqcourse import zoo
+from seqcourse.check.checkpoint import read_checkpoint
 from seqcourse.check.load import load_checks
 from seqcourse.cli import export
 from seqcourse.errors import CourseError
@@ -68,27 +69,14 @@ def examined(course):
     shutil.rmtree(course.submitted / "mallory")
 
 
+# Each is written behind the right answer, and so takes the place of some of its functions.
 WORDS_OF_MINE = """
-TASK = "translator"
-MINE = {"the": "el", "is": "es", "are": "están", "my": "mi", "your": "tu", "in": "en", "on": "en",
-        "this": "este", "to": "que", "has": "tiene", "our": "nuestro", "a": "un", "he": "él",
-        "doesn't": "no", "there": "hay", "eat": "comer", "door": "puerta", "book": "libro", "box": "c",
-        "key": "llave", "house": "casa", "car": "coche", "room": "habitación", "table": "mesa",
-        "father": "padre", "mother": "madre", "brother": "hermano", "sister": "hermana", "wants": "y",
-        "needs": "necesita", "can": "puede", "will": "va a", "watch": "reloj", "bed": "cama"}
-
-
 def load(tensors, notes):
-    return None
-
-
-def translate(model, sentences):
-    found = [[MINE[w] for w in s.lower().rstrip("?.").split() if w in MINE] for s in sentences]
-    return [" ".join(words) + "." for words in found]
+    model = object.__new__(Table)
+    model.spanish, model.of = json.loads(notes["es"]), json.loads(notes["words"])
+    return model
 """
-OURS = (
-    RIGHT
-    + """
+OURS = """
 from seqcourse import zoo
 
 
@@ -99,10 +87,7 @@ def load(tensors, notes):
 def translate(model, sentences):
     return [each.text for each in model.translate(sentences, beam=1)]
 """
-)
-BY_HEART = (
-    RIGHT
-    + """
+BY_HEART = """
 from seqcourse.data import load_pairs
 
 SEEN = {pair.source: pair.target for pair in load_pairs("en-es")}
@@ -111,45 +96,32 @@ SEEN = {pair.source: pair.target for pair in load_pairs("en-es")}
 def one(model, sentence):
     return SEEN.get(sentence, "")
 """
-)
-ENDLESS = (
-    RIGHT
-    + """
-
+ENDLESS = """
 def one(model, sentence):
     while True:
         pass
 """
-)
-SLOW = (
-    RIGHT
-    + """
+SLOW = """
 import time
 
 
 def translate(model, sentences):
-    time.sleep(8)
+    time.sleep(6.4)
     return [one(model, sentence) for sentence in sentences]
 """
-)
-PEEKS = (
-    RIGHT
-    + """
+PEEKS = """
 import gc, glob, os, pickle
 
 
 def translate(model, sentences):
-    paths = ["/exchange/request.pickle", *glob.glob("/**/secret", recursive=True)]
-    paths += [path for path in glob.glob("/**/ps9*", recursive=True) if "inside" not in path]
+    places = ("/exchange/*", "/*/secret", "/*/*/grading/secret", "/*/*/solutions/checks/*")
+    paths = [path for place in places for path in glob.glob(place) if "request" not in path]
     found = [path for path in paths if os.path.isfile(path)]
     known = [each for each in gc.get_objects() if isinstance(each, dict) and "sentences" in each]
     right = [str(value) for each in known for value in each if "reference" in str(value)]
-    return [" ".join([*found[1:], *right]) or "nada"] * len(sentences)
+    return [" ".join([*found, *right]) or "nada"] * len(sentences)
 """
-)
-LIES = (
-    RIGHT
-    + """
+LIES = """
 import numpy
 from seqcourse.check import probe
 
@@ -164,41 +136,41 @@ def call(check, space):
 
 probe._function = lambda place: call
 """
-)
-LOADS_ALL = (
-    RIGHT
-    + """
+LOADS_ALL = """
 import torch
 
 
 def load(tensors, notes):
     return torch.ones(1 << 31)
 """
-)
-RUNS_NOTES = (
-    RIGHT
-    + """
-
+RUNS_NOTES = """
 def load(tensors, notes):
     exec(notes["code"])
     return Table(tensors, notes)
 """
-)
 
 
 def _notes(**more: str) -> Callable[[Path], None]:
     """Add notes to the header."""
 
     def change(path: Path) -> None:
-        with path.open("rb") as file:
-            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-        save_file(load_file(path), path, metadata=header["__metadata__"] | more)
+        found = read_checkpoint(path)
+        tensors = {name: torch.from_numpy(each.copy()) for name, each in found.tensors.items()}
+        save_file(tensors, path, metadata=found.notes | more)
 
     return change
 
 
+def _dictionary(path: Path) -> None:
+    """Write what the table says into the notes, where no training would put it."""
+    found = read_checkpoint(path)
+    best = found.tensors["table"].argmax(1).tolist()
+    words = dict(zip(json.loads(found.notes["en"]), best, strict=True))
+    _notes(words=json.dumps(words))(path)
+
+
 def _pickled(path: Path) -> None:
-    torch.save(load_file(path), path)
+    torch.save({"table": torch.ones(3)}, path)
 
 
 def _bomb(path: Path) -> None:
@@ -213,25 +185,30 @@ WRONG = {
     "no TASK": ((RIGHT.replace("TASK", "TASKS"), None), 0, 0, "TASK should be"),
     "no load": ((RIGHT.replace("def load", "def loads"), None), 0, 0, "a function load"),
     "error": ((RIGHT.replace('"es"', '"fr"'), None), 0, 0, "stopped with KeyError"),
-    "by heart": ((BY_HEART, None), 0, 0, "60 of 60 answers were empty"),
-    "own words, no weights": ((WORDS_OF_MINE, None), 0, 0, "does not use what it learned"),
-    "the course's model": ((OURS, None), 0, 0, "does not use what it learned"),
-    "an endless loop": ((ENDLESS, None), 0, 0, "took too long"),
-    "slow": ((SLOW, None), 0, 20, "10 of 60 answers were empty"),
-    "peeks": ((PEEKS, None), 0, 0, "The curve gives"),
-    "lies to the grader": ((LIES, None), 0, 0, "something else came"),
-    "takes all memory": ((LOADS_ALL, None), 0, 0, "stopped"),
+    "by heart": ((RIGHT + BY_HEART, None), 0, 0, "60 of 60 answers were empty"),
+    "own words, no weights": (
+        (RIGHT + WORDS_OF_MINE, _dictionary),
+        0,
+        0,
+        "does not use what it learned",
+    ),
+    "the course's model": ((RIGHT + OURS, None), 0, 0, "does not use what it learned"),
+    "an endless loop": ((RIGHT + ENDLESS, None), 0, 0, "took too long"),
+    "slow": ((RIGHT + SLOW, None), 0, 20, "10 of 60 answers were empty"),
+    "peeks": ((RIGHT + PEEKS, None), 0, 0, "The curve gives"),
+    "lies to the grader": ((RIGHT + LIES, None), 0, 0, "something else came"),
+    "takes all memory": ((RIGHT + LOADS_ALL, None), 0, 0, "stopped"),
     "no file": ((RIGHT, Path.unlink), 0, 0, "should lie beside the notebook, but is not there"),
     "a pickle": ((RIGHT, _pickled), 0, 0, "is a pickle, which could run code"),
     "a bomb": ((RIGHT, _bomb), 0, 0, "says it wrongly of 'table'"),
     "code in the notes": (
-        (RUNS_NOTES, _notes(code="import os; os._exit(3)")),
+        (RIGHT + RUNS_NOTES, _notes(code="import os; os._exit(3)")),
         0,
         0,
         "ended the process",
     ),
 }
-SHORT = ("own words, no weights", "slow", "lies to the grader", "code in the notes")
+SHORT = ("own words, no weights", "lies to the grader", "code in the notes")
 
 
 @pytest.mark.parametrize(
@@ -249,10 +226,9 @@ def test_our_weights_are_recognised_under_other_names(examined):
     def ours(path: Path) -> None:
         state = zoo.storage.read_weights(zoo.FILES / "en-es-attention")
         rows = {f"mine.{k}": each.flip(0).half().contiguous() for k, each in enumerate(state.values())}
-        _notes()(path)
-        with path.open("rb") as file:
-            notes = json.loads(file.read(int.from_bytes(file.read(8), "little")))["__metadata__"]
-        save_file(load_file(path) | rows, path, metadata=notes)
+        found = read_checkpoint(path)
+        table = torch.from_numpy(found.tensors["table"].copy())
+        save_file(rows | {"table": table}, path, metadata=found.notes)
 
     done = examined(change=ours)
     assert "those of en-es-attention" in " ".join(done.to_review)
@@ -262,7 +238,7 @@ def test_our_weights_are_recognised_under_other_names(examined):
 def graded(course) -> dict[str, Record]:
     """A class: a right system, one that uses no weights, one without a file."""
     hand_in(course, "ada")
-    hand_in(course, "ben", WORDS_OF_MINE)
+    hand_in(course, "ben", RIGHT + WORDS_OF_MINE, _dictionary)
     hand_in(course, "cleo", change=Path.unlink)
     return {record.student: record for record in grade(course, "ps9", workers=2, timeout=60)}
 
