@@ -35,6 +35,11 @@ viz.explore(draw, alt="A frame of height {height}.", height=[1, 2, 3])
 POLL = """
 viz.ask("Is it true?", {"Yes": "Because it is.", "No": "Look again."}, answer="Yes")
 """
+PARTS = """
+from seqcourse import own
+
+own.parts("ps5: causal_mask")
+"""
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +53,7 @@ def course(tmp_path_factory) -> Path:
         nbformat.v4.new_markdown_cell(QUESTION),
         nbformat.v4.new_code_cell(SLIDER),
         nbformat.v4.new_code_cell(POLL),
+        nbformat.v4.new_code_cell(PARTS),
     ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), root / "book" / "try.ipynb")
@@ -124,6 +130,9 @@ def test_a_notebook_runs_and_its_widgets_answer(page, address):
 
     # markdown of the course's kind is rendered, not shown as source
     page.wait_for_selector("aside:has-text('The question')")
+
+    # a cell that asks for a part of another notebook has turned into its source
+    page.wait_for_selector(".jp-CodeCell .cm-content:has-text('def causal_mask')")
 
     # the slider draws another picture
     page.wait_for_selector(".widget-slider, .jupyter-widgets.widget-hslider")
