@@ -18,7 +18,7 @@ from __future__ import annotations
 import copy
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -72,8 +72,11 @@ def wrong_answers(course: Course, name: str) -> dict[str, list[tuple[str, str]]]
 def who_hands_in(course: Course, name: str) -> tuple[str, ...]:
     """The made-up students of one assignment.
 
-    "slow" takes part only in the first assignment, to wait for its timeout once.
+    "slow" takes part only in the first assignment, to wait for its timeout once. A trained system takes
+    seconds to run, so few hand one in.
     """
+    if any(_checkpoints(course, name)):
+        return ("perfect", "empty", "wrong", "broken")
     return tuple(who for who in STUDENTS if who != "slow" or name == course.names()[0])
 
 
@@ -111,8 +114,12 @@ def make_submissions(
 
 def put_beside(course: Course, name: str, folder: Path) -> None:
     """Put the reference's checkpoint into a submission, where an assignment has one."""
-    for path in (course.solutions / "checks" / name).glob("*.safetensors"):
+    for path in _checkpoints(course, name):
         shutil.copy(path, folder)
+
+
+def _checkpoints(course: Course, name: str) -> Iterator[Path]:
+    return (course.solutions / "checks" / name).glob("*.safetensors")
 
 
 def right_answers(solution: dict) -> dict[str, str]:
