@@ -10,9 +10,7 @@ from seqcourse.grading.leaderboard import Board, Entry, as_page
 HOSTILE = "<script>document.title = 'gone'</script> & </td>"
 ROWS = {
     "translator": [
-        Entry(
-            "en-es-fixed", {"score": 92.0, "low": 87.3, "high": 95.0}, 3_469_025, 2.3, ours=True
-        ),
+        Entry("en-es-fixed", {"score": 92.0, "low": 87.3, "high": 95.0}, 3_469_025, 2.3, ours=True),
         Entry(HOSTILE, {"score": 74.2, "low": 69.0, "high": 80.1}, 1_204_224, 14, 23.5),
         Entry("quiet heron 42", {"score": 0.0, "low": 0.0, "high": 0.0}, 12, 100),
     ],
