@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 DEVICE_VARIABLE = "SEQCOURSE_DEVICE"
 BUDGET_VARIABLE = "SEQCOURSE_BUDGET"
 STATIC_VARIABLE = "SEQCOURSE_STATIC"
+# Kinds of accelerators: NVIDIA's and AMD's, Intel's, Apple's.
+ACCELERATORS = ("cuda", "xpu", "mps")
 
 
 def seed_everything(seed: int = 0) -> None:
@@ -27,9 +29,10 @@ def seed_everything(seed: int = 0) -> None:
 
 
 def device() -> torch.device:
-    """The device that computes: a GPU where there is one, otherwise the CPU.
+    """The device that computes: an NVIDIA or AMD GPU where there is one, otherwise the CPU.
 
-    The environment variable SEQCOURSE_DEVICE ("cpu", "cuda", "cuda:1") overrides the choice.
+    The environment variable SEQCOURSE_DEVICE ("cpu", "cuda", "cuda:1", "mps", "xpu") overrides the
+    choice.
 
     Raises:
         CourseError: if the variable names no such device, or one that this machine does not have.
@@ -40,23 +43,26 @@ def device() -> torch.device:
     if not wanted:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     unknown = CourseError(
-        f"{DEVICE_VARIABLE} should be 'cpu', 'cuda' or, say, 'cuda:1', but it is {wanted!r}."
+        f"{DEVICE_VARIABLE} should be 'cpu', 'cuda', 'mps', 'xpu' or, say, 'cuda:1', but is {wanted!r}."
     )
     try:
         chosen = torch.device(wanted)
     except RuntimeError as error:
         raise unknown from error
-    if chosen.type not in ("cpu", "cuda"):
+    if chosen.type == "cpu":
+        return chosen
+    if chosen.type not in ACCELERATORS:
         raise unknown
-    if chosen.type == "cuda" and not torch.cuda.is_available():
+    count = torch.get_device_module(chosen.type).device_count()
+    if not count:
         raise CourseError(
-            f"{DEVICE_VARIABLE} asks for {wanted!r}, but PyTorch sees no GPU here. "
+            f"{DEVICE_VARIABLE} asks for {wanted!r}, but PyTorch sees no such device here. "
             f"Unset it, or set it to 'cpu'."
         )
-    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+    if (chosen.index or 0) >= count:
         raise CourseError(
-            f"{DEVICE_VARIABLE} asks for {wanted!r}, but the last GPU here is "
-            f"'cuda:{torch.cuda.device_count() - 1}'."
+            f"{DEVICE_VARIABLE} asks for {wanted!r}, but the last such device here is "
+            f"'{chosen.type}:{count - 1}'."
         )
     return chosen
 

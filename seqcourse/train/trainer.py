@@ -377,7 +377,7 @@ def _accelerator(precision: str):
         if on_cpu:
             quick = precision == "fast" and _has_amx()
         else:
-            quick = torch.cuda.is_bf16_supported()
+            quick = chosen.type != "mps" and torch.get_device_module(chosen.type).is_bf16_supported()
         precision = "bf16" if quick else "no"
     if precision not in ("no", "bf16", "fp16"):
         raise ValueError(f"precision should be auto, fast, no, bf16 or fp16, but it is {precision!r}.")
@@ -385,6 +385,8 @@ def _accelerator(precision: str):
         raise ValueError("fp16 needs a GPU; on a CPU use 'no' or 'bf16'.")
     AcceleratorState._reset_state()  # two trainers of one process may differ in precision
     accelerator = Accelerator(mixed_precision=precision, cpu=on_cpu)
-    if accelerator.num_processes == 1 and chosen.index is not None and not on_cpu:
-        torch.cuda.set_device(chosen)  # one process computes on the current GPU
+    if accelerator.num_processes == 1 and chosen.index is not None and chosen.type in ("cuda", "xpu"):
+        torch.get_device_module(chosen.type).set_device(
+            chosen
+        )  # one process computes on the current GPU
     return accelerator

@@ -13,7 +13,7 @@ def test_the_device_can_be_chosen(monkeypatch):
     assert settings.device().type == ("cuda" if torch.cuda.is_available() else "cpu")
 
 
-@pytest.mark.parametrize("wanted", ["gpu", "meta", "mps"])
+@pytest.mark.parametrize("wanted", ["gpu", "meta", "hpu"])
 def test_a_device_that_the_course_does_not_know_is_named(wanted, monkeypatch):
     monkeypatch.setenv(settings.DEVICE_VARIABLE, wanted)
     with pytest.raises(CourseError, match=f"should be 'cpu', 'cuda'.*{wanted}"):
@@ -21,17 +21,17 @@ def test_a_device_that_the_course_does_not_know_is_named(wanted, monkeypatch):
 
 
 def test_a_gpu_that_is_not_there_is_named(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setenv(settings.DEVICE_VARIABLE, "cuda")
-    with pytest.raises(CourseError, match="sees no GPU.*set it to 'cpu'"):
-        settings.device()
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setenv(settings.DEVICE_VARIABLE, "cuda:2")
-    with pytest.raises(CourseError, match="the last GPU here is 'cuda:1'"):
-        settings.device()
-    monkeypatch.setenv(settings.DEVICE_VARIABLE, "cuda:1")
-    assert settings.device() == torch.device("cuda:1")
+    count = iter([0, 2, 2] * len(settings.ACCELERATORS))
+    for kind in settings.ACCELERATORS:
+        monkeypatch.setattr(torch.get_device_module(kind), "device_count", lambda: next(count))
+        monkeypatch.setenv(settings.DEVICE_VARIABLE, kind)
+        with pytest.raises(CourseError, match=f"for '{kind}', but .* no such device.*set it to 'cpu'"):
+            settings.device()
+        monkeypatch.setenv(settings.DEVICE_VARIABLE, f"{kind}:2")
+        with pytest.raises(CourseError, match=f"the last such device here is '{kind}:1'"):
+            settings.device()
+        monkeypatch.setenv(settings.DEVICE_VARIABLE, f"{kind}:1")
+        assert settings.device() == torch.device(f"{kind}:1")
 
 
 def test_the_budget_is_quick_or_full(monkeypatch):
