@@ -11,9 +11,12 @@
     copy.querySelectorAll(".katex-mathml").forEach(hidden => hidden.remove());
     return copy.textContent.trim();
   };
+  const stacks = box => {
+    const table = box.querySelector(":scope > table");
+    return phone.matches && table?.tHead && table.offsetWidth > box.clientWidth + 1;
+  };
   const stack = box => {
     const table = box.querySelector(":scope > table");
-    if (!phone.matches || !table?.tHead || table.offsetWidth <= box.clientWidth + 1) return;
     const names = [...table.tHead.rows[0].cells].map(nameOf);
     if (!names[0]) return;
     table.classList.add("seq-stack");
@@ -28,15 +31,17 @@
     }
   };
 
-  // The Tab key stops at a box only while something in it is cut off.
+  // The Tab key stops at a box only while something in it is cut off. First all are measured, then
+  // all are changed: the other way round each change would lay out the page again.
   const boxes = new ResizeObserver(seen => {
-    for (const { target: box } of seen) {
-      stack(box);
-      const cut = box.scrollWidth > box.clientWidth + 1;
-      box.classList.toggle("seq-cut", cut);
-      if (cut) box.tabIndex = 0;
+    const near = seen.map(({ target }) => target);
+    near.filter(stacks).forEach(stack);
+    const cut = near.map(box => box.scrollWidth > box.clientWidth + 1);
+    near.forEach((box, k) => {
+      box.classList.toggle("seq-cut", cut[k]);
+      if (cut[k]) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
-    }
+    });
   });
   const wide = ".sq-scroll, .seq-wide, .sq-print, div.math, .pst-scrollable-table-container, "
     + "pre, .cell_output > .output";
