@@ -24,10 +24,15 @@ from seqcourse.check.inputs import copy, normal
 class Mistake(AssertionError):
     """A check failed. The message is a sentence that a student can act on.
 
+    asks: the part of it, at its end, that leads to the mistake.
     shown: what a notebook shows of it; all of it without.
     """
 
     shown = ""
+
+    def __init__(self, message: str, asks: str = "") -> None:
+        super().__init__(f"{message} {asks}".strip())
+        self.asks = asks
 
     def _render_traceback_(self) -> list[str]:
         """IPython's hook for the traceback: show only the wrapped sentences."""
@@ -224,6 +229,31 @@ def _signature_question(name: str, got: Exception) -> str:
     return ""
 
 
+# What to ask of an error that no likely mistake explains.
+_OF_ERRORS = {
+    r"shapes cannot be multiplied|Expected size for first two dimensions": (
+        "Is a transpose missing, or one too many? In a @ b the columns of a meet the rows of b."
+    ),
+    r"must match the size of tensor": (
+        "Is an axis missing, such as [:, None]? Sizes are compared from the last axis on."
+    ),
+    "A mask should fit": (
+        "Which axis of the mask belongs to which of the scores? They are lined up from the last one on."
+    ),
+    "values to unpack": (
+        "Is a shape taken apart into too many axes, or too few? shape[-1] counts from the end."
+    ),
+    r"Dimension out of range": (
+        "Does squeeze() or an index drop an axis, or are axes counted from the front? -1 is the last."
+    ),
+}
+_LIKE_THE_OLD = "Create new tensors like the old ones: x.new_zeros(...), torch.zeros_like(x)."
+
+
+def _error_question(got: Exception) -> str:
+    return next((words for part, words in _OF_ERRORS.items() if re.search(part, str(got))), "")
+
+
 def _first_difference(got: Tensor, expected: Tensor) -> str:
     gap = (got.double() - expected.double()).abs()
     gap = torch.where(gap.isnan(), torch.inf, gap)
@@ -253,24 +283,26 @@ def compare(
     arguments = tuple(arguments)
     with sizes_told(*arguments, expected):
         if isinstance(got, Exception):
-            question = (
-                _explain(got, arguments, likely, tolerance) or _signature_question(name, got) or hint
-            )
+            question = _explain(got, arguments, likely, tolerance) or _signature_question(name, got)
+            if not hint or "Dimension out of range" in str(got):
+                hint = _error_question(got) or hint
             sizes = ", ".join(describe(value) for value in arguments)
             raise Mistake(
                 f"{name} stopped with {error_in_words(error_kind(got), str(got))}. "
-                f"It was called with {sizes}. {question}".strip()
+                f"It was called with {sizes}.",
+                question or hint,
             ) from got
         if got is None:
-            raise Mistake(f"{name} returned None. Is the return statement missing?")
+            raise Mistake(f"{name} returned None.", "Is the return statement missing?")
         if not same(got, expected, tolerance):
             question = _explain(got, arguments, likely, tolerance) or _squeeze_question(got, expected)
-            raise Mistake(f"{name}: {_difference(got, expected)} {question or hint}".strip())
+            raise Mistake(f"{name}: {_difference(got, expected)}", question or hint)
         for one, other in zip(_flatten(got), _flatten(expected), strict=True):
             if isinstance(one, Tensor) and one.dtype != other.dtype:
                 raise Mistake(
                     f"{name}: the numbers are right, but the dtype should be {other.dtype} like the "
-                    f"input's and is {one.dtype}. {hint}".strip()
+                    f"input's and is {one.dtype}.",
+                    hint or (_LIKE_THE_OLD if other.is_floating_point() else ""),
                 )
 
 

@@ -123,7 +123,7 @@ class Exercise:
         try:
             self._check(student)
         except Mistake as mistake:
-            mistake.shown, hint = shown(self.name, student, str(mistake), self.hints, ask)
+            mistake.shown, hint = shown(self.name, student, mistake, self.hints, ask)
             progress.note(self.name, passed=False, hint=hint)
             raise
         progress.note(self.name, passed=True)
@@ -183,7 +183,8 @@ class Exercise:
             except Mistake as mistake:
                 if not self.judge:
                     raise
-                raise Mistake(f"{mistake} (Input: {case.label}.)") from None
+                told = str(mistake).removesuffix(mistake.asks).strip()
+                raise Mistake(f"{told} (Input: {case.label}.)", mistake.asks) from None
         if self.gradient:  # last: a wrong result is told before a wrong gradient
             first = self.cases[0]
             found = self._observe(student, first.make(), gradient=self.gradient)

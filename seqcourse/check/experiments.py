@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from seqcourse.check.compare import Mistake, is_unsolved
 from seqcourse.check.exercise import Exercise
-from seqcourse.check.stages import split
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Experiments:
         except Mistake as mistake:
             raise Mistake(
                 f"This experiment waits for exercise {number}: with an answer that fails its check, "
-                f"what it shows would be wrong. {split(str(mistake))[0]}"
+                f"what it shows would be wrong. {mistake.shown}"
             ) from None
         except NotImplementedError:
             return  # what runs through it says so

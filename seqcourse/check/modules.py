@@ -86,7 +86,8 @@ def judge_module(
             words = error_in_words(built.kind, str(built))
         raise Mistake(
             f"{name} could not be built with {', '.join(given['build']) or 'no arguments'}: it stopped "
-            f"with {words}. {question}".strip()
+            f"with {words}.",
+            question,
         )
     _compare_names(name, found, given["weights"], prefix)
     unchanged(name, found, _inputs(given), prefix)
@@ -184,9 +185,12 @@ def _compare_names(
     wanted = _in_words({key: tuple(value.shape) for key, value in weights.items()})
     missing = [item for item in wanted if item not in theirs]
     if missing:
+        turned = _in_words({key: tuple(value.shape)[::-1] for key, value in weights.items()})
         raise Mistake(
-            f"{name} should have these parameters, with these names and shapes: {'; '.join(missing)}. "
-            "A tensor that is learned is an nn.Parameter, or a part of a layer that is an attribute."
+            f"{name} should have these parameters, with these names and shapes: {'; '.join(missing)}.",
+            "Are the sizes swapped? nn.Linear(d_in, d_out) reads d_in numbers, and is (d_out, d_in)."
+            if theirs & {item for item in turned if item not in wanted}
+            else "A tensor that is learned is an nn.Parameter, or part of a layer that is an attribute.",
         )
     if len(theirs) > len(wanted):
         raise Mistake(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -30,6 +31,9 @@ from seqcourse.check.inputs import copy
 from seqcourse.check.values import arrays, plainly, result
 from seqcourse.check.watch import Watch, paused
 
+MEET = "Do the sequences of a batch meet? In an einsum the letter of the batch stands in each part."
+MOST_MIXED = 3
+
 
 def after(given: Mapping[str, Any], prefix: str = "") -> dict[str, numpy.ndarray]:
     """The inputs after the call, for `unchanged`. Functions and generators are left out."""
@@ -40,6 +44,27 @@ def after(given: Mapping[str, Any], prefix: str = "") -> dict[str, numpy.ndarray
         if isinstance(value, Tensor)
     }
     return arrays(**{f"{prefix}after.{name}": value for name, value in left.items()}, **flags)
+
+
+def _mixed(reference: Callable[..., Any], given: Mapping[str, Any]) -> list[Likely]:
+    """Mistakes in which the sequences of a batch meet: arguments are summed over its axis."""
+    sizes = [
+        len(value) if isinstance(value, Tensor) and value.ndim > 1 and value.is_floating_point() else 0
+        for value in given.values()
+    ]
+    batch = next(filter(None, sizes), 0)
+    shared = [place for place, size in enumerate(sizes) if size == batch > 1][:MOST_MIXED]
+
+    def mixing(places: tuple[int, ...]) -> Callable[..., Any]:
+        return lambda *values: reference(
+            *(v.sum(0).expand(v.shape) if place in places else v for place, v in enumerate(values))
+        )
+
+    return [
+        Likely(MEET, mixing(places))
+        for many in range(1, len(shared) + 1)
+        for places in itertools.combinations(shared, many)
+    ]
 
 
 def _has_numbers(value: Any) -> bool:
@@ -90,8 +115,8 @@ def observe(
     given: Mapping[str, Any],
     prefix: str = "",
     gradient: Sequence[str] = (),
-) -> tuple[dict[str, numpy.ndarray], tuple[str, ...]]:
-    """What `record` writes down of a call, and the names of all that ran in it.
+) -> tuple[dict[str, numpy.ndarray], dict[str, str]]:
+    """What `record` writes down of a call, and the names of all that ran in it, `Watch.ran_in`.
 
     What runs inside a callable that the answer is given, such as a model, is no doing of the answer's.
     Where `record` has a function `before`, that gets the answer first, unwatched: a training is eight
@@ -102,7 +127,7 @@ def observe(
     more = {"gradient": gradient} if gradient else {}
     with Watch() as watch:
         found = record(student, given, prefix, **more)
-    return dict(found), watch.ran
+    return dict(found), watch.ran_in
 
 
 def judge(
@@ -123,7 +148,8 @@ def judge(
     # Convert the reference's and the likely mistakes' results as the student's were converted, so that
     # 2.0 and tensor(2.0) are equal.
     expected = plainly(reference)(*copy(tuple(given.values())))
-    likely = [Likely(mistake.question, plainly(mistake.answer)) for mistake in listed(likely)]
+    likely = [*listed(likely), *_mixed(reference, given)]
+    likely = [Likely(mistake.question, plainly(mistake.answer)) for mistake in likely]
     compare(name, got, expected, given.values(), likely, hint=hint, tolerance=tolerance)
     if gradient:
         reached = {key: result(found, f"{prefix}gradient.{key}") for key in gradient}

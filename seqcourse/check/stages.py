@@ -14,24 +14,28 @@ _QUESTION = re.compile(r"(?P<where>.*?\.)\s+(?P<question>(?:(?!\.\s).)*\?.*)", r
 _failed: dict[str, tuple[Any, int]] = {}
 
 
-def split(message: str) -> tuple[str, str]:
-    """A message as what it says, and what it asks ("" if nothing)."""
+def split(message: str, asks: str = "") -> tuple[str, str]:
+    """A message as what it says, and what it asks: its end, if it is known, or its last question."""
     given = _INPUT.search(message)
-    found = _QUESTION.fullmatch(_INPUT.sub("", message))
-    if not found:
+    said = _INPUT.sub("", message)
+    if asks and said.endswith(asks):
+        where = said.removesuffix(asks).strip()
+    elif found := _QUESTION.fullmatch(said):
+        where, asks = found["where"], found["question"]
+    else:
         return message, ""
-    return f"{found['where']} {given[1] if given else ''}".strip(), found["question"]
+    return f"{where} {given[1] if given else ''}".strip(), asks
 
 
 def shown(
-    name: str, student: Any, message: str, hints: Sequence[str], ask: bool = True
+    name: str, student: Any, mistake: Exception, hints: Sequence[str], ask: bool = True
 ) -> tuple[str, bool]:
-    """What is shown of a message, and whether that holds a hint more than the last time.
+    """What is shown of a mistake, and whether that holds a hint more than the last time.
 
-    An answer that is checked again, unchanged, gets the next hint: first the message's question, then
+    An answer that is checked again, unchanged, gets the next hint: first the mistake's question, then
     those of the exercise (the fix, the section to read). Without ``ask`` it gets none.
     """
-    where, question = split(message)
+    where, question = split(str(mistake), getattr(mistake, "asks", ""))
     if not ask:
         return where, False
     last, times = _failed.get(name, (None, 0))

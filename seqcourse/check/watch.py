@@ -26,7 +26,7 @@ import sys
 import sysconfig
 import threading
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +121,7 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        self._ran: dict[str, None] = {}
+        self._ran: dict[str, str] = {}
         self._pauses = 0
         self._thread = _thread()
         self._stack = contextlib.ExitStack()
@@ -129,6 +129,11 @@ class Watch:
     @property
     def ran(self) -> tuple[str, ...]:
         return tuple(self._ran)
+
+    @property
+    def ran_in(self) -> dict[str, str]:
+        """All that ran, with the function of the answer, or of another one, that called it first."""
+        return dict(self._ran)
 
     def __enter__(self) -> Watch:
         _listen()
@@ -147,15 +152,15 @@ class Watch:
         _setprofile(self._before)
         self._stack.close()
 
-    def add(self, name: str) -> None:
+    def add(self, name: str, function: str = "") -> None:
         """Write down a name, unless it runs in what was handed to the answer (`paused`)."""
         if not self._pauses:
-            self._ran[name] = None
+            self._ran.setdefault(name, function)
 
     def add_called(self, name: str, caller: types.FrameType | None) -> None:
         """Write down a name, unless a helper of this package or a check calls it on its own account."""
         if name and name not in self._ran and _is_of_answer(caller):
-            self.add(name)
+            self.add(name, _function_of(caller))
 
     def _profile(self, frame: types.FrameType, event: str, argument: Any) -> None:
         if event == "call":
@@ -276,6 +281,14 @@ def _is_of_answer(frame: types.FrameType | None) -> bool:
     return True
 
 
+def _function_of(frame: types.FrameType | None) -> str:
+    """The function or class of a student, or "", in which a call from this frame was made."""
+    while frame is not None and _module_of(frame.f_code.co_filename):
+        frame = frame.f_back
+    name = frame.f_code.co_qualname.partition(".")[0] if frame else ""
+    return name if name.isidentifier() else ""
+
+
 def _is_of_the_checks(name: str) -> bool:
     """Whether this is code of an assignment's exercises: none of it runs in an honest answer.
 
@@ -339,17 +352,21 @@ def paused(function: Callable[..., Any]) -> Callable[..., Any]:
 def refuse(name: str, ran: Iterable[str], forbidden: Iterable[str]) -> None:
     """Raise Mistake when what `ran` in the answer called `name` is forbidden, or hides what runs.
 
-    ran: names as in `Watch.ran`; those of a student's process are untrusted and never repeated.
+    ran: names as in `Watch.ran`; those of a student's process are untrusted and never repeated. With
+        `Watch.ran_in`, of this process, a function that the answer calls is named.
     forbidden: entries as in `covers`. Without any, everything may run but the checks' own answers.
     """
+    functions = ran if isinstance(ran, Mapping) else {}
     ran, forbidden = tuple(str(one) for one in ran), tuple(forbidden)
     if any(map(_is_of_the_checks, ran)):
         raise Mistake(f"{name} calls the answer that the self-check compares with. Write your own.")
     for one in ran:
         for entry in forbidden:
             if covers(entry, one):
+                function = functions.get(one, name) or name
+                calls = "" if function == name else f" calls your {function}, which"
                 raise Mistake(
-                    f"{name} uses {entry}, which is the thing to build here. "
+                    f"{name}{calls} uses {entry}, which is the thing to build here. "
                     "Write it from matrix products and elementwise functions."
                 )
     kind = next((one.removeprefix("unseen:") for one in ran if one.startswith("unseen:")), "")

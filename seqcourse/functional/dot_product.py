@@ -119,7 +119,8 @@ def _check(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
     wanted = (*q.shape[:-1], k.shape[-2])
     sizes = zip(reversed(mask.shape), reversed(wanted), strict=False)
     if mask.dim() > len(wanted) or any(m not in (1, size) for m, size in sizes):
+        heads = len(wanted) > 3 and mask.dim() == 3 and mask.shape[0] == wanted[0]
+        for_heads = " A mask (B, N_Q, N_X) needs an axis for the heads: mask[:, None]." if heads else ""
         raise ValueError(
-            f"A mask should fit the similarities, {wanted}, but it is {tuple(mask.shape)}. "
-            f"With several heads a mask (B, N_Q, N_X) needs an axis for them: mask[:, None]."
+            f"A mask should fit the similarities, {wanted}, but it is {tuple(mask.shape)}.{for_heads}"
         )

@@ -197,3 +197,22 @@ def test_pairs_hold_true_and_false_ones_and_a_draw_on_the_border(seed):
         true = {(a, b) for d in given["documents"] for a, b in zip(d, d[1:], strict=False)}
         for a, b, follows in pairs:
             assert repeated or ((a, b) in true) == bool(follows)
+
+
+def test_paired_interval():
+    one, other = torch.tensor([True, True, False, True]), torch.tensor([True, False, False, False])
+    draws = torch.tensor([[0, 0, 1, 2], [1, 1, 3, 3], [0, 2, 2, 0]])
+    assert ps7.paired_interval.reference(one, other, draws) == (50, 0, 100)
+    text = TEXT["ps7-paired_interval-md"]
+    for told in (one, other, draws):
+        assert f"`{told.tolist()}`".replace("`", "") in text
+
+
+def test_an_interval_holds_the_true_difference_as_often_as_it_says():
+    """Classifiers that differ by 10 points for certain: most of 200 intervals should hold that."""
+    held = 0
+    for seed in range(200):
+        given = ps7.paired_interval.make(100, 400, better=0.1, alike=0.5, seed=seed)
+        _, low, high = ps7.paired_interval.reference(**given)
+        held += low <= 10 <= high
+    assert 0.9 <= held / 200 <= 0.99

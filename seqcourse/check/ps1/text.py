@@ -182,6 +182,11 @@ _WRITER_LIKELY = {
             [prompt, reference_continue_text(step, state, prompt, length, choose)], dim=1
         )
     ),
+    "Does your result begin with the end of the prompt? Only the new characters are asked for.": (
+        lambda step, state, prompt, length, choose: torch.cat(
+            [prompt[:, -1:], _written()(step, state, prompt, length - 1, choose)], dim=1
+        )[:, :length]
+    ),
     "Is the first new character missing? It comes from the logits after the prompt.": _with_length(
         1, begin=1
     ),

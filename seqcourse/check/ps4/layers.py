@@ -13,7 +13,8 @@ from seqcourse import functional
 from seqcourse.check.exercise import Case, Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.modules import module_arguments, record_module
-from seqcourse.check.ps4.products import LIBRARY, layer, reference_attention
+from seqcourse.check.ps4.products import LAYERS, layer, reference_attention
+from seqcourse.check.recording import MEET
 
 
 def cross_arguments(
@@ -56,6 +57,10 @@ def _through(scale: Callable[..., float]) -> Callable[..., tuple[Tensor, Tensor]
     return attend
 
 
+_TWICE = (
+    "Did you divide by D_Q, or twice by its root? Once is right, and functional.attention or your own "
+    "does it: hand q over as it is."
+)
 _CROSS_ATTENTION = {
     "Does z meet w_k? Queries are z @ w_q, keys x @ w_k, values x @ w_v.": (
         lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, z @ w_k, x @ w_v)
@@ -90,6 +95,11 @@ _CROSS_ATTENTION = {
     "Are the keys summed in place of the values? The values are x @ w_v.": (
         lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_k, x @ w_k)
     ),
+    MEET: (
+        lambda z, x, w_q, w_k, w_v: reference_attention(
+            z @ w_q, (x @ w_k).sum(0).expand(len(x), -1, -1), x @ w_v
+        )
+    ),
     "Are w_k and w_v swapped?": (
         lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_v, x @ w_k)
     ),
@@ -106,9 +116,7 @@ _CROSS_ATTENTION = {
     "Is it the root of D_V? Queries and keys are D_Q wide.": _through(
         lambda z, x, w_q, w_k, w_v: math.sqrt(w_v.shape[-1])
     ),
-    "Did you divide by D_Q? It is the root of D_Q.": _through(
-        lambda z, x, w_q, w_k, w_v: float(w_q.shape[-1])
-    ),
+    _TWICE: _through(lambda z, x, w_q, w_k, w_v: float(w_q.shape[-1])),
     "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.": (
         lambda z, x, w_q, w_k, w_v: layer(soften=lambda e: e.softmax(-2))(z @ w_q, x @ w_k, x @ w_v)
     ),
@@ -136,7 +144,7 @@ cross_attention = Exercise(
         *cases_of(cross_arguments, {"one query": {**_SIZES, "n_q": 1}}),
     ],
     gradient=("z", "x", "w_q", "w_k", "w_v"),
-    forbid=LIBRARY,
+    forbid=LAYERS,
     idea="Three matrices make queries of what asks, and keys and values of what answers.",
     see=("06", "Queries, keys and values"),
 )
@@ -196,9 +204,7 @@ def _causal(e: Tensor) -> Tensor:
 _SELF_ATTENTION = {
     "super().__init__() comes first in __init__: a module keeps its layers there.": _NoSuper,
     "Is the division by the root of D_Q missing?": _with(layer(scale=lambda q, k, v: 1.0)),
-    "Did you divide by D_Q? It is the root of D_Q.": _with(
-        layer(scale=lambda q, k, v: float(q.shape[-1]))
-    ),
+    _TWICE: _with(layer(scale=lambda q, k, v: float(q.shape[-1]))),
     "Is it the root of D_X? After the projection queries and keys are D_Q wide.": attending(
         lambda self, x: layer(scale=lambda q, k, v: math.sqrt(x.shape[-1]))(
             self.w_q(x), self.w_k(x), self.w_v(x)
@@ -226,6 +232,9 @@ _SELF_ATTENTION = {
     ),
     "Are queries and keys swapped? Row i of the weights belongs to query i.": _with(
         lambda q, k, v: reference_attention(k, q, v)
+    ),
+    "Did you multiply by w_q.weight? It is (d_out, d_in): call the layer, self.w_q(x).": attending(
+        lambda self, x: x @ self.w_q.weight
     ),
     "Did you return the weights too? This layer returns its outputs only.": attending(
         lambda self, x: reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))
@@ -269,7 +278,7 @@ SelfAttention = Exercise(
         ),
     ],
     gradient=("w_q.weight", "w_k.weight", "w_v.weight"),
-    forbid=LIBRARY,
+    forbid=LAYERS,
     idea="Every vector of a sequence asks, and all of them answer.",
     see=("07", "One query per vector"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -135,8 +136,11 @@ _POSITIONAL_ENCODING = {
     "Are rows and columns swapped? A row belongs to a position.": (
         lambda positions, width: reference_positional_encoding(positions, width).T
     ),
-    "The positions need a second axis before they meet the frequencies: positions[:, None].": (
+    "Do the positions have a second axis before they meet the frequencies? positions[:, None].": (
         lambda positions, width: positions * _omegas(width, positions.dtype)[::2]
+    ),
+    "Is it math.sin or math.cos? They take one number: torch.sin takes a tensor.": (
+        lambda positions, width: math.sin(positions) if len(positions) > 1 else positions
     ),
 }
 
@@ -157,7 +161,6 @@ positional_encoding = Exercise(
             "an odd width": dict(n=4, width=7),
             "an odd width and any positions": dict(n=6, width=3, kind="any"),
         },
-        "Create new tensors like the old ones: positions.new_zeros(...).",
     ),
     forbid=("sinusoidal_encoding", "Positions", "shift_matrix", "rotate"),
     tolerance=TOLERANCE,

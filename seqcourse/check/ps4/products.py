@@ -12,8 +12,8 @@ from seqcourse import functional
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 
-LIBRARY = (
-    "scaled_dot_product_attention",
+# More than exercises 3, 4 and 8 may use: an attention that projects by itself.
+LAYERS = (
     "multi_head_attention_forward",
     "MultiheadAttention",
     "MultiHeadAttention",
@@ -22,6 +22,7 @@ LIBRARY = (
     "torch.nn.TransformerEncoderLayer",
     "torch.nn.TransformerDecoderLayer",
 )
+LIBRARY = ("scaled_dot_product_attention", *LAYERS)
 
 
 def similarities_arguments(
@@ -42,7 +43,9 @@ def _products(q: Tensor, x: Tensor) -> Tensor:
 
 _SIMILARITIES = {
     "Is the division by the root of D missing?": _products,
-    "Did you divide by D? It is the root of D.": (lambda q, x: _products(q, x) / q.shape[-1]),
+    "Did you divide by D, or twice by its root? Once by the root of D is right.": (
+        lambda q, x: _products(q, x) / q.shape[-1]
+    ),
     "Did you multiply by the root of D? Divide by it.": (
         lambda q, x: _products(q, x) * math.sqrt(q.shape[-1])
     ),
@@ -169,7 +172,9 @@ def _hard(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
 
 _ATTENTION = {
     "Is the division by the root of D missing?": layer(scale=lambda q, k, v: 1.0),
-    "Did you divide by D? It is the root of D.": layer(scale=lambda q, k, v: float(q.shape[-1])),
+    "Did you divide by D, or twice by its root (q, then the product)? Once by the root of D is right.": (
+        layer(scale=lambda q, k, v: float(q.shape[-1]))
+    ),
     "Did you multiply by the root of D? Divide by it.": layer(
         scale=lambda q, k, v: 1 / math.sqrt(q.shape[-1])
     ),

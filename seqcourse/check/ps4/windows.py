@@ -12,7 +12,7 @@ from torch import Tensor
 from seqcourse import functional
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
-from seqcourse.check.ps4.products import LIBRARY, layer
+from seqcourse.check.ps4.products import LAYERS, layer
 
 
 def local_arguments(
@@ -112,7 +112,9 @@ _LOCAL_ATTENTION = {
         soften=lambda e, mask: functional.softmax(e, -2, mask)
     ),
     "Is the division by the root of D missing?": _looking(scale=lambda q, k, v: 1.0),
-    "Did you divide by D? It is the root of D.": _looking(scale=lambda q, k, v: float(q.shape[-1])),
+    "Did you divide by D, or twice by its root? Once is right, and functional.attention does it.": (
+        _looking(scale=lambda q, k, v: float(q.shape[-1]))
+    ),
     "Did you return the weights first? The order is outputs, weights.": (
         lambda *arguments: reference_local_attention(*arguments)[::-1]
     ),
@@ -147,7 +149,7 @@ local_attention = Exercise(
         ),
     ],
     gradient=("q", "k", "v"),
-    forbid=("window_mask", "LocalAttention", *LIBRARY),
+    forbid=("window_mask", "LocalAttention", *LAYERS),
     idea="A query that looks at its neighbours only costs as much in a long sequence as in a short one.",
     see=("07", "Local windows"),
 )

@@ -122,7 +122,7 @@ _LIKELY = {
     "Is the division by the square root of D missing?": _with(
         score=lambda q, k: q @ k.transpose(-2, -1)
     ),
-    "Did you divide by D? It is the square root of D.": _with(
+    "Did you divide by D, or twice by its square root? Once is right.": _with(
         score=lambda q, k: q @ k.transpose(-2, -1) / q.shape[-1]
     ),
     "Did you multiply by the square root of D? The scores are divided by it.": _with(

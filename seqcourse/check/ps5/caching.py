@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import torch
@@ -47,7 +48,9 @@ def _step(
     look: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda old, new, both: both,
     keep: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda old, new, both: both,
     mask: Callable[[int, int], Tensor | None] = lambda size, past: functional.causal_mask(size, past),
-    queries: str = "x",
+    project: Callable[..., Tensor] = linear,
+    order: tuple[int, int, int] = (0, 1, 2),
+    scale_by: float = 0.0,
     split: Callable[[Tensor, int], Tensor] = reference_split_heads,
     merge: Callable[[Tensor], Tensor] = reference_merge_heads,
     finish: Callable[..., Any] = lambda y, k, v: (y, [k, v]),
@@ -56,14 +59,17 @@ def _step(
     """One step with a cache, with one part put in another's place.
 
     look, keep: which keys and values are attended to, and which returned: of old, new, both.
+    order: which third of w_in makes queries, keys, values. scale_by: q times D / H to this power.
     """
 
     def cached_step(x, past, w_in, b_in, w_out, b_out, heads):
-        q, k, v = (split(part, heads) for part in linear(x, w_in, b_in).chunk(3, dim=-1))
+        parts = project(x, w_in, b_in).chunk(3, dim=-1)
+        q, k, v = (split(parts[place], heads) for place in order)
         pairs = [(past[0], k), (past[1], v)]
         joined = [join(old, new) for old, new in pairs]
         keys, values = (look(*pair, both) for pair, both in zip(pairs, joined, strict=True))
         known = past[0].shape[2]
+        q = q * q.shape[-1] ** scale_by
         y, _ = functional.attention(q, keys, values, mask(x.shape[1], known), need_weights=True)
         kept = [keep(*pair, both) for pair, both in zip(pairs, joined, strict=True)]
         return finish(out(merge(y), w_out, b_out), *kept)
@@ -121,6 +127,21 @@ _CACHED_STEP = {
     "Did you merge by reshape without a transpose? Swap axes 1 and 2 back first.": _step(
         merge=lambda y: y.reshape(y.shape[0], y.shape[2], -1)
     ),
+    "Is b_in missing?": _step(project=lambda x, w, b: x @ w.T),
+    "Is b_out missing?": _step(out=lambda y, w, b: y @ w.T),
+    "Is w_in not transposed? A row of it makes one coordinate: x @ w_in.T, or F.linear.": (
+        lambda x, past, w_in, *rest: x @ w_in
+    ),
+    "Is w_out not transposed? y @ w_out.T, or F.linear(y, w_out, b_out).": _step(
+        out=lambda y, w, b: y @ w + b
+    ),
+    "Are the rows of w_in taken in the wrong order? W_Q comes first, then W_K, then W_V.": tuple(
+        _step(order=order) for order in permutations(range(3)) if order != (0, 1, 2)
+    ),
+    "Is the division by the root of D / H missing?": _step(scale_by=0.5),
+    "Are the scores divided twice? functional.attention divides by the root of D / H.": _step(
+        scale_by=-0.5
+    ),
     "Is the projection at the end, w_out and b_out, missing?": _step(out=lambda y, w, b: y),
     "Are the vectors joined along the wrong axis? Time is axis 2 of (B, H, T, D / H).": _step(
         join=lambda old, new: torch.cat([old, new], dim=1)
@@ -151,7 +172,7 @@ cached_step = Exercise(
     cases=[
         *standard_cases(
             cached_arguments,
-            dict(batch=2, time=1, heads=3, d=4, past=5),
+            dict(batch=2, time=1, heads=5, d=4, past=6),
             dict(batch=3, time=1, heads=2, d=2, past=2),
         ),
         *cases_of(

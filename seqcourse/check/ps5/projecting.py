@@ -15,6 +15,7 @@ from seqcourse.check.compare import AnyError, Likely
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
+from seqcourse.check.recording import MEET
 
 LIBRARY = ("MultiheadAttention", "multi_head_attention_forward", "MultiHeadAttention")
 
@@ -163,8 +164,12 @@ _MULTI_HEAD = [
         "be (B, H, N, D / H), and attention is over axis -2.",
         _layer(split=lambda x, heads: x.unflatten(-1, (heads, -1)), merge=lambda y: y.flatten(2)),
     ),
-    Likely(
-        "Is it one head only, as wide as the whole vector?", _layer(split=lambda x, heads: x[:, None])
+    *(
+        Likely("Is it one head only, as wide as the whole vector?", _layer(split=split, merge=merge))
+        for split, merge in (
+            (lambda x, heads: x[:, None], reference_merge_heads),
+            (lambda x, heads: x, lambda y: y),
+        )
     ),
     Likely(
         "Are the queries made of the memory too? They come from x; keys and values from the memory.",
@@ -211,6 +216,14 @@ _MULTI_HEAD = [
     ),
     Likely("Is the division by the root of D / H missing?", _layer(attend=_scaled(lambda q: 1.0))),
     Likely(
+        "Are the scores divided twice? functional.attention divides by the root of D / H.",
+        _layer(attend=_scaled(lambda q: float(q.shape[-1]))),
+    ),
+    Likely(
+        MEET,
+        _layer(attend=lambda q, k, v, mask: _attend(q, k.sum(0).expand(k.shape), v, mask)),
+    ),
+    Likely(
         "Is the softmax over the queries? Each query shares out 1 over the keys: dim=-1.",
         _layer(attend=_softened(-2)),
     ),
@@ -255,7 +268,7 @@ multi_head = Exercise(
     cases=[
         *standard_cases(
             multi_head_arguments,
-            dict(batch=2, time=5, heads=3, d=4),
+            dict(batch=2, time=6, heads=5, d=4),
             dict(batch=3, time=2, heads=2, d=2),
         ),
         *cases_of(

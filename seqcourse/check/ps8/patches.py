@@ -58,6 +58,15 @@ def _overlapping(images: Tensor, size: int) -> Tensor:
     return torch.nn.functional.unfold(images, size).mT
 
 
+def _unfolded(images: Tensor, size: int) -> Tensor:
+    columns = torch.nn.functional.unfold(images, size, stride=size)  # (B, C P P, N)
+    return columns.reshape(len(images), columns.shape[2], columns.shape[1])
+
+
+def _unfolded_twice(images: Tensor, size: int) -> Tensor:
+    return _ordered(0, 1, 2, 4, 3, 5)(images, size).reshape(len(images), -1, images.shape[1] * size**2)
+
+
 def _not_whole(images: Tensor, size: int) -> Tensor:
     raise AnyError(r"shape '\[.*' is invalid for input|split_with_sizes|Sizes of tensors must match")
 
@@ -65,6 +74,13 @@ def _not_whole(images: Tensor, size: int) -> Tensor:
 _CUT = {
     "Did you reshape at once? Numbers that follow each other in memory are a row of the picture, "
     "not a square: split both sides first, then bring the axes into order, then flatten.": _at_once,
+    "Did you reshape what F.unfold gives? It is (B, C P P, N), a column for each patch: transpose.": (
+        _unfolded
+    ),
+    "Do the channels still stand in front of the grid? images.unfold(...).unfold(...) is "
+    "(B, C, H / P, W / P, P, P): bring the channels behind the grid before you reshape.": (
+        _unfolded_twice
+    ),
     "Are the channels last inside a patch? A patch is laid out channel, row, column.": _ordered(
         0, 2, 4, 3, 5, 1
     ),

@@ -164,7 +164,11 @@ def _wrong_sizes(*arguments: Any) -> Any:
 
 
 def _wrong_mask(*arguments: Any) -> Any:
-    raise AnyError(r"must match the size of tensor|must be broadcastable|mask")
+    raise AnyError(r"non-singleton dimension [01]|must be broadcastable|mask")
+
+
+def _wrong_sum(*arguments: Any) -> Any:
+    raise AnyError(r"non-singleton dimension 2")
 
 
 def _a_pair(*arguments: Any) -> Any:
@@ -204,7 +208,7 @@ _LIKELY = {
     "Is the scale missing? The products are divided by the root of the queries' width.": _with(
         attend=_weighing(lambda q, k, mask: _hidden(q @ k.mT, mask).softmax(dim=-1))
     ),
-    "Did you divide by the width itself? Divide by its root.": _with(
+    "Did you divide by the width itself, or twice by its root? Once is right.": _with(
         attend=_weighing(lambda q, k, mask: _hidden(q @ k.mT / q.shape[-1], mask).softmax(dim=-1))
     ),
     "Did you divide by the root of the stream's width? It is that of the queries, D_Q.": _with(
@@ -229,6 +233,9 @@ _LIKELY = {
     f"Do the sizes not fit? {_SIZES}": _wrong_sizes,
     f"Does a mask not fit? {_EXCHANGED} [:, None] makes (B, M) a (B, 1, M), for every query.": (
         _wrong_mask
+    ),
+    "Does what is read not fit the stream it is added to? x reads y @ W_V, which is as wide as x.": (
+        _wrong_sum
     ),
 }
 
