@@ -52,6 +52,11 @@ def _judges(assignment: str, seed: int = SEED) -> list[Judge]:
     return [Judge(check, seed) for check in _answers(assignment).CHECKS]
 
 
+def _title(assignment: str) -> str:
+    book = nbformat.read(ROOT / "solutions" / assignment / f"{assignment}.ipynb", as_version=4)
+    return book.cells[0].source
+
+
 def _exercises(assignment: str) -> list[str]:
     """The exercises that are graded by code: their solution cells' grade_ids."""
     return [
@@ -131,6 +136,8 @@ def test_experiments_know_the_numbers_of_the_exercises(assignment):
     coded = [" ".join(name for name in task.points if name in functions) for task in tasks]
     experiment = import_module(f"seqcourse.check.{assignment}").experiment
     assert experiment.in_order == ", ".join(coded).rstrip(", ")
+    told = re.findall(r"^\| (\d+) \|.*\| (\d+) \|$", _title(assignment), flags=re.M)
+    assert [(task.number, task.minutes) for task in tasks] == [tuple(map(int, row)) for row in told]
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
