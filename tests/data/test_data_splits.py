@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from collections import Counter
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,6 +18,8 @@ from seqcourse.data.crude import is_crude
 from seqcourse.data.pairs import sentence_key
 from seqcourse.data.readers import FILES, read_rows
 from seqcourse.errors import CourseError
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @given(st.text(), st.text(max_size=5))
@@ -142,6 +146,32 @@ def test_the_files_stay_small_and_every_folder_has_licence_and_source():
         assert (folder / "LICENSE").exists() or (folder / "ATTRIBUTION").exists()
         assert (folder / "source.json").exists()
     assert sum(path.stat().st_size for path in FILES.rglob("*")) < 16 * 2**20
+
+
+# What source.json says -> the licence's name in pyproject.toml; the public domain needs none.
+NAMED = {
+    "CC-BY 2.0 FR": "CC-BY-2.0",
+    "CC-BY 4.0": "CC-BY-4.0",
+    "CC-BY-SA 3.0": "CC-BY-SA-3.0",
+    "CC-BY-SA 4.0": "CC-BY-SA-4.0",
+    "BSD-like": "BSD-2-Clause",
+    "MIT": "MIT",
+    "GPL-2.0-or-later": "GPL-2.0-or-later",
+    "of each file its own": "GPL-2.0-or-later",
+    "public domain": "",
+}
+
+
+def test_the_packages_licence_names_those_of_all_its_data():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    covered = {*project["license"].split(" AND "), ""}
+    listed = {path for pattern in project["license-files"] for path in ROOT.glob(pattern)}
+    for folder in FILES.iterdir():
+        if folder.is_dir():
+            told = json.loads((folder / "source.json").read_text(encoding="utf-8"))["licence"]
+            names = {NAMED[words] for words in NAMED if words in told}
+            assert names and names <= covered, f"{folder.name}: {told}"
+            assert {path for path in folder.iterdir() if path.name.isupper()} <= listed
 
 
 @pytest.mark.parametrize(
