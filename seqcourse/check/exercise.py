@@ -123,7 +123,7 @@ class Exercise:
         try:
             self._check(student)
         except Mistake as mistake:
-            mistake.shown, hint = shown(self.name, student, mistake, self.hints, ask)
+            mistake.shown, hint = shown(self.name, student, mistake, self.hints(str(mistake)), ask)
             progress.note(self.name, passed=False, hint=hint)
             raise
         progress.note(self.name, passed=True)
@@ -144,11 +144,15 @@ class Exercise:
         else:
             self._check_each(student)
 
-    @property
-    def hints(self) -> list[str]:
-        """What is told in the end: what to do, and the section of the book to read again."""
+    def hints(self, message: str = "") -> list[str]:
+        """What is told in the end: what to do, and the section of the book to read again.
+
+        Of a fix with a part for each symptom ("Symptom 1: ..."), the part of the one in the message.
+        """
         chapter, section = self.see
-        return [self.fix, f"Read again: chapter {int(chapter)}, “{section}”." if section else ""]
+        parts = re.findall(r"(Symptom \d)(:.+?)(?= Symptom \d:|$)", self.fix)
+        fix = next((symptom + words for symptom, words in parts if symptom in message), self.fix)
+        return [fix, f"Read again: chapter {int(chapter)}, “{section}”." if section else ""]
 
     def has_passed(self, student: Any) -> bool:
         """Whether this very answer was the last that passed the self-check."""
