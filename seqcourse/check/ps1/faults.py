@@ -88,9 +88,18 @@ train_in_streams = Exercise(
     because="PyTorch's clip_grad_norm_ adds 0.000001 to the norm, which is as good.",
     cases=[
         _case("one update of one stream", batch=1, updates=1, length=4, rate=0.5, clip=1e9),
-        _case("three streams", LEFT[1], batch=3, updates=4, length=2, rate=0.0, clip=1.0, extra=3),
-        _case("a small clip", LEFT[2], batch=2, updates=1, length=3, rate=0.5, clip=0.1),
-        _case("several updates", LEFT[3], batch=1, updates=4, length=3, rate=0.5, clip=1e9),
+        _case(
+            "symptom 1: three streams",
+            LEFT[1],
+            batch=3,
+            updates=4,
+            length=2,
+            rate=0.0,
+            clip=1.0,
+            extra=3,
+        ),
+        _case("symptom 2: a small clip", LEFT[2], batch=2, updates=1, length=3, rate=0.5, clip=0.1),
+        _case("symptom 3: several updates", LEFT[3], batch=1, updates=4, length=3, rate=0.5, clip=1e9),
         _case(
             "all of that at once",
             "Each symptom is gone where it is alone.",

@@ -81,9 +81,9 @@ translation_loss = Exercise(
     reference=reference_translation_loss,
     cases=[
         _case("one pair of one word", source=[1], target=[1], deaf=True),
-        _case("padded sources", LEFT[1], source=[4, 2, 3], target=[2, 2, 2], deaf=True),
-        _case("no padding", LEFT[2], source=[3, 3], target=[4, 4]),
-        _case("padded targets", LEFT[3], source=[3, 3, 3], target=[4, 1, 2], deaf=True),
+        _case("symptom 1: padded sources", LEFT[1], source=[4, 2, 3], target=[2, 2, 2], deaf=True),
+        _case("symptom 2: no padding", LEFT[2], source=[3, 3], target=[4, 4]),
+        _case("symptom 3: padded targets", LEFT[3], source=[3, 3, 3], target=[4, 1, 2], deaf=True),
         _case(
             "all of that at once",
             "Each symptom is gone where it is alone.",
