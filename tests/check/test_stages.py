@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
-from seqcourse.check import Mistake, ps1
+from seqcourse import functional
+from seqcourse.check import Mistake, ps1, ps4
 from seqcourse.check.stages import split
 
 WHERE = (
@@ -25,6 +27,28 @@ WHERE = (
 )
 def test_a_message_says_and_asks(message, where, question):
     assert split(message) == (where, question)
+
+
+def test_what_is_known_as_a_hint_is_one_without_a_question_mark():
+    hint = "Use reshape instead of view."
+    assert split(f"{WHERE} {hint} (Input: a batch.)", hint) == (f"{WHERE} (Input: a batch.)", hint)
+
+
+def test_an_error_is_asked_about_where_no_likely_mistake_explains_it():
+    def from_the_front(q, k, v):
+        return functional.attention(q, k.transpose(2, 3).mT, v, need_weights=True)
+
+    def through_another(q, k, v):
+        return from_outside(q, k, v)
+
+    def from_outside(q, k, v):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v), None
+
+    with pytest.raises(Mistake) as caught:
+        ps4.attention(from_the_front)
+    assert "counted from the front" in caught.value.asks and "front" not in caught.value.shown
+    with pytest.raises(Mistake, match="calls your test_an_error_is_asked_about.*, which uses scaled_dot"):
+        ps4.attention(through_another)
 
 
 def test_the_same_answer_again_gets_the_next_hint_and_another_one_begins_anew():
