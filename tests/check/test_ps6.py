@@ -256,21 +256,29 @@ def test_the_words_fed_are_those_before():
     assert "`[[5, 6, 2], [7, 2, 0]]`" in text and "`[[1, 5, 6], [1, 7, 2]]`" in text
 
 
-def test_relative_attention():
-    q, k = torch.zeros(1, 1, 1, 1), torch.ones(1, 1, 2, 1)
-    rows = tensor([[10], [20], [30]]).float()
-    y = ps6.relative_attention.reference(
-        q, k, torch.tensor([1.0, 3.0])[None, None, :, None], rows, rows, None
+def test_biased_attention():
+    q, k = torch.zeros(1, 1, 1, 1), torch.ones(1, 1, 3, 1)
+    table = torch.tensor([math.log(2), 0, 0, 0])[:, None]
+    y = ps6.biased_attention.reference(
+        q, k, torch.tensor([8.0, 4, 2])[None, None, :, None], table, 5, None
     )
-    assert y.item() == 17 and "(3 + 20) = 17$" in TEXT["ps6-relative_attention-md"]
+    assert y.item() == pytest.approx(4) and "/ 4 = 4$" in TEXT["ps6-biased_attention-md"]
 
 
-def test_without_rows_relative_attention_is_attention_and_a_shift_changes_nothing():
-    given = ps6.relative_attention.make(2, 2, 5, 5, 4, reach=2, masked=True)
-    plain = {**given, **{name: torch.zeros_like(given[name]) for name in ("key_rows", "value_rows")}}
+def test_buckets_are_those_of_the_text():
+    rows = torch.arange(8.0)[:, None]
+    one = dict(q=torch.zeros(1, 1, 1, 1), k=torch.zeros(1, 1, 30, 1), v=torch.eye(30)[None, None])
+    weights = ps6.biased_attention.reference(**one, table=rows, far=11, mask=None)
+    bucket = (weights / weights[..., -1:]).log().round().flatten().flip(0).tolist()
+    assert bucket[:12] == [0, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3] and set(bucket[12:]) == {3}
+    assert "distances 2 to 4 share row 2, and all from 5 on row 3" in TEXT["ps6-biased_attention-md"]
+
+
+def test_a_table_of_zeros_is_attention_and_the_last_queries_are_those_of_all():
+    given = ps6.biased_attention.make(2, 2, 7, 7, 4, masked=True)
+    plain = {**given, "table": torch.zeros_like(given["table"])}
     wanted = functional.attention(*(given[name] for name in ("q", "k", "v", "mask")))[0]
-    assert torch.allclose(ps6.relative_attention.reference(**plain), wanted)
-    last = {name: given[name][:, :, 3:] if name == "q" else given[name] for name in given}
-    last["mask"] = given["mask"][3:]
-    found = ps6.relative_attention.reference(**last)
-    assert torch.allclose(found, ps6.relative_attention.reference(**given)[:, :, 3:])
+    assert torch.allclose(ps6.biased_attention.reference(**plain), wanted)
+    last = {**given, "q": given["q"][:, :, 3:], "mask": given["mask"][3:]}
+    found = ps6.biased_attention.reference(**last)
+    assert torch.allclose(found, ps6.biased_attention.reference(**given)[:, :, 3:])

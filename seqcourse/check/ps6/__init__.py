@@ -11,6 +11,6 @@ globals().update(EXERCISES)
 experiment = Experiments(
     EXERCISES,
     "layer_norm, warmup_rate, block_parameters transformer_parameters, encoder_block, "
-    "label_smoothed_loss, decoder_block, translate, Transformer train_step, relative_attention",
+    "label_smoothed_loss, decoder_block, translate, Transformer train_step, biased_attention",
 )
 polls = Polls({"poll_1": "abc", "poll_2": "abc", "poll_3": "abc", "poll_4": "abcd"})

@@ -1,0 +1,117 @@
+"""Exercise 9: attention with a learned number for each bucket of distances (Raffel et al. 2020)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import functional
+from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.inputs import normal
+
+
+def biased_arguments(
+    batch: int,
+    heads: int,
+    n: int,
+    m: int,
+    d: int,
+    rows: int = 8,
+    far: int = 11,
+    d_v: int = 3,
+    masked: bool = False,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Arguments of `biased_attention`; with `masked` no query looks ahead."""
+    sizes = {"q": (batch, heads, n, d), "k": (batch, heads, m, d), "v": (batch, heads, m, d_v)}
+    mask = functional.causal_mask(n, m - n) if masked else None
+    return {**normal({**sizes, "table": (rows, heads)}, seed, dtype), "far": far, "mask": mask}
+
+
+def _biased(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    table: Tensor,
+    far: int,
+    mask: Tensor | None,
+    *,
+    sign: int = 1,
+    late: bool = True,
+    sides: bool = True,
+    exact_only: bool = False,
+    rounded: Callable[[Tensor], Tensor] = torch.floor,
+    inside: bool = False,
+    bias: bool = True,
+    root: bool = True,
+) -> Tensor:
+    """Attention with a number for every bucket of distances; the options make mistakes."""
+    n, m, half = q.shape[-2], k.shape[-2], len(table) // 2
+    exact = half // 2
+    apart = sign * (torch.arange(m) - (torch.arange(n) + (m - n if late else 0))[:, None])  # (N, M)
+    size = apart.abs()
+    steps = (size.clamp(min=1) / exact).log() / math.log(far / exact) * (half - exact)
+    coarse = size if exact_only else exact + rounded(steps).long()
+    bucket = torch.where(size < exact, size, coarse.clamp(max=half - 1))
+    if sides:
+        bucket = bucket + half * (apart > 0)
+    bias = table[bucket].permute(2, 0, 1) if bias else 0.0  # (H, N, M)
+    width = q.shape[-1] ** 0.5 if root else 1.0
+    scores = (q @ k.mT + bias) / width if inside else q @ k.mT / width + bias
+    return functional.softmax(scores, mask=mask) @ v
+
+
+def reference_biased_attention(q, k, v, table, far, mask) -> Tensor:
+    """(B, H, N, D_V), every similarity with its head's number for the distance."""
+    return _biased(q, k, v, table, far, mask)
+
+
+def _with(**mistake: Any) -> Callable[..., Tensor]:
+    return lambda *arguments: _biased(*arguments, **mistake)
+
+
+# The questions ask about what can be seen from outside; where the fault is, is the exercise.
+_LIKELY = {
+    "Which half of the table do keys behind the query get? It is the second one.": _with(sign=-1),
+    "Are keys before and behind the query told apart? Each has half of the table.": _with(sides=False),
+    "Where do the queries stand when there are fewer of them than keys? They are the last ones.": _with(
+        late=False
+    ),
+    "What do distances share that are not small? Their buckets grow with the logarithm.": _with(
+        exact_only=True
+    ),
+    "Is the logarithm rounded down?": (_with(rounded=torch.round), _with(rounded=torch.ceil)),
+    "Is the number of the distance divided by the root of D, too? Only products are.": _with(
+        inside=True
+    ),
+    "Is the product not divided by the root of D?": _with(root=False),
+    "Is the table used? Its numbers are added to the similarities.": _with(bias=False),
+    "Is the mask not used?": lambda *given: _biased(*given[:-1], None),
+}
+
+
+biased_attention = Exercise(
+    "biased_attention",
+    make=biased_arguments,
+    reference=reference_biased_attention,
+    likely=_LIKELY,
+    cases=cases_of(
+        biased_arguments,
+        {
+            "the first example": dict(batch=2, heads=2, n=5, m=5, d=4, rows=12, far=20),
+            "far keys": dict(batch=1, heads=2, n=9, m=9, d=3, seed=10),
+            "a mask": dict(batch=2, heads=1, n=8, m=8, d=3, masked=True, seed=20),
+            "fewer queries than keys": dict(batch=1, heads=2, n=2, m=9, d=3, seed=30),
+            "keys further away than far": dict(batch=1, heads=2, n=16, m=16, d=3, far=7, seed=40),
+            "float32": dict(batch=2, heads=3, n=7, m=7, d=4, dtype=torch.float32, seed=50),
+        },
+    ),
+    gradient=("q", "k", "v", "table"),
+    idea="What matters of two words is often how far apart they are, and the further, the less exactly.",
+    see=("07", "Positions"),
+)
