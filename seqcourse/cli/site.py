@@ -18,6 +18,8 @@ from seqcourse.errors import CourseError
 BUILD = "_build"
 LOG = "book.log"
 CELL_SECONDS = 300
+# What pages are dressed in. While no text has changed, Sphinx copies no style sheet and no script.
+DRESS = ("book/_static", "book/_templates", "seqcourse/pages", "seqcourse/live/runtime")
 # Jupyter Book has no `python -m`; this is what its command does.
 JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 PROBLEM = re.compile(r"\b(WARNING|ERROR|CRITICAL):|Extension error|Exception occurred")
@@ -43,7 +45,16 @@ def build(root: Path, report: Report) -> Path:
         notebooks = [page for page in pages if page.suffix == ".ipynb"]
         cache = output / ".jupyter_cache"
         ran = run_notebooks(root, notebooks, cache, report, _cell_seconds(root))
-        return _render(root, output, report, fresh=ran > 0)
+        return _render(root, output, report, fresh=ran > 0 or _dressed_anew(root, output))
+
+
+def _dressed_anew(root: Path, output: Path) -> bool:
+    """Whether anything of `DRESS` is newer than the pages."""
+    index = output / "html" / "index.html"
+    files = (path for name in DRESS for path in (root / name).rglob("*") if path.suffix != ".pyc")
+    return index.is_file() and any(
+        path.is_file() and path.stat().st_mtime > index.stat().st_mtime for path in files
+    )
 
 
 def build_one(root: Path, page: Path, report: Report) -> Path:

@@ -143,13 +143,18 @@ def test_no_contents_is_a_sentence(tmp_path):
         build(tmp_path, print)
 
 
-def test_a_page_with_an_error_stops_the_build_each_time(tmp_path):
-    (tmp_path / "_config.yml").write_text("title: Small\nonly_build_toc_files: true\n")
+def test_a_page_with_an_error_stops_the_build_each_time_and_a_new_sheet_reaches_the_pages(tmp_path):
+    (tmp_path / "_config.yml").write_text(
+        "title: Small\nonly_build_toc_files: true\n"
+        "sphinx:\n  config:\n    html_static_path: [book/_static]\n"
+    )
     (tmp_path / "_toc.yml").write_text(
         "format: jb-book\nroot: book/index\nparts:\n"
         "  - caption: One\n    chapters:\n      - file: book/page\n"
     )
-    (tmp_path / "book").mkdir()
+    sheet = tmp_path / "book" / "_static" / "own.css"
+    sheet.parent.mkdir(parents=True)
+    sheet.write_text("p { color: red }")
     (tmp_path / "book" / "index.md").write_text("# Hello\n")
     (tmp_path / "book" / "page.md").write_text("# Page\n\nSee {ref}`nowhere-at-all`.\n")
     for _ in range(2):  # Sphinx alone would not look at the page again, and pass
@@ -159,3 +164,6 @@ def test_a_page_with_an_error_stops_the_build_each_time(tmp_path):
     index = build(tmp_path, print)
     assert index == tmp_path / "_build" / "html" / "index.html"
     assert "All is well." in (tmp_path / "_build/html/book/page.html").read_text()
+    sheet.write_text("p { color: blue }")
+    build(tmp_path, print)  # Sphinx alone would find no text to read, and copy nothing
+    assert (tmp_path / "_build/html/_static/own.css").read_text() == sheet.read_text()
