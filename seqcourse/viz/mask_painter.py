@@ -23,8 +23,8 @@ _STYLE = """<style>
 .sq-mask table{border-collapse:separate!important;border-spacing:2px;font-variant-numeric:tabular-nums}
 .sq-mask th,.sq-mask td{padding:0 .15rem!important;border:0!important;font-size:.85rem!important;
  background:none!important;vertical-align:middle!important}
-.sq-mask thead th{text-align:center!important;font-weight:600}
-.sq-mask tbody th{text-align:right!important;padding-right:.5rem!important;font-weight:600}
+.sq.sq-mask thead th{text-align:center!important;font-weight:600}
+.sq.sq-mask tbody th{text-align:right!important;padding-right:.5rem!important;font-weight:600}
 .sq-mask td.sq-sum{padding-left:.6rem!important;color:var(--sq-muted)}
 .sq-mask td.sq-sum.sq-off{color:var(--sq-bad);font-weight:700}
 .sq-cell{display:block;width:3.1rem;height:2.1rem;border:1px solid var(--sq-line);border-radius:4px;
