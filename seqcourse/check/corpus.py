@@ -16,7 +16,9 @@ A wrong answer has a name and, after ``|``, the words that the checks must say. 
 - lines to replace, as in a diff: ``- `` before an old line, ``+ `` before a new one, two spaces before
   a line that stays and shows the place. A blank line separates two places.
 - a whole answer, where no small change makes it. Where every line is indented it is the body of the
-  function alone, and the right answer above has the ``def`` line; a right answer may be written so, too.
+  function alone, and the right answer above has the ``def`` line.
+
+A right answer may be written in each of these ways, too.
 
 ``=== survives: DropCall, line 5 | why`` explains an operator mutant that may keep every point; below
 stands what line 5 of the solution then reads.
@@ -122,7 +124,7 @@ def _add(answers: Answers, exercise: str, kind: str, name: str, says: str | None
     if any(name == other for other, *_ in answers.right + answers.wrong):
         raise ValueError("another answer has this name")
     body = BODY.fullmatch(source)
-    if body or (kind == "wrong" and CHANGE.match(source)):
+    if body or CHANGE.match(source):
         if not answers.right:
             raise ValueError("there is no right answer above to change")
         above = answers.right[-1][1]

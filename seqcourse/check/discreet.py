@@ -60,7 +60,8 @@ _KNOWN_MESSAGES = [
         r"too many values to unpack \(expected \d{1,3}\)",
         r"not enough values to unpack \(expected \d{1,3}, got \d{1,3}\)",
         r"too many indices for tensor of dimension \d",
-        rf"unsupported operand type\(s\) for [-+*/%@|&<>=]{{1,3}}: '{_TYPE}' and '{_TYPE}'",
+        rf"unsupported operand type\(s\) for (?:\*\* or pow\(\)|[-+*/%@|&^]|//|<<|>>)=?: "
+        rf"'{_TYPE}' and '{_TYPE}'",
         rf"'{_TYPE}' object is not (?:callable|iterable|subscriptable)",
         rf"'{_TYPE}' object has no attribute",
     )

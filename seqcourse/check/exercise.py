@@ -21,7 +21,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,13 @@ import numpy
 import torch
 
 from seqcourse import progress
-from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed
+from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed, outcome
 from seqcourse.check.inputs import noncontiguous
 from seqcourse.check.modules import judge_module, record_module
-from seqcourse.check.naming import size_question, written_numbers
+from seqcourse.check.naming import explaining, size_question, written_numbers
 from seqcourse.check.recording import judge, observe, record
 from seqcourse.check.stages import shown
+from seqcourse.check.values import result
 from seqcourse.check.watch import refuse
 
 # What a graded cell says where the self-check has passed.
@@ -178,17 +179,25 @@ class Exercise:
         self.judge_all(found, {case.label: case.make() for case in self.cases})
 
     def _check_each(self, student: Any) -> None:
+        seen: list[Found] = []
         for number, case in enumerate(self.cases):
             label = f"{self.name} (right for the first example, wrong for {case.label})"
             found = self._observe(student, case.make())
+            seen.append(found)
             hint = case.hint or (number and self.size_question(written_numbers(student)))
+            label = label if number else self.name
             try:
-                self.judge_case(found, case.make(), label if number else self.name, hint=hint or "")
+                self.judge_case(found, case.make(), label, hint=hint or "")
             except Mistake as mistake:
-                if not self.judge:
-                    raise
-                told = str(mistake).removesuffix(mistake.asks).strip()
-                raise Mistake(f"{told} (Input: {case.label}.)", mistake.asks) from None
+                if self.judge:
+                    told = str(mistake).removesuffix(mistake.asks).strip()
+                    raise Mistake(f"{told} (Input: {case.label}.)", mistake.asks) from None
+                if "result.error" not in found:  # all calls tell one mistake from another
+                    seen += [self._observe(student, one.make()) for one in self.cases[number + 1 :]]
+                    made = [one.make() for one in self.cases]
+                    narrowed = self.narrowed([(one, "result") for one in seen], made)
+                    narrowed.judge_case(found, case.make(), label, hint=hint or "")
+                raise
         if self.gradient:  # last: a wrong result is told before a wrong gradient
             first = self.cases[0]
             found = self._observe(student, first.make(), gradient=self.gradient)
@@ -200,6 +209,16 @@ class Exercise:
         found, ran = observe(self.record, student, given, prefix, gradient)
         refuse(self.name, ran, self.forbid)
         return found
+
+    def narrowed(self, results: Sequence[tuple[Found, str]], made: Sequence[Arguments]) -> Exercise:
+        """The exercise with those likely mistakes that fit all of these calls.
+
+        results: what was recorded of each call, and the name of its result.
+        """
+        if not self.likely or self.record is not record or self.judge:
+            return self
+        results = [outcome(result, one) for one in results]
+        return replace(self, likely=explaining(self.likely, results, made))
 
     def size_question(self, written: numpy.ndarray) -> str:
         """Asks whether a size is written into the code, if the numbers in it give a reason to."""

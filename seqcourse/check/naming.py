@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import CodeType
 from typing import Any
 
@@ -22,7 +22,7 @@ def explaining(
 ) -> list[Likely]:
     """The likely mistakes that reproduce all of these results, or all likely mistakes if none does.
 
-    A single call often cannot tell two mistakes apart.
+    A single call often cannot tell two mistakes apart. NaN alone tells nothing: many mistakes make it.
 
     Args:
         likely: the candidates.
@@ -39,7 +39,26 @@ def explaining(
         for mistake in likely
         if all(same(got, outcome(plainly(mistake.answer), copy(arguments))) for got, arguments in calls)
     ]
-    return whole or list(likely)
+    if calls and all(_is_nan(got) for got, _ in calls):
+        whole = []
+    return whole or [Likely(mistake.question, _telling(mistake.answer)) for mistake in likely]
+
+
+def _is_nan(got: Any) -> bool:
+    parts = got if isinstance(got, (tuple, list)) else [got]
+    return all(isinstance(part, Tensor) and bool(part.isnan().all()) for part in parts)
+
+
+def _telling(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """The answer of a mistake, but an error where it is nothing but NaN."""
+
+    def told(*arguments: Any) -> Any:
+        got = plainly(answer)(*arguments)
+        if _is_nan(got):
+            raise ArithmeticError("not a number")
+        return got
+
+    return told
 
 
 def written_numbers(answer: Any) -> numpy.ndarray:

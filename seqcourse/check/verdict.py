@@ -14,15 +14,13 @@ from typing import Any
 import numpy
 import torch
 
-from seqcourse.check.compare import Mistake, Stopped, outcome
+from seqcourse.check.compare import Mistake, Stopped
 from seqcourse.check.discreet import discreet, error_in_words, public
 from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
 from seqcourse.check.load import load_checks
-from seqcourse.check.naming import explaining
 from seqcourse.check.plain import pack, unpack
 from seqcourse.check.probe import BROKE, MISSING, RAN, UNSOLVED, probe
 from seqcourse.check.recording import quiet, record
-from seqcourse.check.values import result
 from seqcourse.check.watch import refuse
 from seqcourse.errors import CourseError
 
@@ -128,12 +126,10 @@ class Judge:
     def _judge_cases(self, check: HiddenCheck, found: Mapping, given: Mapping) -> Verdict:
         wrong: dict[str, list[str]] = {}  # the sentence -> the kinds of input it is true of
         narrowed: HiddenCheck | None = None
-        exercise = check.exercise
-        plain = exercise.likely and exercise.record is record and not exercise.judge
         for number, (kind, arguments) in enumerate(given.items()):
             prefix = f"{number}."
             why = _mistake(check.judge_case, found, arguments, prefix)
-            if why and plain and f"{prefix}result.error" not in found:
+            if why and f"{prefix}result.error" not in found:
                 narrowed = narrowed or self._narrowed(check, found)
                 why = _mistake(narrowed.judge_case, found, arguments, prefix)
             if why:
@@ -148,9 +144,8 @@ class Judge:
     def _narrowed(self, check: HiddenCheck, found: Mapping[str, numpy.ndarray]) -> HiddenCheck:
         """The check with those likely mistakes that fit all cases; on one case many look the same."""
         made = list(self.given().values())
-        results = [outcome(result, (found, f"{number}.result")) for number in range(len(made))]
-        likely = explaining(check.exercise.likely, results, made)
-        return replace(check, exercise=replace(check.exercise, likely=likely))
+        results = [(found, f"{number}.result") for number in range(len(made))]
+        return replace(check, exercise=check.exercise.narrowed(results, made))
 
 
 def _mistake(judge: Any, *arguments: Any) -> str:

@@ -52,6 +52,7 @@ def need_nbgrader() -> None:
 def release_assignments(names: list[str]) -> None:
     """Generate the assignments and say which files changed."""
     need_nbgrader()
+    from seqcourse.grading.attempts import last_years
     from seqcourse.grading.release import Released, release
 
     course = Course(find_root())
@@ -65,6 +66,8 @@ def release_assignments(names: list[str]) -> None:
             print(f"  {warning}")
 
     release(course, names, tell=tell)
+    if warning := last_years(course):
+        print(warning)
 
 
 @refusals_in_words()

@@ -40,7 +40,7 @@ CHOSEN = {
     "40_other_kernels",
     "31_frames",
     "34_environment",
-    "86_inputs_in_the_message",
+    "108_inputs_by_every_channel",
     "42_memory_bomb",
     "45_endless_loop",
     "75_notebook_is_a_pipe",
@@ -156,6 +156,8 @@ def test_an_attack_finds_nothing_hidden(graded, hidden, attack):
     for name, text in graded.texts(attack.name):
         assert not classroom.loot(text), name
         assert not secret_numbers(text, hidden(attack.name)), name
+    for message in graded.records[attack.name].messages.values():  # no size of a check has three digits
+        assert not re.search(r"\d{3}|[<>=]{2}", message), message
 
 
 def test_no_work_stays_behind(graded):

@@ -11,13 +11,14 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import nbformat
 import pytest
+import torch
 
 from seqcourse import progress
 from seqcourse.check import Mistake
@@ -181,10 +182,30 @@ def test_kinds_of_input_are_words(assignment):
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_two_seeds_give_other_inputs(assignment):
-    one, other = _judges(assignment), _judges(assignment, seed=7)
+    """And no seed enters the sandbox, not as the seed of a generator either."""
+    seed = 987_654_321
+    one, other = _judges(assignment), _judges(assignment, seed)
     for a, b in zip(one, other, strict=True):
         if isinstance(a.check, HiddenCheck):
             assert a.request["calls"] != b.request["calls"], a.check.cell
+            near = [n for n in _whole_numbers(b.given()) if abs(n - seed) < 100_000]
+            assert not near, f"{b.check.cell}: the seed can be read from the inputs"
+
+
+def _whole_numbers(value):
+    """All whole numbers in a check's inputs, in the arguments of what is handed over, too."""
+    if isinstance(value, torch.Generator):
+        yield value.initial_seed()
+    elif isinstance(value, torch.Tensor):
+        yield from [] if value.is_floating_point() else value.flatten().tolist()
+    elif isinstance(value, int):
+        yield value
+    elif isinstance(value, (tuple, list, set, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _whole_numbers(part)
+    elif isinstance(value, partial) or hasattr(value, "__dict__"):
+        parts = [value.args, value.keywords] if isinstance(value, partial) else vars(value)
+        yield from _whole_numbers(parts)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)

@@ -64,6 +64,10 @@ def raises_known_pattern(*arguments):
     raise TypeError(f"unsupported operand type(s) for +: '{MARK}' and '{MARK}'")
 
 
+def raises_chosen_operators(*arguments):
+    raise TypeError("unsupported operand type(s) for ><=: 'int' and 'set'")
+
+
 def raises_chosen_digits(*arguments):
     raise IndexError("index 7391 is out of bounds for dimension 7 with size 739")
 
@@ -160,7 +164,7 @@ def test_no_input_and_no_text_of_a_student_comes_out(check, student):
     assert sentence and len(sentence) < 1000
     assert "7391" not in sentence, "text or a number of the student's"
     assert not re.search(r"\d\.\d", sentence), "a number with decimals"
-    assert not re.search(r"739|9, 9", sentence), "a size that only the student chose"
+    assert not re.search(r"739|9, 9|><=", sentence), "a size or a word that only the student chose"
 
 
 def test_a_module_s_name_is_no_way_out():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 
 from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.attempts import attempt
+from seqcourse.grading.attempts import attempt, last_years
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examiner
 from seqcourse.grading.grade import _Run
@@ -37,6 +38,15 @@ def test_hidden_inputs_depend_on_secret_assignment_student_and_attempt(tmp_path)
     ]
     assert len(set(seeds)) == len(seeds)
     assert examiner.seed("ps1", "half", "ada", 1) == seeds[0]
+
+
+def test_a_secret_of_last_year_is_named_when_work_is_released(tmp_path):
+    course = Course(tmp_path)
+    assert last_years(course) == ""
+    course.secret()
+    assert last_years(course) == ""
+    os.utime(course.folder / "secret", (0, 1_725_000_000))
+    assert "grading/secret, drawn in August 2024" in last_years(course)
 
 
 def test_an_attempt_s_inputs_can_be_made_again(tmp_path):

@@ -12,6 +12,7 @@ from torch import Tensor
 from seqcourse.check.compare import Likely, Mistake, compare
 from seqcourse.check.discreet import is_discreet
 from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.inputs import handed_on
 from seqcourse.check.recording import unchanged
 from seqcourse.check.values import result
 
@@ -54,7 +55,7 @@ def _call(call: str, logits: Tensor, temperature: float, seed: int) -> dict[str,
         rows, temperature = 5 + 0.1 * logits.expand(3, size), 0.001
     else:
         rows, number = logits.expand(DRAWS, size).clone(), seed + (call == "other")
-    generator = None if number is None else torch.Generator().manual_seed(number)
+    generator = None if number is None else handed_on(number)
     return {"logits": rows, "temperature": temperature, "generator": generator}
 
 

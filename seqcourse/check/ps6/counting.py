@@ -10,7 +10,7 @@ from seqcourse.check.exercise import Exercise, cases_of
 
 def block_arguments(seed: int = 0, cross: bool = False, **size: int) -> dict[str, Any]:
     """Arguments of `block_parameters`; the seed makes the sizes a little larger."""
-    return {"width": size["width"] + seed % 7, "hidden": size["hidden"] + seed % 11, "cross": cross}
+    return {"width": size["width"] + seed % 47, "hidden": size["hidden"] + seed % 101, "cross": cross}
 
 
 def reference_block_parameters(width: int, hidden: int, cross: bool) -> int:

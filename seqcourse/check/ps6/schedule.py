@@ -11,10 +11,10 @@ def rate_arguments(
     step: int, width: int, warmup: int, moving: str = "step", seed: int = 0
 ) -> dict[str, Any]:
     """Arguments of `warmup_rate`; the seed moves the step, the warm-up, or both together."""
-    by = seed % 5
+    by = seed % 29
     return {
         "step": step + (by if moving != "warmup" else 0),
-        "width": width + seed % 3,
+        "width": width + seed % 31,
         "warmup": warmup + (by if moving != "step" else 0),
     }
 
