@@ -41,6 +41,9 @@ from seqcourse.check.watch import refuse
 # What a graded cell says where the self-check has passed.
 UNSEEN = "The hidden checks see more; they run when your work is graded."
 
+# What a size that is written into the code leads to: an error, or another shape.
+_SIZED = re.compile(r" stopped with |the shape of .* should be ")
+
 Arguments = dict[str, Any]
 Found = Mapping[str, numpy.ndarray]
 
@@ -184,10 +187,10 @@ class Exercise:
             label = f"{self.name} (right for the first example, wrong for {case.label})"
             found = self._observe(student, case.make())
             seen.append(found)
-            hint = case.hint or (number and self.size_question(written_numbers(student)))
+            sizes = None if case.hint or not number else written_numbers(student)
             label = label if number else self.name
             try:
-                self.judge_case(found, case.make(), label, hint=hint or "")
+                self.judge_case(found, case.make(), label, hint=case.hint, written=sizes)
             except Mistake as mistake:
                 if self.judge:
                     told = str(mistake).removesuffix(mistake.asks).strip()
@@ -196,7 +199,7 @@ class Exercise:
                     seen += [self._observe(student, one.make()) for one in self.cases[number + 1 :]]
                     made = [one.make() for one in self.cases]
                     narrowed = self.narrowed([(one, "result") for one in seen], made)
-                    narrowed.judge_case(found, case.make(), label, hint=hint or "")
+                    narrowed.judge_case(found, case.make(), label, hint=case.hint, written=sizes)
                 raise
         if self.gradient:  # last: a wrong result is told before a wrong gradient
             first = self.cases[0]
@@ -236,11 +239,33 @@ class Exercise:
         prefix: str = "",
         gradient: Sequence[str] = (),
         hint: str = "",
+        written: numpy.ndarray | None = None,
     ) -> None:
-        """Raise Mistake when what was recorded of one call under this prefix is wrong."""
+        """Raise Mistake when what was recorded of one call under this prefix is wrong.
+
+        written: the numbers in the answer's code, where one of them may be a size.
+        """
         if self.judge:
             self.judge(found, given, prefix)
             return
+        try:
+            self._compare(found, given, label, prefix, gradient, hint or self.hint)
+        except Mistake as mistake:
+            sized = written is not None and _SIZED.search(str(mistake))
+            size = self.size_question(written) if sized else ""
+            if not size:
+                raise
+            self._compare(found, given, label, prefix, gradient, size)
+
+    def _compare(
+        self,
+        found: Found,
+        given: Arguments,
+        label: str,
+        prefix: str,
+        gradient: Sequence[str],
+        hint: str,
+    ) -> None:
         compare = judge_module if self.is_class else judge
         compare(
             label,
@@ -250,7 +275,7 @@ class Exercise:
             self.likely,
             prefix,
             gradient,
-            hint=hint or self.hint,
+            hint=hint,
             tolerance=self.tolerance,
         )
 

@@ -95,8 +95,8 @@ class HiddenCheck:
 
     def judge_case(self, found: Found, given: Arguments, prefix: str) -> None:
         """Raise Mistake when one case came out wrong."""
-        hint = self.exercise.size_question(found.get(WRITTEN, numpy.zeros(0)))
-        self.exercise.judge_case(found, given, self.answer, prefix, self.gradients_of(given), hint=hint)
+        gradient, written = self.gradients_of(given), found.get(WRITTEN)
+        self.exercise.judge_case(found, given, self.answer, prefix, gradient, written=written)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ CHOSEN = {
     "40_other_kernels",
     "31_frames",
     "34_environment",
-    "108_inputs_by_every_channel",
+    "112_inputs_by_every_channel",
     "42_memory_bomb",
     "45_endless_loop",
     "75_notebook_is_a_pipe",

@@ -73,11 +73,16 @@ def _frequency_question(found: Tensor, logits: Tensor, temperature: float) -> st
         "Are all entries equally likely? Perhaps the softmax is over the batch: dim=-1.": (
             torch.full((size,), 1 / size, dtype=torch.float64)
         ),
+        "Are these places among the sorted probabilities? The entries' own numbers are asked for.": (
+            (logits / temperature).softmax(-1).sort(descending=True).values
+        ),
         "Is the sign wrong? Large logits should be likely.": (-logits / temperature).softmax(-1),
     }
     for question, probabilities in mistakes.items():
         if (found - probabilities).abs().max() < 0.02:
             return question
+    if found.max() == 1:
+        return "Do all rows share one random number? Each draws its own."
     return "The probabilities are softmax(logits / temperature)."
 
 

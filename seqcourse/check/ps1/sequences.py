@@ -80,6 +80,13 @@ def _zeroed_last(step, x, h, lengths):
     return outputs, outputs[:, -1]
 
 
+def _once_more(step, x, h, lengths):
+    """Behind the end of a sequence every output is one step from its last state."""
+    outputs, last = _masked(step, x, h, lengths)
+    behind = torch.stack([step(x_t, last) for x_t in x.unbind(dim=1)], dim=1)
+    return torch.where((torch.arange(x.shape[1]) < lengths[:, None])[..., None], outputs, behind), last
+
+
 _FORWARD_LIKELY = {
     "Did you stack along the first axis? The batch comes first: torch.stack(states, dim=1).": (
         lambda step, x, h, lengths: (torch.stack(_states(step, x, h)), _states(step, x, h)[-1])
@@ -114,13 +121,17 @@ _FORWARD_LIKELY = {
         )
     ),
     "Are the last states right, but the outputs after the end not zero?": (
-        lambda step, x, h, lengths: (_unmasked(step, x, h, lengths)[0], _masked(step, x, h, lengths)[1])
+        lambda step, x, h, lengths: (_unmasked(step, x, h, lengths)[0], _masked(step, x, h, lengths)[1]),
+        _once_more,
     ),
     "Is a sequence one step too long? Input t (from 0) is real when t < lengths.": (
         lambda step, x, h, lengths: _masked(step, x, h, lengths, 1)
     ),
     "Is a sequence one step too short? Input t (from 0) is real when t < lengths.": (
         lambda step, x, h, lengths: _masked(step, x, h, lengths, -1)
+    ),
+    "Are there only as many steps as the longest sequence has? The outputs have T, as x has.": (
+        lambda step, x, h, lengths: _masked(step, x[:, : int(lengths.max())], h, lengths)
     ),
     "Did you walk along the batch? The steps are x[:, 0], x[:, 1], ...": (
         lambda step, x, h, lengths: _unmasked(step, x.transpose(0, 1), h, None)
@@ -213,6 +224,9 @@ _NORMS_LIKELY = {
     ),
     "Did you add up absolute values? The norm is the root of the sum of squares.": (
         lambda *a: _gradients(*a).abs().sum(dim=-1)
+    ),
+    "Is it the mean of the last state? Its entries are summed.": (
+        lambda *a: reference_gradient_norms(*a) / a[2].numel()
     ),
     "Did you sum all states? Only the last state's entries are summed.": (
         lambda *a: _gradients(*a, whole=True).norm(dim=-1)

@@ -56,6 +56,13 @@ _RNN_LIKELY = {
         lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, 0, b_hh)
     ),
     "Did you forget both biases?": (lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, 0, 0)),
+    "Is one bias added twice? There are two: b_ih and b_hh.": (
+        (lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, b_ih, b_ih)),
+        (lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, b_hh, b_hh)),
+    ),
+    "Is the tanh around one part only? It is of the whole sum.": (
+        lambda x, h, w_ih, w_hh, b_ih, b_hh: x @ w_ih.T + torch.tanh(h @ w_hh.T + b_ih + b_hh)
+    ),
     "Did you forget the tanh?": (
         lambda x, h, w_ih, w_hh, b_ih, b_hh: x @ w_ih.T + b_ih + h @ w_hh.T + b_hh
     ),
@@ -178,6 +185,19 @@ _LSTM_LIKELY = [
         _mixing(_all_sigmoid),
     ),
     Likely("Did you forget the tanh of the candidate g?", _mixing(_candidate_plain)),
+    Likely(
+        "Is the cell state squashed by a sigmoid? It is o * tanh(c).",
+        _mixing(
+            lambda i, f, g, o, c: (
+                o.sigmoid() * _mixture(i, f, g, o, c)[1].sigmoid(),
+                _mixture(i, f, g, o, c)[1],
+            )
+        ),
+    ),
+    Likely(
+        "Does the forget gate decide what is added, as in a GRU? That is the input gate's part: i * g.",
+        _mixing(lambda i, f, g, o, c: _mixture(-f, f, g, o, c)),
+    ),
     Likely("Did you forget the sigmoid of the gates i, f and o?", _mixing(_gates_plain)),
     Likely(
         "Did you forget the tanh around the cell state in h = o * tanh(c)?", _mixing(_cell_not_squashed)

@@ -67,6 +67,9 @@ _PAIRS_LIKELY = {
             for part in (slice(0, -1), slice(1, None))
         )
     ),
+    "Is what is left over dropped at the beginning of the text? It is dropped at the end.": (
+        lambda ids, length: reference_training_pairs(ids[(len(ids) - 1) % length :], length)
+    ),
     "Do your rows overlap? The next row begins where the row before it ends.": (
         lambda ids, length: (ids[:-1].unfold(0, length, 1), ids[1:].unfold(0, length, 1))
     ),
@@ -167,6 +170,18 @@ _WRITER_LIKELY = {
     ),
     "Does every step start from the first state? Hand on the state that step returns.": _written(
         keep=False
+    ),
+    "Is the last character of the prompt never read? The first new one comes after it.": (
+        lambda step, state, prompt, *rest: _written()(step, state, prompt[:, :-1], *rest)
+    ),
+    "Is what the prompt left in the state forgotten? Writing goes on from the state after it.": (
+        lambda step, state, prompt, length, choose: torch.cat(
+            [
+                first := _written()(step, state, prompt, 1, choose),
+                _written()(step, state, first, max(1, length - 1), choose)[:, : length - 1],
+            ],
+            dim=1,
+        )
     ),
     "Did you pick the likeliest character yourself? What comes next is up to choose: use "
     "choose(logits).": (

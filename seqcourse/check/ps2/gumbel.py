@@ -121,6 +121,10 @@ _LIKELY = [
         lambda *a: _relaxed(*a, noise=lambda u: -torch.log(torch.log(u))),
     ),
     Likely(
+        "Is it 1 - u? The noise is -log(-log(u)).",
+        lambda *a: _relaxed(*a, noise=lambda u: _noise(1 - u)),
+    ),
+    Likely(
         "Did you add the uniform numbers themselves? The noise is -log(-log(u)).",
         lambda *a: _relaxed(*a, noise=lambda u: u),
     ),

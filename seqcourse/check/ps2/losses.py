@@ -141,6 +141,9 @@ _LIKELY = {
     "by the number of real words of the batch.": _mean(
         lambda kept, real: (kept.sum(dim=1) / real.sum(dim=1)).mean()
     ),
+    "Is <sos> counted among the words of the mean? It is fed, and never asked for.": _mean(
+        lambda kept, real: kept.sum() / (real.sum() + len(real))
+    ),
     "Did you divide by the number of sentences? The mean is per word.": _mean(
         lambda kept, real: kept.sum() / len(real)
     ),

@@ -73,6 +73,11 @@ _FINAL_LIKELY = {
     "Did you return the forward half only? Both directions are asked for.": (
         lambda states, lengths: _last(_halves(states)[0], lengths)
     ),
+    "Is it the mean over the words? Each direction's state at its own end is asked for.": (
+        lambda states, lengths: torch.stack(
+            [row[:n].mean(dim=0) for row, n in zip(states, lengths.tolist(), strict=True)]
+        )
+    ),
     "Did you add the two halves? They stand side by side.": (
         lambda states, lengths: _last(_halves(states)[0], lengths) + _halves(states)[1][:, 0]
     ),
@@ -184,6 +189,10 @@ _DECODER_LIKELY = {
     "Did you forget both biases?": _without("b", "b_out"),
     "Did you forget the tanh around the new state?": (lambda *a: _decode(*a, squash=lambda x: x)),
     "Did you use a sigmoid in place of the tanh?": (lambda *a: _decode(*a, squash=torch.sigmoid)),
+    "Did you use relu in place of the tanh?": (lambda *a: _decode(*a, squash=torch.relu)),
+    "Does every sentence get the previous word of the first? Each has its own.": (
+        lambda tokens, *rest: _decode(tokens[:1].expand(len(tokens)), *rest)
+    ),
     "Is the context added after the tanh? It belongs into the sum.": _context_behind,
     "Do the logits come from the old state? They come from the new one.": (
         lambda *a: _decode(*a, old=True)

@@ -115,6 +115,7 @@ def _heard_only(step, state, y, epsilon, generator):
     return logits, mixed
 
 
+_RANDN = "A coin is torch.rand(...) < epsilon, between 0 and 1, and not torch.randn."
 _CERTAIN = [
     Likely(
         "Is the coin the wrong way round? epsilon is the probability of the true word.",
@@ -139,6 +140,10 @@ _CERTAIN = [
     Likely(
         "Is the first word not <sos>? At the first step there is no own word yet: feed y[:, 0].",
         _sure(first=False),
+    ),
+    Likely(
+        "Is the true word written down, whatever was fed? Return what step was given.",
+        lambda *a: (_sure()(*a)[0], a[2][:, :-1]),
     ),
     Likely("Did you return the logits only?", lambda *a: _sure()(*a)[0]),
     Likely(
@@ -179,7 +184,7 @@ def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[
     for call in certain:
         arguments = calls[call].values()
         expected = reference_scheduled_sampling(*arguments)
-        compare(f"{NAME} ({CALLS[call]})", results[call], expected, arguments, likely)
+        compare(f"{NAME} ({CALLS[call]})", results[call], expected, arguments, likely, hint=_RANDN)
     for call in ("none", "many", "rare"):
         _check_heard(f"{NAME} ({CALLS[call]})", results[call], calls[call])
     for call in ("many", "rare"):

@@ -213,6 +213,10 @@ BEAM_SEARCH = [
         variant(final=lambda path, alpha: path.log_prob / (len(path.tokens) * alpha or 1)),
     ),
     Likely(
+        "Is it another length penalty, ((5 + L) / 6)**alpha? Here it is L**alpha.",
+        variant(final=lambda path, alpha: path.log_prob / ((5 + len(path.tokens)) / 6) ** alpha),
+    ),
+    Likely(
         "Did you multiply by the length? Divide by it: log_prob / L**alpha.",
         variant(final=lambda path, alpha: path.log_prob * len(path.tokens) ** alpha),
     ),

@@ -21,7 +21,7 @@ def greedy_arguments(
     hidden = normal({"h": (len(left), h)}, seed=seed + 2)["h"]
     remaining = torch.tensor([[float(steps)] for steps in left], dtype=torch.float64)
     return {
-        "step": ending_decoder(v, h, seed, hurry=12.0, once=True),
+        "step": ending_decoder(v, h, seed, hurry=25.0, once=True),
         "state": (hidden, remaining),
         "first": torch.full((len(left),), SOS),
         "max_len": max_len,
@@ -95,6 +95,12 @@ def mistakes(variant: Callable[..., Callable[..., Any]], listed: Callable[..., l
         "Is a finished row filled with <eos>? It has one <eos>, then <pad>.": variant(fill=EOS),
         "Does the loop stop when the first sentence ends? It goes on until all have ended.": variant(
             until=torch.any
+        ),
+        "Does the loop stop when the first row ends? It goes on until all have ended.": variant(
+            until=lambda ended: ended[0]
+        ),
+        "Does every sentence get the word of the first? Each has its own.": variant(
+            choose=lambda z: z.argmax(-1)[:1].expand(len(z))
         ),
         "Does the loop always run to max_len? When all sentences have ended it stops: no column is "
         "<pad> in every row.": variant(until=None),

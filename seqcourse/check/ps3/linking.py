@@ -73,6 +73,11 @@ _LIKELY = {
         _last,
         _all,
     ),
+    "Is `length` compared with the target word? It is the number of source words.": (
+        lambda weights, length: {
+            (i, t) for t, i in enumerate(weights.argmax(dim=1).tolist()) if t < length
+        }
+    ),
     "Do you count from 1? Positions are counted from 0.": (
         lambda weights, length: {(i + 1, t + 1) for i, t in reference_links(weights, length)}
     ),

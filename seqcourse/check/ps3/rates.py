@@ -80,6 +80,12 @@ _LIKELY = {
         _without(0),
         _without(1),
     ),
+    "Are predicted links alone counted (a precision)? It is (|A & S| + |A & P|) / (|A| + |S|).": _rate(
+        lambda a, s, p: len(a & p), lambda a, s, p: len(a)
+    ),
+    "Are sure links alone counted (a recall)? It is (|A & S| + |A & P|) / (|A| + |S|).": _rate(
+        lambda a, s, p: len(a & s), lambda a, s, p: len(s)
+    ),
     "Is |A| + |P| under the fraction? It is |A| + |S|.": _rate(_right, lambda a, s, p: len(a) + len(p)),
     "Is |A| alone under the fraction? It is |A| + |S|.": _rate(_right, lambda a, s, p: len(a)),
     "Is the number of links in A or S under the fraction? It is |A| + |S|: what is in both "

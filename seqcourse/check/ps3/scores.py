@@ -67,6 +67,10 @@ _GENERAL_LIKELY = {
     "Did you divide by the root of the width? That belongs to the next chapter.": (
         lambda s, h, w: _dots(s, h, w) / h.shape[-1] ** 0.5
     ),
+    "Did you apply a tanh? The score is the product as it is.": (lambda s, h, w: _dots(s, h, w).tanh()),
+    "Is W s added to h? The two are multiplied, entry by entry, and summed.": (
+        lambda s, h, w: (_bridged(s, w)[:, None] + h).sum(dim=-1)
+    ),
     "Is it the mean of the products? The dot product is their sum.": (
         lambda s, h, w: _dots(s, h, w) / h.shape[-1]
     ),
@@ -154,6 +158,12 @@ _ADDITIVE_LIKELY = {
     "Did you forget v? It weighs the D_A entries before they are summed.": (
         lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).tanh().sum(dim=-1)
     ),
+    "Is it the mean over the D_A entries? The product with v is a sum.": (
+        lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).tanh() @ v / len(v)
+    ),
+    "Are the two parts multiplied? They are added before the tanh.": (
+        lambda s, h, w_s, w_h, v: torch.tanh((s @ w_s.T)[:, None] * (h @ w_h.T)) @ v
+    ),
     "Is the sum over the D_A entries missing? The product with v is a dot product.": (
         lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).tanh() * v
     ),
@@ -238,6 +248,12 @@ _MLP_LIKELY = {
         lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, b1, w2, 0)
     ),
     "Did you forget both biases?": (lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, 0, w2, 0)),
+    "Is b1 added after the relu? It belongs inside: relu(W1 [h; s] + b1).": (
+        lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, 0, w2, b2) + b1 @ w2
+    ),
+    "Did you use gelu? The hidden layer has a relu.": (
+        lambda *a: _mlp(*a, squash=torch.nn.functional.gelu)
+    ),
     "Is the relu missing? Without it two layers are one.": (lambda *a: _mlp(*a, squash=lambda x: x)),
     "Did you use tanh? The hidden layer has a relu.": (lambda *a: _mlp(*a, squash=torch.tanh)),
     "Is there a relu at the end? A score may be negative; the relu is in the hidden layer only.": (

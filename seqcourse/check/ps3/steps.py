@@ -122,6 +122,12 @@ _ATTEND_LIKELY = {
     "Did you set the scores of padding to 0? exp(0) is 1: padding is attended to. Use -inf.": _attending(
         lambda e, mask: functional.softmax(e.masked_fill(~mask, 0.0))
     ),
+    "Is -100 or the like in place of -inf? Real scores may be lower still: padding then wins.": (
+        _attending(lambda e, mask: functional.softmax(e.masked_fill(~mask, -100.0)))
+    ),
+    "Is the mask added to the scores? Padding still gets a weight: its scores become -inf.": _attending(
+        lambda e, mask: functional.softmax(e + mask)
+    ),
     "Is the mask the wrong way round? True means may attend.": (
         _attending(lambda e, mask: torch.softmax(e.masked_fill(mask, float("-inf")), dim=-1)),
         _attending(lambda e, mask: functional.softmax(e, mask=~mask)),
@@ -148,6 +154,9 @@ attend = Exercise(
                 "padding": dict(batch=3, time=5, d_s=3, d_h=4, lengths=[5, 2, 3]),
                 "padding and a batch of 1": dict(batch=1, time=4, d_s=2, d_h=3, lengths=[2]),
                 "large scores": dict(batch=2, time=4, d_s=3, d_h=5, lengths=[4, 3], peak=900.0),
+                "a word whose score is far below 0": dict(
+                    batch=1, time=3, d_s=2, d_h=3, lengths=[1], peak=-900.0
+                ),
             },
         ),
     ],
@@ -242,6 +251,12 @@ _DECODER_LIKELY = [
             _decoding(out=order),
         )
         for order in ("syc", "csy", "cys", "ysc", "ycs")
+    ),
+    Likely(
+        "Is the new state added to the old one? It is what the cell returns.",
+        lambda y, s, h, mask, attend, cell, readout: reference_decoder_step(
+            y, s, h, mask, attend, lambda x, s: s + cell(x, s), readout
+        ),
     ),
     Likely("Does the readout get the old state? It gets the new one, s_t.", _decoding(out="ocy")),
     Likely(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -41,6 +42,12 @@ _CONTEXT_LIKELY = {
     ),
     "Did you sum over the batch? Sum over the positions, dim=1.": (
         lambda weights, h: (weights[..., None] * h).sum(dim=0)
+    ),
+    "Is there a second softmax? The weights sum to 1 already: use them as they are.": (
+        lambda weights, h: (weights.softmax(dim=-1)[..., None] * h).sum(dim=1)
+    ),
+    "Does every sequence get the weights of the first? Each has its own.": (
+        lambda weights, h: (weights[:1, :, None] * h).sum(dim=1)
     ),
     "Is the sum over the positions missing?": (lambda weights, h: weights[..., None] * h),
     "The weights need a third axis before they can multiply the states: weights[..., None].": (
@@ -141,6 +148,9 @@ _SOFTMAX_LIKELY = {
     ),
     "Is the maximum taken over the batch? Subtract from each row its own maximum.": (
         lambda scores, mask: _rescaled((_filled(scores, mask) - _filled(scores, mask).amax(0)).exp())
+    ),
+    "Is it 2 to the power of the scores (exp2)? It is e: torch.exp.": (
+        lambda scores, mask: functional.softmax(scores * math.log(2), mask=mask)
     ),
     "Did you forget to divide by the sum?": (
         lambda scores, mask: (_filled(scores, mask) - _filled(scores, mask).amax(-1, keepdim=True)).exp()

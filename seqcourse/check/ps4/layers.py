@@ -117,6 +117,12 @@ _CROSS_ATTENTION = {
         lambda z, x, w_q, w_k, w_v: math.sqrt(w_v.shape[-1])
     ),
     _TWICE: _through(lambda z, x, w_q, w_k, w_v: float(w_q.shape[-1])),
+    "Is it the root of how many inputs there are? Queries and keys are D_Q wide.": _through(
+        lambda z, x, *w: math.sqrt(x.shape[1])
+    ),
+    "Is there a relu on queries, keys and values? They are the products as they are.": (
+        lambda z, x, *w: reference_attention((z @ w[0]).relu(), (x @ w[1]).relu(), (x @ w[2]).relu())
+    ),
     "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.": (
         lambda z, x, w_q, w_k, w_v: layer(soften=lambda e: e.softmax(-2))(z @ w_q, x @ w_k, x @ w_v)
     ),
@@ -250,6 +256,9 @@ _SELF_ATTENTION = {
     ),
     "Does each vector see only itself and those before it? Here it sees all.": _with(
         layer(soften=_causal)
+    ),
+    "Does a vector not see itself? Here it sees all, its own among them.": _with(
+        layer(soften=lambda e: functional.softmax(e, mask=~torch.eye(e.shape[-1], dtype=torch.bool)))
     ),
     "Are the outputs averaged? There is one output per input vector.": _with(
         lambda q, k, v: [reference_attention(q, k, v)[0].mean(-2)]

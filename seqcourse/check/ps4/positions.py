@@ -109,6 +109,9 @@ _POSITIONAL_ENCODING = {
     "Is the base of the frequencies another number? It is ten thousand.": _encoding(
         lambda width: _omegas(width, base=1_000.0)
     ),
+    "Is it exp(-2i / d)? The base is ten thousand: its logarithm stands in the exponent.": _encoding(
+        lambda width: _omegas(width, base=math.e)
+    ),
     "Do you count the positions from 0? Those given may be any real numbers, in any order.": (
         lambda positions, width: reference_positional_encoding(
             torch.arange(len(positions), dtype=positions.dtype), width
@@ -247,6 +250,12 @@ _SHIFT_MATRIX = {
     ),
     "Is the minus in the exponent missing? omega_i is 10000 ** (-2i / d).": _rotations(
         lambda tau, width: tau / _omegas(width)[::2]
+    ),
+    "Is tau added to the frequency? The angle is their product.": _rotations(
+        lambda tau, width: tau + _omegas(width)[::2]
+    ),
+    "Is it exp(-2i / d)? The base is ten thousand: its logarithm stands in the exponent.": _rotations(
+        lambda tau, width: tau * _omegas(width, base=math.e)[::2]
     ),
     "Is tau rounded? It may be any real number.": (
         lambda tau, width: reference_shift_matrix(int(tau), width)

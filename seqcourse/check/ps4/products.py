@@ -55,6 +55,12 @@ _SIMILARITIES = {
     "Is it the root of how many queries there are? D is the width of a vector, q.shape[-1].": (
         lambda q, x: _products(q, x) / math.sqrt(q.shape[-2])
     ),
+    "Are these distances? A similarity is a dot product.": (
+        lambda q, x: -torch.cdist(q, x) / math.sqrt(q.shape[-1])
+    ),
+    "Is it the root of the size of the batch? D is the width of a vector, q.shape[-1].": (
+        lambda q, x: _products(q, x) / math.sqrt(q.shape[0])
+    ),
     "Are rows and columns swapped? A row belongs to a query, a column to an input.": (
         lambda q, x: reference_similarities(x, q)
     ),
@@ -184,6 +190,10 @@ _ATTENTION = {
     "Is it the root of how many keys there are? D is the width of queries and keys.": layer(
         scale=lambda q, k, v: math.sqrt(k.shape[-2])
     ),
+    "Is it the root of how many queries there are? D is the width of queries and keys.": layer(
+        scale=lambda q, k, v: math.sqrt(q.shape[-2])
+    ),
+    "Is a sigmoid in place of the softmax? Each query's weights sum to 1.": layer(soften=torch.sigmoid),
     "Did you divide after the softmax? The similarities are divided before it.": _scaled_late,
     "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.": layer(
         soften=lambda e: e.softmax(-2)

@@ -79,6 +79,9 @@ _EQUIVARIANCE_GAP = {
     "Is it the inverse permutation on both sides? s(x)_i is x_{p_i}: x[:, p].": _measured(
         lambda layer, x, p: _right(layer, x, p.argsort())
     ),
+    "Does the layer never see the other order? f(s(X)) is layer(x[:, p]).": _measured(
+        lambda layer, x, p: layer(x)[:, p] - layer(x)
+    ),
     "Did you permute the first axis? That is the batch: x[:, p].": _measured(
         lambda layer, x, p: layer(x[p]) - layer(x)[p]
     ),

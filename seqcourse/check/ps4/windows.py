@@ -67,6 +67,12 @@ def _blocks(off: Tensor, width: int) -> Tensor:
     return block[None] == block[:, None]
 
 
+def _shared_beyond(e: Tensor, mask: Tensor) -> Tensor:
+    """As if zeros stood on both sides: every row shares out its 1 over as many places as the widest."""
+    inside = mask[0].sum(dim=-1, keepdim=True)
+    return e.exp() * mask / ((e.exp() * mask).sum(-1, keepdim=True) + inside.max() - inside)
+
+
 _LOCAL_ATTENTION = {
     "Is there a window at all? Query i sees keys i - width to i + width.": _looking(
         lambda off, width: off == off
@@ -95,6 +101,12 @@ _LOCAL_ATTENTION = {
     "Is the sequence cut into blocks? The window moves along with the query.": _looking(_blocks),
     "Is the window the wrong way round? Keys near the query count, those far away do not.": _looking(
         lambda off, width: off.abs() > width
+    ),
+    "Is the sequence closed to a ring? The window is cut off at both ends.": _looking(
+        lambda off, width: (off + width) % len(off) <= 2 * width
+    ),
+    "Do places beyond the ends take a share of the weight? Every row sums to 1.": _looking(
+        soften=_shared_beyond
     ),
     "Is a key left out that is the query's own? Query i sees key i too.": _looking(
         lambda off, width: (off.abs() <= width) & (off != 0)

@@ -163,6 +163,11 @@ _LIKELY = {
     "Did you multiply the scores by the mask? exp(0) is 1, and they still get a weight. Use -inf.": (
         _with(lambda e, mask: functional.softmax(_filled(e, mask, 1e-9)))
     ),
+    "Does every sentence get the mask of the first? Each has its own.": (
+        lambda q, k, v, mask=None: reference_attention(
+            q, k, v, mask[:1] if mask is not None and mask.ndim > 2 else mask
+        )
+    ),
     "Is the mask the wrong way round? True means may attend.": (
         _with(lambda e, mask: torch.softmax(e if mask is None else _filled(e, ~mask), dim=-1)),
         _with(lambda e, mask: functional.softmax(e, mask=None if mask is None else ~mask)),

@@ -91,6 +91,12 @@ _CACHED_STEP = {
         _step(mask=lambda size, past: torch.ones(size, past + size, dtype=torch.bool).tril()),
         _step(mask=lambda size, past: functional.causal_mask(size)),
     ),
+    "Does the mask reach one place too far? Query i stands at place T + i and sees keys 0 to T + i.": (
+        _step(mask=lambda size, past: torch.ones(size, past + size, dtype=torch.bool).tril(past + 1))
+    ),
+    "Is the bias b_in missing?": (
+        lambda x, past, w_in, b_in, *rest: reference_cached_step(x, past, w_in, 0 * b_in, *rest)
+    ),
     "Are the new keys and values put in front of the old ones? They come behind.": (
         _step(join=_lengthened),
         _step(join=_lengthened, mask=lambda size, past: None),

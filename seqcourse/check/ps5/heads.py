@@ -45,6 +45,13 @@ def _shaped(*axes: int) -> Callable[[Tensor, int], Tensor]:
     return lambda x, heads: x.reshape([_pieces(x, heads)[axis] for axis in axes])
 
 
+def _along_words(x: Tensor, heads: int) -> Tensor:
+    parts = x.chunk(heads, dim=1)
+    if len({part.shape for part in parts}) > 1:
+        raise AnyError("stack expects each tensor to be equal size")
+    return torch.stack(parts, dim=1)
+
+
 _SPLIT_HEADS = {
     _RESHAPED.format(
         what="pieces are mixed up, and each head gets all of a few words in place of a piece of "
@@ -57,6 +64,10 @@ _SPLIT_HEADS = {
     "Does each head get every H-th entry? Head 0 gets the first D / H entries, which lie together.": (
         lambda x, heads: _shaped(0, 1, 3, 2)(x, heads).permute(0, 3, 1, 2)
     ),
+    "Do all heads get the same entries? Head h gets those from h D / H on.": (
+        lambda x, heads: reference_split_heads(x, heads)[:, :1].expand(-1, heads, -1, -1)
+    ),
+    "Did you cut along the words? The entries of each vector are cut: dim=-1.": _along_words,
     "Are the last two axes swapped? The shape is (B, H, N, D / H).": (
         lambda x, heads: reference_split_heads(x, heads).transpose(2, 3)
     ),
@@ -124,6 +135,10 @@ _MERGE_HEADS = {
     "Are the pieces of the heads still apart? They become one vector: (B, N, D).": (
         lambda y: y.transpose(1, 2)
     ),
+    "Do the heads stand in reverse order? Head 0 comes first.": (
+        lambda y: reference_merge_heads(y.flip(1))
+    ),
+    "Is that the first head alone? The pieces of all heads stand side by side.": (lambda y: y[:, 0]),
     "Did you add the heads up? Their pieces stand side by side.": (lambda y: y.sum(dim=1)),
     "Did you average the heads? Their pieces stand side by side.": (lambda y: y.mean(dim=1)),
     "Do the heads stand below each other? They should stand side by side: (B, N, D).": (

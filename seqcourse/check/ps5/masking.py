@@ -47,6 +47,12 @@ _CAUSAL_MASK = {
     "May a position not look at itself? It may: its own vector is known.": (
         lambda size, past=0: _ones(size, past).tril(past - 1)
     ),
+    "Does a query see only the last few of the past? It may look at all of it.": (
+        lambda size, past=0: _ones(size, past).tril(past).triu()
+    ),
+    "Are `past` and `size` exchanged? Query i may look at columns 0 to past + i.": (
+        lambda size, past=0: _ones(size, past).tril(size)
+    ),
     "Does every position see the one behind it? That is the one it should predict.": (
         lambda size, past=0: _ones(size, past).tril(past + 1)
     ),
@@ -140,6 +146,12 @@ _PADDING_MASK = {
     "Do the real words stand at the end of each row? Padding stands behind them.": (
         lambda lengths, size: functional.length_mask(lengths, size).flip(1)
     ),
+    "Is it the length of the padding? lengths are those of the real words.": (
+        lambda lengths, size: functional.length_mask(size - lengths, size)
+    ),
+    "Does every sentence get the length of the first? Each has its own.": (
+        lambda lengths, size: functional.length_mask(lengths[:1].expand_as(lengths), size)
+    ),
     "Is only the last real word marked? Every place before it is a real word too.": (
         lambda lengths, size: torch.arange(size) == lengths[:, None] - 1
     ),
@@ -216,6 +228,12 @@ _COMBINE = {
     "Padding, (B, M), needs axes for the heads and the queries before it can meet the causal mask: "
     "padding[:, None, None, :].": (lambda padding, causal: padding & causal),
     _ROUND: (lambda padding, causal: ~(padding[:, None, None, :] & causal)),
+    "Did you compare the two? A look needs both to be True: &.": (
+        lambda padding, causal: padding[:, None, None] == causal
+    ),
+    "Is the causal mask turned upside down? Its rows stay in their order.": (
+        lambda padding, causal: reference_combine(padding, causal.flip(0, 1))
+    ),
     "Does your result look at padding at all?": (
         lambda padding, causal: causal.expand(len(padding), 1, *causal.shape)
     ),

@@ -202,6 +202,12 @@ _MULTI_HEAD = [
         "transpose: x @ w_in.T.",
         lambda x, memory, w_in, *rest: x @ w_in,
     ),
+    Likely(
+        "Do keys and values get the queries' bias? b_in holds three, one for each.",
+        lambda x, memory, w_in, b_in, *rest: reference_multi_head(
+            x, memory, w_in, b_in.chunk(3)[0].repeat(3), *rest
+        ),
+    ),
     Likely("Is b_in missing?", _layer(project=lambda x, w, b: x @ w.T)),
     Likely(
         "Is w_out missing? The heads are mixed by it at the end.",

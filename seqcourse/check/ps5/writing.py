@@ -148,6 +148,14 @@ _LIKELY = [
     ),
     Likely("Did you take the unlikeliest token? It is argmax.", _variant(choose=lambda z: z.argmin(-1))),
     Likely(
+        "Does every text get the token of the first? Each has its own.",
+        _variant(choose=lambda z: z.argmax(dim=-1)[:1].expand(len(z))),
+    ),
+    Likely(
+        "Is token 0 never written? Here no token is special: take the likeliest of all.",
+        _variant(choose=lambda z: z[:, 1:].argmax(dim=-1) + 1),
+    ),
+    Likely(
         "Is the prompt missing in front of the result?",
         lambda step, prompt, count: reference_generate(step, prompt, count)[:, prompt.shape[1] :],
     ),

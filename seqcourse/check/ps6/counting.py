@@ -70,6 +70,9 @@ _BLOCK_PARAMETERS = {
     "Does the MLP have one matrix only? It goes to the hidden units and back.": (
         lambda width, hidden, cross: _block(width, hidden, cross) - width * hidden
     ),
+    "Does the MLP have a third matrix, hidden x hidden? It goes to the hidden units and back.": (
+        lambda width, hidden, cross: _block(width, hidden, cross) + hidden * hidden
+    ),
     "Does the MLP come twice? A block has one, whatever it attends to.": (
         lambda width, hidden, cross: (
             _block(width, hidden, cross) + cross * (2 * width * hidden + hidden + width)
@@ -165,6 +168,12 @@ _TRANSFORMER_PARAMETERS = {
     ),
     "Is there one block on either side? There are `layers` of each.": _changed(
         lambda source, target, width, layers, order, encoder, decoder: (1 - layers) * (encoder + decoder)
+    ),
+    "Are the last norms counted in every layer? They stand once, after the last block.": _changed(
+        lambda source, target, width, layers, order, *blocks: 4 * width * (layers - 1) * (order == "pre")
+    ),
+    "Are brackets missing? `layers` multiplies the blocks of both sides.": _changed(
+        lambda source, target, width, layers, order, encoder, decoder: (1 - layers) * decoder
     ),
     "Are the decoder's blocks missing?": _changed(
         lambda source, target, width, layers, order, encoder, decoder: -layers * decoder

@@ -102,6 +102,14 @@ def _functions_exchanged(y, memory, memory_mask, self_attend, cross_attend, *res
     return _block(y, memory, memory_mask, cross_attend, self_attend, *rest)
 
 
+def _from_the_input(y, memory, memory_mask, self_attend, cross_attend, mlp, norms, order):
+    given = (y, memory, memory_mask, self_attend, cross_attend)
+    before = _block(
+        *given, torch.zeros_like, [*norms[:2], lambda y: y], "pre" if order == "pre" else order
+    )
+    return y + mlp(norms[2](before)) if order == "pre" else norms[2](y + mlp(before))
+
+
 _DECODER_BLOCK = [
     Likely(
         "Is that the other order? post is norm(x + f(x)), pre is x + f(norm(x)).",
@@ -190,6 +198,14 @@ _DECODER_BLOCK = [
     Likely(
         "Do the sublayers come in another order? It is self-attention, cross-attention, MLP.",
         _with(turns=(2, 0, 1)),
+    ),
+    Likely(
+        "Is the block's input added around the MLP? Its residual path begins after the cross-attention.",
+        _from_the_input,
+    ),
+    Likely(
+        "Is there a norm too many at the end? With pre-norm a block ends in a sum.",
+        lambda *given: given[6][2](_block(*given)),
     ),
     Likely("Is every residual connection missing?", _join(parts.without_residual)),
     *_named("Is the residual connection around the {} missing?", parts.without_residual),

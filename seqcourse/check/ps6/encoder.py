@@ -126,7 +126,7 @@ _ENCODER_BLOCK = {
     "Is every norm used before and after its sublayer? It stands in one of the two places.": _join(
         parts.normalised_twice
     ),
-    "Is x added twice?": _join(parts.residual_twice),
+    "Is x added twice?": (_join(parts.residual_twice), _join(parts.residual_twice, 1)),
     "Does the MLP come first? The attention does.": _with(mlp_first=True),
     "Is the MLP missing?": _join(parts.left_out, 1),
     "Is the attention missing?": _join(parts.left_out, 0),

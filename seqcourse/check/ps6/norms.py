@@ -78,6 +78,14 @@ _LAYER_NORM = {
     "Is gamma missing? Every entry is scaled by its own gamma.": (
         lambda x, g, b, e: _normalise(x, torch.ones_like(g), b, e)
     ),
+    "Is gamma counted from 1? Here it is the scale itself.": (
+        lambda x, g, b, e: _normalise(x, 1 + g, b, e)
+    ),
+    "Is eps the smallest root? It is added to the variance: sqrt(variance + eps).": (
+        lambda x, g, b, e: (
+            g * (x - x.mean(-1, True)) / x.std(-1, correction=0, keepdim=True).clamp(min=e) + b
+        )
+    ),
     "Is beta missing? It is added at the end.": (
         lambda x, g, b, e: _normalise(x, g, torch.zeros_like(b), e)
     ),

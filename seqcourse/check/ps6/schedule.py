@@ -52,6 +52,9 @@ _WARMUP_RATE = {
     "Does // round the rate down to 0 on the way up? Divide with /.": (
         lambda step, width, warmup: width**-0.5 * min(step**-0.5, step // warmup**1.5)
     ),
+    "Is the rate rounded? It is returned as it is.": (
+        lambda step, width, warmup: round(reference_warmup_rate(step, width, warmup), 3)
+    ),
     "Did you add 1 to the step? It is counted from 1 already.": (
         lambda step, width, warmup: reference_warmup_rate(step + 1, width, warmup)
     ),

@@ -125,6 +125,7 @@ _LABEL_SMOOTHED_LOSS = {
     ),
     "Is that the divergence KL(q || p)? Its gradient is the same, but the loss is the "
     "cross-entropy: the entropy of q is not subtracted.": _divergence,
+    "Is that the perplexity? The loss is its logarithm.": (lambda *given: _loss(*given).exp()),
     "Is the sign wrong? It is minus the sum of q log p.": (lambda *given: -_loss(*given)),
     "Did you take the logits for log-probabilities? log_softmax turns the one into the other.": _with(
         log_probs=lambda z: z

@@ -115,6 +115,12 @@ def _overlapping(documents, length, end):
     return stream[:-1].unfold(0, length, 1), stream[1:].unfold(0, length, 1)
 
 
+def _filled_in_front(documents, length, end):
+    stream = _stream(documents, end)
+    left = -(len(stream) - 1) % length
+    return _cut([PAD] * left + stream[:-1], [IGNORE] * left + stream[1:], length)
+
+
 def _rowwise(pairs: tuple[Tensor, Tensor]) -> tuple[list, list]:
     return tuple(part.tolist() for part in pairs)
 
@@ -138,6 +144,12 @@ _LIKELY = {
     "Are the inputs filled up with IGNORE? It is no id that a model can be fed: use PAD.": _streamed(
         _stream, pad=IGNORE
     ),
+    "Are the inputs filled up with the separator? They are filled up with PAD.": (
+        lambda documents, length, end: _cut(
+            _stream(documents, end)[:-1], _stream(documents, end)[1:], length, pad=end
+        )
+    ),
+    "Does the filling stand in front? It fills up the last row, behind.": _filled_in_front,
     "Are PAD and IGNORE swapped? Inputs are filled up with PAD, targets with IGNORE.": _streamed(
         _stream, pad=IGNORE, ignore=PAD
     ),

@@ -84,6 +84,7 @@ _IN_BLOCKS: list[tuple[str, Callable[[int, int], int]]] = [
         lambda d, h: -4 * d,
     ),
     ("Are the biases of the MLP missing? It has d_ff + D.", lambda d, h: -(d + h)),
+    ("Is the bias of one projection missing? All four have one.", lambda d, h: -d),
     ("Is W_O missing? Attention has four projections: W_Q, W_K, W_V, W_O.", lambda d, h: -d * d - d),
     ("Is W_O missing? Attention has four projections: W_Q, W_K, W_V, W_O.", lambda d, h: -d * d),
     ("Has each block one normalisation only? It has two.", lambda d, h: -2 * d),
@@ -137,6 +138,10 @@ _GPT = [
         lambda *s: reference_gpt_parameters(*s) + s[0] * s[2],
     ),
     Likely(
+        "Are the embeddings normalised? GPT-2's are not: one norm stands after the last block.",
+        lambda *s: reference_gpt_parameters(*s) + 2 * s[2],
+    ),
+    Likely(
         "Does the output have a bias for each word? GPT-2's has none.",
         lambda *s: reference_gpt_parameters(*s) + s[0],
     ),
@@ -159,6 +164,10 @@ _BERT = [
     Likely(
         "Is the normalisation of the embeddings missing? BERT normalises their sum.",
         lambda *s: reference_bert_parameters(*s) - 2 * s[3],
+    ),
+    Likely(
+        "Has each table a normalisation? Their sum has one.",
+        lambda *s: reference_bert_parameters(*s) + 4 * s[3],
     ),
     Likely(
         "Is there a normalisation after the last block? BERT is post-norm: each block ends with one, "

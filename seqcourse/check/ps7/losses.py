@@ -24,17 +24,20 @@ def masked_arguments(
     share: float = 0.4,
     scale: float = 1.0,
     single: bool = False,
+    first: int = FIRST,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Tensor]:
     """Arguments of `masked_word_loss`: logits (B, T, V) and labels (B, T) at a share of the places.
 
     With a share above 0 the rows have different numbers of labels; with 0 there is none.
-    single: one place of the whole batch alone has a label.
+    single: one place of the whole batch alone has a label.  first: the number of the first word, which
+    is a label once.
     """
     generator = torch.Generator().manual_seed(seed)
     logits = scale * normal({"logits": (batch, time, v)}, seed)["logits"]
-    labels = torch.randint(FIRST, v, (batch, time), generator=generator)
+    labels = torch.randint(first, v, (batch, time), generator=generator)
+    labels[0, 0] = first
     chosen = torch.rand(batch, time, generator=generator) < share
     if share:
         chosen[0] = torch.arange(time) < time - 1  # almost all of the first row
@@ -103,6 +106,12 @@ _LIKELY = {
     ),
     "Are the labels shifted by one, as in a language model? BERT is asked for the word at the very "
     "place.": _shifted,
+    "Is that the perplexity? The loss is its logarithm.": (
+        lambda *a: reference_masked_word_loss(*a).exp()
+    ),
+    "Is word 0 left out? It may be asked for like any other: only IGNORE is not.": _made(
+        chosen=lambda labels: labels > 0
+    ),
     "Is the sign wrong? The loss is minus the log-probability.": _made(
         minus_log=lambda *a: -_minus_log(*a)
     ),
@@ -168,6 +177,7 @@ masked_word_loss = Exercise(
             "Does a squeeze() or [0] drop the batch?",
         ),
         Case("logits in the hundreds", lambda: masked_arguments(3, 5, scale=300.0, seed=3)),
+        Case("words numbered from 0 on", lambda: masked_arguments(2, 4, v=3, first=0, seed=6)),
         Case("a single place chosen", lambda: masked_arguments(2, 4, single=True, seed=5)),
         Case(
             "float32",

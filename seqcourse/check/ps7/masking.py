@@ -177,6 +177,15 @@ _LIKELY = [
         _made(masked=lambda u: u >= 0.2, other=lambda u: u < 0.1),
     ),
     Likely(
+        "Does the lowest tenth of draws[1] give the random word? Below 80 % it is <mask>, "
+        "from there up to 90 % a random word.",
+        _made(masked=lambda u: (u >= 0.1) & (u < KEPT), other=lambda u: u < 0.1),
+    ),
+    Likely(
+        "Is a word chosen where draws[0] is large? It is where it is smaller than 15 %.",
+        _made(choose=lambda u: u >= 1 - CHOSEN),
+    ),
+    Likely(
         "Are the random and the kept words swapped? From 80 % up to 90 % a random word, "
         "from there on kept.",
         _made(other=lambda u: u >= KEPT),

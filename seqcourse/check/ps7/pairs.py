@@ -69,6 +69,10 @@ def _last_sep_in_first(segments: Tensor, place: int) -> Tensor:
     return segments
 
 
+def _equally(a: list[int], b: list[int], over: int) -> tuple[list[int], list[int]]:
+    return a[: max(0, len(a) - over // 2)], b[: max(0, len(b) - (over - over // 2))]
+
+
 _PACK = {
     "Do the three specials not count? With them there may be `longest` tokens.": (
         lambda a, b, longest: _packed(*_shortened(a, b, longest))
@@ -103,6 +107,15 @@ _PACK = {
     "Are tokens taken from the front? Take the last ones.": (
         lambda a, b, longest: _packed(
             *(part[::-1] for part in _shortened(a[::-1], b[::-1], longest - 3))
+        )
+    ),
+    "Are both shortened by the same number of tokens? Only the longer one loses them.": (
+        lambda a, b, longest: _packed(*_equally(a, b, max(0, len(a) + len(b) + 3 - longest)))
+    ),
+    "Is the rest filled up with padding? A pair has as many tokens as it needs.": (
+        lambda a, b, longest: tuple(
+            torch.nn.functional.pad(part, (0, longest - len(part)))
+            for part in reference_pack_pair(a, b, longest)
         )
     ),
     "Is nothing shortened? There may be `longest` tokens.": (lambda a, b, longest: _packed(a, b)),
@@ -306,6 +319,10 @@ _PAIRS = [
     Likely(
         "Can a false sentence read exactly like the true one? Leave such sentences out.",
         _made(others=_repeated_too),
+    ),
+    Likely(
+        "Is a sentence that occurs several times a candidate only once? All are candidates.",
+        _made(others=lambda *place: list(dict.fromkeys(_others(*place)))),
     ),
     Likely(
         "Did you leave out the sentences that read like a? Leave out those that read like the true next "

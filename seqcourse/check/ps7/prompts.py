@@ -20,7 +20,7 @@ _TASKS = ("Say how it sounds.", "Classify each text.", "What is it like?", "Name
 def prompt_arguments(shots: int, white: bool = False, seed: int = 0) -> dict[str, Any]:
     """Arguments of `few_shot_prompt`: a task, two names, solved examples, a query.
 
-    white: whether texts hold line ends, tabs and several spaces.
+    white: whether texts hold line ends, tabs and several spaces, and the task two in a row.
     """
     rng = numpy.random.default_rng(seed)
 
@@ -35,7 +35,7 @@ def prompt_arguments(shots: int, white: bool = False, seed: int = 0) -> dict[str
 
     labels = [_LABELS[int(rng.integers(len(_LABELS)))] for _ in range(shots)]
     return {
-        "task": _TASKS[int(rng.integers(len(_TASKS)))],
+        "task": _TASKS[int(rng.integers(len(_TASKS)))].replace(" ", " " * (1 + white), 1),
         "names": _NAMES[int(rng.integers(len(_NAMES)))],
         "examples": [(text(), label) for label in labels],
         "query": text(),
@@ -101,6 +101,9 @@ _LIKELY = {
         _made(label=lambda label: f" {label.lower()}"),
     ),
     "Is the empty line between the parts missing? Join them with two line ends.": _made(between="\n"),
+    "Is white space of the task changed? The task stands as it is.": (
+        lambda task, *rest: reference_few_shot_prompt(_one_line(task), *rest)
+    ),
     "Is the task missing? It is the first line.": _made(first=False),
     "Do the examples stand in reverse order? Keep theirs.": _made(order=lambda e: e[::-1]),
     "Is the last example missing? All of them are shown.": _made(order=lambda e: e[:-1]),

@@ -170,6 +170,9 @@ _LIKELY = {
     "Does the weight share out the two losses? That of the classes keeps its full weight of 1.": _made(
         add=lambda first, words, weight: (1 - weight) * first + weight * words
     ),
+    "Did you divide by 1 + weight? The two are added as they are.": _made(
+        add=lambda first, words, weight: (first + weight * words) / (1 + weight)
+    ),
     "Is the loss of the words subtracted? It is added.": _made(
         add=lambda first, words, weight: first - weight * words
     ),

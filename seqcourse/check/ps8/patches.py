@@ -100,6 +100,9 @@ _CUT = {
     "Is a channel a patch of its own? All channels of a square belong to one patch.": (
         lambda images, size: _grid(images, size).permute(0, 2, 4, 1, 3, 5).flatten(4).flatten(1, 3)
     ),
+    "Are the patches of the last row missing? They go to the picture's lower end.": (
+        lambda images, size: reference_cut_patches(images[:, :, :-size], size)
+    ),
     "Are the patches still a grid? They are one sequence: (B, N, C P P).": (
         lambda images, size: _grid(images, size).permute(0, 2, 4, 1, 3, 5).flatten(3)
     ),
@@ -215,6 +218,14 @@ _EMBED = {
         place=lambda z, positions: torch.cat([z, positions.expand(len(z), -1, -1)], dim=-1)
     ),
     "Are the positions multiplied? They are added.": _with(place=lambda z, positions: z * positions),
+    "Are the patches multiplied by the root of D? Here they are taken as they are.": _with(
+        project=lambda x, w, b: x @ w.T * w.shape[0] ** 0.5 + b
+    ),
+    "Is the class token added to every patch? It is a vector of its own.": (
+        lambda pieces, w, b, cls, positions: _embedded(
+            pieces, w, b, cls, positions, join=lambda c, z: torch.cat([c, z + cls], dim=1)
+        )
+    ),
     "Is the bias missing? b is added to each patch.": _with(project=lambda x, w, b: x @ w.T),
     "Does the class token get the bias too? b belongs to the linear map, and the class token does "
     "not go through it.": _bias_everywhere,

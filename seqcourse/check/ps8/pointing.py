@@ -125,6 +125,10 @@ def _made(
 reference_points_at = _made()
 
 
+def _floored(*place: Any) -> tuple[Tensor, Tensor]:
+    return tuple(centre.floor() for centre in _centre(*place))
+
+
 def _mean_place(maps: Tensor) -> tuple[Tensor, Tensor]:
     weights = maps / maps.sum(dim=(1, 2), keepdim=True)
     rows = torch.arange(maps.shape[1], dtype=maps.dtype)
@@ -188,6 +192,7 @@ _LIKELY = {
     ),
     "Is a cell a whole number of pixels wide in your code? size // C cuts the rest off: a cell is "
     "size / C wide and size / R high.": _made(centre=_cut_off),
+    "Is the centre rounded down to a whole pixel? It may lie between two.": _made(centre=_floored),
     "Are a cell's width and height exchanged? It is size / C wide and size / R high.": _made(
         centre=_centres(across=1, down=2)
     ),

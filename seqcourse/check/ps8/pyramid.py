@@ -145,6 +145,9 @@ _LIKELY = {
     "Are the lengths not halved? There are half as many states: (length + 1) // 2.": _made(
         halve=lambda lengths: lengths
     ),
+    "Does round() take halves to the even number? 5 / 2 is then 2: (length + 1) // 2.": _made(
+        halve=lambda lengths: (lengths / 2).round().long()
+    ),
     "Are the lengths broken numbers? (length + 1) // 2 are whole ones.": _made(
         halve=lambda lengths: lengths / 2
     ),

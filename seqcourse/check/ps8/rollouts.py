@@ -85,6 +85,14 @@ _LIKELY = {
     ),
     f"Is every number made larger by one half? {_RESIDUAL} The identity has its 1s on the diagonal "
     "only.": _made(mixed=lambda mean: (mean + 1) / 2),
+    f"Is the identity added once, in the end? {_RESIDUAL} That is so in every layer.": (
+        lambda weights: _half(_upwards(list(weights.mean(dim=2).unbind(dim=1))))[:, 0, 1:]
+    ),
+    "Is the first layer left out? All layers are multiplied.": (
+        lambda weights: _made(
+            chain=lambda layers: _upwards([torch.eye(layers[0].shape[-1]).to(layers[0]), *layers[1:]])
+        )(weights)
+    ),
     "Are the layers multiplied in the other order? The last layer looks at what the first ones "
     "made: it stands on the left.": _made(chain=_downwards),
     "Are the layers multiplied number by number? It is the product of matrices, @.": _made(

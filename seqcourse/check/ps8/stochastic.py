@@ -76,6 +76,9 @@ _LIKELY = {
     "Is each step compared with 1? Add up over the steps first, then compare.": _each_step,
     "Is the square missing? Too little and too much must not cancel.": _made(gap=lambda g: 1 - g),
     "Did you take the absolute value? The difference is squared.": _made(gap=lambda g: (1 - g).abs()),
+    "Does only too little count? Too much is squared as well.": _made(
+        gap=lambda g: (1 - g).clamp(min=0) ** 2
+    ),
     "Is the 1 missing? The square is that of the difference from 1.": _made(gap=lambda g: g**2),
     "Is it 1 minus the square? It is the square of the difference, (1 - sum)².": _made(
         gap=lambda g: 1 - g**2

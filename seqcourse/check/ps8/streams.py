@@ -200,6 +200,10 @@ _LIKELY = {
     "Is x_mask not used? y must not read padding.": _with(
         masks=lambda x_mask, y_mask: (y_mask, torch.ones_like(x_mask))
     ),
+    "Do the masks hide who asks? They hide what is read: mask[:, None].": _with(
+        masks=lambda x_mask, y_mask: (x_mask, y_mask),
+        attend=lambda q, k, v, mask: functional.attention(q, k, v, mask[..., None], need_weights=True),
+    ),
     "Are the masks the wrong way round? True means may attend.": _with(
         masks=lambda x_mask, y_mask: (~y_mask, ~x_mask)
     ),
