@@ -119,38 +119,43 @@ def padding_arguments(lengths: Sequence[int], size: int, seed: int = 0) -> dict[
     return {"lengths": turned, "size": size + (0 if len(lengths) == size else seed % 3)}
 
 
+def _real(lengths: Tensor, size: int) -> Tensor:
+    """`functional.length_mask`, but a sentence may have no word, and any length be tried."""
+    return torch.arange(size) < lengths[:, None]
+
+
 def reference_padding_mask(lengths: Tensor, size: int) -> Tensor:
     """(B, size), True at the first lengths[b] places of row b."""
-    return functional.length_mask(lengths, size)
+    return _real(lengths, size)
 
 
 _PADDING_MASK = {
     "Is the mask the wrong way round? True means may attend: a real word.": (
-        lambda lengths, size: ~functional.length_mask(lengths, size)
+        lambda lengths, size: ~_real(lengths, size)
     ),
     "Is there one place too many? A sentence of 2 words has them at places 0 and 1.": (
-        lambda lengths, size: functional.length_mask(lengths + 1, size)
+        lambda lengths, size: _real(lengths + 1, size)
     ),
     "Is there one place too few? Places are counted from 0.": (
-        lambda lengths, size: functional.length_mask(lengths - 1, size)
+        lambda lengths, size: _real(lengths - 1, size)
     ),
     "Is the mask as wide as the longest sentence? It should have `size` columns.": (
-        lambda lengths, size: functional.length_mask(lengths, int(lengths.max()))
+        lambda lengths, size: _real(lengths, int(lengths.max()))
     ),
     "lengths needs a second axis, so that each row has its own: lengths[:, None].": (
         lambda lengths, size: torch.arange(size) < lengths
     ),
     "Are rows and columns swapped? The batch comes first.": (
-        lambda lengths, size: functional.length_mask(lengths, size).T
+        lambda lengths, size: _real(lengths, size).T
     ),
     "Do the real words stand at the end of each row? Padding stands behind them.": (
-        lambda lengths, size: functional.length_mask(lengths, size).flip(1)
+        lambda lengths, size: _real(lengths, size).flip(1)
     ),
     "Is it the length of the padding? lengths are those of the real words.": (
-        lambda lengths, size: functional.length_mask(size - lengths, size)
+        lambda lengths, size: _real(size - lengths, size)
     ),
     "Does every sentence get the length of the first? Each has its own.": (
-        lambda lengths, size: functional.length_mask(lengths[:1].expand_as(lengths), size)
+        lambda lengths, size: _real(lengths[:1].expand_as(lengths), size)
     ),
     "Is only the last real word marked? Every place before it is a real word too.": (
         lambda lengths, size: torch.arange(size) == lengths[:, None] - 1
@@ -191,7 +196,7 @@ def combine_arguments(
     left: the padding stands in front, as where several texts of unequal length are continued.
     """
     turned = torch.tensor(list(lengths)).roll(seed % len(lengths))
-    padding = functional.length_mask(turned, past + size)
+    padding = _real(turned, past + size)
     return {
         "padding": padding.flip(1) if left else padding,
         "causal": functional.causal_mask(size, past),
