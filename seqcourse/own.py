@@ -122,7 +122,7 @@ def _from_course(assignment: str, name: str) -> dict[str, str]:
     """The course's own answer, under the same name."""
     try:
         exercise = import_module(f"seqcourse.check.{assignment}").EXERCISES[name]
-    except (ImportError, KeyError):
+    except (ImportError, AttributeError, KeyError):
         raise CourseError(
             f"{assignment} has no answer {name!r}. The names are those that its exercises ask for."
         ) from None
@@ -265,10 +265,10 @@ def trained(space: Mapping[str, Any], budget: str = "") -> list[float]:
     Returns:
         The losses that ``make`` gave.
     """
-    needed(space, "make")
+    make = needed(space, "make")
     budget = budget or settings.budget()
     began = time.perf_counter()
-    tensors, notes, losses = space["make"](budget)
+    tensors, notes, losses = make(budget)
     path = Path(FILE if budget == "full" else QUICK)
     save(path, tensors, notes)
     minutes = (time.perf_counter() - began) / 60
@@ -277,11 +277,12 @@ def trained(space: Mapping[str, Any], budget: str = "") -> list[float]:
     return losses
 
 
-def needed(space: Mapping[str, Any], name: str) -> None:
-    """Stop a cell that uses what the notebook does not define yet.
+def needed(space: Mapping[str, Any], name: str) -> Any:
+    """What the notebook defines under a name.
 
     Raises:
-        NotImplementedError: there is no such name in ``space``.
+        NotImplementedError: nothing yet.
     """
     if name not in space:
         raise NotImplementedError(f"There is no {name} yet.")
+    return space[name]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import nbformat
 import pytest
 import torch
 
-from seqcourse import own
+from seqcourse import data, metrics, own
 from seqcourse.check import Mistake, curve, ps9
 from seqcourse.check.ps9.contract import SENTENCES
 
@@ -112,3 +114,33 @@ def test_nothing_yet_is_no_mistake(file):
 
 def test_the_sentences_have_several_lengths():
     assert len({len(text.split()) for text in SENTENCES}) > 3
+
+
+def test_the_page_says_what_the_grader_holds():
+    book = nbformat.read(ROOT / "solutions" / "ps9" / "ps9.ipynb", as_version=4)
+    text = next(cell.source for cell in book.cells if cell.id == "ps9-rules-md")
+    for table in (curve.BLEU, curve.CIDER, curve.POINTING):
+        assert (
+            ", ".join(f"{measure:g}: {share:.0%}".replace("%", " %") for measure, share in table.items())
+            in text
+        )
+    for said in (f"{curve.SENTENCES} English", f"{curve.SCENES} scenes", f"{curve.SECONDS} seconds"):
+        assert said in text
+
+
+def test_the_reference_reaches_its_figures():
+    """The stored checkpoint through the solution's own code, on held-out pairs of the course."""
+    book = nbformat.read(ROOT / "solutions" / "ps9" / "ps9.ipynb", as_version=4)
+    cells = {cell.id: cell.source for cell in book.cells}
+    space: dict = {}
+    exec(cells["ps9-setup-setup"].replace("check.progress()", ""), space)
+    exec(cells["ps9-system-solution"], space)
+    folder = ROOT / "solutions" / "checks" / "ps9"
+    assert (folder / own.FILE).stat().st_size <= 1_000_000
+    model = space["load"](*own.read(folder / own.FILE))
+    figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+    pairs = [pair for pair in data.load_pairs("en-es", "test") if len(data.tokenize(pair.source)) <= 9]
+    pairs = pairs[:: len(pairs) // 200][:200]
+    said = space["translate"](model, [pair.source for pair in pairs])
+    score = metrics.bleu(said, [pair.references for pair in pairs], lowercase=True).score
+    assert score == pytest.approx(figures["bleu"], abs=0.5)
