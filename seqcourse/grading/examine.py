@@ -128,7 +128,7 @@ class Examiner:
             why = refusal()
             if why:
                 raise CourseError(why)
-            warm = Shared(door=self._door) if self._door else Warm()
+            warm = Shared(self._door) if self._door else Warm()
             self._warm = self._stack.enter_context(warm)
         return kernel_manager(limits=self.limits, warm=self._warm)
 

@@ -14,11 +14,20 @@ import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from nbclient.exceptions import DeadKernelError
 
 from seqcourse.errors import CourseError
-from seqcourse.grading.confine import ConfinedKernelManager, Limits, Warm, exchange, kernel_manager
+from seqcourse.grading.confine import (
+    ConfinedKernelManager,
+    Limits,
+    Shared,
+    Warm,
+    exchange,
+    kernel_manager,
+    shared,
+)
 
 from .confining import in_sandbox, need_sandbox, open_files, processes_below, run, runs, soon, told
 
@@ -186,6 +195,26 @@ def test_it_is_started_again_when_it_is_gone():
         assert in_sandbox(warm, "print(1)")[0] == "1\n"
         assert warm.pid not in (None, first)
     assert warm.pid is None
+
+
+def test_clients_share_one_process_and_go_on_alone_when_it_is_gone():
+    need_sandbox()
+
+    def children() -> set[int]:
+        return {child.pid for child in psutil.Process().children()}
+
+    before = children()
+    with shared(preload=()) as door:
+        (pid,) = children() - before
+        with Shared(door, ()) as one, Shared(door, ()) as other:
+            for client in (one, other):
+                assert in_sandbox(client, "print(1)")[0] == "1\n" and client.pid is None
+            one.close()
+            assert in_sandbox(other, "print(2)")[0] == "2\n" and children() == before | {pid}
+            os.kill(pid, signal.SIGKILL)
+            assert soon(lambda: not runs(pid))
+            assert in_sandbox(other, "print(3)")[0] == "3\n" and other.pid is not None
+    assert children() == before and not door.parent.exists()
 
 
 @pytest.mark.parametrize(

@@ -182,11 +182,8 @@ def main() -> None:
     """Import the modules named in the first message, report "ready", and serve requests."""
     requests = socket.socket(fileno=os.dup(0))
     settings = json.loads(requests.recv(LARGEST_REQUEST))
-    door = None
-    if settings["door"]:  # who comes before everything is imported waits
-        door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        door.bind(settings["door"])
-        door.listen()
+    # Who comes before everything is imported waits at the door.
+    door = socket.socket(fileno=settings["door"]) if settings["door"] else None
     preload(settings["preload"], settings["matplotlib"])
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)

@@ -50,10 +50,10 @@ class Warm:
 
     Args:
         preload: modules to import besides Jupyter's kernel.
-        door: where the process listens for other clients, see ``Shared``.
+        door: a socket at which other clients arrive, see ``Shared``.
     """
 
-    def __init__(self, preload: Iterable[str] = PRELOAD, door: Path | None = None):
+    def __init__(self, preload: Iterable[str] = PRELOAD, door: socket.socket | None = None):
         self.preload = tuple(preload)
         self.door = door
         self._process: subprocess.Popen | None = None
@@ -83,7 +83,7 @@ class Warm:
             "preload": self.preload,
             "matplotlib": _matplotlib_folder(),
             "grader": os.getpid(),
-            "door": str(self.door or ""),
+            "door": self.door.fileno() if self.door else None,
         }
         # stderr goes to a file, because nobody reads a pipe during the imports and it could fill up.
         with theirs, tempfile.TemporaryFile() as stderr:
@@ -96,6 +96,7 @@ class Warm:
                 env=dict(ENVIRONMENT),
                 cwd="/",
                 start_new_session=True,
+                pass_fds=[settings["door"]] if self.door else (),
             )
             theirs.close()  # so that recv fails if the process ends
             self._socket = ours
@@ -188,17 +189,26 @@ def shared(preload: Iterable[str] = PRELOAD) -> Iterator[Path]:
         Its door, for ``Shared``.
     """
     with tempfile.TemporaryDirectory(prefix="seqcourse-warm-") as folder:  # nobody else may enter it
-        warm = Warm(preload, Path(folder) / "door")
-        with suppress(CourseError):  # the workers start processes of their own, and say what is wrong
-            warm._start(wait=False)
+        path = Path(folder) / "door"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
+            warm = Warm(preload, door)
+            # Where this fails, the workers start processes of their own, and say what is wrong.
+            with suppress(OSError, CourseError):
+                door.bind(str(path))
+                door.listen()
+                warm._start(wait=False)
         try:
-            yield warm.door
+            yield path
         finally:
             warm.close()
 
 
 class Shared(Warm):
     """A client of the warm process behind a door; of one of its own if that cannot be reached."""
+
+    def __init__(self, path: Path, preload: Iterable[str] = PRELOAD):
+        super().__init__(preload)
+        self.path = path
 
     def start(self) -> None:
         with self._lock:
@@ -208,14 +218,13 @@ class Shared(Warm):
     def _start(self, wait: bool = True) -> None:
         client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            client.connect(str(self.door))
+            client.connect(str(self.path))
             if _is_ready(client):
                 self._socket = client
                 return
         except OSError:
             pass
         client.close()
-        self.door = None
         super()._start()
 
 
