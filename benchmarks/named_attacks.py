@@ -4,8 +4,8 @@
 
 One class: a submission for each attack and one honest student, through `seqcourse grade`, `similar` and
 `feedback`. "before" is what was found at commit 2f814f3. Writes benchmarks/results/named_attacks.json:
-for each attack the status, the seconds of its examination and of its feedback page; for the whole run
-the largest process outside the sandbox.
+for each attack its status, the seconds of its examination, whether it was compared with the others and
+what was kept of it; for each command its largest process outside the sandbox.
 """
 
 from __future__ import annotations
@@ -193,7 +193,6 @@ def measure(folder: Path) -> dict:
         for case, student in names.items():
             number, before, _ = CASES[case]
             record = read_record(course, NAME, student)
-            page = course.feedback / student / NAME / f"{NAME}.html"
             cases[case.replace("\udcf6", "?")] = {
                 "attack": number,
                 "before": before,
@@ -201,7 +200,6 @@ def measure(folder: Path) -> dict:
                 "seconds": record.seconds,
                 "said": record.sentence[:160],
                 "compared": f"{student.replace(chr(0xDCF6), '?')}: " not in not_compared,
-                "page": page.is_file(),
                 "kept": sorted(path.name for path in (course.autograded / student / NAME).glob("*")),
             }
         for run in runs:
