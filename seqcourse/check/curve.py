@@ -11,7 +11,7 @@ from collections.abc import Mapping
 TRANSLATOR, CAPTIONER = "translator", "captioner"
 TASKS = (TRANSLATOR, CAPTIONER)
 # Measure -> share of the points. BLEU is 0 to 100 and CIDEr 0 to 10; pointing is a share of the names.
-BLEU = {25: 0.0, 50: 0.5, 65: 0.8, 78: 1.0}
+BLEU = {25: 0.0, 50: 0.5, 62: 0.8, 72: 1.0}
 CIDER = {1: 0.0, 3: 0.5, 4: 0.8, 5: 1.0}
 POINTING = {0.3: 0.0, 0.5: 0.7, 0.6: 1.0}
 # How much of the captioner's share each of its two measures gives.
