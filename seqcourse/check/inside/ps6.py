@@ -108,11 +108,14 @@ def record_transformer(
     if not isinstance(model, nn.Module):
         return arrays(**{f"{prefix}built": model})
     parts = [part for p in model.parameters() for part in record_parts(p.data, values)]
+    spreads = [
+        part.std() * part.shape[-1] ** 0.5 for kind, part in parts if kind in ("source", "target")
+    ]
     for kind, part in parts:
         if kind in values:
             part.copy_(values[kind] if part.shape == values[kind].shape else values[kind].mT)
     found = {"built": True} | {kind: sum(k == kind for k, _ in parts) for kind in (*values, "other")}
-    # One setting for all: integer tables stay as they are, dropout rests.
+    found["spreads"] = torch.tensor(spreads)  # before any numbers were given
     result = outcome(_Run.of(given), (model.double().eval(),))
     found["result"] = result
     if given["way"] == "at once" and isinstance(result, Tensor) and result.requires_grad:

@@ -208,6 +208,12 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
             raise Mistake(
                 f"Transformer has {more} parameters than it should of the shape {words}. {question}"
             )
+    spreads = result(found, f"{prefix}spreads")
+    if (spreads < 0.6).any() or (spreads > 1.6).any():
+        raise Mistake(
+            "Transformer: its tables begin with numbers that are too large or too small. Are they drawn "
+            "with the standard deviation 1 / sqrt(D)?"
+        )
     right, got = _logits(given), result(found, f"{prefix}result")
     shown = (given["src"], given["lengths"], given["tgt"])
     if isinstance(got, Tensor) and got.shape == right.shape:
