@@ -102,7 +102,8 @@ def test_a_page_is_made_of_a_bounded_text():
     assert render(kept[-1])
 
 
-@pytest.mark.parametrize("name", Course(ROOT).names())
+# Assignment 9 has no formulas.
+@pytest.mark.parametrize("name", [name for name in Course(ROOT).names() if name != "ps9"])
 def test_every_formula_of_the_assignments_is_drawn(name):
     cells = notebooks.read(ROOT / "assignments" / name / f"{name}.ipynb")["cells"]
     text = "\n".join(notebooks.text(cell) for cell in cells if cell["cell_type"] == "markdown")
