@@ -133,7 +133,8 @@ def test_a_copy_of_the_courses_own_answer_is_listed():
     assert "seqcourse/functional/x.py, y" in page and page.count("<h2") == 2
 
 
-@pytest.mark.parametrize("name", nightly_but(["ps4"], Course(ROOT).names()))
+# Assignment 9 has no exercises with right answers in several styles.
+@pytest.mark.parametrize("name", nightly_but(["ps4"], [f"ps{number}" for number in range(1, 9)]))
 def test_honest_work_is_no_pair(name):
     """Students who wrote every answer in another style each; the comparison knows none of them."""
     course = Course(ROOT)
