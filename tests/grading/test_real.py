@@ -145,7 +145,7 @@ def test_the_solution_gets_every_point_and_the_release_none(graded):
 def test_feedback_never_shows_a_hidden_check(graded, real):
     name, expected, _ = graded
     hidden = secret_lines(notebooks.read(real.solution(name)), ("HIDDEN TESTS",))
-    assert len(hidden) > 5
+    assert len(hidden) >= 2  # a whole system has one check
     for student in {"wrong", "empty", "crashing"} & set(expected):
         page = make_feedback(real, name, student).read_text(encoding="utf-8")
         lines = {line.strip() for line in html.unescape(re.sub(r"<[^>]+>", "", page)).splitlines()}
