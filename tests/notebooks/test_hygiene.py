@@ -213,6 +213,16 @@ def test_no_word_of_the_text_vanishes_in_jupyterlab(name):
             assert bare_tags(text(cell)) == [], f"{cell['id']}: write it as `<eos>`"
 
 
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_brackets_of_formulas_come_in_pairs(name):
+    """In a program's text \\r is an end of line: an edit may turn \\rfloor into one."""
+    for cell in read(name)["cells"]:
+        if cell["cell_type"] == "markdown":
+            for pair in ("left right", "lfloor rfloor", "lceil rceil", "langle rangle", "lVert rVert"):
+                found = [len(re.findall(rf"\\{name}(?![a-zA-Z])", text(cell))) for name in pair.split()]
+                assert found[0] == found[1], f"{cell['id']}: {found} of {pair}"
+
+
 def shown_last(source: str) -> bool:
     """Whether no table is made and dropped: only the value of a cell's last line is shown."""
     lines = ast.parse(source).body
