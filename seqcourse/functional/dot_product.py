@@ -101,7 +101,7 @@ def _check(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
             f"attention takes queries (..., N_Q, D), keys (..., N_X, D) and values (..., N_X, D_V), but "
             f"they are {tuple(q.shape)}, {tuple(k.shape)} and {tuple(v.shape)}."
         )
-    if k.shape[-2] == 0:
+    if k.shape[-2] == 0 and q.shape[-2]:
         raise ValueError("attention needs at least one key, but there is none.")
     for sizes in zip_longest(*(reversed(x.shape[:-2]) for x in (q, k, v)), fillvalue=1):
         if len({size for size in sizes if size != 1}) > 1:

@@ -219,6 +219,16 @@ class _Mender:
                 found.append(written)
                 question.source = question.original
         beside = [own for own in self.own if not own.is_code and self._is_neighbour(own, slot)]
+        others = [
+            each
+            for each in self.slots[slot.index :]
+            if each.role == WRITTEN
+            and not each.answered
+            and beside
+            and self._is_neighbour(beside[-1], each)
+        ]
+        if len(beside) == len(others):  # several answers in a row: one text for each
+            beside = beside[:1]
         self.own = [own for own in self.own if own not in beside]
         return [*found, *(own.piece.source for own in beside)]
 

@@ -170,7 +170,8 @@ def try_answers(
     released = notebooks.read(course.assignments / name / f"{name}.ipynb")
     right = right_answers(solution)
     tasks = {task.name: task for task in notebooks.exercises(solution)}
-    packed = columns(answers, tasks, getattr(load_checks(course, name), "DEPENDS", {}))
+    depends = getattr(load_checks(course, name), "DEPENDS", {})
+    packed = columns(answers, tasks, depends)
     outcomes: dict[Answer, Outcome] = {}
     for number, column in enumerate(packed):
         sources = right | {exercise: answer.source for exercise, answer in column.items()}
@@ -189,7 +190,7 @@ def try_answers(
             if exercise in column:
                 answer = column[exercise]
                 outcomes[answer] = Outcome(answer, lost, task.automatic, message)
-            elif lost:
+            elif lost and not set(depends.get(exercise, ())) & set(column):
                 others = ", ".join(f"{e}: {a.name}" for e, a in column.items())
                 raise CourseError(
                     f"The reference answer to {exercise} should get every point, but lost {lost:g} "

@@ -360,7 +360,7 @@ def test_the_table_fits_a_narrow_terminal():
 def test_exercises_are_numbered_as_in_the_notebook():
     """The table's columns, the report and the notebook's headings say the same."""
     tasks = notebooks.exercises(notebooks.read(ROOT / "solutions" / "ps3" / "ps3.ipynb"))
-    expected = "1 2 3 4a 4b 5 6 7 8a 8b 9 10a 10b 10c"
+    expected = "1 2 3 4a 4b 5 6 7 8a 8b 9 10a 10b 10c 11a 11b"
     assert [task.number for task in tasks] == expected.split()
     console = Console(width=80, file=io.StringIO())
     console.print(as_table(Scores("ps3", tuple(tasks), ())))

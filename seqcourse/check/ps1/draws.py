@@ -52,7 +52,7 @@ def _call(call: str, logits: Tensor, temperature: float, seed: int) -> dict[str,
     elif call == "rows":
         rows, temperature = 50.0 * torch.eye(size, dtype=torch.float64).flip(0), 1.0
     elif call == "cold":
-        rows, temperature = 5 + 0.1 * logits.expand(3, size), 0.001
+        rows, temperature = 5 + 0.1 * logits.expand(40, size), 0.001  # forty times right is no luck
     else:
         rows, number = logits.expand(DRAWS, size).clone(), seed + (call == "other")
     generator = None if number is None else handed_on(number)
