@@ -83,7 +83,8 @@ FILL = """async texts => { const found = [];
 
 @pytest.mark.parametrize("count", [3, pytest.param(300, marks=pytest.mark.nightly)])
 def test_bert_fills_blanks_as_pytorch_does(page, count):
-    assert ask(page, "fill").startswith("Likeliest: ")
+    # A text of its own: the page is that of the other size, whose last text had no blank.
+    assert ask(page, "fill", "the ___ ran").startswith("Likeliest: ")
     system = zoo.load("books-bert")
     texts = ["the little ___ ran into the wood.", "'oh <mask> !' said the ____, and went on", "__"]
     texts += [f"{text} ___ {text[::-1]} <mask>." for text in passages(count - 3, 12)]
