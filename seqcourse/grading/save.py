@@ -73,10 +73,13 @@ class Saver:
 
     def _autograde(self, done: Examination, submission: Snapshot) -> str:
         """Let nbgrader save the grade; return the reason if it fails, otherwise ""."""
+        from seqcourse.grading.transaction import one_transaction
+
         folder = self.stage / done.student / self.name
         try:
             self._write_stage(done, submission, folder)
-            outcome = self.api.autograde(self.name, done.student, force=True, create=True)
+            with one_transaction(self.course.gradebook_url):
+                outcome = self.api.autograde(self.name, done.student, force=True, create=True)
         finally:
             shutil.rmtree(self.stage, ignore_errors=True)
         return "" if outcome["success"] else last_line(outcome)

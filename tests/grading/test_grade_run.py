@@ -6,14 +6,17 @@ import contextlib
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 
 import psutil
 import pytest
+from nbgrader.api import Gradebook
 
 from seqcourse import bounds
 from seqcourse.errors import CourseError
@@ -25,11 +28,13 @@ from seqcourse.grading.course import Course
 from seqcourse.grading.export import read_course, write_table
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import _Run, grade
+from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
 from seqcourse.grading.save import Saver
 from seqcourse.grading.scores import read_scores, write_csv
 from seqcourse.grading.snapshot import folder_snapshot
+from seqcourse.grading.transaction import one_transaction
 
 from . import state
 from .as_user import USER
@@ -49,6 +54,29 @@ def handed_in(toy):
 def points(course) -> dict[str, float | None]:
     records = [read_record(course, "ps1", student) for student in course.students("ps1")]
     return {row.student: row.total for row in read_scores(course, "ps1", records).rows}
+
+
+def test_what_is_written_about_a_submission_is_written_at_once(toy):
+    open_gradebook(toy)
+    url = toy.gradebook_url
+
+    def students() -> list[str]:
+        with closing(sqlite3.connect(toy.folder / "gradebook.db")) as database:
+            return [name for (name,) in database.execute("SELECT id FROM student")]
+
+    with one_transaction(url), Gradebook(url) as first:
+        first.add_student("ada")
+        with Gradebook(url) as second:
+            assert [student.id for student in second.students] == ["ada"]
+        assert not students()
+    assert students() == ["ada"]
+    with pytest.raises(ZeroDivisionError), one_transaction(url), Gradebook(url) as first:
+        first.add_student("ben")
+        raise ZeroDivisionError
+    assert students() == ["ada"]
+    with Gradebook(url) as alone:
+        alone.add_student("cy")
+        assert students() == ["ada", "cy"]
 
 
 @confined

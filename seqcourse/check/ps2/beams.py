@@ -96,9 +96,9 @@ _PLAIN = {
 _ASIDE, _PRUNED, _FIRST = variant(stay=False), variant(rank=by_score), variant(first=True)
 # The same with length normalisation: alpha comes third, and mistakes from which it is told apart last.
 _NORMALISED = {
-    "a longer sentence with the better score": (3, 6, 1.0, 3.0, divided_afterwards, (_FIRST,)),
-    "paths whose scores change with their length": (3, 6, 1.0, 4.0, _PRUNED, (_ASIDE,)),
-    "finished paths that push out growing ones": (2, 8, 1.0, 4.0, _ASIDE, (_PRUNED, _FIRST)),
+    "a longer sentence with the better score": (3, 6, 1.0, 2.0, divided_afterwards, (_FIRST,)),
+    "paths whose scores change with their length": (3, 6, 1.0, 3.0, _PRUNED, (_ASIDE,)),
+    "finished paths that push out growing ones": (2, 8, 1.0, 1.0, _ASIDE, (_PRUNED, _FIRST)),
     "an alpha between 0 and 1": (4, 5, 0.6, 3.0, divided_afterwards, (_PRUNED,)),
     "two steps": (2, 2, 1.0, 3.0, None, ()),
     "a path that ends before a better one": (2, 9, 1.0, 3.0, _FIRST, (_ASIDE,)),
