@@ -5,6 +5,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# Another PyTorch than the pinned one, such as TORCH=2.6.0.
+TORCH  ?=
 # Workers of the notebooks, which compute, and of the tests, which also wait for kernels and browsers;
 # and the seconds that one cell of a notebook may take under test.
 WORKERS      ?= 2
@@ -18,7 +20,7 @@ TESTS := $(PYTEST) -n $(TEST_WORKERS) tests --no-loadscope-reorder --durations=2
 NOTEBOOKS := $(PYTEST) -n $(WORKERS) book solutions --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -p tests.notebooks.times
 
 .DEFAULT_GOAL := help
-.PHONY: help course lab book pdf release grade check test test-all bench house constraints
+.PHONY: help course lab book pdf release grade check test test-all bench dist house constraints
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|' 2>/dev/null \
@@ -61,6 +63,9 @@ test-all: $(READY) ## the same with every test at its full size; CI does that ev
 bench: $(READY) ## run the side-by-side measurements in benchmarks/
 	@$(BIN)/seqcourse bench
 
+dist: $(READY) ## what is published: source distribution and wheel, in dist/
+	@$(BIN)/python -m tests.house.dist dist $(TAG)
+
 house: $(READY) ## draw the package's rooms into CONTRIBUTING.md (for maintainers)
 	@$(BIN)/python -m tests.house.picture
 
@@ -70,5 +75,5 @@ constraints: ## write constraints.txt from the versions in .venv (for maintainer
 
 # Installed again only when the package's list or the pinned versions change.
 $(READY): pyproject.toml constraints.txt
-	@$(PYTHON) -P seqcourse/cli/install.py $(VENV)
+	@$(PYTHON) -P seqcourse/cli/install.py $(VENV) $(TORCH)
 	@touch $@

@@ -26,6 +26,28 @@ Workers = Annotated[int | None, typer.Option(help="How many submissions at a tim
 Timeout = Annotated[int | None, typer.Option(help="Seconds that one cell may take.", min=1)]
 
 
+@app.command()
+def start(
+    folder: Annotated[Path, typer.Argument(help="A new folder, such as my-course.")],
+) -> None:
+    """Make a folder of your own with the chapters and the assignments."""
+    from seqcourse.cli.handout import start as make
+
+    make(folder)
+
+
+@app.command()
+def update(
+    folder: Annotated[
+        Path | None, typer.Argument(help="The folder that start made; without, the one you are in.")
+    ] = None,
+) -> None:
+    """Bring what is new into your folder. What you changed stays as it is."""
+    from seqcourse.cli.handout import update as bring
+
+    bring(folder)
+
+
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(context: typer.Context) -> None:
     """Open JupyterLab on the course; options are handed on, such as --no-browser."""

@@ -79,7 +79,7 @@ def python() -> Iterator[Finding]:
 
 def torch() -> Iterator[Finding]:
     if version("torch") is None:
-        yield Finding("PyTorch", BAD, "not installed; give: make course")
+        yield Finding("PyTorch", BAD, "not installed; give: pip install torch")
         return
     import torch as library
 
@@ -93,10 +93,10 @@ def torch() -> Iterator[Finding]:
 
 def tools() -> Iterator[Finding]:
     for name, needed_for, extra in (
-        ("jupyterlab", "make lab", None),
+        ("jupyterlab", "seqcourse lab", None),
         ("nbgrader", "release and grade", "grading"),
-        ("jupyter-book", "make book", "site"),
-        ("pytest", "make test", "dev"),
+        ("jupyter-book", "seqcourse book", "site"),
+        ("pytest", "the tests", "dev"),
     ):
         found = version(name)
         if found:
@@ -142,7 +142,7 @@ def sandbox() -> Iterator[Finding]:
 
     why_not = refusal()
     if why_not:
-        told = f"{why_not} Without it, grading asks for --unsafe-no-sandbox."
+        told = f"only for grading. {why_not} Without it, grading asks for --unsafe-no-sandbox."
         yield Finding("sandbox", ABSENT, told)
         return
     number = ".".join(map(str, bubblewrap_version() or ()))
@@ -185,6 +185,25 @@ def settings() -> Iterator[Finding]:
     told = ", ".join(f"{key} = {value}" for key, value in values.items() if value != "")
     told += f"; {', '.join(local)} from {FILES[1]}" if local else ""
     yield Finding("course.toml", GOOD, told)
+
+
+def student() -> Iterator[Finding]:
+    """Whether a student's folder has the notebooks of this version."""
+    from seqcourse import __version__
+    from seqcourse.cli.handout import version_of
+    from seqcourse.cli.root import find_work, is_started
+
+    try:
+        folder = find_work()
+    except CourseError:
+        yield Finding("folder", ABSENT, "none here with chapters; make one: seqcourse start my-course")
+        return
+    if is_started(folder):
+        found = version_of(folder)
+        told = f"{folder}, version {found or '?'}"
+        if found != __version__:
+            told += f", but {__version__} is installed; give: seqcourse update"
+        yield Finding("folder", GOOD if found == __version__ else ABSENT, told)
 
 
 def privacy() -> Iterator[Finding]:
@@ -300,6 +319,6 @@ def machine() -> Iterator[Finding]:
 
 
 PARTS = (
-    *(python, torch, machine, tools, sandbox, settings, privacy, database, browser),
+    *(python, torch, machine, tools, student, sandbox, settings, privacy, database, browser),
     *(data, checkpoints, published_models),
 )

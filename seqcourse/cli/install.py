@@ -18,6 +18,8 @@ import venv
 from pathlib import Path
 
 EXTRAS = "grading,site,dev,postgres,published"
+# What another PyTorch needs in other versions than the pinned one.
+OF_TORCH = ("torch==", "sympy==")
 # What pip prints while it works, and what we say instead.
 STEPS = {
     "Collecting": "finding",
@@ -81,8 +83,12 @@ def watch(command: list[str], title: str) -> None:
     show(f"  {title}: done in {seconds:.0f} s")
 
 
-def install(root: Path, environment: Path) -> None:
-    """Make ``environment`` where it does not exist, then install the course into it."""
+def install(root: Path, environment: Path, torch: str = "") -> None:
+    """Make ``environment`` where it does not exist, then install the course into it.
+
+    Args:
+        torch: a version of PyTorch; "" for the one in constraints.txt.
+    """
     if sys.version_info < (3, 11) or sys.version_info >= (3, 14):
         raise InstallError(
             f"The course needs Python 3.11, 3.12 or 3.13, but this is {sys.version.split()[0]}. "
@@ -100,7 +106,13 @@ def install(root: Path, environment: Path) -> None:
                 f"{error}. On Debian and Ubuntu, install the package python3-venv."
             ) from error
     pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    pip += ["--progress-bar", "off", "--constraint", str(root / "constraints.txt"), "--no-compile"]
+    pins = root / "constraints.txt"
+    if torch:
+        lines = pins.read_text(encoding="utf-8").splitlines()
+        kept = [line for line in lines if not line.startswith(OF_TORCH)]
+        pins = environment / "constraints.txt"
+        pins.write_text("\n".join([*kept, f"torch=={torch}", ""]), encoding="utf-8")
+    pip += ["--progress-bar", "off", "--constraint", str(pins), "--no-compile"]
     watch([*pip, "torch"], "PyTorch (the largest part)")
     watch([*pip, "--editable", f"{root}[{EXTRAS}]"], "the course and everything else")
     where = "import sysconfig; print(sysconfig.get_path('purelib'))"
@@ -123,11 +135,12 @@ def main() -> int:
     """Install, or print one sentence and return 2."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("environment", type=Path, help="folder of the virtual environment")
+    parser.add_argument("torch", nargs="?", default="", help="a version of PyTorch; pinned without")
     chosen = parser.parse_args()
     root = Path(__file__).resolve().parents[2]
     show("Installing the course (once; a few minutes):")
     try:
-        install(root, chosen.environment.resolve())
+        install(root, chosen.environment.resolve(), chosen.torch)
     except InstallError as error:
         print(f"seqcourse: {error}", file=sys.stderr)
         return 2

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from seqcourse.cli.root import find_root
+from seqcourse.cli.root import find_work
 from seqcourse.errors import CourseError
 
 
@@ -20,7 +20,7 @@ def open_lab(options: Sequence[str] = ()) -> None:
     Raises:
         CourseError: JupyterLab is not installed, or ends with an error.
     """
-    root = find_root()
+    root = find_work()
     environment = dict(os.environ)
     environment.pop("SEQCOURSE_STATIC", None)
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]

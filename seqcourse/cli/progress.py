@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from seqcourse import progress
-from seqcourse.cli.root import find_root
+from seqcourse.cli.root import find_work
 from seqcourse.errors import CourseError
 
 
@@ -47,6 +47,6 @@ def show_progress(folder: Path | None) -> None:
 def _assignments() -> Path:
     """The folder with the assignments of the course that we are in, or this folder."""
     try:
-        return find_root() / "assignments"
+        return find_work() / "assignments"
     except CourseError:
         return Path.cwd()

@@ -9,6 +9,8 @@ from seqcourse.printable import printable
 
 # A folder with these is a checkout of the course.
 SIGNS = ("nbgrader_config.py", "solutions", "book")
+# A folder with this is a student's, made by `seqcourse start`.
+STARTED = Path(".seqcourse/manifest.json")
 
 
 def is_course(folder: Path) -> bool:
@@ -16,8 +18,33 @@ def is_course(folder: Path) -> bool:
     return all((folder / sign).exists() for sign in SIGNS)
 
 
+def is_started(folder: Path) -> bool:
+    """Whether a folder was made by `seqcourse start`."""
+    return (folder / STARTED).is_file()
+
+
+def find_work(start: Path | None = None) -> Path:
+    """The folder with the notebooks, a student's or a checkout: this one, one above it, or the one
+    the package was installed from.
+
+    Raises:
+        CourseError: there is none.
+    """
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if is_started(folder) or is_course(folder):
+            return folder
+    try:
+        return find_root(here)
+    except CourseError:
+        raise CourseError(
+            f"{here} should be a folder of the course or lie in one, but does not. "
+            f"Make one with the chapters and the assignments: seqcourse start my-course"
+        ) from None
+
+
 def find_root(start: Path | None = None) -> Path:
-    """The course's folder: this one, one above it, or the one the package was installed from.
+    """The course's checkout: this one, one above it, or the one the package was installed from.
 
     Raises:
         CourseError: there is none.
@@ -29,7 +56,8 @@ def find_root(start: Path | None = None) -> Path:
             return folder
     raise CourseError(
         f"This command should run in a checkout of the course (a folder with {', '.join(SIGNS)}), "
-        f"but {here} is none and lies in none. Change to it, or clone the course first."
+        f"but {here} is none and lies in none. Change to it, or clone the course first. "
+        f"(What students do works in a folder that `seqcourse start` makes.)"
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from sphinx.errors import ConfigError
+from seqcourse.errors import CourseError
 
 HOSTS = ("github", "gitlab", "bitbucket")  # for which the theme knows the addresses of files and issues
 NO_REPOSITORY = (
@@ -38,11 +38,11 @@ def repository(address: str) -> str | None:
 
 
 def find_repository(root: Path, environment: Mapping[str, str] = os.environ) -> str | None:
-    """The repository's address by the setting, else by git, else None. Raises ConfigError."""
+    """The repository's address by the setting, else by git, else None. Raises CourseError."""
     if given := environment.get("BOOK_REPOSITORY", ""):
         if found := repository(given):
             return found
-        raise ConfigError(NO_REPOSITORY.format(given))
+        raise CourseError(NO_REPOSITORY.format(given))
     command = ["git", "-C", str(root), "config", "--get", "remote.origin.url"]
     try:
         remote = subprocess.run(command, capture_output=True, text=True, timeout=10).stdout
@@ -52,11 +52,11 @@ def find_repository(root: Path, environment: Mapping[str, str] = os.environ) -> 
 
 
 def find_site(environment: Mapping[str, str] = os.environ) -> str | None:
-    """The address of the pages, with a slash at its end, or None. Raises ConfigError."""
+    """The address of the pages, with a slash at its end, or None. Raises CourseError."""
     given = environment.get("BOOK_SITE", "").strip()
     parts = urlsplit(given)
     if given and not (parts.scheme in ("http", "https") and parts.netloc):
-        raise ConfigError(NO_SITE.format(given))
+        raise CourseError(NO_SITE.format(given))
     return given.rstrip("/") + "/" if given else None
 
 
@@ -83,8 +83,13 @@ def launch(address: str | None, path: str, branch: str) -> dict[str, str]:
 
 
 def _settle(app: Any, config: Any) -> None:
-    config.book_repository = find_repository(Path(app.confdir)) or ""
-    config.book_site = find_site() or ""
+    from sphinx.errors import ConfigError  # the package is also built from here, without Sphinx
+
+    try:
+        config.book_repository = find_repository(Path(app.confdir)) or ""
+        config.book_site = find_site() or ""
+    except CourseError as error:
+        raise ConfigError(str(error)) from error
     if config.book_site:
         config.html_baseurl = config.book_site
     if config.book_repository:

@@ -11,8 +11,8 @@ import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
 from PIL import Image
-from sphinx.errors import ConfigError
 
+from seqcourse.errors import CourseError
 from seqcourse.pages import addresses, browser, cards, front
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -202,10 +202,10 @@ def test_the_setting_goes_before_the_remote(tmp_path):
 
 
 def test_wrong_settings_are_sentences(tmp_path):
-    with pytest.raises(ConfigError, match=r"such as https://github\.com/owner/name, but it is 'here'"):
+    with pytest.raises(CourseError, match=r"such as https://github\.com/owner/name, but it is 'here'"):
         addresses.find_repository(tmp_path, {"BOOK_REPOSITORY": "here"})
     with pytest.raises(
-        ConfigError, match=r"BOOK_SITE should be the address of the pages.*'example\.org'"
+        CourseError, match=r"BOOK_SITE should be the address of the pages.*'example\.org'"
     ):
         addresses.find_site({"BOOK_SITE": "example.org"})
 

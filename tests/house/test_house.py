@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 import subprocess
 import tomllib
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,14 +39,14 @@ def tracked() -> list[str]:
     return listed.stdout.splitlines()
 
 
-def test_environment_lists_the_same_packages():
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", ["environment.yml", "environment-student.yml"])
+def test_environment_lists_the_same_packages(name):
+    wanted = project()["dependencies"] if "student" in name else requirements()
+    environment = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
     conda = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
     (pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
     named = [entry for entry in pip if not entry.startswith("-")]
-    assert sorted(map(str, map(Requirement, named))) == sorted(
-        map(str, map(Requirement, requirements()))
-    )
+    assert sorted(map(str, map(Requirement, named))) == sorted(map(str, map(Requirement, wanted)))
     assert f"python{project()['requires-python']}" in conda
     assert "-c constraints.txt" in pip and "-e ." in pip
 
@@ -108,16 +110,49 @@ def test_readme_names_only_what_exists():
             assert (ROOT / link).exists(), f"the README links to {link}"
 
 
-def test_the_workflow_calls_make_only():
-    text = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
-    jobs = yaml.safe_load(text)["jobs"]
-    assert {"cpu", "nightly", "gpu", "site"} <= set(jobs)
-    assert jobs["nightly"]["steps"][-1]["run"].startswith("make test-all ")
-    for job in jobs.values():
+def workflow(name: str) -> dict:
+    return yaml.safe_load((ROOT / ".github/workflows" / name).read_text(encoding="utf-8"))["jobs"]
+
+
+def test_the_workflows_call_make_only():
+    ci, release = workflow("ci.yml"), workflow("release.yml")
+    assert {"cpu", "oldest", "nightly", "gpu", "site"} <= set(ci)
+    assert ci["nightly"]["steps"][-1]["run"].startswith("make test-all ")
+    for job in (*ci.values(), *release.values()):
         for step in job["steps"]:
             if "run" in step:
-                called = re.fullmatch(r"make ([a-z-]+)( [A-Z_]+=\w+)*", step["run"].strip())
+                called = re.fullmatch(r"make ([a-z-]+)( [A-Z_]+=([\w.]+|\$\{\{[^}]*\}\}))*", step["run"])
                 assert called and called.group(1) in makefile_targets(), step["run"]
+
+
+def test_ci_runs_every_python_and_the_oldest_torch():
+    allowed = SpecifierSet(project()["requires-python"])
+    named = [f"3.{minor}" for minor in range(20) if f"3.{minor}" in allowed]
+    assert workflow("ci.yml")["cpu"]["strategy"]["matrix"]["python"] == named
+    assert [f"Programming Language :: Python :: {one}" for one in named] == [
+        line for line in project()["classifiers"] if re.search(r":: 3\.\d+$", line)
+    ]
+    (oldest,) = [r.specifier for r in map(Requirement, requirements()) if r.name == "torch"]
+    run = workflow("ci.yml")["oldest"]["steps"][-1]["run"]
+    assert str(oldest) == ">=" + re.search(r"TORCH=(\d+\.\d+)\.0$", run)[1]
+
+
+def test_constraints_hold_for_every_python():
+    allowed = SpecifierSet(project()["requires-python"])
+    named = [f"3.{minor}.0" for minor in range(20) if f"3.{minor}" in allowed]
+    for installed in importlib.metadata.distributions():
+        pinned = pins().get(installed.name.lower().replace("_", "-"))
+        needs = SpecifierSet(installed.metadata["Requires-Python"] or "")
+        if pinned == installed.version:
+            assert all(python in needs for python in named), f"{installed.name} needs Python {needs}"
+
+
+def test_who_publishes_needs_no_password():
+    jobs = workflow("release.yml")
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert jobs["publish"]["needs"] == "build"
+    text = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+    assert "secrets." not in text and "password:" not in text
 
 
 def test_ci_runs_the_readmes_test_command():
@@ -141,7 +176,8 @@ def test_top_level_names_are_the_design():
         "README.md", "_config.yml", "_toc.yml", "environment.yml", "pyproject.toml",
         "constraints.txt", "course.toml", "Makefile", "nbgrader_config.py", "LICENSE", "LICENSE-text",
         "CITATION.cff", "CONTRIBUTING.md", "CHANGELOG.md", ".gitignore", ".gitattributes", ".ci",
-        ".github", "book", "solutions", "assignments", "seqcourse", "tests", "benchmarks",
+        ".github", ".vscode", "environment-student.yml", "setup.py", "book",
+        "solutions", "assignments", "seqcourse", "tests", "benchmarks",
     }  # fmt: skip
     assert {path.split("/")[0] for path in tracked()} <= allowed
 

@@ -66,3 +66,19 @@ def test_an_old_python_is_refused(install, monkeypatch, tmp_path):
     with pytest.raises(install.InstallError, match="needs Python 3.11"):
         install.install(tmp_path, tmp_path / ".venv")
     assert not (tmp_path / ".venv").exists()
+
+
+def test_another_torch_takes_the_pins_with_it_that_it_cannot_have(install, monkeypatch, tmp_path):
+    given = []
+    monkeypatch.setattr(install, "watch", lambda command, title: given.append(command))
+    monkeypatch.setattr(install, "compile_all", lambda python, folder: None)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    install.install(INSTALL.parents[2], tmp_path, "2.6.0")
+    pins = (tmp_path / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert "torch==2.6.0" in pins and not [
+        pin for pin in pins if pin.startswith(("sympy", "torch==2.13"))
+    ]
+    assert [command[command.index("--constraint") + 1] for command in given] == [
+        str(tmp_path / "constraints.txt")
+    ] * 2

@@ -32,8 +32,8 @@ def refusal() -> str:
     """
     if not sys.platform.startswith("linux"):
         return (
-            f"A sandbox needs Linux and bubblewrap, but this is {sys.platform}. Grade on Linux, in a "
-            f"container or a virtual machine, say."
+            f"A sandbox needs Linux and bubblewrap, but this is {sys.platform}. Grade on Linux: on "
+            f"Windows in WSL (wsl --install), elsewhere in a container or a virtual machine."
         )
     found = bubblewrap_version()
     if found is None:
