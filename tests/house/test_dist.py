@@ -107,17 +107,22 @@ def installed(built, tmp_path_factory) -> Path:
                 (theirs / top).symlink_to(ours / top)
     (place / "share").symlink_to(Path(sys.prefix) / "share")  # JupyterLab's pages and the kernel
     pip = [sys.executable, "-m", "pip", "--python", str(place / "bin" / "python"), "install", "--quiet"]
-    subprocess.run([*pip, "--no-deps", "--no-index", "--no-compile", str(built[1])], check=True)
+    command = [*pip, "--no-deps", "--no-index", "--no-compile", str(built[1])]
+    subprocess.run(command, check=True, env=alone())  # from a checkout, pip finds it installed already
     return place / "bin"
 
 
-def call(bin: Path, folder: Path, *arguments: str, program: str = "seqcourse") -> str:
-    """What a command says, in an environment without the course's own variables."""
-    keep = {
+def alone() -> dict[str, str]:
+    """The environment without the course's own variables and without a checkout's folder."""
+    return {
         key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "SEQCOURSE"))
     }
+
+
+def call(bin: Path, folder: Path, *arguments: str, program: str = "seqcourse") -> str:
+    """What a command of the installed environment says."""
     done = subprocess.run(
-        [bin / program, *arguments], cwd=folder, env=keep, capture_output=True, text=True, timeout=300
+        [bin / program, *arguments], cwd=folder, env=alone(), capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -140,9 +145,6 @@ def test_a_student_reads_runs_and_solves_without_a_checkout(installed, tmp_path)
     assert call(installed, tmp_path, "translate", "we are eating bread").strip()
     told = call(installed, mine, "doctor")
     assert "Everything that the course needs is here." in told
-    for (
-        word
-    ) in "Python, PyTorch, device, folder, nbgrader, sandbox, browser, machine, data:, model:".split(
-        ", "
-    ):
+    words = "Python, PyTorch, device, folder, nbgrader, sandbox, browser, machine, data:, model:"
+    for word in words.split(", "):
         assert word in told
