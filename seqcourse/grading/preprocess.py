@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import datetime
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from seqcourse.grading.byhand import HoldBack, SaveGrades
 from seqcourse.grading.kept import TIMESTAMP, kept, time
 from seqcourse.grading.late import RenewPenalty
 from seqcourse.grading.records import unfit_name
+from seqcourse.grading.snapshot import refused
 from seqcourse.printable import printable
 
 SANITIZE = [HoldBack, OverwriteCells]
@@ -48,6 +50,16 @@ def _existing_timestamp(self: CourseDirectory, folder: str) -> datetime | None:
     return None if content is None else time(content)
 
 
+def say_closed(self: BaseConverter) -> None:
+    """Name the submissions that whoever grades may not read. nbgrader would pass over them silently."""
+    folder = Path(self._format_source(self.coursedir.assignment_id, self.coursedir.student_id))
+    everybody, wanted = folder.parent.parent, folder.parent.name
+    for student in filter(Path.is_dir, sorted(everybody.iterdir())):
+        with suppress(FileNotFoundError):  # not everybody hands in everything
+            if fnmatch(student.name, wanted) and (why := refused(student / folder.name)):
+                self.log.error("A submission could not be graded: %s.", why)
+
+
 def _init_assignment(self: BaseConverter, assignment: str, student: str) -> None:
     """Copy only what is needed of a submission. nbgrader would copy all files, also through links."""
     if not isinstance(self, Autograde):
@@ -64,6 +76,7 @@ def _convert_notebooks(self: Autograde) -> None:
 
     Then end the workers of a ``plain.Reader``.
     """
+    say_closed(self)
     unfit = {folder: unfit_name(Path(folder).parent.name) for folder in self.assignments}
     for folder in filter(unfit.get, unfit):
         self.log.error(unfit[folder])

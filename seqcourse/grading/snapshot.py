@@ -70,22 +70,29 @@ class Snapshot:
         return f"Ignored: {', '.join(self.left_out[:3])}{more}."
 
 
+def refused(folder: Path) -> str:
+    """Why a submission's folder cannot be read by whoever grades; "" if it can."""
+    try:
+        os.scandir(folder).close()
+    except PermissionError:
+        student = shown(folder.parent.name)
+        return (
+            f"whoever grades should be able to read {student}/{shown(folder.name)}, but the system "
+            f"refuses. Change the rights: chmod -R u+rwX {student}"
+        )
+    return ""
+
+
 def folder_snapshot(folder: Path) -> Snapshot:
     """Take a snapshot of a submission's folder. A folder that is a link is left out entirely.
 
     Raises:
         CourseError: the folder itself cannot be read.
     """
-    try:
-        if folder.parent.is_symlink() or folder.is_symlink():
-            return Snapshot({}, {}, (f"{shown(folder.name)} (a link to another place)",))
-        os.scandir(folder).close()
-    except PermissionError:
-        student = shown(folder.parent.name)
-        raise CourseError(
-            f"whoever grades should be able to read {student}/{shown(folder.name)}, but the system "
-            f"refuses. Change the rights: chmod -R u+rwX {student}"
-        ) from None
+    if os.path.islink(folder.parent) or os.path.islink(folder):  # False where nobody may look
+        return Snapshot({}, {}, (f"{shown(folder.name)} (a link to another place)",))
+    if why := refused(folder):
+        raise CourseError(why)
     files: dict[str, bytes] = {}
     links: dict[str, str] = {}
     left_out: list[str] = []

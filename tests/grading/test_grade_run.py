@@ -17,6 +17,8 @@ from pathlib import Path
 import psutil
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
 
 from seqcourse import bounds
 from seqcourse.errors import CourseError
@@ -29,6 +31,7 @@ from seqcourse.grading.export import read_course, write_table
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import _Run, grade
 from seqcourse.grading.gradebook import open_gradebook
+from seqcourse.grading.preprocess import say_closed
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
 from seqcourse.grading.save import Saver
@@ -191,7 +194,7 @@ def nested(place):
             folder.rmdir()
 
 
-def test_a_folder_that_nobody_may_open_is_a_failed_record():
+def test_a_folder_that_nobody_may_open_is_a_failed_record(caplog):
     """Of the student, of the assignment, or within: a sentence each, and no silence."""
     with tempfile.TemporaryDirectory(dir="/tmp") as place:  # where another account may come
         course = Course(Path(place))
@@ -214,6 +217,11 @@ def test_a_folder_that_nobody_may_open_is_a_failed_record():
                 )
             said = folder_snapshot(course.submitted / "eve" / "ps1").sentence()
             assert said == "Ignored: data (Permission denied)."
+            folders = {"root": place, "submitted_directory": str(course.submitted)}
+            say_closed(Autograde(coursedir=CourseDirectory(assignment_id="ps1", **folders)))
+            for student in ("ada", "ben"):
+                assert f"graded: whoever grades should be able to read {student}/ps1, but" in caplog.text
+            assert "eve/" not in caplog.text and "joe/" not in caplog.text
 
 
 @contextlib.contextmanager
@@ -287,7 +295,6 @@ def test_what_a_grade_depends_on(handed_in):
     assert changed()
     (handed_in.folder / "secret").unlink()
     assert changed()
-    from nbgrader.api import Gradebook
 
     # What being late costs is computed whenever points are read: a new date grades nobody again.
     with Gradebook(handed_in.gradebook_url) as gradebook:
