@@ -270,9 +270,9 @@ def read(folder: Path, name: str, release: dict) -> tuple[Mended, tuple[str, ...
     """
     found = find_submission(folder, name, release)
     mended = mend(read_submission(found.path), release)
-    # An empty source for each grade cell, which is never the student's.
+    # An empty source for each locked cell, which is never the student's.
     sources = [
-        "" if notebooks.mark(cell).get("grade") else cell["source"]
+        "" if notebooks.mark(cell).get("locked") else cell["source"]
         for cell in mended.notebook["cells"]
         if cell["cell_type"] == "code"
     ]

@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "seqcourse"
 
 # What each room may import from the package; everybody may import EVERYBODY.
 MAY_IMPORT = {
+    "colab": set(),
     "errors": set(),
     "settings": set(),
     "bounds": set(),
