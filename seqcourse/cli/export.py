@@ -71,6 +71,7 @@ def _many(count: int, what: str) -> str:
 def report_class(name: str, out: Path | None) -> None:
     """Write the page that shows how an assignment went, and print its first lines."""
     need_nbgrader()
+    from seqcourse.grading.assistants import declared
     from seqcourse.grading.gradebook import open_gradebook
     from seqcourse.grading.notebook import write_text
     from seqcourse.grading.records import read_record
@@ -89,7 +90,10 @@ def report_class(name: str, out: Path | None) -> None:
     open_gradebook(course)
     report = make_report(read_scores(course, name, records), records)
     page = out or course.folder / f"report-{name}.html"
-    write_text(page, as_page(report))
+    books = {
+        row.student: course.autograded / row.student / name / f"{name}.ipynb" for row in report.graded
+    }
+    write_text(page, as_page(report, {student: declared(path) for student, path in books.items()}))
     for line in [*report.summary, *report.commonest]:
         tell(line)
     tell(f"{shown(page)}: the class at a glance")

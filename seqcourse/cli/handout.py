@@ -25,6 +25,11 @@ FILES = (
     "book/appendix_disagreements.md",
     "book/appendix_environment.md",
     "assignments/ps*/ps*.ipynb",
+    "assignments/ps*/*.md",
+    "assignments/ps*/.vscode/settings.json",
+    "AGENTS.md",
+    "CLAUDE.md",
+    "GEMINI.md",
 )
 PACKAGE = Path(__file__).resolve().parents[1]
 # Where an update keeps what it replaces.

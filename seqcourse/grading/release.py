@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seqcourse.errors import CourseError
+from seqcourse.grading import assistants
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import open_gradebook
@@ -88,10 +89,22 @@ def _generate(course: Course, name: str, final: Path) -> Released:
         for pattern in LEFT_OUT:
             for path in list(made.rglob(pattern)):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
+        _write_rules(course, name, made)
         changed = _differences(made, final)
         if changed:
             _replace(made, final)
     return Released(name, final, tuple(changed), tuple(warnings))
+
+
+def _write_rules(course: Course, name: str, folder: Path) -> None:
+    """Put what assistants and editors read beside a generated notebook; a class's own files stay."""
+    rules = assistants.files(
+        str(course.settings["assistants"]), name, assistants.exercises(course.root, name)
+    )
+    for path, content in rules.items():
+        if not (folder / path).exists():
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_bytes(content)
 
 
 def _refuse_unchecked(course: Course, name: str, book: dict) -> None:

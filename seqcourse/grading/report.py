@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from types import MappingProxyType
 
 from seqcourse.grading.feedback import REASON, SEE
 from seqcourse.grading.page import page
@@ -132,8 +133,12 @@ def _mistakes(tests: Sequence[str], messages: Sequence[Mapping[str, str]]) -> tu
     )
 
 
-def as_page(report: Report) -> str:
-    """The page of a report."""
+def as_page(report: Report, used: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The page of a report.
+
+    Args:
+        used: student -> what the student says of people, pages and assistants that helped.
+    """
     summary = "".join(f"<p>{escape(sentence)}</p>" for sentence in report.summary)
     most = max((count for _, count in report.distribution), default=0) or 1
     bars = "".join(
@@ -147,6 +152,10 @@ def as_page(report: Report) -> str:
         f"<li>{escape(printable(row.student))}: {escape(row.status)}. {escape(row.sentence)}</li>"
         for row in rest
     )
+    told = "".join(
+        f"<li>{escape(printable(student))}: {escape(words) or '<em>nothing said</em>'}</li>"
+        for student, words in used.items()
+    )
     return page(
         f"{report.scores.assignment} at a glance",
         f"{summary}<h2>Points</h2><table><thead><tr><th>points</th><th>students</th><th>share</th></tr>"
@@ -154,6 +163,7 @@ def as_page(report: Report) -> str:
         "<h2>Exercises</h2><div class='wide' tabindex='0' role='region' aria-label='Exercises'><table>"
         "<thead><tr><th>exercise</th><th>mean</th><th>most frequent mistakes</th></tr></thead>"
         f"<tbody>{tasks}</tbody></table></div>"
+        + (f"<h2>What students used</h2><ul>{told}</ul>" if told else "")
         + (f"<h2>Without a grade</h2><ul>{without}</ul>" if rest else ""),
     )
 

@@ -43,6 +43,9 @@ KEYS = {
     "gradebook": Key("", lambda text: True, 'an address such as "postgresql://user@host/db", or ""'),
     "timeout": Key(120, lambda seconds: seconds >= 1, "a whole number of seconds, 1 or more"),
     "attempts": Key(0, lambda count: count >= 0, "a whole number, or 0 for any number of attempts"),
+    "assistants": Key(
+        "tutor", lambda word: word in ("allowed", "tutor", "off"), '"allowed", "tutor" or "off"'
+    ),
     "leaderboard.names": Key(False, lambda shown: True, "true or false"),
     "leaderboard.sentences": Key(
         "", lambda text: True, 'the path of a file of your own, such as "../hidden.tsv", or ""'

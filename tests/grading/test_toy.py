@@ -196,7 +196,7 @@ def test_a_better_submission_replaces_the_grade(graded):
 
 def test_generated_twice_is_byte_identical(toy):
     first = release(toy)[0]
-    assert first.changed == ("ps1.ipynb",)
+    assert first.changed == (".vscode/settings.json", "AGENTS.md", "CLAUDE.md", "GEMINI.md", "ps1.ipynb")
     content = (toy.assignments / "ps1" / "ps1.ipynb").read_bytes()
     assert b"x * 2" not in content and b"secret" not in content and b"BEGIN" not in content
     assert release(toy)[0].changed == ()
@@ -206,14 +206,14 @@ def test_generated_twice_is_byte_identical(toy):
 def test_files_beside_the_notebook_travel_and_old_ones_go(toy):
     release(toy)
     (toy.solutions / "ps1" / "words.txt").write_text("one two")
+    (toy.solutions / "ps1" / "GEMINI.md").write_text("of the class")
     (toy.solutions / "ps1" / "ps1.safetensors").write_text("of the instructor's own run")
     (toy.solutions / "ps1" / "ps1-run" / "checkpoint").mkdir(parents=True)
     (toy.assignments / "ps1" / "old.txt").write_text("stale")
-    assert release(toy)[0].changed == ("old.txt", "words.txt")
-    assert sorted(path.name for path in (toy.assignments / "ps1").iterdir()) == [
-        "ps1.ipynb",
-        "words.txt",
-    ]
+    assert release(toy)[0].changed == ("GEMINI.md", "old.txt", "words.txt")
+    names = {path.name for path in (toy.assignments / "ps1").iterdir()}
+    assert names == {".vscode", "AGENTS.md", "CLAUDE.md", "GEMINI.md", "ps1.ipynb", "words.txt"}
+    assert (toy.assignments / "ps1" / "GEMINI.md").read_text() == "of the class"
     assert [path.name for path in toy.assignments.iterdir()] == ["ps1"]
 
 

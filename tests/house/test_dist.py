@@ -32,8 +32,9 @@ NEEDED = ("setup.py", "pyproject.toml", "README.md", "CHANGELOG.md", "CITATION.c
 def built(tmp_path_factory) -> tuple[Path, Path]:
     """The source distribution of a checkout without a remote, and the wheel from it with an address."""
     here = tmp_path_factory.mktemp("dist")
+    given = handout.names(ROOT)
     for name in tracked():
-        if name.startswith(("seqcourse/", "book/", "assignments/", "LICENSE", *NEEDED)):
+        if name in given or name.startswith(("seqcourse/", "book/", "LICENSE", *NEEDED)):
             (here / "checkout" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, here / "checkout" / name)
     packed = dist.source(here / "checkout", here)
