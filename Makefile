@@ -20,7 +20,7 @@ TESTS := $(PYTEST) -n $(TEST_WORKERS) tests --no-loadscope-reorder --durations=2
 NOTEBOOKS := $(PYTEST) -n $(WORKERS) book solutions --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -p tests.notebooks.times
 
 .DEFAULT_GOAL := help
-.PHONY: help course lab book pdf release grade check test test-all bench dist house constraints
+.PHONY: help course lab book pdf release grade check test test-all bench dist house numbers constraints
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|' 2>/dev/null \
@@ -68,6 +68,9 @@ dist: $(READY) ## what is published: source distribution and wheel, in dist/
 
 house: $(READY) ## draw the package's rooms into CONTRIBUTING.md (for maintainers)
 	@$(BIN)/python -m tests.house.picture
+
+numbers: $(READY) ## bring the numbers of figures, formulas and sections in the book's texts up to date (for maintainers)
+	@$(BIN)/python -m seqcourse.pages.plain
 
 constraints: ## write constraints.txt from the versions in .venv (for maintainers)
 	@( sed -n '/^#/p' constraints.txt; $(BIN)/python -m pip freeze --all --exclude-editable --exclude seqcourse --exclude pip \

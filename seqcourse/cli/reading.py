@@ -22,9 +22,9 @@ _FOLDED = re.compile(  # answers and asides that open with a click
     r"|^( *)```\{dropdown\}.*?^\2```$",
     re.M | re.S,
 )
-_DISPLAYED = re.compile(r"\$\$.*?\$\$(?:\s*\([\w-]+\))?", re.S)
+_DISPLAYED = re.compile(r"\$\$.*?\$\$", re.S)
 _INLINE = re.compile(r"\$[^$\n]+\$")
-_MARKS = re.compile(r"^(?::::|```).*$|^:[\w-]+:.*$|^\([\w-]+\)=$|\{[\w:]+\}`[^`]*`|\]\([^)]*\)", re.M)
+_MARKS = re.compile(r"^(?::::|```).*$|^:[\w-]+:.*$|<a [^>]*></a>|\]\([^)]*\)", re.M)
 _WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 _LINK = re.compile(r"^:link: ((\d\d)_\w+)$")
 _CARD = re.compile(r"^\*\d+ minutes to read, \d+ with the code\.\*$")
@@ -39,7 +39,7 @@ class Times(NamedTuple):
 
 
 def words(text: str) -> int:
-    """How many words a text in MyST takes as long as; a formula in a line counts as one, and what is
+    """How many words a text takes as long as; a formula in a line counts as one, and what is
     folded does not count."""
     text = _FOLDED.sub(" ", text)
     formulas = len(_DISPLAYED.findall(text))
@@ -55,7 +55,6 @@ def count(notebook: dict) -> tuple[int, int]:
         if cell["cell_type"] == "markdown":
             prose += words(text)
             continue
-        prose += words(data.get("mystnb", {}).get("figure", {}).get("caption", ""))
         if not {"hide-input", "remove-input"} & set(data.get("tags", ())):
             code += sum(bool(line.strip()) for line in text.splitlines())
     return prose, code

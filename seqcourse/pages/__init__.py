@@ -13,6 +13,7 @@ from typing import Any
 
 # In the order in which what they do at the end of a build has to happen.
 PARTS: tuple[str, ...] = (
+    "plain",
     "formulas",
     "addresses",
     "assignments",

@@ -9,7 +9,7 @@ import pytest
 from .finding import ROOT, notebooks, read, text
 
 GLOSSARY = (ROOT / "book/appendix_glossary.md").read_text(encoding="utf-8")
-ENTRIES = re.findall(r"^(\S.*)\n  (\S.*) See \{ref\}`([\w-]+)`\.$", GLOSSARY, re.M)
+ENTRIES = re.findall(r"^(\S.*)\n  (\S.*) See \[[^]]+\]\([\w.]+#([\w-]+)\)\.$", GLOSSARY, re.M)
 
 
 def sections() -> dict[str, str]:
@@ -19,7 +19,7 @@ def sections() -> dict[str, str]:
         label = ""
         for cell in read(name)["cells"]:
             for line in text(cell).splitlines() if cell["cell_type"] == "markdown" else ():
-                if begins := re.match(r"\(([\w-]+)\)=$", line):
+                if begins := re.match(r'<a id="(sec[\w-]*)"></a>$', line):
                     label = begins[1]
                 elif label:
                     found[label] = found.get(label, "") + line.lower() + "\n"
@@ -30,7 +30,7 @@ SECTIONS = sections()
 
 
 def test_every_entry_is_one_sentence_and_they_are_in_order():
-    assert len(ENTRIES) > 70 and GLOSSARY.count("{ref}") == len(ENTRIES)
+    assert len(ENTRIES) > 70 and GLOSSARY.count(" See [") == len(ENTRIES)
     names = [term.lower().strip("`<") for term, _, _ in ENTRIES]
     assert names == sorted(names) and len(set(names)) == len(names)
     assert [term for term, said, _ in ENTRIES if not said.endswith(".")] == []
