@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -19,7 +20,8 @@ import pytest
 pytestmark = pytest.mark.browser
 
 TOKEN = "a-token-of-the-test"
-CHAPTER = Path(__file__).resolve().parents[2] / "book" / "08_masking.ipynb"
+BOOK = Path(__file__).resolve().parents[2] / "book"
+CHAPTER = "08_masking.ipynb"
 QUESTION = ":::{admonition} The question\n:class: question\nDoes it render here?\n:::\n"
 SLIDER = """
 import matplotlib.pyplot as plt
@@ -44,7 +46,7 @@ own.parts("ps5: causal_mask")
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory) -> Path:
-    """A folder that the command takes for a course, with a small notebook and a chapter in it."""
+    """A folder that the command takes for a course, with a small notebook and the chapters in it."""
     root = tmp_path_factory.mktemp("course")
     (root / "nbgrader_config.py").touch()
     (root / "solutions").mkdir()
@@ -57,7 +59,8 @@ def course(tmp_path_factory) -> Path:
     ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), root / "book" / "try.ipynb")
-    shutil.copy(CHAPTER, root / "book")
+    for path in BOOK.glob("[0-9]*.ipynb"):
+        shutil.copy(path, root / "book")
     return root
 
 
@@ -109,16 +112,72 @@ def test_no_extension_is_marked_incompatible():
     assert "not compatible" not in told, told
 
 
-def test_a_chapter_shows_its_admonition_and_equation_reference(page, address):
-    page.goto(f"{address}/lab/tree/book/{CHAPTER.name}?reset&token={TOKEN}")
+def open_notebook(page, address: str, name: str) -> None:
+    """Open a notebook of book/ and wait until all its text is rendered."""
+    page.goto(f"{address}/lab/tree/book/{name}?reset&token={TOKEN}")
+    kinds = [cell.cell_type for cell in nbformat.read(BOOK / name, 4).cells]
+    page.wait_for_function(
+        """([text, code]) =>
+            document.querySelectorAll('.jp-MarkdownCell:has(.myst > *)').length === text
+            && document.querySelectorAll('.jp-CodeCell').length === code""",
+        arg=[kinds.count("markdown"), kinds.count("code")],
+    )
+
+
+def test_a_chapter_shows_its_numbers_sources_boxes_and_captions(page, address):
+    open_notebook(page, address, CHAPTER)
+    expect_no_marks(page, CHAPTER)
     question = page.locator(".jp-MarkdownCell aside", has_text="The question").first
-    question.wait_for()
     assert ":::" not in question.inner_text()
-    # the number beside the equation and the reference in the text lead to the equation
-    numbers = page.locator("a[href='#eq-causal-mask']")
-    numbers.nth(1).wait_for()
-    assert set(numbers.all_inner_texts()) == {"(1)"}
-    assert page.locator("#eq-causal-mask math").count() == 1
+    # a formula has the book's number, and no other; a reference leads to it
+    formula = page.locator(".katex-display", has_text="True").first
+    assert formula.locator(".tag").inner_text().strip() == "(8.1)"
+    assert page.locator("a[aria-label='Link to this Equation']").count() == 0
+    page.locator("a[href='#eq-causal-mask']", has_text="(8.1)").last.click()
+    expect_in_view(page, formula)
+    # a source leads to the paper
+    source = page.locator(".jp-MarkdownCell a", has_text="Vaswani et al. (2017)").first
+    assert source.get_attribute("href") == "https://arxiv.org/abs/1706.03762"
+    # a figure has its caption below it, and a reference leads there
+    caption = page.locator(".jp-MarkdownCell", has_text="Figure 8.1. ")
+    assert caption.locator("strong").inner_text() == "Figure 8.1."
+    assert "jp-CodeCell" in caption.evaluate("node => node.previousElementSibling.className")
+    page.locator("a[href='#fig-masks']", has_text="Figure 8.1").first.click()
+    expect_in_view(page, caption)
+
+
+def expect_in_view(page, thing) -> None:
+    page.wait_for_function(
+        """node => { const { top, bottom } = node.getBoundingClientRect();
+                     return bottom > 0 && top < innerHeight; }""",
+        arg=thing.element_handle(),
+    )
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", sorted(path.name for path in BOOK.glob("[0-9]*.ipynb")))
+def test_no_chapter_shows_a_mark_of_its_source(page, address, name):
+    open_notebook(page, address, name)
+    expect_no_marks(page, name)
+
+
+def expect_no_marks(page, name: str) -> None:
+    """No role, label or box of the source is seen; what only draws or asks is folded."""
+    seen = page.locator(".jp-MarkdownCell .myst").evaluate_all(
+        """nodes => nodes.map(node => {
+            const text = node.cloneNode(true);
+            text.querySelectorAll('.katex, code').forEach(part => part.remove());
+            return text.textContent;
+        })"""
+    )
+    raw = r"\{\w+(?::\w)?\}|^\([\w-]+\)=|:::|\$\$|\((?:eq|sec|fig)-|</?a\b|\\\w+\{"
+    assert [text for text in seen if re.search(raw, text, re.M)] == []
+    assert len("".join(seen)) > 5000
+    assert page.locator(".jp-MarkdownCell .text-red-500, .jp-MarkdownCell .katex-error").count() == 0
+    cells = nbformat.read(BOOK / name, 4).cells
+    folded = [cell.source for cell in cells if cell.metadata.get("jupyter", {}).get("source_hidden")]
+    assert page.locator(".jp-CodeCell .jp-InputPlaceholder").count() == len(folded)
+    assert "viz.poll(" in "".join(folded)
 
 
 def test_a_notebook_runs_and_its_widgets_answer(page, address):
