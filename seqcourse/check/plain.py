@@ -44,7 +44,7 @@ def unpack(data: bytes) -> dict[str, numpy.ndarray]:
     except (SafetensorError, KeyError, ValueError, TypeError, OverflowError, MemoryError) as error:
         raise ValueError("not plain arrays") from error
     if len(plain) > bounds.ARRAYS:
-        raise ValueError(f"more than {bounds.ARRAYS} arrays")
+        raise ValueError("too many arrays")
     found, left = {}, bounds.LETTERS
     for name, value in plain.items():
         if name.startswith(TEXT):

@@ -257,7 +257,7 @@ CASES = {
     "huge outputs": Case(huge, quiet=True),
     # The kernel is cut off; whether that shows at once or by its silence is the system's choice.
     "one huge output": Case(
-        with_own("print('x' * 20_000_000)"), status="crashed or timed out", says=("cell number 14",)
+        with_own("print('x' * 20_000_000)"), status="crashed or timed out", says=("cell number 15",)
     ),
     "truncated": Case(
         write=written_as(lambda content: content.encode()[:-9000]),

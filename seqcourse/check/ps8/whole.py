@@ -26,10 +26,11 @@ def _pictures(count: int, places: int, generator: torch.Generator) -> tuple[Tens
     """Grids (K, N, F) with one thing each, and captions (K, 3): its kind, perhaps its side, <eos>.
 
     The first numbers of a cell are the kind, one-hot, the others its place. A thing in the last cell is
-    named without a side, so that captions have two lengths.
+    named without a side, so that captions have two lengths; the first picture has a long one.
     """
     kinds = torch.randint(KINDS, (count,), generator=generator)
     where = torch.randint(places, (count,), generator=generator)
+    where[0] = 0
     grid = 0.1 * torch.randn(count, places, KINDS + places, generator=generator)
     grid[..., KINDS:] += torch.eye(places)
     grid[torch.arange(count), where, kinds] += 3.0
