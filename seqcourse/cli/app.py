@@ -247,6 +247,20 @@ def similar(
 
 
 @app.command()
+def viva(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    students: Annotated[
+        list[str] | None, typer.Argument(help="Who is asked; all who handed in without.")
+    ] = None,
+) -> None:
+    """Ask students about their own code: five questions each, with computed answers."""
+    from seqcourse.cli.viva import ask_about_code
+
+    if not ask_about_code(name, students or []):
+        raise typer.Exit(1)
+
+
+@app.command()
 def mutants(
     names: Names = None,
     operators: Annotated[

@@ -146,16 +146,16 @@ _NEIGHBOURS = {
 
 def _own_mutants(solution: str) -> Iterator[tuple[str, str]]:
     tree = ast.parse(solution)
-    skipped = {id(node) for node in _unchanged_nodes(tree)}
+    skipped = {id(node) for node in unchanged_nodes(tree)}
     for node in ast.walk(tree):
         if id(node) in skipped:
             continue
         for name, change in CHANGES.items():
             for new in change(node):
-                yield name, _replace_node(solution, node, new)
+                yield name, replace_node(solution, node, new)
 
 
-def _unchanged_nodes(tree: ast.Module) -> Iterator[ast.AST]:
+def unchanged_nodes(tree: ast.Module) -> Iterator[ast.AST]:
     """All nodes of docstrings and annotations."""
     for node in ast.walk(tree):
         parts = [getattr(node, name, None) for name in ("annotation", "returns")]
@@ -165,7 +165,7 @@ def _unchanged_nodes(tree: ast.Module) -> Iterator[ast.AST]:
             yield from ast.walk(part)
 
 
-def _replace_node(solution: str, node: ast.AST, new: str) -> str:
+def replace_node(solution: str, node: ast.AST, new: str) -> str:
     """The source with a node's text replaced."""
     lines = solution.splitlines(keepends=True)
     start = len("".join(lines[: node.lineno - 1]).encode()) + node.col_offset

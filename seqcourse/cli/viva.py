@@ -1,0 +1,47 @@
+"""``seqcourse viva``: questions about students' own code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from seqcourse.cli.grading import need_nbgrader, refusals_in_words
+from seqcourse.cli.root import find_root, shown, tell
+from seqcourse.errors import CourseError
+from seqcourse.grading.course import Course
+
+
+@refusals_in_words()
+def ask_about_code(name: str, students: Sequence[str]) -> bool:
+    """Make the sheets of these students (all who handed in, without); True if each got one."""
+    need_nbgrader()
+    from seqcourse.grading.examine import Examiner
+    from seqcourse.grading.viva import table
+    from seqcourse.grading.viva.places import folder_of
+    from seqcourse.grading.viva.sheet import keep, make_sheet
+
+    course = Course(find_root())
+    course.require(name)
+    wanted = list(dict.fromkeys(students)) or course.students(name)
+    if not wanted:
+        raise CourseError(f"Somebody should have handed in {name}, but nobody has.")
+    console, sheets, good = Console(highlight=False), [], True
+    with Examiner(course) as examiner:
+        for student in wanted:
+            try:
+                sheet = make_sheet(examiner, name, student)
+            except CourseError as problem:
+                if students:
+                    raise
+                tell(f"{student}: {problem}")
+                good = False
+                continue
+            keep(course, sheet)
+            sheets.append(sheet)
+            console.print(table.as_table(sheet))
+    if sheets:
+        for line in table.summary(sheets):
+            tell(line)
+        tell(f"{shown(folder_of(course, name))}: the sheets")
+    return good

@@ -1,0 +1,20 @@
+"""Where the sheets of a class are: viva/psN/STUDENT/ in the class's folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seqcourse.grading.course import Course
+
+ANSWERS = "answers.json"  # the instructor's
+PAGE = "questions.html"  # the student's
+
+
+def folder_of(course: Course, name: str) -> Path:
+    """The folder with everybody's sheets about one assignment."""
+    return course.folder / "viva" / name
+
+
+def sheet_folder(course: Course, name: str, student: str) -> Path:
+    """The folder with all about one student."""
+    return folder_of(course, name) / student
