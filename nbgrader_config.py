@@ -11,6 +11,7 @@ from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import GetGrades
 
 from seqcourse.errors import CourseError
+from seqcourse.grading.adapt import AdaptToClass
 from seqcourse.grading.course import Course, close
 from seqcourse.grading.exchange import ReleaseFeedback
 from seqcourse.grading.feedback import (
@@ -55,6 +56,7 @@ c.ClearSolutions.code_stub = {
     "python": "# Your code goes here, in place of the next line.\nraise NotImplementedError()"
 }
 c.ClearSolutions.text_stub = "*Your answer goes here.*"
+c.GenerateAssignment.preprocessors.insert(0, AdaptToClass)
 c.GenerateAssignment.preprocessors.append(WriteVersion)
 
 # `nbgrader autograde` examines a submission as `seqcourse grade` does: a worker process reads it as what
@@ -87,3 +89,5 @@ c.GenerateFeedback.preprocessors = [
     CSSHTMLHeaderPreprocessor,
 ]
 c.ShowPoints.book = chosen["book"]
+c.ShowPoints.course = ", ".join(chosen[key] for key in ("title", "term") if chosen[key])
+c.ShowPoints.links = chosen.links

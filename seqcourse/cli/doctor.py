@@ -168,9 +168,9 @@ def sandbox() -> Iterator[Finding]:
 
 def settings() -> Iterator[Finding]:
     """The settings of the class that holds here, each with its value."""
+    from seqcourse.class_settings import FILES, read_settings
     from seqcourse.cli.root import find_root
     from seqcourse.grading.address import shown
-    from seqcourse.grading.settings import FILES, read_settings
 
     try:
         found = read_settings(find_root())

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqcourse import __version__
+from seqcourse.class_settings import FILES, Settings, read_settings
 from seqcourse.errors import CourseError
 from seqcourse.grading.address import find_url
-from seqcourse.grading.settings import FILES, Settings, read_settings
 
 if TYPE_CHECKING:
     from nbgrader.apps.api import NbGraderAPI
@@ -136,7 +136,7 @@ class Course:
             )
         return found
 
-    def names(self) -> list[str]:
+    def all_names(self) -> list[str]:
         """The assignments that have a solution: ["ps1", "ps2", ...]."""
         if not self.solutions.is_dir():
             return []
@@ -147,16 +147,26 @@ class Course:
         ]
         return sorted(found, key=lambda name: int(name[2:]))
 
+    def names(self) -> list[str]:
+        """The assignments of this class: those that course.toml does not leave out."""
+        left_out = self.settings["leave_out"]
+        return [name for name in self.all_names() if name not in left_out]
+
     def require(self, name: str) -> str:
         """Return ``name`` if there is such an assignment, otherwise raise CourseError."""
         names = self.names()
-        if name not in names:
+        if name in names:
+            return name
+        if name in self.all_names():
             raise CourseError(
-                f"{name!r} should be an assignment with a folder in solutions/, "
-                f"but there {'is' if len(names) == 1 else 'are'} "
-                f"{', '.join(names) if names else 'none'}."
+                f"{self.settings.where('leave_out')}: leave_out takes {name} out of this class. Take it "
+                f"off that list to use it."
             )
-        return name
+        raise CourseError(
+            f"{name!r} should be an assignment with a folder in solutions/, "
+            f"but there {'is' if len(names) == 1 else 'are'} "
+            f"{', '.join(names) if names else 'none'}."
+        )
 
     def solution(self, name: str) -> Path:
         """The instructor's notebook of an assignment."""

@@ -185,6 +185,8 @@ class Examiner:
             return Examination(name, student, UNREADABLE, f"{problem} {SMALLER}")
         book = nbformat.from_dict(mended.notebook)
         judges = self.judges(name, student, attempt)
+        # A class may leave exercises out.
+        judges = {cell: judge for cell, judge in judges.items() if cell in grade_cells(book)}
         beside = systems.handed_in(folder, judges)
         done = self.examine_notebook(name, student, book, judges, beside)
         to_review += systems.to_review(beside, self.course.solutions / "checks" / name)

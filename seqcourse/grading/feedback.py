@@ -12,7 +12,7 @@ from typing import Any
 import nbgrader
 from nbconvert.exporters import HTMLExporter
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Unicode
+from traitlets import Dict, Unicode
 from traitlets.config import Config
 
 from seqcourse.errors import CourseError
@@ -77,6 +77,8 @@ class ShowPoints(NbGraderPreprocessor):
     book = Unicode("", help="Address of the rendered book; verdicts then link to its sections.").tag(
         config=True
     )
+    course = Unicode("", help="The title and the term of the class.").tag(config=True)
+    links = Dict(help="Links for students, by name.").tag(config=True)
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         from nbgrader.api import Gradebook
@@ -103,6 +105,8 @@ class ShowPoints(NbGraderPreprocessor):
         resources["feedback"] = {
             "rows": [grades[name] for name in order if name in grades],
             "points": number(points),
+            "course": printable(self.course),
+            "links": self.links,
             "waits": any(grade["state"] == WAITS for grade in grades.values()),
             "total": number(total),
             "maximum": number(info["max_score"]),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from seqcourse.errors import CourseError
 from seqcourse.grading.address import SQLITE, shown, sqlite_file
 from seqcourse.grading.course import Course
+from seqcourse.grading.due import set_due_dates
 from seqcourse.grading.version import bring_up_to_date
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ NEW = "gradebook-"
 
 
 def open_gradebook(course: Course) -> None:
-    """Create the gradebook if it does not exist.
+    """Create the gradebook if it does not exist, and give its assignments their due dates.
 
     A new SQLite file is moved into place when it is complete, so a killed process never leaves half a
     gradebook.
@@ -54,6 +55,7 @@ def open_gradebook(course: Course) -> None:
             with _temporary_path(file) as new:
                 _open(course, f"{SQLITE}{new}")
                 os.replace(new, file)
+        set_due_dates(course)
     except (DatabaseError, sqlite3.DatabaseError) as error:
         what = f"{course.grading}/gradebook.db" if file else shown(url)
         message = " ".join(str(getattr(error, "orig", error)).split())

@@ -76,8 +76,8 @@ def extend(course: Course, name: str, student: str, time: str) -> datetime:
             due = None
         if due is None:
             raise CourseError(
-                f"{name} should have a due date to extend, but has none in the gradebook. Set it: "
-                f'nbgrader db assignment add {name} --duedate="2026-11-20 18:00:00 UTC"'
+                f"{name} should have a due date to extend, but has none. Set it in course.toml, under "
+                f"[{name}]: due = 2026-11-20T18:00:00Z"
             )
         _need(gradebook, student)
         try:

@@ -15,7 +15,9 @@ from pathlib import Path
 from seqcourse.errors import CourseError
 from seqcourse.grading import assistants
 from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.adapt import adapt, check_settings, other_points, to_look_at
 from seqcourse.grading.course import Course
+from seqcourse.grading.due import set_due_dates
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.reshape import reshape
 
@@ -25,8 +27,6 @@ CAUSE = re.compile(r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: .*)?)$"
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", "*-run", "*.safetensors")
 # The grade cells of solutions/checks/psN/checks.txt; reading it whole would load PyTorch.
 LISTED = re.compile(r"^=== (\S+)", re.M)
-# The points of an exercise as its text says them: "**5 + 2 points · about 20 minutes".
-SAID = re.compile(r"^\*\*(\d+(?:\.\d+)?(?: \+ \d+(?:\.\d+)?)*) points? ·", re.M)
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ def release(
             f"solutions/ in {course.root} should hold folders ps1, ps2, ... with a notebook each, "
             f"but holds none."
         )
+    check_settings(course)
     target = target or course.assignments
     open_gradebook(course)
     done = []
@@ -74,9 +75,10 @@ def release(
 
 def _generate(course: Course, name: str, final: Path) -> Released:
     """Generate one assignment in a temporary folder; replace the old one if it differs."""
-    book = notebooks.read(course.solution(name))
+    whole = notebooks.read(course.solution(name))
+    book = adapt(whole, course, name)
     _refuse_unchecked(course, name, book)
-    warnings = [*reshape(course, name, book), *_other_points(book)]
+    warnings = [*reshape(course, name, book), *other_points(book), *to_look_at(whole, book)]
     with tempfile.TemporaryDirectory(dir=course.folder, prefix="release-") as staging:
         api = course.api(CourseDirectory__release_directory=staging)
         outcome = api.generate_assignment(name, force=True, create=True)
@@ -93,6 +95,7 @@ def _generate(course: Course, name: str, final: Path) -> Released:
         changed = _differences(made, final)
         if changed:
             _replace(made, final)
+    warnings += set_due_dates(course, name)
     return Released(name, final, tuple(changed), tuple(warnings))
 
 
@@ -127,26 +130,6 @@ def _refuse_unchecked(course: Course, name: str, book: dict) -> None:
             f"{', '.join(unchecked)} has neither. Write its check in "
             f"solutions/checks/{name}/checks.txt, or make the cell a solution cell with points."
         )
-
-
-def _other_points(book: dict) -> list[str]:
-    """Sentences about exercises whose text says other points than their cells have."""
-    found: list[tuple[str, float, float]] = []
-    for cell in book["cells"]:
-        source = notebooks.text(cell)
-        said = SAID.search(source) if cell["cell_type"] == "markdown" else None
-        if said:
-            title = source.strip().splitlines()[0].lstrip("# ")
-            found.append((title, sum(map(float, said[1].split(" + "))), 0.0))
-        elif found and notebooks.mark(cell).get("grade"):
-            title, points, have = found[-1]
-            found[-1] = (title, points, have + float(notebooks.mark(cell).get("points", 0)))
-    return [
-        f"The text of {title!r} says {points:g} points, but its cells have {have:g}. Change one of "
-        f"them, and the table at the top."
-        for title, points, have in found
-        if points != have
-    ]
 
 
 def _files(folder: Path) -> dict[str, bytes]:

@@ -25,6 +25,7 @@ from types import ModuleType
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.adapt import class_notebook
 from seqcourse.grading.course import Course
 from seqcourse.grading.notebook import Exercise, mark, text
 from seqcourse.grading.records import CRASHED, GRADED, TIMED_OUT, UNREADABLE
@@ -90,7 +91,7 @@ def make_submissions(
             released: students start from assignments/psN.
     """
     released = notebooks.read(course.assignments / name / f"{name}.ipynb")
-    solution = notebooks.read(course.solution(name))
+    solution = class_notebook(course, name)
     tasks = notebooks.exercises(solution)
     right = right_answers(solution)
     expected = {}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.adapt import class_notebook
 from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import handed_in
@@ -83,7 +84,7 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
     """Read the scores of these records from the gradebook, with current late penalties."""
     from nbgrader.api import Gradebook
 
-    exercises = tuple(notebooks.exercises(notebooks.read(course.solution(name))))
+    exercises = tuple(notebooks.exercises(class_notebook(course, name)))
     owner = {test: exercise.name for exercise in exercises for test in exercise.tests}
     rows = []
     with Gradebook(course.gradebook_url) as gradebook:
@@ -103,6 +104,11 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
             for graded in submission.notebooks:
                 penalty += float(graded.late_submission_penalty or 0.0)
                 for grade in graded.grades:
+                    if grade.name not in owner:
+                        raise CourseError(
+                            f"The grades of {name} should be of the exercises it has now, but they have "
+                            f"{grade.name}. Grade again: seqcourse grade {name}"
+                        )
                     points[owner[grade.name]] += counted(grade)
                     if pending(grade):
                         waiting[pending(grade)].append(owner[grade.name])

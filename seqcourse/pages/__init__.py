@@ -16,6 +16,7 @@ PARTS: tuple[str, ...] = (
     "plain",
     "formulas",
     "addresses",
+    "your_class",
     "assignments",
     "front",
     "search",

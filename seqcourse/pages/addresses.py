@@ -1,8 +1,8 @@
-"""Where the book and its repository are on the web: two settings, and what follows from them.
+"""Where the book and its repository are on the web, and what follows from that.
 
-``BOOK_REPOSITORY`` is the address of the repository; else the git remote "origin" if it is on a public
-hosting service; else none. ``BOOK_SITE`` is the address at which the pages will be; without it, what
-needs a full address is left out.
+``BOOK_REPOSITORY`` is the address of the repository; else ``repository`` in course.toml; else the git
+remote "origin" if it is on a public hosting service; else none. ``BOOK_SITE`` is the address at which
+the pages will be; else ``book`` in course.toml; without both, what needs a full address is left out.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from seqcourse.class_settings import read_settings
 from seqcourse.errors import CourseError
 
 HOSTS = ("github", "gitlab", "bitbucket")  # for which the theme knows the addresses of files and issues
 NO_REPOSITORY = (
-    "BOOK_REPOSITORY should be the address of a repository on GitHub, GitLab or Bitbucket, such as "
+    "{} should be the address of a repository on GitHub, GitLab or Bitbucket, such as "
     "https://github.com/owner/name, but it is {!r}."
 )
 NO_SITE = (
@@ -39,10 +40,16 @@ def repository(address: str) -> str | None:
 
 def find_repository(root: Path, environment: Mapping[str, str] = os.environ) -> str | None:
     """The repository's address by the setting, else by git, else None. Raises CourseError."""
-    if given := environment.get("BOOK_REPOSITORY", ""):
-        if found := repository(given):
+    settings = read_settings(root)
+    places = {
+        "BOOK_REPOSITORY": environment.get("BOOK_REPOSITORY", ""),
+        f"{settings.where('repository')}: repository": settings["repository"],
+    }
+    for where, given in places.items():
+        if given and (found := repository(given)):
             return found
-        raise CourseError(NO_REPOSITORY.format(given))
+        if given:
+            raise CourseError(NO_REPOSITORY.format(where, given))
     command = ["git", "-C", str(root), "config", "--get", "remote.origin.url"]
     try:
         remote = subprocess.run(command, capture_output=True, text=True, timeout=10).stdout
@@ -51,9 +58,9 @@ def find_repository(root: Path, environment: Mapping[str, str] = os.environ) -> 
     return repository(remote)
 
 
-def find_site(environment: Mapping[str, str] = os.environ) -> str | None:
+def find_site(root: Path, environment: Mapping[str, str] = os.environ) -> str | None:
     """The address of the pages, with a slash at its end, or None. Raises CourseError."""
-    given = environment.get("BOOK_SITE", "").strip()
+    given = environment.get("BOOK_SITE", "").strip() or read_settings(root)["book"]
     parts = urlsplit(given)
     if given and not (parts.scheme in ("http", "https") and parts.netloc):
         raise CourseError(NO_SITE.format(given))
@@ -87,7 +94,7 @@ def _settle(app: Any, config: Any) -> None:
 
     try:
         config.book_repository = find_repository(Path(app.confdir)) or ""
-        config.book_site = find_site() or ""
+        config.book_site = find_site(Path(app.confdir)) or ""
     except CourseError as error:
         raise ConfigError(str(error)) from error
     if config.book_site:

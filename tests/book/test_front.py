@@ -6,14 +6,16 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
 from PIL import Image
 
+from seqcourse.class_settings import read_settings
 from seqcourse.errors import CourseError
-from seqcourse.pages import addresses, browser, cards, front
+from seqcourse.pages import addresses, browser, cards, front, your_class
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = """
@@ -197,8 +199,28 @@ def test_the_setting_goes_before_the_remote(tmp_path):
     subprocess.run([*git, "init", "-q"], check=True)
     subprocess.run([*git, "remote", "add", "origin", "git@github.com:someone/course.git"], check=True)
     assert addresses.find_repository(tmp_path, {}) == "https://github.com/someone/course"
-    other = {"BOOK_REPOSITORY": "https://gitlab.com/else/where"}
+    mine = 'repository = "https://github.com/my/class"\nbook = "https://my.example/book"\n'
+    (tmp_path / "course.toml").write_text(mine)
+    assert addresses.find_repository(tmp_path, {}) == "https://github.com/my/class"
+    assert addresses.find_site(tmp_path, {}) == "https://my.example/book/"
+    other = {"BOOK_REPOSITORY": "https://gitlab.com/else/where", "BOOK_SITE": "http://localhost:8000/"}
     assert addresses.find_repository(tmp_path, other) == "https://gitlab.com/else/where"
+    assert addresses.find_site(tmp_path, other) == "http://localhost:8000/"
+
+
+def test_the_pages_carry_the_title_and_the_links_of_a_class(tmp_path):
+    assert your_class.footer(read_settings(tmp_path)) == ""
+    (tmp_path / "course.toml").write_text(
+        'title = "R & D"\nterm = "Spring 2027"\n[links]\nOld = ""\n"Ask" = "https://a.example/?x=1&y=2"\n'
+    )
+    assert your_class.footer(read_settings(tmp_path)) == (
+        '<p>R &amp; D · Spring 2027 · <a href="https://a.example/?x=1&amp;y=2">Ask</a></p>\n'
+    )
+    theme = {"logo": {"text": "seqcourse", "alt_text": ""}, "extra_footer": "<p>Text</p>"}
+    config = SimpleNamespace(project="", html_title="", html_theme_options=theme)
+    your_class._settle(SimpleNamespace(confdir=tmp_path), config)
+    assert config.html_title == config.project == theme["logo"]["text"] == "R & D"
+    assert theme["logo"]["alt_text"] == "" and theme["extra_footer"].endswith("Ask</a></p>\n<p>Text</p>")
 
 
 def test_wrong_settings_are_sentences(tmp_path):
@@ -207,7 +229,10 @@ def test_wrong_settings_are_sentences(tmp_path):
     with pytest.raises(
         CourseError, match=r"BOOK_SITE should be the address of the pages.*'example\.org'"
     ):
-        addresses.find_site({"BOOK_SITE": "example.org"})
+        addresses.find_site(tmp_path, {"BOOK_SITE": "example.org"})
+    (tmp_path / "course.toml").write_text('repository = "https://example.org/mine"\n')
+    with pytest.raises(CourseError, match=r"course\.toml, line 1: repository should be the address"):
+        addresses.find_repository(tmp_path, {})
 
 
 def test_descriptions_are_whole_sentences_if_they_fit():

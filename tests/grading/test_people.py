@@ -82,7 +82,7 @@ def test_more_time_moves_the_due_date_also_before_work_is_handed_in(course):
             extend(course, "ps1", student, time)
     with Gradebook(course.gradebook_url) as gradebook:
         gradebook.update_or_create_assignment("ps1", duedate=None)
-    with pytest.raises(CourseError, match="--duedate="):
+    with pytest.raises(CourseError, match=r"under \[ps1\]: due = "):
         extend(course, "ps1", "ada", "2d")
 
 

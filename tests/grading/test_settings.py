@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 
+from seqcourse.class_settings import KEYS, read_settings
 from seqcourse.cli import doctor
 from seqcourse.errors import CourseError
-from seqcourse.grading.settings import KEYS, read_settings
 
 from .toy import ROOT
 
@@ -42,10 +43,31 @@ def test_the_local_file_overrides_line_by_line(tmp_path, monkeypatch):
     assert "timeout = 30" in found.sentence and "pass-word" not in found.sentence
 
 
+def test_what_a_class_changes_in_its_assignments(tmp_path):
+    (tmp_path / "course.toml").write_text(
+        'term = "Spring 2027"\n[links]\nAsk = "https://a.example"\nOld = "https://b.example"\n'
+        "[ps1]\ndue = 2027-02-01T23:59:00+01:00\n[ps1.points]\n2 = 4.5\n10 = [3, 3]\n"
+    )
+    (tmp_path / "course.local.toml").write_text(
+        'links.Old = ""\nps1.points.2 = 5\n[ps3]\nleave_out = [2, 4]\n'
+    )
+    settings = read_settings(tmp_path)
+    assert settings.points("ps1") == {2: [5], 10: [3, 3]} and settings.points("ps10") == {}
+    assert settings.left_out("ps3") == [2, 4] and settings.left_out("ps1") == []
+    assert settings.due("ps1") == datetime(2027, 2, 1, 22, 59, tzinfo=UTC)
+    assert settings.due("ps2") is None
+    assert settings.links == {"Ask": "https://a.example"}
+    assert settings.assignments == {
+        "ps1": "course.toml, line 6", "ps3": "course.local.toml, line 4",
+    }  # fmt: skip
+    assert settings.line("ps2") == "Spring 2027 · [Ask](https://a.example)"
+    assert "Due 1 February 2027, 22:59 UTC" in settings.line("ps1")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("\ntime_out = 3", "line 2: 'time_out' is not a setting. The settings are name"),
+        ("\ntime_out = 3", "line 2: 'time_out' is not a setting. The settings are title"),
         ("timeout = 3\n[lat]\nfloor = 0.1", "line 3: 'lat.floor' is not a setting"),
         ("[late]\nshare_per_day = 10", "line 2: late.share_per_day should be a share .* but is 10.0"),
         ("[late]\nfloor = -0.1", "line 2: late.floor should be a share"),
@@ -54,6 +76,19 @@ def test_the_local_file_overrides_line_by_line(tmp_path, monkeypatch):
         ("attempts = true", "line 1: attempts should be a whole number"),
         ('name = "my class"', "line 1: name should be a word"),
         ('book = "example.org"', "line 1: book should be the address"),
+        ("[ps1]\ndue = 2026-11-20", "line 2: ps1.due should be a time with its zone"),
+        ("[ps1]\ndue = 2026-11-20T18:00:00", "ps1.due .* but is 2026-11-20 18:00:00"),
+        ('[ps1]\ndue = "tomorrow"', "ps1.due should be a time with its zone"),
+        ("[ps2]\nleave_out = [1,\n 0]", "line 2: ps2.leave_out should be a list of numbers"),
+        ("[ps2.points]\n3 = -1", r"line 2: ps2.points.3 should be points .* but is -1"),
+        ("[ps2.points]\n3 = [2, nan]", "line 2: ps2.points.3 should be points"),
+        ("[ps2.points]\n3 = 0.3", "line 2: ps2.points.3 should be points of 0 or more, in quarters"),
+        ("[ps2.points]\nloss = 3", "line 2: 'ps2.points.loss' is not a setting"),
+        ("[ps2]\nnotes = 3", "line 2: 'ps2.notes' is not a setting"),
+        ('leave_out = ["assignment 3"]', "line 1: leave_out should be a list of whole assignments"),
+        ("leave_out = [3]", "line 1: leave_out should be a list of whole assignments"),
+        ('[links]\n"Ask us" = "forum"', "line 2: links.Ask us should be an address"),
+        ("title = 3", "line 1: title should be a title"),
         ("late = 3", "line 1: 'late' is not a setting"),
         ("\ntimeout: 3", "course.toml should hold settings as TOML, .* line 2"),
     ],

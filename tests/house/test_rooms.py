@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "errors": set(),
     "settings": set(),
     "bounds": set(),
+    "class_settings": set(),
     "printable": set(),
     "exchange": set(),
     "sockets": set(),
@@ -39,7 +40,16 @@ MAY_IMPORT = {
     "grading": {"capstone", "check"},
     "cli": {"data", "grading", "pages", "progress", "zoo"},
 }
-EVERYBODY = {"bounds", "errors", "exchange", "printable", "settings", "sockets", "tokens"}
+EVERYBODY = {
+    "bounds",
+    "class_settings",
+    "errors",
+    "exchange",
+    "printable",
+    "settings",
+    "sockets",
+    "tokens",
+}
 # Libraries that a room must not touch: their users would pay for them without need.
 MUST_NOT_IMPORT = {
     "grading": {"torch", "accelerate"},
