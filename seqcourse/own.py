@@ -32,7 +32,12 @@ INSTEAD = {
     "teacher_forced_loss": "train.teacher_forcing_loss",
     "scheduled_sampling": "train.scheduled_sampling_loss",
     "masked_word_loss": "train.masked_word_loss",
-    "doubly_stochastic": "train.captioning_loss",
+    "alignment_error_rate": "metrics.alignment_error_rate",
+    "train_step": "train.Trainer",
+    "doubly_stochastic": "functional.doubly_stochastic",
+    "points_at": "metrics.points_at",
+    "rollout": "functional.attention_rollout",
+    "train": "train.Trainer",
     "cut_patches": "functional.patches",
     "pyramid_layer": "nn.PyramidLSTM",
 }
@@ -121,13 +126,14 @@ def _from_notebook(assignment: str, name: str, folder: Path) -> dict[str, str]:
 def _from_course(assignment: str, name: str) -> dict[str, str]:
     """The course's own answer, under the same name."""
     try:
-        exercise = import_module(f"seqcourse.check.{assignment}").EXERCISES[name]
-    except (ImportError, AttributeError, KeyError):
-        raise CourseError(
-            f"{assignment} has no answer {name!r}. The names are those that its exercises ask for."
-        ) from None
-    answer = exercise.reference
-    if answer is None:
+        exercises = import_module(f"seqcourse.check.{assignment}").EXERCISES
+    except (ImportError, AttributeError):
+        raise CourseError(f"There is no assignment {assignment!r} to take parts of.") from None
+    if name not in exercises:
+        known = ", ".join(exercises)
+        raise CourseError(f"{assignment} has no answer {name!r}. It has {known}.")
+    answer = exercises[name].reference
+    if not inspect.isfunction(answer):  # none, or one that only a check can call
         return _instead(assignment, name)
     called, module = answer.__name__, answer.__module__
     same = "" if called == name else f" as {name}"
@@ -154,7 +160,9 @@ def _instead(assignment: str, name: str) -> dict[str, str]:
             f"{name} of {assignment} is not solved in your notebook, and the course has nothing of the "
             f"same form to put in its place."
         )
-    return {name: f"# There is no {name} in your notebook. Use seqcourse.{INSTEAD[name]} in its place."}
+    return {
+        name: f"# {name} is not solved in your notebook. Use seqcourse.{INSTEAD[name]} in its place."
+    }
 
 
 def _with_needs(wanted: str, texts: Iterable[str]) -> dict[str, str]:

@@ -262,7 +262,11 @@ def _first_difference(got: Tensor, expected: Tensor) -> str:
     if is_discreet():
         return ""
     where = f"At index {place} expected" if place else "Expected"
-    return f"{where} {expected[place].item():.6g}, got {got[place].item():.6g}."
+    wanted, found = (
+        str(value) if isinstance(value, bool) else f"{value:.6g}"
+        for value in (expected[place].item(), got[place].item())
+    )
+    return f"{where} {wanted}, got {found}."
 
 
 def compare(

@@ -67,7 +67,7 @@ def test_every_answer_of_the_course_can_be_taken_from_its_notebook_and_without_o
         lengths = torch.tensor([2, 4])
         assert torch.equal(space["padding_mask"](lengths, 4), functional.length_mask(lengths, 4))
         assert callable(space["caption_step"]) and callable(space["label_smoothed_loss"])
-    assert "There is no encoder_block in your notebook. Use seqcourse.nn.Block" in own.source(
+    assert "encoder_block is not solved in your notebook. Use seqcourse.nn.Block" in own.source(
         wanted, student
     )
     for place in own.INSTEAD.values():
@@ -80,8 +80,8 @@ def test_every_answer_of_the_course_can_be_taken_from_its_notebook_and_without_o
     [
         ("attention", "names no assignment"),
         ("ps5:", "names no assignment or no answer"),
-        ("ps5: attenton", "ps5 has no answer 'attenton'"),
-        ("ps77: attention", "ps77 has no answer"),
+        ("ps5: attenton", "ps5 has no answer 'attenton'. It has attention, "),
+        ("ps77: attention", "no assignment 'ps77'"),
         ("ps7: pack_pair", "pack_pair of ps7 is not solved in your notebook"),
         ("ps4: attention; ps5: attention", "attention is defined twice"),
     ],

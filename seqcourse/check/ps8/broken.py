@@ -78,13 +78,14 @@ def _caption(
     cells: Callable[[Tensor], Tensor] = lambda f: f.flatten(2).mT,
     over: Callable[[Tensor], Tensor] = lambda ended: ended.all(),
     fill: bool = True,
+    more: int = 0,
 ) -> tuple[Tensor, Tensor]:
     """Ids (B, L) and weights (B, L, N); the options leave a fault in."""
     grid = cells(features)
     state = first(grid.mean(dim=1))
     word = torch.full((len(grid),), SOS)
     ended, words, looks = torch.zeros(len(grid), dtype=torch.bool), [], []
-    while len(words) < longest and not over(ended):
+    while len(words) < longest + more and not over(ended):
         logits, state, weights = reference_caption_step(
             embed(word), state, grid, score, gate, cell, readout
         )
@@ -120,6 +121,7 @@ _LIKELY = {
         cells=_crooked, over=lambda ended: ended.any()
     ),
     "What stands after the <eos> of a caption that ended before the others?": _with(fill=False),
+    "Is there one word more than `longest`?": _with(more=1),
     "Are all captions as long as allowed?": _with(over=lambda ended: torch.tensor(False)),
 }
 _HINT = "Symptom 2 shows only from the second call on: does one call change the next?"
@@ -140,6 +142,7 @@ mended = Exercise(
             ),
             "pictures with captions of different lengths": dict(batch=4, seed=20),
             "a square map": dict(batch=3, rows=3, columns=3, d=3, seed=30),
+            "captions that are cut off": dict(batch=3, longest=2, uneven=False, seed=50),
             "float32": dict(batch=2, dtype=torch.float32, seed=40),
         },
         _HINT,

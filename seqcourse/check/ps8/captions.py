@@ -115,6 +115,14 @@ def _after(y, state, grid, score, gate, cell, readout):
     return readout(y, new[0], c), new, weights
 
 
+def _after_gated(y, state, grid, score, gate, cell, readout):
+    """The same with the gate of the old state, for the mean of the grid and for the context."""
+    beta = torch.sigmoid(gate(state[0]))
+    new = cell(torch.cat([y, beta * grid.mean(dim=1)], dim=-1), state)
+    full, weights = _look(score, new[0], grid)
+    return readout(y, new[0], beta * full), new, weights
+
+
 def _gated_late(y, state, grid, score, gate, cell, readout):
     """The gate opens for the readout only."""
     c, weights = _look(score, state[0], grid)
@@ -174,7 +182,7 @@ _LIKELY = {
     "Does the LSTM's memory m look at the grid? The state s does: score(s, grid).": _with(
         asks=lambda state: state[1]
     ),
-    "Does the new state look? The old one does, before the step.": _after,
+    "Does the new state look? The old one does, before the step.": (_after, _after_gated),
     "Does the readout get the old state? It gets the new one.": _with(
         speak=lambda readout, y, new, old, c, full: readout(y, old[0], c)
     ),

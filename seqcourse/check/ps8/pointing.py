@@ -94,13 +94,19 @@ def _centres(shift: float = 0.5, across: int = 2, down: int = 1) -> Callable[...
 
 
 def _sides(
-    lower: Callable = torch.le, upper: Callable = torch.lt, join: Callable = torch.logical_and
+    lower: Callable = torch.le,
+    upper: Callable = torch.lt,
+    join: Callable = torch.logical_and,
+    below: Callable | None = None,
 ) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
-    """inside(x, y, boxes) -> (K,), with these comparisons; join(right in x, right in y)."""
+    """inside(x, y, boxes) -> (K,), with these comparisons; join(right in x, right in y).
+
+    below: compares y with the lower side, if that is not done as x with the right side.
+    """
 
     def inside(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
         x0, y0, x1, y1 = boxes.unbind(dim=-1)
-        return join(lower(x0, x) & upper(x, x1), lower(y0, y) & upper(y, y1))
+        return join(lower(x0, x) & upper(x, x1), lower(y0, y) & (below or upper)(y, y1))
 
     return inside
 
@@ -207,7 +213,11 @@ _LIKELY = {
     ),
     "Did you write `and` between tensors, or a <= x < b? Both ask for one truth value; number by "
     "number it is (a <= x) & (x < b).": _one_truth,
-    f"Does the end of a box belong to it? {_ENDS}": _made(inside=_sides(upper=torch.le)),
+    f"Does the end of a box belong to it? {_ENDS}": (
+        _made(inside=_sides(upper=torch.le)),
+        _made(inside=_sides(upper=torch.le, below=torch.lt)),
+        _made(inside=_sides(below=torch.le)),
+    ),
     f"Does the beginning of a box not belong to it? {_ENDS}": _made(inside=_sides(lower=torch.lt)),
     f"Are beginning and end of the box the wrong way round? {_ENDS}": _made(
         inside=_sides(torch.lt, torch.le)

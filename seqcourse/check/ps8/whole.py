@@ -20,6 +20,7 @@ from seqcourse.tokens import EOS, PAD
 
 KINDS, FIRST = 4, 3  # the words for things are 3 to 6, those for sides 7 and 8
 ENOUGH = 0.7  # of new pictures, after a short training on others
+LOOKS = 0.02  # a trained captioner prefers some cell by at least this much, at some word
 
 
 def _pictures(count: int, places: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -140,6 +141,12 @@ def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: 
             "Is a part built and not used, such as weights that do not go into the context, or cut off "
             "by .detach()?",
         )
+    wide = (weights.amax(dim=-1) - weights.amin(dim=-1))[real[..., 0]].max()
+    if given["steps"] and wide < LOOKS:
+        _fail(
+            "every cell gets the same weight at every word, also after a training",
+            "Does each cell get a score of its own, or do all of them hold the mean of the grid?",
+        )
     _judge_said(of("said1", "caption(grid, 1)"), of("said6", "caption(grid, 6)"), given)
 
 
@@ -183,6 +190,13 @@ def _judge_said(short: Any, said: Any, given: Mapping[str, Any]) -> None:
     ended = (said == EOS).cumsum(dim=1) - (said == EOS).long() > 0  # after the first <eos>
     if (said[ended] != PAD).any():
         _fail("after <eos> a caption goes on", "Is it filled with <pad>, data.PAD?")
+    if given["steps"] and (said[~ended] == PAD).any():
+        _fail("a caption has <pad> before any <eos>", "Is its <eos> left out? A row ends with it.")
+    if said.shape[1] < 6 and not (said == EOS).any(dim=1).all():
+        _fail(
+            "caption stops before all captions have ended",
+            "Does the loop end at the first <eos> of the batch? Every row goes on to its own.",
+        )
     if said.shape[1] > 1 and ((said[:, :-1] == EOS).cumsum(dim=1)[:, -1] > 0).all():
         _fail("caption writes on when all captions have ended", "Does the loop stop then?")
     wide = torch.full((len(new), 6), PAD)
@@ -236,21 +250,22 @@ def _train(
     share: float,
     clip: float,
     *,
-    pad: int = PAD,
+    words: Callable[[Tensor, Tensor], Tensor] = functional.sequence_loss,
     mask: bool = True,
     penalty: Callable[[Tensor, float], Tensor] = lambda r, share: share * r,
     zero: bool = True,
     clipped: str = "norm",
     go: bool = True,
+    told: bool = True,
     give: Callable[[list[float]], Any] = lambda losses: losses,
 ) -> Any:
     """A pass over the batches; the options make mistakes."""
     losses = []
     for grid, captions in batches:
         logits, weights = model(grid, captions)
-        loss = nn.functional.cross_entropy(logits.flatten(0, 1), captions.flatten(), ignore_index=pad)
+        spoken = words(logits, captions)
         real = captions != PAD if mask else torch.ones_like(captions, dtype=torch.bool)
-        loss = loss + penalty(functional.doubly_stochastic(weights, real), share)
+        loss = spoken + penalty(functional.doubly_stochastic(weights, real), share)
         if zero:
             optimizer.zero_grad()
         loss.backward()
@@ -263,8 +278,18 @@ def _train(
             nn.utils.clip_grad_value_(model.parameters(), clip)
         if go:
             optimizer.step()
-        losses.append(loss.item())
+        losses.append((loss if told else spoken).item())
     return give(losses)
+
+
+def _padding_too(logits: Tensor, captions: Tensor) -> Tensor:
+    return nn.functional.cross_entropy(logits.flatten(0, 1), captions.flatten())
+
+
+def _per_sentence(logits: Tensor, captions: Tensor) -> Tensor:
+    """The mean of the sentences' means."""
+    each = nn.functional.cross_entropy(logits.mT, captions, ignore_index=PAD, reduction="none")
+    return (each.sum(dim=1) / (captions != PAD).sum(dim=1)).mean()
 
 
 def _with(**mistake: Any) -> Callable[..., Any]:
@@ -272,7 +297,12 @@ def _with(**mistake: Any) -> Callable[..., Any]:
 
 
 _TRAIN = {
-    "Does the loss count padding? Where the caption is padding nothing is asked.": _with(pad=-1),
+    "Does the loss count padding? Where the caption is padding nothing is asked.": _with(
+        words=_padding_too
+    ),
+    "Does each caption count the same, long or short? The mean is per real word of the batch.": _with(
+        words=_per_sentence
+    ),
     "Does the penalty count the weights at padding? It takes only real words.": _with(mask=False),
     "Is the penalty left out?": _with(penalty=lambda r, share: 0.0),
     "Is the penalty not multiplied by its share?": _with(penalty=lambda r, share: r),
@@ -283,7 +313,9 @@ _TRAIN = {
         _with(clipped="each"),
         _with(clipped="value"),
     ),
-    "Does the optimizer not step?": _with(go=False),
+    "Does the optimizer not step, or are the gradients deleted before it does? zero_grad() comes before "
+    "backward(), step() after it.": _with(go=False),
+    "Is the penalty missing in the losses that you return? They include its share.": _with(told=False),
     "Did you return one loss? A list with that of each batch is asked for.": (
         _with(give=lambda losses: losses[-1]),
         _with(give=lambda losses: sum(losses) / len(losses)),
