@@ -17,9 +17,11 @@ def ask_about_code(name: str, students: Sequence[str]) -> bool:
     """Make the sheets of these students (all who handed in, without); True if each got one."""
     need_nbgrader()
     from seqcourse.grading.examine import Examiner
+    from seqcourse.grading.notebook import write_text
     from seqcourse.grading.viva import table
-    from seqcourse.grading.viva.places import folder_of
-    from seqcourse.grading.viva.sheet import keep, make_sheet
+    from seqcourse.grading.viva.page import answers_page, as_page
+    from seqcourse.grading.viva.places import PAGE, folder_of, sheet_folder
+    from seqcourse.grading.viva.sheet import keep, kept, make_sheet
 
     course = Course(find_root())
     course.require(name)
@@ -38,10 +40,17 @@ def ask_about_code(name: str, students: Sequence[str]) -> bool:
                 good = False
                 continue
             keep(course, sheet)
+            folder = sheet_folder(course, name, student)
+            write_text(folder / PAGE, as_page(sheet))
             sheets.append(sheet)
             console.print(table.as_table(sheet))
     if sheets:
         for line in table.summary(sheets):
             tell(line)
-        tell(f"{shown(folder_of(course, name))}: the sheets")
+        page = course.folder / f"viva-{name}.html"
+        write_text(page, answers_page(name, kept(course, name)))
+        tell(
+            f"{shown(folder_of(course, name))}/STUDENT/{PAGE}: the questions, one page for each student"
+        )
+        tell(f"{shown(page)}: the answers of all")
     return good

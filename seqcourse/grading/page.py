@@ -27,6 +27,11 @@ ul { margin: 0; padding-left: 1.2rem; }
   .bar { background: #79c0ff; }
   mark { background: #6e4a00; }
 }
+@media print {
+  body { max-width: none; margin: 0; color: #000; background: #fff; }
+  pre { color: #000; background: #fff; break-inside: avoid; }
+  li, td { break-inside: avoid; }
+}
 """
 # Content security policy: allow only the inline style, in case an answer injects HTML.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
