@@ -30,7 +30,7 @@ course: $(READY) ## install, execute and render the book, release, grade a sampl
 	@sh tests/ensure_tools.sh bubblewrap
 	@$(BIN)/seqcourse course
 
-lab: $(READY) ## open JupyterLab on the course
+lab: $(READY) ## open JupyterLab on your folder my-course, made at the first call
 	@$(BIN)/seqcourse lab
 
 book: $(READY) ## execute and render the book

@@ -49,11 +49,16 @@ def update(
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def lab(context: typer.Context) -> None:
-    """Open JupyterLab on the course; options are handed on, such as --no-browser."""
+def lab(
+    context: typer.Context,
+    teach: Annotated[
+        bool, typer.Option("--teach", help="On the repository itself, with the menus for instructors.")
+    ] = False,
+) -> None:
+    """Open JupyterLab on your folder; other options are handed on, such as --no-browser."""
     from seqcourse.cli.lab import open_lab
 
-    open_lab(context.args)
+    open_lab(context.args, teach)
 
 
 @app.command()

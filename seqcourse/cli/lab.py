@@ -1,28 +1,43 @@
-"""``seqcourse lab``: JupyterLab on the course's folder."""
+"""``seqcourse lab``: JupyterLab on a student's folder, or with ``--teach`` on the checkout."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from seqcourse.cli.root import find_work
+from seqcourse.cli.handout import start, update
+from seqcourse.cli.root import MINE, STARTED, find_root, find_work, is_course
 from seqcourse.errors import CourseError
 
+# What students do not see: nbgrader's menus for instructors, and a question that asks another host.
+HIDDEN = (
+    "@jupyter/nbgrader:course-list",
+    "@jupyter/nbgrader:create-assignment",
+    "@jupyter/nbgrader:formgrader",
+    "@jupyterlab/apputils-extension:announcements",
+)
 
-def open_lab(options: Sequence[str] = ()) -> None:
+
+def open_lab(options: Sequence[str] = (), teach: bool = False) -> None:
     """Start JupyterLab and wait until it ends.
 
     Args:
         options: handed on to JupyterLab, such as ``--no-browser``.
+        teach: on the checkout itself, with nbgrader's menus for instructors.
 
     Raises:
         CourseError: JupyterLab is not installed, or ends with an error.
     """
-    root = find_work()
+    root = find_root() if teach else students_folder()
     environment = dict(os.environ)
     environment.pop("SEQCOURSE_STATIC", None)
+    if not teach:
+        paths = [str(_without_menus(root)), environment.get("JUPYTER_CONFIG_PATH", "")]
+        environment["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # in a container one often is; Jupyter asks for a word then
@@ -35,3 +50,28 @@ def open_lab(options: Sequence[str] = ()) -> None:
             f"JupyterLab should have opened on {root}, but stopped with exit code {code}; what it "
             f"said stands above. `seqcourse doctor` says whether it is installed."
         )
+
+
+def students_folder() -> Path:
+    """The folder to work in. In a checkout that is a copy inside it, so that git finds its own files as
+    they were: made at the first call, brought up to date at each later one.
+
+    Raises:
+        CourseError: there is none, or it cannot be written.
+    """
+    folder = find_work()
+    if is_course(folder):
+        folder = folder / MINE
+        start(folder)
+    elif is_course(folder.parent):
+        update(folder)
+    return folder
+
+
+def _without_menus(root: Path) -> Path:
+    """A folder of settings for JupyterLab that switches `HIDDEN` off."""
+    folder = root / STARTED.parent / "jupyter"
+    (folder / "labconfig").mkdir(parents=True, exist_ok=True)
+    settings = {"disabledExtensions": dict.fromkeys(HIDDEN, True)}
+    (folder / "labconfig" / "page_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    return folder

@@ -11,6 +11,8 @@ from seqcourse.printable import printable
 SIGNS = ("nbgrader_config.py", "solutions", "book")
 # A folder with this is a student's, made by `seqcourse start`.
 STARTED = Path(".seqcourse/manifest.json")
+# The student's folder inside a checkout.
+MINE = "my-course"
 
 
 def is_course(folder: Path) -> bool:
@@ -24,23 +26,29 @@ def is_started(folder: Path) -> bool:
 
 
 def find_work(start: Path | None = None) -> Path:
-    """The folder with the notebooks, a student's or a checkout: this one, one above it, or the one
-    the package was installed from.
+    """The folder with the notebooks: this one, one above it, or the one the package was installed from.
+    It is a student's folder or a checkout; in a checkout with a student's folder, that one.
 
     Raises:
         CourseError: there is none.
     """
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
-        if is_started(folder) or is_course(folder):
+        if is_started(folder):
             return folder
+        if is_course(folder):
+            return _mine(folder)
     try:
-        return find_root(here)
+        return _mine(find_root(here))
     except CourseError:
         raise CourseError(
             f"{here} should be a folder of the course or lie in one, but does not. "
             f"Make one with the chapters and the assignments: seqcourse start my-course"
         ) from None
+
+
+def _mine(checkout: Path) -> Path:
+    return checkout / MINE if is_started(checkout / MINE) else checkout
 
 
 def find_root(start: Path | None = None) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -16,6 +15,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
+
+from seqcourse.cli import handout
 
 pytestmark = pytest.mark.browser
 
@@ -46,11 +47,9 @@ own.parts("ps5: causal_mask")
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory) -> Path:
-    """A folder that the command takes for a course, with a small notebook and the chapters in it."""
+    """A student's folder, with a small notebook beside the chapters."""
     root = tmp_path_factory.mktemp("course")
-    (root / "nbgrader_config.py").touch()
-    (root / "solutions").mkdir()
-    (root / "book").mkdir()
+    handout.start(root)
     cells = [
         nbformat.v4.new_markdown_cell(QUESTION),
         nbformat.v4.new_code_cell(SLIDER),
@@ -59,8 +58,6 @@ def course(tmp_path_factory) -> Path:
     ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), root / "book" / "try.ipynb")
-    for path in BOOK.glob("[0-9]*.ipynb"):
-        shutil.copy(path, root / "book")
     return root
 
 
@@ -178,6 +175,20 @@ def expect_no_marks(page, name: str) -> None:
     folded = [cell.source for cell in cells if cell.metadata.get("jupyter", {}).get("source_hidden")]
     assert page.locator(".jp-CodeCell .jp-InputPlaceholder").count() == len(folded)
     assert "viz.poll(" in "".join(folded)
+
+
+def test_students_see_no_menus_for_instructors(page, address):
+    """On an installation with nbgrader; without it there is nothing to hide."""
+    page.goto(f"{address}/lab/tree/book/try.ipynb?reset&token={TOKEN}")
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
+    page.get_by_role("menuitem", name="Nbgrader", exact=True).click()
+    page.locator(".lm-Menu-item", has_text="Assignment List").wait_for()
+    shown = page.locator(".lm-Menu-item").all_inner_texts()
+    assert not [line for line in shown if re.search("Formgrader|Course List", line)], shown
+    tabs = page.locator(".jp-SideBar [role=tab]").evaluate_all(
+        "tabs => tabs.map(tab => tab.title + tab.textContent)"
+    )
+    assert len(tabs) > 2 and not [name for name in tabs if "Create Assignment" in name], tabs
 
 
 def test_a_notebook_runs_and_its_widgets_answer(page, address):
