@@ -257,11 +257,16 @@ def viva(
     students: Annotated[
         list[str] | None, typer.Argument(help="Who is asked; all who handed in without.")
     ] = None,
+    grade: Annotated[
+        bool, typer.Option("--grade", help="Grade the notebooks with answers that were handed in.")
+    ] = False,
 ) -> None:
     """Ask students about their own code: five questions each, with computed answers."""
-    from seqcourse.cli.viva import ask_about_code
+    from seqcourse.cli.viva import ask_about_code, grade_sheets
 
-    if not ask_about_code(name, students or []):
+    if grade:
+        grade_sheets(name)
+    elif not ask_about_code(name, students or []):
         raise typer.Exit(1)
 
 

@@ -19,6 +19,7 @@ def ask_about_code(name: str, students: Sequence[str]) -> bool:
     from seqcourse.grading.examine import Examiner
     from seqcourse.grading.notebook import write_text
     from seqcourse.grading.viva import table
+    from seqcourse.grading.viva.handout import release
     from seqcourse.grading.viva.page import answers_page, as_page
     from seqcourse.grading.viva.places import PAGE, folder_of, sheet_folder
     from seqcourse.grading.viva.sheet import keep, kept, make_sheet
@@ -42,6 +43,7 @@ def ask_about_code(name: str, students: Sequence[str]) -> bool:
             keep(course, sheet)
             folder = sheet_folder(course, name, student)
             write_text(folder / PAGE, as_page(sheet))
+            release(course, sheet)
             sheets.append(sheet)
             console.print(table.as_table(sheet))
     if sheets:
@@ -54,3 +56,25 @@ def ask_about_code(name: str, students: Sequence[str]) -> bool:
         )
         tell(f"{shown(page)}: the answers of all")
     return good
+
+
+@refusals_in_words()
+def grade_sheets(name: str) -> None:
+    """Grade the notebooks with letters that were handed in, and print the points."""
+    need_nbgrader()
+    from seqcourse.grading.grade import alone
+    from seqcourse.grading.viva.handout import grade
+    from seqcourse.grading.viva.places import called
+
+    course = Course(find_root())
+    course.require(name)
+    book = called(name)
+    with alone(course):
+        done = list(grade(course, name))
+    if not done:
+        raise CourseError(
+            f"Sheets should be handed in as {course.grading}/submitted/STUDENT/{book}/{book}.ipynb "
+            f"before they are graded, but nobody has. Make the sheets first: seqcourse viva {name}"
+        )
+    for record, points, many in done:
+        tell(f"{record.student}: {points:g} of {many} {record.sentence}".rstrip())

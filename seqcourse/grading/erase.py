@@ -14,7 +14,7 @@ from seqcourse.grading.address import SQLITE, sqlite_file
 from seqcourse.grading.attempts import attempt_path
 from seqcourse.grading.course import Course
 from seqcourse.grading.records import record_path
-from seqcourse.grading.viva.places import sheet_folder
+from seqcourse.grading.viva.places import called, sheet_folder
 
 DROPPED = "dropped"
 # Copies of the gradebook, the records and the attempts, see ``version``.
@@ -29,6 +29,7 @@ def places(course: Course, student: str) -> Iterator[Path]:
         yield record_path(course, name, student)
         yield attempt_path(course, name, student)
         yield sheet_folder(course, name, student)
+        yield record_path(course, called(name), student)
 
 
 def traces(course: Course, student: str) -> list[Path]:

@@ -241,6 +241,13 @@ def test_a_change_that_never_ends_costs_only_its_own_question():
     assert len({one.about for one in questions(tried, "", 1)}) > MANY
 
 
+def test_a_batch_of_one_is_asked_about_only_where_the_change_runs():
+    source = BY_HAND.replace("    return", "    if len(q) > 1:\n        a = a + 1\n    return")
+    found = questions(tried_here(source), "", 1)
+    batches = [one for one in found if one.kind == asked.BATCH]
+    assert any(one.line == 6 for one in found) and not any(one.line == 6 for one in batches)
+
+
 # --- five of them -----------------------------------------------------------------------------------
 
 

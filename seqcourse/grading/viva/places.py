@@ -10,6 +10,11 @@ ANSWERS = "answers.json"  # the instructor's
 PAGE = "questions.html"  # the student's
 
 
+def called(name: str) -> str:
+    """The name of a sheet's notebook, and of its assignment in the gradebook."""
+    return f"viva-{name}"
+
+
 def folder_of(course: Course, name: str) -> Path:
     """The folder with everybody's sheets about one assignment."""
     return course.folder / "viva" / name

@@ -246,6 +246,8 @@ class _Asker:
         if SINGLE not in labels or labels.index(SINGLE) == self.call:
             return
         single = labels.index(SINGLE)
+        if not self.tried.outcome(0, single).ran & set(range(self.change.start, self.change.end + 1)):
+            return  # the changed line does not run there
         outcome = self.tried.outcome(self.version, single)
         alone, _ = effect(self.tried.outcome(0, single), outcome)
         if alone in (UNCLEAR, what):
