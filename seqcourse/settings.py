@@ -31,8 +31,8 @@ def seed_everything(seed: int = 0) -> None:
 def device() -> torch.device:
     """The device that computes: an NVIDIA or AMD GPU where there is one, otherwise the CPU.
 
-    The environment variable SEQCOURSE_DEVICE ("cpu", "cuda", "cuda:1", "mps", "xpu") overrides the
-    choice.
+    The environment variable SEQCOURSE_DEVICE ("cpu", "cuda", "cuda:1", "mps", "xpu", or what another
+    package has added to PyTorch) overrides the choice.
 
     Raises:
         CourseError: if the variable names no such device, or one that this machine does not have.
@@ -51,7 +51,8 @@ def device() -> torch.device:
         raise unknown from error
     if chosen.type == "cpu":
         return chosen
-    if chosen.type not in ACCELERATORS:
+    added = torch.accelerator.current_accelerator()
+    if chosen.type not in ACCELERATORS and (added is None or chosen.type != added.type):
         raise unknown
     count = torch.get_device_module(chosen.type).device_count()
     if not count:

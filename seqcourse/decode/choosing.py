@@ -9,6 +9,7 @@ from seqcourse.decode.running import whole_number
 
 _ROUNDING = 1e-6  # of a cumulative sum in single precision
 _COLDEST = 1e-8  # temperature; divided by less, logits in single precision are infinite
+_HAVE_64_BITS = ("cpu", "cuda", "xpu")  # Apple's GPUs have not
 
 
 def best(log_probs: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -76,9 +77,11 @@ def filter_logits(
             raise ValueError(f"top_p should lie above 0 and be at most 1, but it is {top_p!r}.")
         if top_p < 1.0:
             ordered, order = flat.sort(dim=-1, descending=True, stable=True)
-            probabilities = ordered.double().softmax(dim=-1)
+            exact = ordered if ordered.device.type in _HAVE_64_BITS else ordered.cpu()
+            probabilities = exact.double().softmax(dim=-1)
             before = probabilities.cumsum(dim=-1) - probabilities  # what the likelier words sum to
-            ordered = ordered.masked_fill(before >= top_p - _ROUNDING, float("-inf"))
+            removed = (before >= top_p - _ROUNDING).to(ordered.device)
+            ordered = ordered.masked_fill(removed, float("-inf"))
             ordered[:, 0] = flat.max(dim=-1).values  # a tiny top_p still keeps one word
             flat = torch.empty_like(flat).scatter(-1, order, ordered)
     return flat.reshape(logits.shape)

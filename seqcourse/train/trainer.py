@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse.errors import CourseError
-from seqcourse.settings import device
+from seqcourse.settings import ACCELERATORS, device
 from seqcourse.train.checkpoint import (
     load_checkpoint,
     random_state,
@@ -116,7 +116,7 @@ class Trainer:
     ) -> None:
         self.loss, self.config = loss, config
         self.accelerator = _accelerator(config.precision)
-        self.model = model.to(self.accelerator.device)
+        self.model = model.to(self._device)
         self.checkpoint = Path(folder) / "checkpoint.pt" if folder is not None else None
         self.optimizer = torch.optim.AdamW(
             model.parameters(),
@@ -129,6 +129,11 @@ class Trainer:
         self.best: dict[str, Tensor] | None = None
         self._loss_sum = self._seconds = 0.0
         self._total: int | None = None
+
+    @property
+    def _device(self) -> torch.device:
+        """The course's; with several processes Accelerate gives each its own."""
+        return device() if self.accelerator.num_processes == 1 else self.accelerator.device
 
     def fit(
         self,
@@ -244,7 +249,7 @@ class Trainer:
         objective.train()
         for batch in todo:
             began = time.perf_counter()
-            self._take_step(objective, optimizer, batch.to(accelerator.device))
+            self._take_step(objective, optimizer, batch.to(self._device))
             self._seconds += time.perf_counter() - began
             if self._steps_over() and self.step_in_epoch < each:
                 return
@@ -264,7 +269,7 @@ class Trainer:
         """Mean over the processes, so that all of them go on with, and stop at, the same number."""
         if self.accelerator.num_processes == 1:
             return value
-        own = torch.tensor(value, dtype=torch.float64, device=self.accelerator.device)
+        own = torch.tensor(value, dtype=torch.float64, device=self._device)
         return self.accelerator.reduce(own, "mean").item()
 
     def _take_step(self, objective: nn.Module, optimizer: Any, batch: Any) -> None:
@@ -377,14 +382,16 @@ def _accelerator(precision: str):
         if on_cpu:
             quick = precision == "fast" and _has_amx()
         else:
-            quick = chosen.type != "mps" and torch.get_device_module(chosen.type).is_bf16_supported()
+            asks = getattr(torch.get_device_module(chosen.type), "is_bf16_supported", bool)
+            quick = asks()  # Apple's has no such question
         precision = "bf16" if quick else "no"
     if precision not in ("no", "bf16", "fp16"):
         raise ValueError(f"precision should be auto, fast, no, bf16 or fp16, but it is {precision!r}.")
     if precision == "fp16" and on_cpu:
         raise ValueError("fp16 needs a GPU; on a CPU use 'no' or 'bf16'.")
     AcceleratorState._reset_state()  # two trainers of one process may differ in precision
-    accelerator = Accelerator(mixed_precision=precision, cpu=on_cpu)
+    # It knows no device that another package has added; with one process it only has to leave it alone.
+    accelerator = Accelerator(mixed_precision=precision, cpu=chosen.type not in ACCELERATORS)
     if accelerator.num_processes == 1 and chosen.index is not None and chosen.type in ("cuda", "xpu"):
         torch.get_device_module(chosen.type).set_device(
             chosen
