@@ -237,6 +237,10 @@ _OF_ERRORS = {
     r"must match the size of tensor": (
         "Is an axis missing, such as [:, None]? Sizes are compared from the last axis on."
     ),
+    r"[Ii]ndex -?\d+ is out of bounds|[Ii]ndex out of range": (
+        "Is an index larger than its axis? argmax() without dim counts through the whole tensor, and a "
+        "row number that is computed may need a limit."
+    ),
     "A mask should fit": (
         "Which axis of the mask belongs to which of the scores? They are lined up from the last one on."
     ),

@@ -127,7 +127,10 @@ class Exercise:
         try:
             self._check(student)
         except Mistake as mistake:
-            mistake.shown, hint = shown(self.name, student, mistake, self.hints(str(mistake)), ask)
+            hints = self.hints(str(mistake))
+            mistake.shown, hint = shown(
+                self.name, student, mistake, hints, ask, " ".join(self.questions)
+            )
             progress.note(self.name, passed=False, hint=hint)
             raise
         progress.note(self.name, passed=True)

@@ -28,12 +28,18 @@ def split(message: str, asks: str = "") -> tuple[str, str]:
 
 
 def shown(
-    name: str, student: Any, mistake: Exception, hints: Sequence[str], ask: bool = True
+    name: str,
+    student: Any,
+    mistake: Exception,
+    hints: Sequence[str],
+    ask: bool = True,
+    questions: str = "",
 ) -> tuple[str, bool]:
     """What is shown of a mistake, and whether that holds a hint more than the last time.
 
-    An answer that is checked again, unchanged, gets the next hint: first the mistake's question, then
-    those of the exercise (the fix, the section to read). Without ``ask`` it gets none.
+    An answer that is checked again, unchanged, gets the next hint: first the mistake's question (where
+    the mistake is not known, the ``questions`` of the exercise), then the fix and the section to read.
+    Without ``ask`` it gets none.
     """
     where, question = split(str(mistake), getattr(mistake, "asks", ""))
     if not ask:
@@ -41,6 +47,6 @@ def shown(
     last, times = _failed.get(name, (None, 0))
     times = times + 1 if last is student else 0
     _failed[name] = student, times
-    hints = [hint for hint in (question, *hints) if hint]
+    hints = [hint for hint in (question or questions, *hints) if hint]
     more = f"Run this check again for {'another' if times else 'a'} hint." if times < len(hints) else ""
     return "\n".join([where, *hints[:times], more]).strip(), 0 < times <= len(hints)

@@ -77,8 +77,12 @@ class Vocabulary(TokenTable):
         super().__init__((*SPECIALS, *tokens))
         if len(self._ids) != len(self.tokens):
             twice = [token for token, n in Counter(self.tokens).items() if n > 1]
+            why = " The four special tokens are added for you: store and give tokens[4:]." * (
+                twice[0] in SPECIALS
+            )
             raise CourseError(
-                f"Every token of a vocabulary should appear once, but {twice[0]!r} appears more often."
+                f"Every token of a vocabulary should appear once, but {twice[0]!r} appears more "
+                f"often.{why}"
             )
 
     @classmethod

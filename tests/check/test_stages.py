@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from seqcourse import functional
-from seqcourse.check import Mistake, ps1, ps4
+from seqcourse.check import Mistake, ps1, ps4, ps6
 from seqcourse.check.stages import split
 
 WHERE = (
@@ -70,3 +70,20 @@ def test_the_same_answer_again_gets_the_next_hint_and_another_one_begins_anew():
     assert "Add four terms before one tanh" in third and "Read again" not in third
     assert "Read again: chapter 1" in fourth and "another hint" not in fourth and fifth == fourth
     assert shown(lambda *a: forgotten(*a)) == first
+
+
+def test_a_mistake_that_nobody_knows_is_asked_about_before_the_fix_is_told():
+    def halved(x, gamma, beta, eps):
+        return functional.layer_norm(x, gamma, beta, eps) / 2
+
+    shown = []
+    for _ in range(4):
+        with pytest.raises(Mistake) as caught:
+            ps6.layer_norm(halved)
+        assert caught.value.asks == ""
+        shown.append(" ".join(caught.value._render_traceback_()))
+    first, second, third, fourth = shown
+    assert "?" not in first and "again for a hint" in first
+    assert "Over which axis" in second and "Divide by sqrt" not in second
+    assert "Divide by sqrt" in third and "Read again" not in third
+    assert "Read again: chapter 10" in fourth

@@ -64,6 +64,8 @@ def test_mistakes_with_word_vocabularies_get_sentences(tmp_path):
         data.Vocabulary.build([["a"]], min_count=9)
     with pytest.raises(CourseError, match="'a' appears more often"):
         data.Vocabulary(["a", "b", "a"])
+    with pytest.raises(CourseError, match="special tokens are added .* tokens\\[4:\\]"):
+        data.Vocabulary(data.Vocabulary(["a"]).tokens)
     vocabulary = data.Vocabulary(["a"])
     with pytest.raises(CourseError, match="expects a list of tokens, but got the text 'a b'"):
         vocabulary.encode("a b")

@@ -121,7 +121,7 @@ def padding_arguments(lengths: Sequence[int], size: int, seed: int = 0) -> dict[
 
 def _real(lengths: Tensor, size: int) -> Tensor:
     """`functional.length_mask`, but a sentence may have no word, and any length be tried."""
-    return torch.arange(size) < lengths[:, None]
+    return torch.arange(size, device=lengths.device) < lengths[:, None]
 
 
 def reference_padding_mask(lengths: Tensor, size: int) -> Tensor:

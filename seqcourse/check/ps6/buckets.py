@@ -48,6 +48,7 @@ def _biased(
     rounded: Callable[[Tensor], Tensor] = torch.floor,
     inside: bool = False,
     bias: bool = True,
+    heads_first: bool = True,
     root: bool = True,
 ) -> Tensor:
     """Attention with a number for every bucket of distances; the options make mistakes."""
@@ -60,7 +61,9 @@ def _biased(
     bucket = torch.where(size < exact, size, coarse.clamp(max=half - 1))
     if sides:
         bucket = bucket + half * (apart > 0)
-    bias = table[bucket].permute(2, 0, 1) if bias else 0.0  # (H, N, M)
+    numbers = table[bucket]  # (N, M, H)
+    numbers = numbers.permute(2, 0, 1) if heads_first else numbers.reshape(-1, n, m)
+    bias = numbers if bias else 0.0  # (H, N, M)
     width = q.shape[-1] ** 0.5 if root else 1.0
     scores = (q @ k.mT + bias) / width if inside else q @ k.mT / width + bias
     return functional.softmax(scores, mask=mask) @ v
@@ -91,6 +94,8 @@ _LIKELY = {
     ),
     "Is the product not divided by the root of D?": _with(root=False),
     "Is the table used? Its numbers are added to the similarities.": _with(bias=False),
+    "Does every head get its own column, and every pair of places its own number? A reshape does not "
+    "exchange axes.": _with(heads_first=False),
     "Is the mask not used?": lambda *given: _biased(*given[:-1], None),
 }
 

@@ -98,6 +98,11 @@ def _memory_normalised(y, memory, memory_mask, self_attend, cross_attend, mlp, n
     return _block(y, memory, memory_mask, self_attend, cross_attend, mlp, norms, order)
 
 
+def _old_queries(y, *given):
+    before = given[-2][0](y) if given[-1] == "pre" else y
+    return _block(y, *given, cross=lambda attend, n, memory, mask: attend(before, memory, mask))
+
+
 def _functions_exchanged(y, memory, memory_mask, self_attend, cross_attend, *rest):
     return _block(y, memory, memory_mask, cross_attend, self_attend, *rest)
 
@@ -185,6 +190,11 @@ _DECODER_BLOCK = [
     Likely(
         "Is the memory normalised inside the block? It comes from the encoder as it should be.",
         _memory_normalised,
+    ),
+    Likely(
+        "Do the queries of the cross-attention come from the block's input? They come from the sum "
+        "after the self-attention, with pre-norm through norms[1].",
+        _old_queries,
     ),
     Likely("Are self_attend and cross_attend exchanged?", _functions_exchanged),
     Likely(

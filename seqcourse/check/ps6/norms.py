@@ -60,6 +60,10 @@ def _whole(x, gamma, beta, eps):
     return gamma * (x - x.mean()) / (x.var(correction=0) + eps).sqrt() + beta
 
 
+def _whole_mean(x, gamma, beta, eps):
+    return gamma * (x - x.mean()) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt() + beta
+
+
 def _rms(x, gamma, beta, eps):
     return gamma * x / (x.square().mean(-1, keepdim=True) + eps).sqrt() + beta
 
@@ -95,7 +99,10 @@ _LAYER_NORM = {
     "Is beta multiplied by gamma as well? It is gamma * normalised + beta.": (
         lambda x, g, b, e: _normalise(x, g, g * b, e)
     ),
-    "Do all vectors share one mean? Every vector has its own: mean over the last axis, dim=-1.": _whole,
+    "Do all vectors share one mean? Every vector has its own: mean over the last axis, dim=-1.": (
+        _whole,
+        _whole_mean,
+    ),
     "Are mean and variance taken over positions and entries together? Every vector has its own: "
     "dim=-1 alone.": _with(dim=(-2, -1)),
     "Are mean and variance taken over the positions? They run over the entries of each vector, the "

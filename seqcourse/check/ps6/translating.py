@@ -73,6 +73,11 @@ def _whole_step(model, src, lengths, max_len):
     return model.step(torch.full((len(src),), SOS), model.start(memory), memory).argmax(dim=-1)
 
 
+def _turned(model, src, lengths, max_len):
+    memory = model.encode(src, lengths)
+    return model.step(torch.full((len(src),), SOS), memory, model.start(memory))
+
+
 _LIKELY = {
     **mistakes(_with, _columns),
     "Is the source encoded again at every step? Encode it once, before the first word.": _with(
@@ -87,6 +92,7 @@ _LIKELY = {
         _unpacked,
         _whole_step,
     ),
+    "Are state and memory exchanged? It is model.step(tokens, state, memory).": _turned,
 }
 
 

@@ -57,10 +57,13 @@ def _logits(
     given: Mapping[str, Any],
     take: Callable[[str], Tensor] | None = None,
     *,
-    causal: bool = True,
+    seen: Callable[[int], Tensor] = decoder._ahead,
     masks: tuple[bool, bool] = (True, True),
     rows: int = 0,
     places: tuple[float | None, float | None] = (1.0, 1.0),
+    first: int = 0,
+    cut: bool = True,
+    join: bool = True,
     scale: bool = True,
     lasts: tuple[bool, bool] = (True, True),
     order: str = "",
@@ -80,11 +83,15 @@ def _logits(
         return functional.layer_norm(x, take("vector"), take("vector"), 1e-5)
 
     def attend(queries: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        mapped = (x @ take("square") + take("vector") for x in (queries, memory, memory))
         q, k, v = (
-            (x @ take("square") + take("vector")).unflatten(-1, (heads, -1)).transpose(1, 2)
-            for x in (queries, memory, memory)
+            x.unflatten(-1, (heads, -1)).transpose(1, 2)
+            if cut
+            else x.reshape(len(x), heads, x.shape[1], -1)
+            for x in mapped
         )
-        y = functional.attention(q, k, v, mask[..., None, :, :])[0].transpose(1, 2).flatten(2)
+        y = functional.attention(q, k, v, mask[..., None, :, :])[0]  # (B, H, N, D / H)
+        y = y.transpose(1, 2).flatten(2) if join else y.reshape(queries.shape)
         return y @ take("square") + take("vector")
 
     def mlp(x: Tensor) -> Tensor:
@@ -94,7 +101,12 @@ def _logits(
         x = rows[tokens] * (width**0.5 if scale else 1.0)
         if place is None:
             return x
-        return x + functional.sinusoidal_encoding(torch.arange(tokens.shape[1]) * place, width).double()
+        return (
+            x
+            + functional.sinusoidal_encoding(
+                (torch.arange(tokens.shape[1]) + first) * place, width
+            ).double()
+        )
 
     tables = {name: take(name) for name in ("source", "target")}
     x = read(given["src"], tables["source"], places[0])
@@ -105,9 +117,8 @@ def _logits(
     mask = (real if masks[1] else torch.ones_like(real))[:, None]
     memory = memory.roll(rows, 0)
     y = read(given["tgt"], tables[table], places[1])
-    ahead = decoder._ahead if causal else (lambda n: torch.ones(n, n, dtype=torch.bool))
     for _ in range(build["layers"]):
-        y = decoder._block(y, memory, mask, attend, attend, mlp, (norm,) * 3, order, mask=ahead)
+        y = decoder._block(y, memory, mask, attend, attend, mlp, (norm,) * 3, order, mask=seen)
     y = norm(y) if build["order"] == "pre" and lasts[1] else y
     z = end(y @ tables["target"].T + (take("output_bias") if bias else 0.0))
     return z * (given["tgt"] != PAD)[..., None]
@@ -152,7 +163,7 @@ _COUNTS = {
 }
 _LIKELY: dict[str, dict[str, Any] | tuple[dict[str, Any], ...]] = {
     "Can a word look ahead? Position t of the decoder sees positions up to t: your decoder_block makes "
-    "that mask.": dict(causal=False),
+    "that mask.": dict(seen=lambda size: torch.ones(size, size, dtype=torch.bool)),
     "Is padding of the source attended to? The mask belongs in the encoder and in the "
     "cross-attention.": (
         dict(masks=(False, False)),
@@ -169,6 +180,16 @@ _LIKELY: dict[str, dict[str, Any] | tuple[dict[str, Any], ...]] = {
         dict(places=(1.0, 0.0)),
         dict(places=(0.0, 0.0)),
     ),
+    "Are positions counted from 1? The first word is at position 0.": dict(first=1),
+    "Does a word see only itself? In `step` the state holds all words written so far.": (
+        dict(seen=lambda size: torch.eye(size).bool(), places=(1.0, 0.0)),
+        dict(seen=lambda size: torch.eye(size).bool()),
+    ),
+    "Do the logits belong to the first word? Those after the newest word are asked for.": dict(
+        end=lambda z: z[:, :1].expand_as(z)
+    ),
+    "Are vectors cut into heads, or joined again, without transpose? A reshape does not exchange "
+    "axes.": (dict(cut=False), dict(join=False), dict(cut=False, join=False)),
     "Are the embeddings not multiplied by the root of D, or are the positions, too?": dict(scale=False),
     "Is the last norm missing? With the order pre one ends the encoder and one the decoder.": (
         dict(lasts=(False, False)),
@@ -321,7 +342,14 @@ _STEP = {
     "<sos>.": _with(fed=lambda targets: targets),
     "Is the word after fed? The decoder is fed the word before.": (
         _with(fed=lambda targets: targets.roll(-1, 1)),
-        _with(fed=lambda targets: torch.cat([targets[:, 1:], torch.zeros_like(targets[:, :1])], 1)),
+        *(
+            _with(
+                fed=lambda targets, end=end: torch.cat(
+                    [targets[:, 1:], torch.full_like(targets[:, :1], end)], 1
+                )
+            )
+            for end in (PAD, SOS, EOS)
+        ),
     ),
     "Did you begin with <eos>, or does roll() bring the end to the front? The first word fed is <sos>, "
     "data.SOS.": (_with(fed=partial(_before, first=EOS)), _with(fed=lambda targets: targets.roll(1, 1))),
