@@ -66,8 +66,9 @@ bench: $(READY) ## run the side-by-side measurements in benchmarks/
 dist: $(READY) ## what is published: source distribution and wheel, in dist/
 	@$(BIN)/python -m tests.house.dist dist $(TAG)
 
-house: $(READY) ## draw the package's rooms into CONTRIBUTING.md (for maintainers)
+house: $(READY) ## draw the rooms into CONTRIBUTING.md, make the tables of the appendices (for maintainers)
 	@$(BIN)/python -m tests.house.picture
+	@$(BIN)/python -m tests.house.tables
 
 numbers: $(READY) ## bring the numbers of figures, formulas and sections in the book's texts up to date (for maintainers)
 	@$(BIN)/python -m seqcourse.pages.plain
