@@ -136,11 +136,11 @@ def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[st
         if student not in handed_in:
             raise CourseError(
                 f"{student} should have handed in {name} at "
-                f"{course.grading}/submitted/{student}/{name}/{name}.ipynb, but there is nothing."
+                f"{course.submitted}/{student}/{name}/{name}.ipynb, but there is nothing."
             )
     if not wanted:
         raise CourseError(
-            f"Submissions of {name} should lie at {course.grading}/submitted/STUDENT/{name}/"
+            f"Submissions of {name} should lie at {course.submitted}/STUDENT/{name}/"
             f"{name}.ipynb, but there are none."
         )
     return wanted

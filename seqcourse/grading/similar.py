@@ -113,7 +113,7 @@ def compare_class(course: Course, name: str, threshold: float = 0.5) -> Similar:
     students = course.students(name)
     if not students:
         raise CourseError(
-            f"Submissions of {name} should lie at {course.grading}/submitted/STUDENT/{name}/"
+            f"Submissions of {name} should lie at {course.submitted}/STUDENT/{name}/"
             f"{name}.ipynb, but there are none."
         )
     path = course.released(name)

@@ -246,6 +246,12 @@ def test_bad_input_gets_a_sentence(toy, call, words):
         call(toy)
 
 
+def test_a_class_without_submissions_says_which_folder_was_looked_into(toy):
+    for students in ([], ["nobody"]):
+        with pytest.raises(CourseError, match=re.escape(f"{toy.submitted}/")):
+            grade(toy, "ps1", students)
+
+
 def test_an_unknown_made_up_student_is_refused(toy):
     release(toy)
     with pytest.raises(CourseError, match="A made-up student should be one of"):
