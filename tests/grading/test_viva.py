@@ -13,6 +13,7 @@ import numpy
 import pytest
 import torch
 
+from benchmarks.viva import STYLES
 from seqcourse.check.inside import changed
 from seqcourse.check.ps4 import EXERCISES
 from seqcourse.check.versions import calls_of, request
@@ -38,16 +39,6 @@ BY_HAND = """def attention(q, k, v):
     a = p / p.sum(dim=-1, keepdim=True)
     return torch.matmul(a, v), a
 """
-# Twenty right answers in other styles than the solution's, each the only solved exercise of its sheet.
-STYLES = [
-    ("ps1", "rnn_step", 1), ("ps1", "lstm_step", 2), ("ps1", "forward", 1), ("ps1", "draw", 2),
-    ("ps2", "teacher_forced_loss", 1), ("ps2", "greedy", 1), ("ps2", "gumbel_softmax", 2),
-    ("ps3", "softmax", 2), ("ps3", "additive_score", 1), ("ps3", "local_weights", 2),
-    ("ps4", "attention", 2), ("ps4", "similarities", 2), ("ps4", "positional_encoding", 2),
-    ("ps5", "attention", 2), ("ps5", "multi_head", 1), ("ps6", "layer_norm", 2),
-    ("ps6", "label_smoothed_loss", 2), ("ps6", "encoder_block", 1), ("ps7", "masked_word_loss", 2),
-    ("ps8", "rollout", 2),
-]  # fmt: skip
 
 
 def tried_here(source: str, name: str = "attention") -> Tried:
@@ -137,6 +128,7 @@ def outcome(value: object = None, error: str = "") -> Outcome:
         (outcome("ab"), outcome("ba"), VALUES),
         (outcome([True, False]), outcome([True, True]), VALUES),
         (Outcome(), outcome([1.0]), UNCLEAR),
+        (outcome([1.0]), outcome("None"), UNCLEAR),
     ],
 )
 def test_an_effect_is_told_only_where_it_is_clear(old, new, what):
@@ -189,6 +181,11 @@ def test_every_answer_is_what_happens_when_it_is_run(by_hand):
             assert right == ", ".join(f"{number + 0.0:.2f}" for number in row.tolist()), one
         checked[one.kind] += 1
     assert {asked.WORD, NUMBERS, asked.NEW_SHAPE} <= set(checked) and sum(checked.values()) > 25, checked
+
+
+def test_the_right_answer_is_at_every_place(by_hand):
+    places = Counter(one.letter for one in questions(by_hand, "", 1))
+    assert set(places) == set("abcd") and min(places.values()) > 0.1 * sum(places.values()), places
 
 
 def test_the_shapes_at_a_line(by_hand):

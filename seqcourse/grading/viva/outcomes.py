@@ -79,6 +79,8 @@ def effect(before: Outcome, after: Outcome) -> tuple[str, str]:
     differ = UNCLEAR, ""
     for name, old in before.parts.items():
         new = after.parts[name]
+        if (old.dtype.kind == "U") != (new.dtype.kind == "U"):
+            return UNCLEAR, ""  # None or a text in the place of numbers
         if old.shape != new.shape:
             return SHAPE, name
         size = _difference(old, new)

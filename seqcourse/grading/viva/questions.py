@@ -93,7 +93,7 @@ def _asked(
     if len(distinct) < 3:
         return
     options = [right, *distinct]
-    random.Random(f"{seed} {words}").shuffle(options)
+    random.Random(f"{seed} {line} {reads} {words}").shuffle(options)
     place = options.index(right)
     yield Question(kind, tried.name, line, reads, words, tuple(options), place, result, note)
 
@@ -113,7 +113,7 @@ def _looks(tried: Tried, seed: int) -> Iterator[Question]:
             f"`{tried.name}` is {_call(tried, 0)}. What is the shape of `{expression}` in line {line}?"
         )
         wrong = _other_shapes(shape, known, random.Random(f"{seed} {words}"))
-        yield from _asked(LOOK, tried, line, None, words, str(shape), wrong, seed)
+        yield from _asked(LOOK, tried, line, None, words, _of(shape), wrong, seed)
 
 
 def _other_shapes(
@@ -127,7 +127,11 @@ def _other_shapes(
     for group in (turned, less, ones, others):
         chance.shuffle(group)
     mixed = itertools.chain(turned[:2], others[:1], less, ones, turned[2:], others[1:])
-    return [str(one) for one in mixed if one != shape]
+    return [_of(one) for one in mixed if one != shape]
+
+
+def _of(shape: tuple[int, ...]) -> str:
+    return str(shape) if shape else "() (a single number)"
 
 
 def _call(tried: Tried, call: int) -> str:
@@ -263,8 +267,8 @@ class _Asker:
             return
         words = f"What is the shape of {self.where}?"
         chance = random.Random(f"{self.seed} {self.version} {words}")
-        wrong = [str(old), *_other_shapes(new, [old], chance)] if new else [str(old), "(1,)", "(1, 1)"]
-        yield from self.ask(NEW_SHAPE, words, str(new), wrong, SHAPE)
+        wrong = [_of(old), *_other_shapes(new, [old], chance)] if new else [_of(old), "(1,)", "(1, 1)"]
+        yield from self.ask(NEW_SHAPE, words, _of(new), wrong, SHAPE)
 
     def line(self) -> Iterator[Question]:
         """Where it stops, if that is not the changed line itself."""
