@@ -3,6 +3,7 @@
 ``BOOK_REPOSITORY`` is the address of the repository; else ``repository`` in course.toml; else the git
 remote "origin" if it is on a public hosting service; else none. ``BOOK_SITE`` is the address at which
 the pages will be; else ``book`` in course.toml; without both, what needs a full address is left out.
+``BOOK_HUB`` is the address of a class's JupyterHub that has nbgitpuller; with it, pages open there, too.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from seqcourse.class_settings import read_settings
 from seqcourse.errors import CourseError
@@ -23,9 +24,7 @@ NO_REPOSITORY = (
     "{} should be the address of a repository on GitHub, GitLab or Bitbucket, such as "
     "https://github.com/owner/name, but it is {!r}."
 )
-NO_SITE = (
-    "BOOK_SITE should be the address of the pages, such as https://example.org/course, but it is {!r}."
-)
+NO_ADDRESS = "{} should be the address of {}, such as https://example.org/course, but it is {!r}."
 
 
 def repository(address: str) -> str | None:
@@ -61,26 +60,41 @@ def find_repository(root: Path, environment: Mapping[str, str] = os.environ) -> 
 def find_site(root: Path, environment: Mapping[str, str] = os.environ) -> str | None:
     """The address of the pages, with a slash at its end, or None. Raises CourseError."""
     given = environment.get("BOOK_SITE", "").strip() or read_settings(root)["book"]
+    return _whole("BOOK_SITE", "the pages", given)
+
+
+def find_hub(environment: Mapping[str, str] = os.environ) -> str | None:
+    """The address of the class's JupyterHub, with a slash at its end, or None. Raises CourseError."""
+    return _whole("BOOK_HUB", "a JupyterHub", environment.get("BOOK_HUB", "").strip())
+
+
+def _whole(name: str, what: str, given: str) -> str | None:
     parts = urlsplit(given)
     if given and not (parts.scheme in ("http", "https") and parts.netloc):
-        raise CourseError(NO_SITE.format(given))
+        raise CourseError(NO_ADDRESS.format(name, what, given))
     return given.rstrip("/") + "/" if given else None
 
 
-def launchers(address: str | None) -> dict[str, str]:
+def launchers(address: str | None, hub: str | None = None) -> dict[str, str]:
     """What the theme needs to offer notebooks on other people's machines."""
     on = (urlsplit(address or "").hostname or "").split(".")
     colab = {"colab_url": "https://colab.research.google.com"} if "github" in on else {}
     binder = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
-    return {**colab, **binder} if {"github", "gitlab"} & set(on) else {}
+    own = {"jupyterhub_url": hub, "notebook_interface": "jupyterlab"} if hub and address else {}
+    return own | ({**colab, **binder} if {"github", "gitlab"} & set(on) else {})
 
 
-def launch(address: str | None, path: str, branch: str) -> dict[str, str]:
+def launch(address: str | None, path: str, branch: str, hub: str | None = None) -> dict[str, str]:
     """Addresses at which a file of the repository opens and runs, by the name of the service."""
-    services = launchers(address)
+    services = launchers(address, hub)
     owner = urlsplit(address or "").path.strip("/")
     found = {}
     runs = f"{branch}?urlpath=lab/tree/{path}"
+    if "jupyterhub_url" in services:
+        name = owner.rpartition("/")[2]
+        asked = {"repo": address, "urlpath": f"lab/tree/{name}/{path}", "branch": branch}
+        pull = "hub/user-redirect/git-pull"
+        found["JupyterHub"] = f"{services['jupyterhub_url']}{pull}?{urlencode(asked, safe='/')}"
     if "colab_url" in services:
         found["Colab"] = f"{services['colab_url']}/github/{owner}/blob/{branch}/{path}"
     if "binderhub_url" in services:
@@ -95,6 +109,7 @@ def _settle(app: Any, config: Any) -> None:
     try:
         config.book_repository = find_repository(Path(app.confdir)) or ""
         config.book_site = find_site(Path(app.confdir)) or ""
+        config.book_hub = find_hub() or ""
     except CourseError as error:
         raise ConfigError(str(error)) from error
     if config.book_site:
@@ -105,7 +120,7 @@ def _settle(app: Any, config: Any) -> None:
             "repository_branch": config.book_branch,
             "use_repository_button": True,
             "use_issues_button": True,
-            "launch_buttons": launchers(config.book_repository),
+            "launch_buttons": launchers(config.book_repository, config.book_hub),
         }
 
 
@@ -114,5 +129,6 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_config_value("book_repository", "", "env", str)
     app.add_config_value("book_branch", "main", "env", str)
     app.add_config_value("book_site", "", "env", str)
+    app.add_config_value("book_hub", "", "env", str)
     app.connect("config-inited", _settle)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -37,7 +37,7 @@ class Downloads(SphinxTransform):
 
     def _services(self, path: str) -> list[nodes.Node]:
         """The words " (open in Colab or Binder)" with links; nothing without a repository."""
-        found = launch(self.config.book_repository, path, self.config.book_branch)
+        found = launch(self.config.book_repository, path, self.config.book_branch, self.config.book_hub)
         said: list[nodes.Node] = []
         for name, address in found.items():
             said.append(nodes.Text(" or " if said else " (open in "))

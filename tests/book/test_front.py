@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
@@ -87,6 +88,7 @@ def addressed(tmp_path_factory):
         tmp_path_factory.mktemp("addressed"),
         BOOK_SITE="https://example.org/course",
         BOOK_REPOSITORY="git@github.com:someone/course.git",
+        BOOK_HUB="https://hub.example.org",
     )
 
 
@@ -118,12 +120,17 @@ def test_with_addresses_everything_has_one(addressed):
     assert said["og:url"] in (addressed / "sitemap.xml").read_text()
     assert "Sitemap: https://example.org/course/sitemap.xml" in (addressed / "robots.txt").read_text()
     links = {link["href"] for link in soup(addressed / "index.html").select("a[href]")}
-    assert "See the assignment (open in Colab or Binder)." in soup(addressed / "index.html").text
+    assert (
+        "See the assignment (open in JupyterHub or Colab or Binder)."
+        in soup(addressed / "index.html").text
+    )
     repository = "https://github.com/someone/course"
     notebook = "assignments/ps1/ps1.ipynb"
     assert repository in links and f"{repository}/issues/new" in links
     assert f"https://colab.research.google.com/github/someone/course/blob/main/{notebook}" in links
     assert f"https://mybinder.org/v2/gh/someone/course/main?urlpath=lab/tree/{notebook}" in links
+    pull = "https://hub.example.org/hub/user-redirect/git-pull?repo=https%3A//github.com/someone/course"
+    assert f"{pull}&urlpath=lab/tree/course/{notebook}&branch=main" in links
     assert any(
         link.startswith(f"{repository}/issues/new?") for link in links
     )  # the theme's, for the page
@@ -233,6 +240,19 @@ def test_wrong_settings_are_sentences(tmp_path):
     (tmp_path / "course.toml").write_text('repository = "https://example.org/mine"\n')
     with pytest.raises(CourseError, match=r"course\.toml, line 1: repository should be the address"):
         addresses.find_repository(tmp_path, {})
+    with pytest.raises(CourseError, match=r"BOOK_HUB should be the address of a JupyterHub.*'hub'"):
+        addresses.find_hub({"BOOK_HUB": "hub"})
+
+
+def test_a_notebook_opens_on_the_classs_hub_as_the_themes_button_opens_it():
+    """The addresses as nbgitpuller reads them; the folder in a home is called like the repository."""
+    found = addresses.launch("https://git.example.org/a/b", "book/one.ipynb", "main", "https://hub.org/")
+    asked = parse_qs(urlsplit(found.pop("JupyterHub")).query)
+    assert found == {}
+    assert asked == {
+        "repo": ["https://git.example.org/a/b"], "urlpath": ["lab/tree/b/book/one.ipynb"],
+        "branch": ["main"],
+    }  # fmt: skip
 
 
 def test_descriptions_are_whole_sentences_if_they_fit():

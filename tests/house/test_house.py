@@ -176,6 +176,7 @@ def test_top_level_names_are_the_design():
         "README.md", "_config.yml", "_toc.yml", "environment.yml", "pyproject.toml",
         "constraints.txt", "course.toml", "Makefile", "nbgrader_config.py", "LICENSE", "LICENSE-text",
         "CITATION.cff", "CONTRIBUTING.md", "CHANGELOG.md", ".gitignore", ".gitattributes", ".ci",
+        ".binder", ".devcontainer", ".dockerignore", "deploy",
         ".github", ".vscode", "environment-student.yml", "setup.py", "AGENTS.md", "CLAUDE.md",
         "GEMINI.md", "book", "solutions", "assignments", "seqcourse", "tests", "benchmarks",
     }  # fmt: skip

@@ -20,9 +20,10 @@ PICTURES = "SEQCOURSE_SCREENSHOTS"
 class Window:
     """One person's JupyterLab in the browser."""
 
-    def __init__(self, page: object, address: str) -> None:
+    def __init__(self, page: object, address: str, query: str = f"?token={TOKEN}") -> None:
         self.page = page
         self.address = address
+        self.query = query
         self.others: list[object] = []
 
     def picture(self, name: str, of: object = None, height: int = SIZE["height"]) -> None:
@@ -52,7 +53,7 @@ class Window:
 
     def formgrader(self, path: str) -> object:
         """One of the formgrader's pages, in place of JupyterLab."""
-        self.page.goto(f"{self.address}/formgrader/{path}?token={TOKEN}")
+        self.page.goto(f"{self.address}/formgrader/{path}{self.query}")
         return self.page
 
     def read_file(self, path: Path) -> object:
@@ -64,7 +65,7 @@ class Window:
 
     def open_notebook(self, path: str) -> Notebook:
         """Open a notebook, or go to its tab, and wait for its kernel."""
-        self.page.goto(f"{self.address}/lab/tree/{path}?token={TOKEN}")
+        self.page.goto(f"{self.address}/lab/tree/{path}{self.query}")
         self.page.wait_for_selector(".jp-NotebookPanel:visible .jp-Cell")
         self.page.wait_for_selector("text=Python 3 (ipykernel) | Idle")
         return Notebook(self.page)
