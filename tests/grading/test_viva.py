@@ -28,6 +28,7 @@ from seqcourse.grading.viva.choose import MANY, choose
 from seqcourse.grading.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Outcome, effect
 from seqcourse.grading.viva.questions import KINDS, LOOK, NUMBERS, Question, questions
 from seqcourse.grading.viva.sheet import Sheet, keep, kept, make_sheet, spread
+from seqcourse.grading.viva.table import setting
 from seqcourse.grading.viva.tried import Planned, Tried
 
 from .confining import need_sandbox
@@ -409,3 +410,13 @@ def test_most_styles_give_five_questions(course, examiner):
         sound(sheet)
     counts = spread(sheets)
     assert set(counts) == set(KINDS) and max(counts.values()) < sum(counts.values()) / 2, counts
+
+
+def test_the_example_of_the_book_is_asked_of_the_solution():
+    text = (ROOT / "book" / "appendix_teaching.md").read_text(encoding="utf-8")
+    (quoted,) = (line[2:] for line in text.splitlines() if line.startswith("> Line "))
+    source = solution(Course(ROOT), "ps4")["positional_encoding"]
+    found = questions(tried_here(source, "positional_encoding"), "", 1)
+    (one,) = (one for one in found if f"{setting(one)} {one.words}" == quoted)
+    assert one.options[one.right] == "1, 2, 3, 4" and "rows 1, 2, 3 and 4 change" in text
+    assert source.splitlines()[one.line - 1].strip() in text
