@@ -53,6 +53,11 @@ def padding_read(model, sentences):
     return [f"{text} {max(map(len, sentences))}" for text in sentences]
 
 
+def padding_read_in_short_ones(model, sentences):
+    longest = max(map(len, sentences))
+    return [text if len(text) > 20 else f"{text} {longest}" for text in sentences]
+
+
 def stops(*given):
     raise KeyError("width")
 
@@ -70,6 +75,14 @@ WRONG = {
     "tokens": ({"translate": lambda m, s: [["la"] for _ in s]}, "should give texts, but one of them"),
     "eos is kept": ({"translate": lambda m, s: ["la <eos>" for _ in s]}, "special sign such as <eos>"),
     "padding is read": ({"translate": padding_read}, "let it read the padding"),
+    "padding is read where there is much": (
+        {"translate": padding_read_in_short_ones},
+        "let it read the padding",
+    ),
+    "dropout is on": (
+        {"load": lambda t, n: torch.nn.Dropout(), "translate": lambda m, s: list(s)},
+        "still has dropout on",
+    ),
     "captions alone": (
         {"TASK": "captioner", "caption": lambda m, p: ["a" for _ in p]},
         "should give pairs",
@@ -79,6 +92,13 @@ WRONG = {
         "maps of a caption of 2 words should be",
     ),
 }
+
+
+def test_dropout_that_translate_turns_off_itself_is_no_mistake(file, capsys):
+    ps9.system(
+        RIGHT | {"load": lambda t, n: torch.nn.Dropout(), "translate": lambda m, s: m.eval() and s}
+    )
+    assert "✓ system" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", WRONG)
