@@ -68,8 +68,11 @@ c.Autograde.autograde_preprocessors = AUTOGRADE
 c.Reader.timeout = chosen["timeout"]
 
 c.AssignLatePenalties.plugin_class = LatePolicy
-for option in ("grace_minutes", "share_per_day", "floor"):
+for option in ("grace_minutes", "share_per_day", "floor", "days_per_assignment"):
     c.LatePolicy[option] = chosen[f"late.{option}"]
+c.LatePolicy.account = chosen["late.days"]
+c.LatePolicy.assignments = chosen.late
+c.LatePolicy.leave_out = chosen["leave_out"]
 
 # What students wrote is shown without running anything of theirs in a browser, and without asking
 # another server for anything: in the formgrader and on the feedback pages.

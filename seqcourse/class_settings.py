@@ -84,7 +84,11 @@ KEYS = {
     "late.grace_minutes": Key(15.0, lambda minutes: minutes >= 0, "a number of minutes, 0 or more"),
     "late.share_per_day": Key(0.0, _share, "a share between 0 and 1 (0.1 is a tenth)"),
     "late.floor": Key(0.5, _share, "a share between 0 and 1 (0.5 is half)"),
+    "late.days": Key(0, lambda count: count >= 0, "a whole number of days, or 0 for no late days"),
+    "late.days_per_assignment": Key(2, lambda count: count >= 0, "a whole number of days, 0 or more"),
 }
+# What [ps1.late] may change: all but the days of the whole course.
+LATE = re.compile(r"(?P<assignment>ps\d+)\.(?P<key>late\.(?!days$)\w+)")
 
 # What a class changes in one assignment: [ps1] due = ..., leave_out = [5], and in [ps1.points] 3 = 10.
 FOR_ASSIGNMENT = {
@@ -138,6 +142,16 @@ class Settings:
             named = re.fullmatch(rf"{re.escape(name)}\.points\.(\d+)", key)
             if named:
                 found[int(named[1])] = list(value) if isinstance(value, list) else [value]
+        return found
+
+    @property
+    def late(self) -> dict[str, dict[str, Value]]:
+        """What assignments change about being late: {"ps3": {"floor": 0.25}}."""
+        found: dict[str, dict[str, Value]] = {}
+        for key, value in self.values.items():
+            if named := LATE.fullmatch(key):
+                own = found.setdefault(named["assignment"], {})
+                own[named["key"].removeprefix("late.")] = value
         return found
 
     def where(self, key: str) -> str:
@@ -207,6 +221,8 @@ def _entry(key: str) -> Key | None:
     """What is known of a setting, or None."""
     if key.startswith("links."):
         return LINK
+    if named := LATE.fullmatch(key):
+        return KEYS.get(named["key"])
     found = re.fullmatch(r"ps\d+\.(?:(due|leave_out)|(points)\.\d+)", key)
     return FOR_ASSIGNMENT[found[1] or found[2]] if found else KEYS.get(key)
 
@@ -215,7 +231,7 @@ def _checked(key: str, value: object, where: str) -> Value:
     """The value as its setting has it, or CourseError."""
     entry = _entry(key)
     if entry is None:
-        known = [*KEYS, "links.NAME", "psN.due", "psN.leave_out", "psN.points.NUMBER"]
+        known = [*KEYS, "links.NAME", "psN.due", "psN.leave_out", "psN.points.NUMBER", "psN.late.KEY"]
         raise CourseError(f"{where}: {key!r} is not a setting. The settings are {', '.join(known)}.")
     kind = type(entry.default)
     if kind is float and type(value) is int:

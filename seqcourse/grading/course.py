@@ -191,6 +191,10 @@ class Course:
         except PermissionError:
             return True
 
+    def counts(self, student: str, name: str) -> bool:
+        """Whether a grade counts: its work is still there, or nothing ever came as files."""
+        return not self.submitted.is_dir() or self.handed_in(student, name)
+
     def without(self, name: str) -> list[str]:
         """The students with a folder in submitted/ but none for this assignment."""
         if not self.submitted.is_dir():

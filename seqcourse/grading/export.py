@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
 from seqcourse.grading.gradebook import handed_in
 from seqcourse.grading.late import renew_penalties
+from seqcourse.grading.late_days import Account
 from seqcourse.grading.spreadsheet import MARK, harmless, number
 from seqcourse.grading.template import Grade
 from seqcourse.printable import printable
@@ -48,6 +49,7 @@ class Line:
 
     cells: points per graded cell, None if the cell still needs manual grading.
     changed: cells that were graded by hand before the answer changed.
+    days: the student's late days, where the class gives some.
     """
 
     student: str
@@ -61,6 +63,7 @@ class Line:
     penalty: float
     maximum: float
     changed: tuple[str, ...] = ()
+    days: Account = Account()
 
     @property
     def has_grade(self) -> bool:
@@ -175,14 +178,17 @@ def as_table(lines: Sequence[Line], assignment: str) -> str:
     names = list(dict.fromkeys(name for line in lines for name in line.cells))
     file = io.StringIO()
     out = csv.writer(file, lineterminator="\r\n")
+    days = ["late_days", "late_days_left"] if any(line.days.days for line in lines) else []
     out.writerow(
         ["student", "last_name", "first_name", "email", "assignment", "handed_in", *names]
-        + ["points", "late_penalty", "total", "maximum", "status", "sentence"]
+        + ["points", "late_penalty", *days, "total", "maximum", "status", "sentence"]
     )
     for line in lines:
         cells = [number(line.cells[name]) if line.cells.get(name) is not None else "" for name in names]
+        spent = (line.days.here(assignment), line.days.left) if days else ()
         sums = [
-            number(value) if line.has_grade else "" for value in (line.points, line.penalty, line.total)
+            number(value) if line.has_grade else ""
+            for value in (line.points, line.penalty, *spent, line.total)
         ]
         status = ", ".join(part for part in (line.status, line.waits_for) if part)
         texts = [line.student, line.last_name, line.first_name, line.email, assignment, line.handed_in]
@@ -215,12 +221,14 @@ def read_course(course: Course, assignment: str) -> list[Line]:
             records[path.stem] = record
 
     def there(student: str) -> bool:
-        return not course.submitted.is_dir() or course.handed_in(student, assignment)
+        return course.counts(student, assignment)
 
     with Gradebook(course.gradebook_url) as gradebook:
+        if not read_lines(gradebook, assignment, records, there):
+            return []
+        days = renew_penalties(gradebook, assignment, course.config())
         lines = read_lines(gradebook, assignment, records, there)
-        renew_penalties(gradebook, assignment, course.config())
-        return read_lines(gradebook, assignment, records, there) if lines else lines
+    return [replace(line, days=days.of(line.student)) for line in lines]
 
 
 class TableExport(ExportPlugin):

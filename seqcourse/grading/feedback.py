@@ -19,7 +19,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading.byhand import CHANGED, counted, pending
 from seqcourse.grading.course import Course
 from seqcourse.grading.kept import NEEDED
-from seqcourse.grading.late import MARKED, seconds_late
+from seqcourse.grading.late import MARKED, accounts, seconds_late
 from seqcourse.grading.limited import TooCostly, limited
 from seqcourse.grading.release import last_line
 from seqcourse.grading.spreadsheet import number
@@ -92,6 +92,7 @@ class ShowPoints(NbGraderPreprocessor):
             )
             grades = {grade.name: _grade(grade, titles) for grade in notebook.grades}
             late, marked = seconds_late(submission, self.config)
+            spent = accounts(gradebook, self.config, info["student"])
             first, last = submission.student.first_name, submission.student.last_name
         for cell in nb.cells:
             grade = grades.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
@@ -117,6 +118,7 @@ class ShowPoints(NbGraderPreprocessor):
             else f"Handed in {_duration(late)} after the due date"
             if late
             else "",
+            "days": spent.of(info["student"]).sentence(info["assignment"]),
             "name": printable(f"{first or ''} {last or ''}".strip() or info["student"]),
             "remarks": [str(remark) for remark in seqcourse.get("remarks", ())],
             "sentence": str(seqcourse.get("sentence", "")),

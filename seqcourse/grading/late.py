@@ -2,20 +2,26 @@
 
 nbgrader computes a penalty only when it autogrades. Manual points come later, so ``renew_penalties``
 recomputes penalties wherever points are shown: in tables, exports and feedback.
+
+A class may also give everybody late days for the whole course. They are spent automatically, on the
+assignment that is due first, before the policy takes points; see ``accounts``.
 """
 
 from __future__ import annotations
 
 import math
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
-from traitlets import Float
+from traitlets import Dict, Float, Integer, List
 
 from seqcourse.grading.byhand import counted
+from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import handed_in
+from seqcourse.grading.late_days import Account, Accounts
 from seqcourse.grading.parse import NotGradable, read_bytes
 
 if TYPE_CHECKING:
@@ -39,10 +45,32 @@ class LatePolicy(LateSubmissionPlugin):
         config=True
     )
     floor = Float(0, min=0, max=1, help="Share of the points that always stays.").tag(config=True)
+    account = Integer(0, min=0, help="Late days that each student has for the course.").tag(config=True)
+    days_per_assignment = Integer(2, min=0, help="The most late days on one assignment.").tag(
+        config=True
+    )
+    assignments = Dict(help="Assignment -> settings of its own.").tag(config=True)
+    leave_out = List(help="Assignments that use no late days: the class leaves them out.").tag(
+        config=True
+    )
+
+    def of(self, assignment: str) -> LatePolicy:
+        """The policy of an assignment, which may have settings of its own."""
+        own = self.assignments.get(assignment)
+        return type(self)(config=self.config, **own) if own else self
 
     def days(self, seconds_late: float) -> int:
         """The number of days begun after the grace period."""
         return max(0, math.ceil((seconds_late - self.grace_minutes * MINUTE) / DAY))
+
+    def share_lost(self, days: int) -> float:
+        """The share of the points that so many days take."""
+        return min(1 - self.floor, self.share_per_day * days)
+
+    def worth_using(self, days: int, left: int) -> int:
+        """How many late days are spent on work that is so many days late: none if they save nothing."""
+        used = min(days, left, self.days_per_assignment)
+        return used if self.share_lost(days - used) < self.share_lost(days) else 0
 
     def late_submission_penalty(
         self, student_id: str, score: float, total_seconds_late: float
@@ -53,7 +81,7 @@ class LatePolicy(LateSubmissionPlugin):
             score: the student's points in the notebook.
             total_seconds_late: seconds since the due date, after any extension.
         """
-        lost = min(1 - self.floor, self.share_per_day * self.days(total_seconds_late))
+        lost = self.share_lost(self.days(total_seconds_late))
         return round(score * lost, 2) if score > 0 and lost > 0 else None
 
 
@@ -66,9 +94,8 @@ def seconds_late(submission: SubmittedAssignment, config: Config) -> tuple[float
     late = float(submission.total_seconds_late or 0.0)
     if late > 0 or submission.timestamp or submission.extension:
         return late, False
-    folders = config.CourseDirectory
-    place = Path(folders.get("root", ""), str(folders.get("submitted_directory", "submitted")))
-    mark = place / submission.student.id / submission.assignment.name / MARK
+    course = _course(config)
+    mark = course.submitted / submission.student.id / submission.assignment.name / MARK
     try:
         marked = read_bytes(mark, most=200).startswith(MARKED.encode())
     except NotGradable:  # there is none, or a student's pipe
@@ -76,27 +103,96 @@ def seconds_late(submission: SubmittedAssignment, config: Config) -> tuple[float
     return (float(DAY), True) if marked else (0.0, False)
 
 
-def renew_penalties(gradebook: Gradebook, assignment: str, config: Config) -> None:
+def accounts(gradebook: Gradebook, config: Config, student: str = "") -> Accounts:
+    """The late days of a class, if it has any.
+
+    They are spent on what is due first, in names' order where that is the same. Work whose folder was
+    taken out of submitted/ uses none.
+
+    Args:
+        config: the course's settings, which name the policy.
+        student: whose account; everybody's without.
+    """
+    policy = _policy(config)
+    days = getattr(policy, "account", 0)
+    if not days:
+        return Accounts()
+    course = _course(config)
+    found: dict[str, Account] = {}
+    for submission in sorted(_everything(gradebook, student), key=_due):
+        name, who = submission.assignment.name, submission.student.id
+        late, _ = seconds_late(submission, config)
+        if late <= 0 or name in policy.leave_out or not course.counts(who, name):
+            continue
+        own = policy.of(name)
+        account = found.get(who, Account(days))
+        found[who] = account.spend(name, own.worth_using(own.days(late), account.left))
+    return Accounts(days, found)
+
+
+def _policy(config: Config) -> LateSubmissionPlugin:
+    assigner = AssignLatePenalties(config=config)
+    assigner.init_plugin()
+    return assigner.plugin_inst
+
+
+def _course(config: Config) -> Course:
+    """The class that settings of nbgrader are about."""
+    folders = config.CourseDirectory
+    submitted = Path(str(folders.get("submitted_directory", "submitted")))
+    return Course(Path(folders.get("root", "")), submitted.parent.as_posix())
+
+
+def _everything(gradebook: Gradebook, student: str) -> list[SubmittedAssignment]:
+    """All submissions, or all of one student, in one query."""
+    from nbgrader.api import Student, SubmittedAssignment
+    from sqlalchemy.orm import joinedload
+
+    found = gradebook.db.query(SubmittedAssignment).options(
+        joinedload(SubmittedAssignment.student), joinedload(SubmittedAssignment.assignment)
+    )
+    return list(
+        found.filter(SubmittedAssignment.student.has(Student.id == student)) if student else found
+    )
+
+
+def _due(submission: SubmittedAssignment) -> tuple[datetime, str]:
+    """What orders assignments: the class's due date, without extensions; none comes last."""
+    return submission.assignment.duedate or datetime.max, submission.assignment.name
+
+
+def renew_penalties(gradebook: Gradebook, assignment: str, config: Config) -> Accounts:
     """Recompute the penalties of an assignment from the gradebook's current points.
 
     Args:
         config: the course's settings, which name the policy.
+    Returns:
+        The late days of the class, see ``accounts``.
     """
-    assigner = AssignLatePenalties(config=config)
-    assigner.init_plugin()
-    policy = assigner.plugin_inst
+    found = accounts(gradebook, config)
+    policy = _policy(config)
     for submission in handed_in(gradebook, assignment).values():
-        _renew(submission, policy, config)
+        _renew(submission, policy, config, found)
     gradebook.db.commit()
+    return found
 
 
-def _renew(submission: SubmittedAssignment, policy: LateSubmissionPlugin, config: Config) -> None:
+def _renew(
+    submission: SubmittedAssignment,
+    policy: LateSubmissionPlugin,
+    config: Config,
+    found: Accounts,
+) -> None:
+    name, student = submission.assignment.name, submission.student.id
     late, _ = seconds_late(submission, config)
+    late -= found.of(student).here(name) * DAY
+    if isinstance(policy, LatePolicy):
+        policy = policy.of(name)
     for notebook in submission.notebooks:
         points = sum(map(counted, notebook.grades))
         penalty = None
         if late > 0:
-            penalty = policy.late_submission_penalty(submission.student.id, points, late)
+            penalty = policy.late_submission_penalty(student, points, late)
         if penalty is not None:
             penalty = min(max(penalty, 0.0), points)
         notebook.late_submission_penalty = penalty
@@ -112,6 +208,7 @@ class RenewPenalty(AssignLatePenalties):
         self.init_plugin()
         with Gradebook(info["db_url"]) as gradebook:
             submission = gradebook.find_submission(info["assignment"], info["student"])
-            _renew(submission, self.plugin_inst, self.config)
+            found = accounts(gradebook, self.config, info["student"])
+            _renew(submission, self.plugin_inst, self.config, found)
             gradebook.db.commit()
         return nb, resources

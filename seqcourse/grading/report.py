@@ -63,8 +63,13 @@ class Report:
             told[0] += (
                 f" Mean {number(mean)} and median {number(middle)} of {number(self.scores.points)}."
             )
+        spent = [row for row in rows if row.days.here(self.scores.assignment)]
+        if spent:
+            used = sum(row.days.here(self.scores.assignment) for row in spent)
+            told.append(f"Late days used here: {used} ({_some([row.student for row in spent])}).")
         for words, who in (
             ("Late", [row.student for row in rows if row.late]),
+            ("No late day left", [row.student for row in rows if row.days.days and not row.days.left]),
             ("Waiting for a grade by hand", [row.student for row in rows if row.waiting]),
             ("Changed since graded by hand", [row.student for row in rows if row.changed]),
         ):

@@ -16,6 +16,7 @@ from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import handed_in
 from seqcourse.grading.late import renew_penalties, seconds_late
+from seqcourse.grading.late_days import Account, Accounts
 from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.records import Record
 from seqcourse.grading.spreadsheet import harmless, number
@@ -34,6 +35,7 @@ class Row:
     changed: exercises graded by hand before their answer changed.
     penalty: points deducted for lateness.
     late: whether the work came after the student's due date.
+    days: the student's late days, where the class gives some.
     """
 
     student: str
@@ -44,6 +46,7 @@ class Row:
     changed: tuple[str, ...] = ()
     penalty: float = 0.0
     late: bool = False
+    days: Account = Account()
 
     @property
     def total(self) -> float | None:
@@ -89,8 +92,9 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
     rows = []
     with Gradebook(course.gradebook_url) as gradebook:
         config = course.config()
+        days = Accounts()
         if any(record.has_grade for record in records):
-            renew_penalties(gradebook, name, config)
+            days = renew_penalties(gradebook, name, config)
         submissions = handed_in(gradebook, name)
         for record in records:
             if not record.has_grade:
@@ -114,7 +118,8 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
                         waiting[pending(grade)].append(owner[grade.name])
             row = Row(record.student, record.status, record.sentence, points)
             new, changed = map(tuple, waiting.values())
-            rows.append(replace(row, waiting=new, changed=changed, penalty=penalty, late=late))
+            row = replace(row, waiting=new, changed=changed, penalty=penalty, late=late)
+            rows.append(replace(row, days=days.of(record.student)))
     return Scores(name, exercises, tuple(rows))
 
 
@@ -130,6 +135,9 @@ def as_table(scores: Scores) -> Table:
     if any(row.changed for row in scores.rows):
         caption += "; ↻ changed since it was graded by hand: look again, it is not in the total"
     late = any(row.penalty for row in scores.rows)
+    days = any(row.days.here(scores.assignment) for row in scores.rows)
+    if days:
+        caption += "; days: late days used here, and left"
     table = Table(
         title=f"Grades of {scores.assignment}",
         caption=caption,
@@ -142,6 +150,8 @@ def as_table(scores: Scores) -> Table:
         table.add_column(f"{exercise.number}\n/{number(exercise.points)}", justify="right", no_wrap=True)
     if late:
         table.add_column("late", justify="right", no_wrap=True)
+    if days:
+        table.add_column("days", justify="right", no_wrap=True)
     table.add_column(f"total\n/{number(scores.points)}", justify="right", no_wrap=True)
     widest = max((len(row.status) for row in scores.rows), default=0)
     table.add_column("status", no_wrap=True, min_width=widest)
@@ -149,6 +159,9 @@ def as_table(scores: Scores) -> Table:
         cells = [row.cell(exercise.name) for exercise in scores.exercises]
         if late:
             cells.append(number(-row.penalty) if row.penalty else "")
+        if days:
+            used = row.days.here(scores.assignment)
+            cells.append(f"{used}, {row.days.left}" if row.days.days else "")
         cells.append("–" if row.total is None else number(row.total))
         table.add_row(escape(printable(row.student)), *cells, row.status)
     return table
@@ -159,15 +172,17 @@ def as_csv(scores: Scores) -> str:
     file = io.StringIO()
     out = csv.writer(file, lineterminator="\n")
     names = [exercise.name for exercise in scores.exercises]
-    header = ["student", "assignment", *names, "late_penalty", "total", "maximum", "status", "sentence"]
-    out.writerow(header)
+    days = ["late_days", "late_days_left"] if any(row.days.days for row in scores.rows) else []
+    header = ["student", "assignment", *names, "late_penalty", *days, "total", "maximum"]
+    out.writerow([*header, "status", "sentence"])
     for row in scores.rows:
         if row.points is None or row.total is None:
-            values: list[str] = [""] * (len(names) + 2)
+            values: list[str] = [""] * (len(names) + len(days) + 2)
         else:
             held = {*row.waiting, *row.changed}
             values = ["" if name in held else number(row.points[name]) for name in names]
-            values += [number(row.penalty), number(row.total)]
+            spent = [str(row.days.here(scores.assignment)), str(row.days.left)] if days else []
+            values += [number(row.penalty), *spent, number(row.total)]
         status = f"{row.status}, {', '.join(row.changed)} {CHANGED}" if row.changed else row.status
         out.writerow(
             [
