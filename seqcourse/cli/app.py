@@ -100,6 +100,9 @@ def grade(
         typer.Option(help="The gradebook's address; better in SEQCOURSE_DB_URL, which nobody sees."),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Grade also what has not changed.")] = False,
+    reason: Annotated[
+        str, typer.Option(help="Why marks change, for the history and the feedback pages.")
+    ] = "",
     everything: Annotated[
         bool, typer.Option("--everything", help="Run also the cells that only show something.")
     ] = False,
@@ -121,6 +124,7 @@ def grade(
         db_url or "",
         scheduler=scheduler,
         again=again,
+        reason=reason,
         unsafe=unsafe_no_sandbox,
         everything=everything,
     )
@@ -157,6 +161,19 @@ def feedback(
 
     if not give_feedback(name, student or [], release):
         raise typer.Exit(1)
+
+
+@app.command()
+def history(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    student: Annotated[
+        str, typer.Argument(help="Whose mark; everybody whose mark changed without.")
+    ] = "",
+) -> None:
+    """Show every change of a mark, with its reason and date."""
+    from seqcourse.cli.regrade import show_history
+
+    show_history(name, student)
 
 
 @app.command()

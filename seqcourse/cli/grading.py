@@ -284,9 +284,11 @@ def write_feedback(course: Course, name: str, students: list[str], steps: Callab
     """Write the feedback page of everybody who has a grade; False if one could not be made."""
     from seqcourse.grading.cluster import in_words
     from seqcourse.grading.feedback import make_feedback
+    from seqcourse.grading.history import note
     from seqcourse.grading.records import read_record
 
     good = True
+    note(course, name)  # the pages say what changed
     for student in dict.fromkeys(students) or course.students(name):
         record = read_record(course, name, student)
         if record is not None and record.has_grade:

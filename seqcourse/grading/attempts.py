@@ -34,6 +34,11 @@ def attempt(course: Course, name: str, student: str, submission: bytes) -> int:
     return number
 
 
+def last_attempt(course: Course, name: str, student: str) -> int | None:
+    """The number of the last attempt; None if none was counted."""
+    return _read(attempt_path(course, name, student))[0] or None
+
+
 def spent(most: int, number: int, graded: int) -> str:
     """Why this attempt is not graded, or "" if it is.
 

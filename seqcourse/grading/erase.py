@@ -13,6 +13,7 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.address import SQLITE, sqlite_file
 from seqcourse.grading.attempts import attempt_path
 from seqcourse.grading.course import Course
+from seqcourse.grading.history import history_path
 from seqcourse.grading.records import record_path
 from seqcourse.grading.viva.places import called, sheet_folder
 
@@ -28,6 +29,7 @@ def places(course: Course, student: str) -> Iterator[Path]:
     for name in course.names():
         yield record_path(course, name, student)
         yield attempt_path(course, name, student)
+        yield history_path(course, name, student)
         yield sheet_folder(course, name, student)
         yield record_path(course, called(name), student)
 

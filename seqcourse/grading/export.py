@@ -207,10 +207,11 @@ def read_course(course: Course, assignment: str) -> list[Line]:
     """The lines of an assignment, with current penalties and records."""
     from nbgrader.api import Gradebook
 
+    from seqcourse.grading.gradebook import open_gradebook
+    from seqcourse.grading.history import note
     from seqcourse.grading.records import read_record
 
     course.require(assignment)
-    from seqcourse.grading.gradebook import open_gradebook
 
     open_gradebook(course)
     records = {}
@@ -223,6 +224,7 @@ def read_course(course: Course, assignment: str) -> list[Line]:
     def there(student: str) -> bool:
         return course.counts(student, assignment)
 
+    note(course, assignment)
     with Gradebook(course.gradebook_url) as gradebook:
         if not read_lines(gradebook, assignment, records, there):
             return []

@@ -18,6 +18,7 @@ from traitlets.config import Config
 from seqcourse.errors import CourseError
 from seqcourse.grading.byhand import CHANGED, counted, pending
 from seqcourse.grading.course import Course
+from seqcourse.grading.history import for_student
 from seqcourse.grading.kept import NEEDED
 from seqcourse.grading.late import MARKED, accounts, seconds_late
 from seqcourse.grading.limited import TooCostly, limited
@@ -121,9 +122,19 @@ class ShowPoints(NbGraderPreprocessor):
             "days": spent.of(info["student"]).sentence(info["assignment"]),
             "name": printable(f"{first or ''} {last or ''}".strip() or info["student"]),
             "remarks": [str(remark) for remark in seqcourse.get("remarks", ())],
+            **self._kept_for(info["assignment"], info["student"]),
             "sentence": str(seqcourse.get("sentence", "")),
         }
         return nb, resources
+
+    def _kept_for(self, name: str, student: str) -> dict[str, Any]:
+        """What the class's folder keeps for a student: the changes of the mark."""
+        try:
+            folders = self.parent.parent.coursedir
+        except AttributeError:
+            return {}
+        course = Course(Path(folders.root), Path(folders.autograded_directory).parent.as_posix())
+        return {"changes": for_student(course, name, student)}
 
     def _verdict(self, cell: Any) -> dict[str, Any]:
         """Move the check's verdict from the cell's outputs into a dict: reasons, and a book section."""

@@ -22,6 +22,7 @@ from seqcourse.grading import systems
 from seqcourse.grading.attempts import attempt, spent
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import open_gradebook
+from seqcourse.grading.history import note
 from seqcourse.grading.people import question, unknown
 from seqcourse.grading.records import (
     FAILED,
@@ -56,6 +57,7 @@ def grade(
     again: bool = False,
     unsafe: bool = False,
     everything: bool = False,
+    reason: str = "",
 ) -> list[Record]:
     """Autograde the submissions of ``students`` (default: all students).
 
@@ -71,6 +73,7 @@ def grade(
         again: also grade submissions that have not changed since they were graded.
         unsafe: run students' code without a sandbox, with the grading user's rights.
         everything: also run cells that only display something.
+        reason: an instructor's words on why marks change, kept in the history.
     Returns:
         One record per student, in the students' order.
     Raises:
@@ -88,10 +91,14 @@ def grade(
     options = {"confined": not unsafe, "timeout": timeout, "everything": everything}
     with alone(course):
         open_gradebook(course)
+        note(course, name, wanted)  # what changed since, before other reasons come up
         run = _Run(course, name, options, tell)
         todo = [student for student in wanted if not run.is_done(student, again)]
         if todo:
-            run.grade(todo, workers, scheduler, begun)
+            try:
+                run.grade(todo, workers, scheduler, begun)
+            finally:
+                note(course, name, todo, words=reason, again=again)
         return [run.records[student] for student in wanted]
 
 

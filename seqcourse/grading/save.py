@@ -99,5 +99,10 @@ def clean_up(course: Course) -> None:
     for pattern in (STAGE, "release-*", f"{NEW}*"):
         for left in course.folder.glob(pattern):
             shutil.rmtree(left, ignore_errors=True)
-    for left in (*course.records.glob("*/.*.json.*"), *course.folder.glob(".*.json.*")):
+    for left in (
+        *course.records.glob("*/.*.json.*"),
+        *course.folder.glob(".*.json.*"),
+        *course.folder.glob("history/*/.*.jsonl.*"),
+        *course.folder.glob("appeals/*/.*.json.*"),
+    ):
         left.unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from seqcourse.grading.adapt import class_notebook
 from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import handed_in
+from seqcourse.grading.history import note
 from seqcourse.grading.late import renew_penalties, seconds_late
 from seqcourse.grading.late_days import Account, Accounts
 from seqcourse.grading.notebook import Exercise
@@ -90,6 +91,8 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
     exercises = tuple(notebooks.exercises(class_notebook(course, name)))
     owner = {test: exercise.name for exercise in exercises for test in exercise.tests}
     rows = []
+    if any(record.has_grade for record in records):
+        note(course, name)
     with Gradebook(course.gradebook_url) as gradebook:
         config = course.config()
         days = Accounts()
