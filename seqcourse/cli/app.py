@@ -100,6 +100,12 @@ def grade(
         typer.Option(help="The gradebook's address; better in SEQCOURSE_DB_URL, which nobody sees."),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Grade also what has not changed.")] = False,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Show who would gain or lose what; write nothing.")
+    ] = False,
+    only_gains: Annotated[
+        bool, typer.Option("--only-gains", help="Write no mark that would fall in total.")
+    ] = False,
     reason: Annotated[
         str, typer.Option(help="Why marks change, for the history and the feedback pages.")
     ] = "",
@@ -114,6 +120,13 @@ def grade(
     """Autograde what lies in grading/submitted/STUDENT/psN, and print the grades."""
     from seqcourse.cli.grading import grade_submissions
 
+    how = {"scheduler": scheduler, "again": again, "unsafe": unsafe_no_sandbox}
+    how |= {"everything": everything, "only_gains": only_gains}
+    if preview:
+        from seqcourse.cli.regrade import preview_grades
+
+        beside = [option for option, given in (("--csv", csv), ("--feedback", feedback)) if given]
+        return preview_grades(names or [], student or [], workers, timeout, db_url or "", beside, **how)
     good = grade_submissions(
         names or [],
         student or [],
@@ -122,11 +135,8 @@ def grade(
         workers,
         timeout,
         db_url or "",
-        scheduler=scheduler,
-        again=again,
         reason=reason,
-        unsafe=unsafe_no_sandbox,
-        everything=everything,
+        **how,
     )
     if not good:
         raise typer.Exit(1)

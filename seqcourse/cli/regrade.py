@@ -1,11 +1,54 @@
-"""``seqcourse history``."""
+"""``seqcourse grade --preview`` and ``seqcourse history``."""
 
 from __future__ import annotations
 
-from seqcourse.cli.grading import need_nbgrader, refusals_in_words
+from rich.console import Console
+
+from seqcourse.cli.grading import in_folders, need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root, tell
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
+
+
+@refusals_in_words()
+def preview_grades(
+    names: list[str],
+    students: list[str],
+    workers: int | None,
+    timeout: int | None,
+    db_url: str,
+    beside: list[str],
+    **how: object,
+) -> None:
+    """Print what grading would change; nothing is written.
+
+    Args:
+        beside: options that were given, but write something.
+        how: handed to ``preview``: scheduler, again, unsafe, everything, only_gains.
+    """
+    need_nbgrader()
+    from seqcourse.grading.history import numbers_of
+    from seqcourse.grading.preview import as_table, preview
+
+    if beside:
+        raise CourseError(
+            f"--preview writes nothing, but {' and '.join(beside)} should write files. "
+            f"Look at the preview first, then grade without it."
+        )
+    course = Course(find_root(), db_url=db_url)
+    wanted = list(dict.fromkeys(names)) or [n for n in course.names() if course.students(n)]
+    if not wanted:
+        raise CourseError(
+            f"A preview compares with marks, but {course.grading}/submitted has no submissions. "
+            f"Grade first: seqcourse grade ps1"
+        )
+    for name in wanted:
+        named = in_folders(course, name, students)
+        found = preview(course, name, named, workers=workers, timeout=timeout, **how)
+        if found.differences:
+            Console(highlight=False).print(as_table(found, numbers_of(course, name)))
+        for line in found.summary:
+            tell(line if len(wanted) == 1 else f"{name}: {line}")
 
 
 @refusals_in_words()

@@ -19,18 +19,20 @@ from seqcourse.grading.records import LONGEST_NAME
 HALF_A_YEAR = 183 * 24 * 3600  # seconds
 
 
-def attempt(course: Course, name: str, student: str, submission: bytes) -> int:
+def attempt(course: Course, name: str, student: str, submission: bytes, *, write: bool = True) -> int:
     """The number of this attempt, from 1; the same version of a submission keeps its number.
 
     Args:
         submission: the digest of what was handed in.
+        write: count a new version; a preview does not.
     """
     path = attempt_path(course, name, student)
     number, known = _read(path)
     if known != submission.hex():
         number += 1
         content = {"attempt": number, "submission": submission.hex()}
-        notebooks.write_text(path, json.dumps(content) + "\n")
+        if write:
+            notebooks.write_text(path, json.dumps(content) + "\n")
     return number
 
 

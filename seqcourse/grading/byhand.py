@@ -68,6 +68,12 @@ def _answers(book: dict) -> dict[str, str]:
     return found
 
 
+def same_answers(old: dict, new: dict) -> set[str]:
+    """The grade cells whose answer is the same in two notebooks."""
+    before, now = _answers(old), _answers(new)
+    return {cell for cell in before if before[cell] == now.get(cell)}
+
+
 class HoldBack(NbGraderPreprocessor):
     """Flags manual points whose answer has changed since they were given."""
 

@@ -21,6 +21,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading import systems
 from seqcourse.grading.attempts import attempt, spent
 from seqcourse.grading.course import Course
+from seqcourse.grading.gains import Gains
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.history import note
 from seqcourse.grading.people import question, unknown
@@ -58,6 +59,7 @@ def grade(
     unsafe: bool = False,
     everything: bool = False,
     reason: str = "",
+    only_gains: bool = False,
 ) -> list[Record]:
     """Autograde the submissions of ``students`` (default: all students).
 
@@ -74,17 +76,15 @@ def grade(
         unsafe: run students' code without a sandbox, with the grading user's rights.
         everything: also run cells that only display something.
         reason: an instructor's words on why marks change, kept in the history.
+        only_gains: write no mark that would fall, see ``seqcourse.grading.gains``.
     Returns:
         One record per student, in the students' order.
     Raises:
         CourseError: there is no such assignment, no submission or no sandbox, or another run is active.
     """
     wanted = to_grade(course, name, students)
-    if scheduler is None and not unsafe:
-        from seqcourse.grading.confine import refusal
-
-        if refusal():
-            raise CourseError(refusal())
+    if scheduler is None:
+        refuse_unconfined(unsafe)
     # Resolve the address here: workers do not see this process's environment.
     course = replace(course, db_url=course.gradebook_url)
     timeout = timeout or course.settings["timeout"]
@@ -92,7 +92,8 @@ def grade(
     with alone(course):
         open_gradebook(course)
         note(course, name, wanted)  # what changed since, before other reasons come up
-        run = _Run(course, name, options, tell)
+        run = Run(course, name, options, tell)
+        run.gains = Gains(course, name, only_gains=only_gains, again=again)
         todo = [student for student in wanted if not run.is_done(student, again)]
         if todo:
             try:
@@ -102,12 +103,20 @@ def grade(
         return [run.records[student] for student in wanted]
 
 
+def refuse_unconfined(unsafe: bool) -> None:
+    """Raise CourseError if this machine has no sandbox, unless students' code may run without one."""
+    from seqcourse.grading.confine import refusal
+
+    if not unsafe and refusal():
+        raise CourseError(refusal())
+
+
 def examining(
     course: Course, name: str, *, timeout: int, everything: bool, unsafe: bool
 ) -> AbstractContextManager[Examined]:
     """One worker that examines as ``grade`` does; nothing is saved. For plain nbgrader."""
     options: dict[str, object] = {"confined": not unsafe, "timeout": timeout, "everything": everything}
-    return _Run(course, name, options, tell=lambda record: None).examining(workers=1)
+    return Run(course, name, options, tell=lambda record: None).examining(workers=1)
 
 
 def no_attempt_left(course: Course, name: str, student: str) -> str:
@@ -153,11 +162,25 @@ def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[st
     return wanted
 
 
-class _Run:
-    """One call of ``grade``: its fixed inputs, and the records so far."""
+class Run:
+    """One call of ``grade``: its fixed inputs, and the records so far.
+
+    gains: which marks stay, because a regrade would lower them.
+    writes: whether new versions are counted; a preview writes nothing.
+    """
+
+    gains: Gains | None = None
+    writes = True
 
     def __init__(
-        self, course: Course, name: str, options: dict[str, object], tell: Callable[[Record], None]
+        self,
+        course: Course,
+        name: str,
+        options: dict[str, object],
+        tell: Callable[[Record], None],
+        *,
+        snapshot: Snapshot | None = None,
+        writes: bool = True,
     ) -> None:
         self.course = course
         self.name = name
@@ -165,7 +188,8 @@ class _Run:
         self.tell = tell
         self.records: dict[str, Record] = {}
         self.most = course.settings["attempts"]
-        self.snapshot = course_snapshot(course, name)
+        self.writes = writes
+        self.snapshot = snapshot or course_snapshot(course, name)
         self._common = options | {"secret": hashlib.sha256(course.secret()).hexdigest()}
         self._digest = self.snapshot.digest()
         self.options = options | ({"final": True} if systems.is_final(course, name) else {})
@@ -190,7 +214,7 @@ class _Run:
         if record is None:
             return False
         try:
-            submission = self._load(student)
+            submission = self.load(student)
             done = not again and record.stands_for(self.fingerprint(submission))
         except Exception:  # the error recurs during grading and is recorded there
             return False
@@ -237,7 +261,7 @@ class _Run:
         Examiner(self.course).release(self.name)  # fail now rather than once per student
         # The label depends only on the class, so this run replaces the state that a killed run left.
         folder_digest = hashlib.sha256(os.fsencode(self.course.folder.resolve())).hexdigest()[:16]
-        label = f"seqcourse-{self.name}-{folder_digest}"
+        label = f"seqcourse-{self.name}-{folder_digest}{'' if self.writes else '-preview'}"
         code = code_digest() if scheduler else b""
         here = scheduler is None and self.options["confined"]
         with ExitStack() as stack:
@@ -249,7 +273,7 @@ class _Run:
             pool = stack.enter_context(
                 cluster.start(state, label, workers=workers, scheduler=scheduler, begun=begun)
             )
-            yield lambda students: pool.results(work, students, self._load)
+            yield lambda students: pool.results(work, students, self.load)
 
     def _save(
         self, saver: Saver, student: str, snapshot: Snapshot | None, found: Examination | Died
@@ -262,7 +286,9 @@ class _Run:
 
         if not isinstance(found, Died):
             try:
-                return saver.save(found, snapshot, self.fingerprint(snapshot))
+                fingerprint = self.fingerprint(snapshot)
+                kept = self.gains and self.gains.kept(found, snapshot.attempt, fingerprint)
+                return kept or saver.save(found, snapshot, fingerprint)
             except Exception as error:
                 found = Died(in_words(error))
         sentence = f"This submission could not be graded: {found.why}."
@@ -270,9 +296,12 @@ class _Run:
         write_record(self.course, record)
         return record
 
-    def _load(self, student: str) -> Snapshot:
+    def load(self, student: str) -> Snapshot:
+        """The submission, with the number of its attempt."""
         found = folder_snapshot(self.course.submitted / student / self.name)
-        return replace(found, attempt=attempt(self.course, self.name, student, found.digest()))
+        content = found.digest()
+        number = attempt(self.course, self.name, student, content, write=self.writes)
+        return replace(found, attempt=number)
 
     def _keep(self, record: Record) -> None:
         self.records[record.student] = record

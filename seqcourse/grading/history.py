@@ -144,7 +144,7 @@ def note(
     from nbgrader.api import Gradebook
 
     noted = []
-    with _alone(course), Gradebook(course.gradebook_url) as gradebook:
+    with writing(course), Gradebook(course.gradebook_url) as gradebook:
         renew_penalties(gradebook, name, course.config())
         submissions = handed_in(gradebook, name)
         owner = owners(course, name)
@@ -259,7 +259,7 @@ def _reason(before: State | None, now: State) -> str:
 
 
 @contextmanager
-def _alone(course: Course) -> Iterator[None]:
+def writing(course: Course) -> Iterator[None]:
     """One process at a time compares and adds, so that no change is noted twice."""
     folder = course.folder / "history"
     course.make_folder()

@@ -29,7 +29,7 @@ from seqcourse.grading.confine import refusal
 from seqcourse.grading.course import Course
 from seqcourse.grading.export import read_course, write_table
 from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.grade import _Run, grade
+from seqcourse.grading.grade import Run, grade
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.preprocess import say_closed
 from seqcourse.grading.records import read_record
@@ -115,7 +115,7 @@ def test_nothing_is_graded_twice(handed_in):
     assert points(handed_in)["perfect"] == 7
     timeout = handed_in.settings["timeout"]
     options = {"confined": True, "timeout": timeout, "everything": False}
-    run = _Run(handed_in, "ps1", options, tell=print)
+    run = Run(handed_in, "ps1", options, tell=print)
     assert run.is_done("perfect", again=False) and not run.is_done("perfect", again=True)
     assert set(everything) == set(state.files(handed_in))
 
@@ -158,7 +158,7 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
     with nested(folders["odd"]):
         records = {record.student: record for record in grade(handed_in, "ps1", names, workers=1)}
         # The next run, too: what failed here is tried again, the rest stays.
-        assert not _Run(handed_in, "ps1", {}, tell=print).is_done("no pack", again=False)
+        assert not Run(handed_in, "ps1", {}, tell=print).is_done("no pack", again=False)
         again = [student for student in names if student not in ("no pack", "no save")]
         assert grade(handed_in, "ps1", again, begun=pytest.fail) == [records[name] for name in again]
     statuses = {student: records[student].status for student in names if student not in sentences}
@@ -203,7 +203,7 @@ def test_a_folder_that_nobody_may_open_is_a_failed_record(caplog):
             folder.mkdir(parents=True)
         with nobodys(place, [course.submitted / path for path in closed]):
             assert course.students("ps1") == ["ada", "ben", "eve"] and course.without("ps1") == ["joe"]
-            run = _Run.__new__(_Run)
+            run = Run.__new__(Run)
             run.course, run.name = course, "ps1"
             for student in ("ada", "ben"):
                 with pytest.raises(CourseError) as refused:
@@ -268,7 +268,7 @@ def test_what_a_grade_depends_on(handed_in):
     """Each of these, and nothing else, changes a submission's fingerprint."""
 
     def fingerprint(**options) -> str:
-        run = _Run(handed_in, "ps1", {"timeout": None, **options}, tell=print)
+        run = Run(handed_in, "ps1", {"timeout": None, **options}, tell=print)
         return run.fingerprint(folder_snapshot(handed_in.submitted / "half" / "ps1"))
 
     seen = {fingerprint()}
@@ -320,7 +320,7 @@ def test_a_dying_worker_stops_nobody(handed_in):
     assert record.status == "failed"
     assert "died, twice" in record.sentence
     # What failed is tried again the next time, without being asked for.
-    assert not _Run(handed_in, "ps1", {}, tell=print).is_done("half", again=False)
+    assert not Run(handed_in, "ps1", {}, tell=print).is_done("half", again=False)
 
 
 def worker_processes() -> list[psutil.Process]:

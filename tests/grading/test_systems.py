@@ -22,7 +22,7 @@ from seqcourse.grading.confine import refusal
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examination, Examiner
 from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.grade import _Run, grade
+from seqcourse.grading.grade import Run, grade
 from seqcourse.grading.leaderboard import as_page, check_of, make_board
 from seqcourse.grading.records import Record, read_record
 from seqcourse.grading.release import release
@@ -273,7 +273,7 @@ def test_the_leaderboard_shows_the_final_half_when_the_class_is_closed(course, g
     export.show_leaderboard("ps9", final=True, out=None)
     closed = (course.folder / "leaderboard-ps9.html").read_text(encoding="utf-8")
     assert f">{final:g}<" in closed and "They earn the points" in closed
-    run = _Run(course, "ps9", {}, tell=lambda record: None)
+    run = Run(course, "ps9", {}, tell=lambda record: None)
     assert run.options == {"final": True}
     assert Examiner(course, final=True).judges("ps9")[CELL].check.half == "final"
 
