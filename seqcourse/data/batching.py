@@ -55,6 +55,11 @@ class TensorBatch:
         """The same batch with every tensor on ``device``."""
         return type(self)(*(part.to(device) for part in vars(self).values()))
 
+    @property
+    def terms(self) -> int:
+        """How many terms the mean loss of this batch is over: one per row, where nothing else is said."""
+        return len(next(iter(vars(self).values())))
+
 
 class TargetBatch(TensorBatch):
     """A batch for teacher forcing, with the fields ``src``, ``tgt_in`` and ``tgt_out``.
@@ -70,6 +75,10 @@ class TargetBatch(TensorBatch):
     def tokens(self) -> int:
         """The number of target tokens in the loss, without padding."""
         return int((self.tgt_out != PAD).sum())
+
+    @property
+    def terms(self) -> int:
+        return self.tokens
 
 
 @dataclass(frozen=True)

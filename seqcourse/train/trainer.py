@@ -102,7 +102,8 @@ class Trainer:
 
     Device, mixed precision and several processes (``accelerate launch``) are Accelerate's work. With
     several processes each takes every n-th batch, and gradients are averaged; batches that are left
-    over when each has had as many are skipped.
+    over when each has had as many are skipped. Each batch counts by its ``terms``, over which its loss
+    is a mean: so n processes make the steps that one makes on batches n times as large.
 
     Args:
         model: any module.
@@ -272,6 +273,13 @@ class Trainer:
         own = torch.tensor(value, dtype=torch.float64, device=self._device)
         return self.accelerator.reduce(own, "mean").item()
 
+    def _share(self, batch: Any) -> float:
+        """How much this process's batch counts beside those of the others, 1 on average."""
+        if self.accelerator.num_processes == 1:
+            return 1.0
+        terms = float(getattr(batch, "terms", 1))
+        return terms / self._mean(terms)
+
     def _take_step(self, objective: nn.Module, optimizer: Any, batch: Any) -> None:
         for group in optimizer.param_groups:
             group["lr"] = self.rate(self.step)
@@ -284,7 +292,7 @@ class Trainer:
                 f"{self.config.learning_rate:g}, a warm-up, or a smaller clip_norm."
             )
         optimizer.zero_grad(set_to_none=True)
-        self.accelerator.backward(loss)
+        self.accelerator.backward(loss * self._share(batch))
         self.accelerator.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)
         optimizer.step()
         self.step, self.step_in_epoch = self.step + 1, self.step_in_epoch + 1
