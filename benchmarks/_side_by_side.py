@@ -19,6 +19,7 @@ from torch.profiler import ProfilerActivity, profile
 
 import seqcourse
 
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # the profiler's own messages are not what was asked for
 RESULTS = Path(__file__).parent / "results"
 Run = Callable[[], object]
 
@@ -59,10 +60,12 @@ def take_turns(contestants: dict[str, Run], turns: int) -> dict[str, list[float]
 
 def ratios(found: dict[str, list[float]], to: str) -> dict[str, float]:
     """How many times as long as ``to`` each one takes: the median over turns."""
-    return {
-        name: round(statistics.median(a / b for a, b in zip(times, found[to], strict=True)), 3)
-        for name, times in found.items()
-    }
+    return {name: round(statistics.median(in_turns(found, name, to)), 3) for name in found}
+
+
+def in_turns(found: dict[str, list[float]], mine: str, to: str) -> list[float]:
+    """How many times as long as ``to`` this one took, turn by turn."""
+    return [a / b for a, b in zip(found[mine], found[to], strict=True)]
 
 
 def medians(found: dict[str, list[float]], digits: int = 4) -> dict[str, float]:

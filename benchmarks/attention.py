@@ -5,7 +5,9 @@
 The floor is two linear layers around a direct call of PyTorch's fused kernel: nobody who computes the
 same can be faster. Beside it: our module, our module when it is asked for the weights (the readable
 path), and torch.nn.MultiheadAttention without weights. Float32; bf16 too on a GPU. Exit code 1 when our
-module takes more than 1.05 times the floor's time or memory.
+module takes more than 1.05 times the floor's memory, or, in three of four turns, its time.
+
+About 3 minutes on two idle cores.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from __future__ import annotations
 import sys
 
 import torch
-from _side_by_side import machine, medians, peak_mib, ratios, take_turns, write
+from _bars import missed
+from _side_by_side import in_turns, machine, medians, peak_mib, ratios, take_turns, write
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -73,7 +76,7 @@ def main() -> int:
     dtypes = [torch.float32]
     if seqcourse.device().type == "cuda":
         dtypes.append(torch.bfloat16)
-    rows, worst = [], 0.0
+    rows, bad = [], False
     for dtype in dtypes:
         for b, n, d, heads in SIZES:
             for causal in (False, True):
@@ -90,7 +93,9 @@ def main() -> int:
                     "memory_ratio": {k: round(m / memory["floor"], 3) for k, m in memory.items()},
                 }
                 rows.append(row)
-                worst = max(worst, row["time_ratio"]["ours"], row["memory_ratio"]["ours"])
+                bad |= (
+                    missed(in_turns(found, "ours", "floor"), MOST) or row["memory_ratio"]["ours"] > MOST
+                )
                 print((b, n, d, heads), "causal" if causal else "full", row["dtype"])
                 for name in runs:
                     print(
@@ -99,7 +104,7 @@ def main() -> int:
                         flush=True,
                     )
     write("attention", {"machine": machine(), "turns": TURNS, "rows": rows})
-    return int(worst > MOST)
+    return int(bad)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@
 All three import what the assignments' set-up cells import, and answer the same first question. Plain is
 jupyter_client's own kernel; confined starts as cold, in a sandbox; warm is forked in a sandbox from a
 process that imported everything before. They take turns, so that a busy machine is busy for all three.
-Writes benchmarks/results/confinement.json with the machine that it ran on. Exit code 1 when a confined
-kernel takes more than 1.25 times as long as a plain one.
+Writes benchmarks/results/confinement.json with the machine that it ran on. Exit code 1 when, in three of
+four turns, a confined kernel takes more than 1.25 times as long as a plain one.
+
+About 1 minute on two idle cores.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import sys
 import time
 from pathlib import Path
 
+from _bars import missed
 from jupyter_client.manager import AsyncKernelManager
 
 from seqcourse.grading.confine import PRELOAD, ConfinedKernelManager, Warm, refusal
@@ -81,18 +84,18 @@ async def measure() -> dict[str, list[Times]]:
             if turn:
                 for kind, times in row.items():
                     found[kind].append(times)
+                    print(f"turn {turn}, {kind}: answers after {times[0]:.2f} s", flush=True)
     return found
 
 
-def ratio(mine: list[Times], plain: list[Times]) -> tuple[float, float]:
+def in_turns(mine: list[Times], plain: list[Times]) -> tuple[list[float], list[float]]:
     """How many times as long as a plain kernel until it answers, and with the set-up cell.
 
-    The medians of what single turns give, so that what else the machine did counts for both.
+    Turn by turn, so that what else the machine did counts for both.
     """
     pairs = list(zip(mine, plain, strict=True))
-    ready = statistics.median(one[0] / other[0] for one, other in pairs)
-    both = statistics.median((one[0] + one[1]) / (other[0] + other[1]) for one, other in pairs)
-    return round(ready, 3), round(both, 3)
+    ready = [one[0] / other[0] for one, other in pairs]
+    return ready, [(one[0] + one[1]) / (other[0] + other[1]) for one, other in pairs]
 
 
 def main() -> int:
@@ -114,7 +117,8 @@ def main() -> int:
                 "end": round(end, 3),
             }
         )
-    ratios = {kind: ratio(found[kind], found["plain"]) for kind in ("confined", "warm")}
+    turns = {kind: in_turns(found[kind], found["plain"]) for kind in ("confined", "warm")}
+    ratios = {kind: [round(statistics.median(each), 3) for each in both] for kind, both in turns.items()}
     print("seconds, median of", TURNS, "turns; set-up cell: import, one step of an optimiser")
     for row in rows:
         print(
@@ -131,7 +135,7 @@ def main() -> int:
     beside = RESULT.with_suffix(".new")
     beside.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     beside.replace(RESULT)
-    return int(max(ratios["confined"]) > MOST)
+    return int(any(missed(each, MOST) for each in turns["confined"]))
 
 
 if __name__ == "__main__":

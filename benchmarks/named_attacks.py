@@ -6,6 +6,8 @@ One class: a submission for each attack and one honest student, through `seqcour
 `feedback`. "before" is what was found at commit 2f814f3. Writes benchmarks/results/named_attacks.json:
 for each attack its status, the seconds of its examination, whether it was compared with the others and
 what was kept of it; for each command its largest process outside the sandbox.
+
+About 5 minutes on two idle cores.
 """
 
 from __future__ import annotations

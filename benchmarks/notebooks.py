@@ -4,6 +4,8 @@
 
 One after the other, each in a fresh kernel with one thread, as the tests and the book run them.
 Writes benchmarks/results/notebooks.json with the machine that it ran on.
+
+About 11 minutes on two idle cores.
 """
 
 from __future__ import annotations

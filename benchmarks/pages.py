@@ -8,6 +8,8 @@ bytes and requests before anything is touched or scrolled, and after reading to 
 long the page would not answer on a phone whose processor is four times slower (the processor time of
 every task above 50 ms, which a busy machine does not change). Lighthouse looks at five pages as on a
 phone. Writes benchmarks/results/pages.json.
+
+About 5 minutes on two idle cores.
 """
 
 from __future__ import annotations

@@ -5,19 +5,24 @@
 The same size (5.4 M parameters: width 192, two layers on each side, tied embeddings), the same
 English-Spanish batches, Adam, clipping. Contestants: ours in float32 and, where the machine computes
 bf16 faster, as the recipes train ("fast"); the plain loop on the same bucketed batches; the plain loop
-on batches without bucketing. Target tokens a second, as ratios within turns. Exit code 1 when the better
-of ours is less than 1.2 times as fast as the plain loop, or 1.5 times as fast as that without bucketing.
+on batches without bucketing. Target tokens a second, as ratios within turns. Exit code 1 when, in three
+of four turns, the better of ours is less than 1.2 times as fast as the plain loop, or 1.5 times as fast
+as that without bucketing.
+
+About 2 minutes on two idle cores.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import statistics
 import sys
 import time
 from dataclasses import replace
 
 import torch
+from _bars import missed
 from _side_by_side import machine, write
 from torch import nn
 
@@ -145,10 +150,13 @@ def main() -> int:
             if turn:
                 tokens = sum(batch.tokens for batch in batches)
                 speeds.setdefault(name, []).append(tokens / seconds)
+                print(f"turn {turn}, {name}: {tokens / seconds:.0f} target tokens a second", flush=True)
+
+    def shares(mine: str, other: str) -> list[float]:
+        return [a / b for a, b in zip(speeds[mine], speeds[other], strict=True)]
 
     def ratio(mine: str, other: str) -> float:
-        each = [a / b for a, b in zip(speeds[mine], speeds[other], strict=True)]
-        return round(sorted(each)[len(each) // 2], 3)
+        return round(statistics.median(shares(mine, other)), 3)
 
     result = {
         "machine": machine(),
@@ -168,7 +176,9 @@ def main() -> int:
         )
     write("training", result)
     best = max(trainers, key=result["to_plain"].get)
-    return int(result["to_plain"][best] < 1.2 or result["to_not_bucketed"][best] < 1.5)
+    bars = {"plain": 1.2, "not bucketed": 1.5}
+    slower = {other: shares(other, best) for other in bars}  # what is missed lies above 1 / bar
+    return int(any(missed(slower[other], 1 / bar) for other, bar in bars.items()))
 
 
 if __name__ == "__main__":

@@ -20,21 +20,35 @@ def train_model(
     from seqcourse import zoo
 
     zoo.recipe(name)
-    length = f"a trial of {QUICK_STEPS} steps" if budget == "quick" else "the whole recipe"
-    measured = zoo.figures(name).get("training_seconds")
-    took = f" (the whole recipe took {measured / 60:.0f} minutes when it was measured)"
-    print(f"{name}: {length}{took if measured else ''}", flush=True)
+    stored = zoo.figures(name) if (zoo.FILES / name).is_dir() else {}  # nothing yet for a new recipe
+    print(f"{name}: {_what_to_expect(budget, stored.get('training_seconds'))}", flush=True)
     own = name if photographs is None else f"{name}-photographs"
     folder = out or Path("runs") / (own if budget == "full" else f"{own}-quick")
     steps = QUICK_STEPS if budget == "quick" else None
     system = zoo.train(name, out=folder, resume=resume, max_steps=steps, photographs=photographs)
+    whole = stored.get("measured", {}) if budget == "quick" else {}
     for figure, value in system.figures.get("measured", {}).items():
-        print(f"{figure}: {value}")
+        if isinstance(value, int | float):
+            beside = f" (the whole recipe: {whole[figure]:.4g})" if figure in whole else ""
+            print(f"{figure}: {value:.4g}{beside}")
+    print(f"All that was measured is in {shown(folder / 'figures.json')}.")
     if system.task.translates:
         use = f"seqcourse translate ... --model {name} --folder {shown(folder)}"
     else:
         use = f"zoo.load({name!r}, {str(folder)!r}).{system.task.use}"
     print(f"Stored in {shown(folder)}. Use it: {use}")
+
+
+def _what_to_expect(budget: str, seconds: float | None) -> str:
+    """How long a training takes, and what a trial is good for."""
+    took = f" It took {seconds / 60:.0f} minutes when it was measured." if seconds else ""
+    if budget == "full":
+        return f"the whole recipe.{took}"
+    return (
+        f"a trial of {QUICK_STEPS} steps and the measurement, some minutes in all. Expect to see that "
+        f"it runs and that the loss falls, not a good model: a translator does not write sentences yet. "
+        f"The whole recipe makes the figures in brackets.{took}"
+    )
 
 
 def translate_text(text: str, model: str | None, *, beam: int, n_best: int, folder: Path | None) -> None:

@@ -57,7 +57,7 @@ class TensorBatch:
 
     @property
     def terms(self) -> int:
-        """How many terms the mean loss of this batch is over: one per row, where nothing else is said."""
+        """How many terms the mean loss of this batch is over: one for each row, as a rule."""
         return len(next(iter(vars(self).values())))
 
 

@@ -5,7 +5,13 @@ from seqcourse.functional.dot_product import attention
 from seqcourse.functional.dropout import dropout
 from seqcourse.functional.layers import gelu, gelu_sigmoid, gelu_tanh, layer_norm, rms_norm, silu
 from seqcourse.functional.loss import sequence_loss
-from seqcourse.functional.masks import causal_mask, check_lengths, length_mask, window_mask
+from seqcourse.functional.masks import (
+    causal_mask,
+    check_hidden,
+    check_lengths,
+    length_mask,
+    window_mask,
+)
 from seqcourse.functional.patches import patches
 from seqcourse.functional.position import grid_encoding, rotate, shift_matrix, sinusoidal_encoding
 from seqcourse.functional.pyramid import pair_neighbours
@@ -47,6 +53,7 @@ __all__ = [
     "attention",
     "attention_rollout",
     "causal_mask",
+    "check_hidden",
     "check_lengths",
     "check_width",
     "cut_frames",

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from seqcourse.functional.dropout import dropout as drop
-from seqcourse.functional.masks import causal_mask
+from seqcourse.functional.masks import causal_mask, check_hidden
 from seqcourse.functional.scores import softmax
 
 
@@ -50,9 +50,12 @@ def attention(
         Outputs, (..., N_Q, D_V), and weights (..., N_Q, N_X), or None if they were not asked for.
 
     Raises:
-        ValueError: if the shapes do not fit, or the mask is not boolean.
+        ValueError: if the shapes do not fit, the mask is not boolean or hides NaN (looked for on a CPU
+            only), or the dropout is not at least 0 and below 1.
     """
     _check(q, k, v, mask)
+    if not 0 <= dropout < 1:
+        raise ValueError(f"dropout should be at least 0 and below 1, but it is {dropout}.")
     if causal and k.shape[-2] < q.shape[-2]:
         raise ValueError(
             f"Causal attention needs a key for each query, but there are {q.shape[-2]} queries and "
@@ -60,11 +63,16 @@ def attention(
         )
     one = q.shape[-2] == 1
     causal = causal and not one  # the last query sees every key
+    mask = mask if mask is None else torch.atleast_2d(mask)  # the kernel takes no mask of one axis
+    weights = None
     if need_weights:
-        return _readable(q, k, v, _both(mask, causal, q, k), dropout)
-    if one and mask is not None and q.device.type == "cpu":  # two products beat the kernel
-        return _readable(q, k, v, mask, dropout)[0], None
-    return _fused(q, k, v, mask, causal, dropout), None
+        y, weights = _readable(q, k, v, _both(mask, causal, q, k), dropout)
+    elif one and mask is not None and q.device.type == "cpu":  # two products beat the kernel
+        y = _readable(q, k, v, mask, dropout)[0]
+    else:
+        y = _fused(q, k, v, mask, causal, dropout)
+    check_hidden(y, mask, keys=k, values=v)
+    return y, weights
 
 
 def _readable(

@@ -53,6 +53,34 @@ def _check_range(lengths: Tensor, size: int) -> None:
         )
 
 
+def check_hidden(y: Tensor, mask: Tensor | None, **vectors: Tensor) -> None:
+    """Refuse NaN that only a mask hides: 0 times NaN is NaN, so it would reach every output.
+
+    Looks at the outputs only, and no further unless one is NaN. A GPU is not asked: it would have to be
+    waited for.
+
+    Args:
+        y: what attention gave.
+        mask: boolean, (..., N_Q, N_X) or None.
+        vectors: by their names in the plural, (..., N_X, D) each.
+
+    Raises:
+        ValueError: if vectors are NaN where the mask hides them from every query, and nowhere else.
+    """
+    if mask is None or y.device.type != "cpu" or torch.compiler.is_compiling() or not y.sum().isnan():
+        return
+    seen = mask.any(-2)  # (..., N_X)
+    wrong = {name: x.isnan().any(-1) for name, x in vectors.items()}
+    if any((where & seen).any() for where in wrong.values()):
+        return
+    for name, where in wrong.items():
+        if (where & ~seen).any():
+            raise ValueError(
+                f"The mask hides {name} that are NaN, but 0 times NaN is NaN: they would reach the "
+                f"output all the same. Fill padding with numbers, such as 0."
+            )
+
+
 def window_mask(centre: Tensor, width: int, size: int) -> Tensor:
     """True within ``width`` positions of a centre: the window of local attention (Luong et al. 2015).
 

@@ -129,6 +129,11 @@ def lstm_step(
     """
     h, c = state
     _check("lstm_step", x, h, w_ih, w_hh)
+    if c.shape != h.shape:
+        raise ValueError(
+            f"lstm_step needs a cell state of the hidden state's shape, but they are {tuple(c.shape)} "
+            f"and {tuple(h.shape)}."
+        )
     gates = linear(x, w_ih, b_ih) + linear(h, w_hh, b_hh)  # (B, 4H)
     i, f, g, o = gates.chunk(4, dim=-1)  # four times (B, H)
     c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)

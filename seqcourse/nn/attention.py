@@ -96,6 +96,13 @@ def _uniform(*shape: int) -> Tensor:
     return torch.empty(shape).uniform_(-bound, bound)
 
 
+def _context(weights: Tensor, h: Tensor, mask: Tensor | None) -> Tensor:
+    """The weighted sum; what the mask hides is no NaN."""
+    context = F.weighted_sum(weights, h)
+    F.check_hidden(context[:, None], mask if mask is None else mask[:, None], states=h)
+    return context
+
+
 class Attention(nn.Module):
     r"""Global attention: score every encoder state, softmax, weighted sum (Bahdanau et al. 2015).
 
@@ -133,7 +140,7 @@ class Attention(nn.Module):
             Context (B, D_H) and weights (B, T).
         """
         weights = F.softmax(self.scores(s, h, keys), mask=mask)
-        return F.weighted_sum(weights, h), weights
+        return _context(weights, h, mask), weights
 
 
 class LocalAttention(Attention):
@@ -179,7 +186,7 @@ class LocalAttention(Attention):
         mask = mask & F.window_mask(centre, self.width, size)  # (B, T)
         weights = F.softmax(self.scores(s, h, keys), mask=mask)
         weights = weights * F.gaussian_window(centre, self.width, size)
-        return F.weighted_sum(weights, h), weights
+        return _context(weights, h, mask), weights
 
 
 class MultiHeadAttentionPool(nn.Module):

@@ -48,6 +48,7 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Vectors (..., D) to vectors (..., D)."""
+        F.check_width("The MLP", x, self.inner.in_features)
         return self.outer(self.dropout(ACTIVATIONS[self.activation](self.inner(x))))
 
 
@@ -156,6 +157,11 @@ class Block(nn.Module):
         """The sublayer of cross-attention, if there is one, and its weights."""
         attention = self.cross_attention
         if attention is None:
+            if memory is not None:
+                raise ValueError(
+                    "A block without cross-attention cannot look at a memory. Make it with cross=True, "
+                    "or leave the memory out."
+                )
             return x, None
         if memory is None:
             raise ValueError(

@@ -102,9 +102,25 @@ def test_dropout_keeps_the_mean_on_both_paths():
         (dict(mask=torch.ones(5, 7)), "boolean"),
         (dict(mask=torch.ones(2, 5, 7, dtype=torch.bool)), r"mask\[:, None\]"),
         (dict(k=torch.zeros(2, 3, 4, 4), v=torch.zeros(2, 3, 4, 6), causal=True), "a key for each"),
+        (dict(dropout=1.0), "below 1, but it is 1.0"),
     ],
 )
 def test_what_does_not_fit_gets_a_sentence(change, words):
     q, k, v = (x.detach().float() for x in make())
     with pytest.raises(ValueError, match=words):
         F.attention(**{"q": q, "k": k, "v": v, **change})
+
+
+@pytest.mark.parametrize("n_q", [1, 5])
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("mask", [torch.arange(7) < 5, (torch.arange(7) < 5)[None, None, None]])
+def test_nan_that_a_mask_hides_is_a_sentence(n_q, need_weights, mask):
+    q, k, v = (x.detach() for x in make(n_q=n_q))
+    hidden, seen = v.clone(), v.clone()
+    hidden[0, 0, 6], seen[0, 0, 2] = math.nan, math.nan
+    with pytest.raises(ValueError, match="hides values that are NaN"):
+        F.attention(q, k, hidden, mask, need_weights=need_weights)
+    # what is seen is the caller's: a model that diverged, say
+    assert F.attention(q, k, seen, mask, need_weights=need_weights)[0].isnan().any()
+    seen[0, 0, 6] = math.nan
+    assert F.attention(q, k, seen, mask, need_weights=need_weights)[0].isnan().any()

@@ -68,3 +68,9 @@ def test_widths_and_batches_that_do_not_fit_are_named(cell, x, h, words):
     state = torch.zeros(h)
     with pytest.raises(ValueError, match=words.format(f"{cell.kind}_step")):
         cell(4, 6)(torch.zeros(x), (state, state) if cell is nn.LSTMCell else state)
+
+
+def test_a_cell_state_of_another_width_is_refused():
+    weights = (torch.zeros(8, 3), torch.zeros(8, 2))
+    with pytest.raises(ValueError, match=r"hidden state's shape, but they are \(1, 5\) and \(1, 2\)"):
+        F.lstm_step(torch.zeros(1, 3), (torch.zeros(1, 2), torch.zeros(1, 5)), *weights)

@@ -115,3 +115,15 @@ def test_a_sentence_of_padding_alone_gives_zeros_and_no_nan(given, window):
     (context.pow(2).sum() + mean.pow(2).sum()).backward()
     for gradient in (h.grad, *(p.grad for p in attention.parameters())):
         assert torch.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("window", [None, 2])
+def test_nan_that_a_mask_hides_is_a_sentence(given, window):
+    s, h, _ = given
+    mask = torch.ones(h.shape[:2], dtype=torch.bool)
+    mask[0, -1], h = False, h.clone()
+    h[0, -1] = torch.nan
+    score = nn.DotScore(D, D)
+    attention = nn.Attention(score) if window is None else nn.LocalAttention(score, D, window)
+    with pytest.raises(ValueError, match="hides states that are NaN"):
+        attention(s, h, mask)

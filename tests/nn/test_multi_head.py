@@ -159,6 +159,8 @@ def test_a_decoder_block_is_pytorchs_and_its_cache_too(norm):
         (lambda: nn.MultiHeadAttention(10, 3), "divide the width, 10"),
         (lambda: nn.Block(8, 2, 8, norm="both"), "pre, post"),
         (lambda: nn.FeedForward(8, 8, "tanh"), "relu, gelu"),
+        (lambda: nn.FeedForward(8, 8)(torch.zeros(2, 7)), r"width 8, but they are \(2, 7\)"),
+        (lambda: nn.Block(8, 2, 8)(torch.zeros(1, 3, 8), memory=()), "with cross=True"),
         (lambda: nn.Positions(8, "rotary"), "sinusoidal, learned, none"),
         (lambda: nn.Positions(7), "should be even, but is 7"),
         (lambda: nn.Positions(8, "learned", 3)(torch.zeros(1, 4, 8)), "learned 3 positions"),

@@ -458,7 +458,7 @@ torch.save([logits, history.step_losses], sys.argv[2] + str(trainer.accelerator.
 def test_a_recipe_on_two_processes_equals_the_one_on_one(tmp_path):
     """At the same global batch, although the words of the two halves differ in length.
 
-    What the models say is compared: a bias of the keys changes nothing there and moves by rounding alone.
+    What the models say is compared: a bias of the keys changes nothing there, so rounding moves it.
     """
     one, two = in_processes(A_RECIPE, tmp_path / "two")
     (alone,) = in_processes(A_RECIPE, tmp_path / "one", count=1)

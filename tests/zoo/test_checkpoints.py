@@ -1,13 +1,14 @@
 """Every checkpoint loads, is what its recipe says, and reaches its bar where it is measured anew."""
 
-from dataclasses import asdict
+import re
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 
 import pytest
 import torch
 
 from seqcourse import CourseError, data, metrics, train, zoo
-from seqcourse.cli.models import train_model
+from seqcourse.cli.models import QUICK_STEPS, train_model
 from seqcourse.zoo.tasks import lower
 from seqcourse.zoo.tasks.captions import pointing, said
 from seqcourse.zoo.tasks.language import mean_loss
@@ -268,3 +269,29 @@ def test_after_training_one_is_told_how_to_use_it(name, use, systems, monkeypatc
     assert told.startswith("Stored in ") and use in told
     method = told.rpartition(").")[2].partition("(")[0]
     assert "translate" in told or callable(getattr(systems[name], method))
+
+
+def test_a_trial_says_what_to_expect_and_what_the_whole_recipe_makes(
+    systems, monkeypatch, capsys, tmp_path
+):
+    given = []
+    monkeypatch.setattr(zoo, "train", lambda name, **options: given.append(options) or systems[name])
+    train_model("en-es-fixed", resume=False, budget="quick", out=tmp_path / "run")
+    told = capsys.readouterr().out
+    first, *rest = told.splitlines()
+    assert given[0]["max_steps"] == QUICK_STEPS and f"a trial of {QUICK_STEPS} steps" in first
+    assert "not a good model" in first and re.search(r"It took \d+ minutes", first)
+    bleu = systems["en-es-fixed"].figures["measured"]["bleu"]
+    assert f"bleu: {bleu:.4g} (the whole recipe: {bleu:.4g})" in rest
+    assert "{" not in told and f"is in {tmp_path / 'run' / 'figures.json'}" in told
+
+
+def test_a_new_recipe_without_stored_figures_can_be_tried(systems, monkeypatch, capsys, tmp_path):
+    new = replace(zoo.recipe("en-es-fixed"), name="en-de-attention")
+    monkeypatch.setitem(zoo.RECIPES, new.name, new)
+    monkeypatch.setattr(zoo, "train", lambda name, **options: systems["en-es-fixed"])
+    train_model(new.name, resume=False, budget="quick", out=tmp_path / "run")
+    told = capsys.readouterr().out
+    assert (
+        told.startswith("en-de-attention: a trial") and "It took" not in told and "recipe:" not in told
+    )
