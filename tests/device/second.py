@@ -274,6 +274,9 @@ def install() -> None:
             kernels[name] = maker(getattr(getattr(aten, packet), overload or "default"))
         for name, kernel in kernels.items():
             library.impl(name, kernel, "PrivateUse1")
+        module = torch.get_device_module(NAME)  # what is drawn without a generator is the CPU's
+        module.get_rng_state = lambda device=NAME: torch.get_rng_state()
+        module.set_rng_state = lambda state, device=NAME: torch.set_rng_state(state)
         REGISTERED.append(library)
     torch.Generator = Generator
     # A thread of its own for the way back would still wait when Python ends.

@@ -72,3 +72,10 @@ def test_recurrent_layers_compute_what_the_cpus_do(kind, packed):
 
     for ours, theirs in zip(run(NAME), run("cpu"), strict=True):
         torch.testing.assert_close(ours, theirs)
+
+
+def test_draws_are_kept_apart_as_on_a_gpu():
+    torch.manual_seed(0)
+    with torch.random.fork_rng():
+        inside = torch.rand(2, device=NAME).tolist()
+    assert torch.rand(2, device=NAME).tolist() == inside
