@@ -26,6 +26,8 @@ CELLS = 2_000
 SOURCES, SOURCE = 10 * MB, 1 * MB
 OUTPUT = 1 * MB
 TIME, SECRET = 100, 200
+# The file with a student's appeals, in bytes.
+APPEAL = 20_000
 
 # What the sandbox sends: characters of output from one cell, after which its kernel is stopped.
 SENT = 50 * MB

@@ -187,6 +187,26 @@ def history(
 
 
 @app.command()
+def appeals(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    student: Annotated[str, typer.Option(help="Only this student's.")] = "",
+    exercise: Annotated[str, typer.Option(help="Answer this one: its number, such as 3 or 4b.")] = "",
+    points: Annotated[
+        float | None, typer.Option(help="The points of the exercise; the check's without.")
+    ] = None,
+    comment: Annotated[str, typer.Option(help="The answer, for the feedback page.")] = "",
+    every: Annotated[bool, typer.Option("--all", help="List also what was answered.")] = False,
+) -> None:
+    """List what students want looked at again (appeal.md beside their work), or answer it."""
+    from seqcourse.cli.regrade import answer_one, list_appeals
+
+    if exercise or comment or points is not None:
+        answer_one(name, student, exercise, points, comment)
+    else:
+        list_appeals(name, student, every)
+
+
+@app.command()
 def extend(
     name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
     student: Annotated[str, typer.Argument(help="Who gets more time.")],

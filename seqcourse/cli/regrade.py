@@ -1,4 +1,4 @@
-"""``seqcourse grade --preview`` and ``seqcourse history``."""
+"""``seqcourse grade --preview``, ``seqcourse history`` and ``seqcourse appeals``."""
 
 from __future__ import annotations
 
@@ -86,3 +86,60 @@ def show_history(name: str, student: str) -> None:
             for line in told.exercises:
                 tell(f"      {line}")
             earlier = each.time
+
+
+@refusals_in_words()
+def list_appeals(name: str, student: str, every: bool) -> None:
+    """Print each appeal beside what the check saw, and the command that answers it."""
+    need_nbgrader()
+    from seqcourse.grading.answering import need_student
+    from seqcourse.grading.appeals import ANSWERED, cases
+    from seqcourse.grading.gradebook import open_gradebook
+    from seqcourse.grading.history import points
+
+    course = Course(find_root())
+    course.require(name)
+    open_gradebook(course)
+    if student:
+        need_student(course, name, student)
+    found, unclear = cases(course, name, [student] if student else None)
+    waiting = [each for each in found if each.state != ANSWERED]
+    tell(f"{name}: {len(found)} appeal{'' if len(found) == 1 else 's'}, {len(waiting)} to answer")
+    for each in found if every else waiting:
+        exercise = each.appeal.exercise
+        has = f"{points(each.mark and each.mark.points)} of {points(exercise.points)} points"
+        passed = "it passed" if exercise.automatic else "it is graded by hand"
+        tell("")
+        tell(f"{each.student}, exercise {exercise.number} ({exercise.name}), {has}: {each.state}")
+        tell(f"  the student says: {each.appeal.words or '(nothing)'}")
+        tell(f"  the check says:   {each.saw or passed}")
+        if each.answer is not None:
+            gave = each.answer.points
+            given = "the check's points" if gave is None else f"{points(gave)} points"
+            tell(f"  answered {each.answer.time[:10]}: {given}. {each.answer.comment}")
+        if each.state != ANSWERED:
+            tell(
+                f"  to answer: seqcourse appeals {name} --student {each.student} "
+                f'--exercise {exercise.number} --points {points(exercise.points)} --comment "..."'
+            )
+    for sentence in unclear:
+        tell(f"unclear: {sentence}")
+
+
+@refusals_in_words()
+def answer_one(name: str, student: str, exercise: str, points: float | None, comment: str) -> None:
+    """Answer an appeal, and say what the mark is now."""
+    need_nbgrader()
+    from seqcourse.grading.answering import answer
+
+    course = Course(find_root())
+    course.require(name)
+    for option, given in (("--student", student), ("--exercise", exercise), ("--comment", comment)):
+        if not given:
+            raise CourseError(
+                f"An answer to an appeal should have a student, an exercise and a comment, but {option} "
+                f"is missing: seqcourse appeals {name} --student ada --exercise 3 --points 4 "
+                f'--comment "..."'
+            )
+    for sentence in answer(course, name, student, exercise, points, comment):
+        tell(sentence)

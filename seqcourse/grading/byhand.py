@@ -46,7 +46,7 @@ def _keep_old_answers(self: Autograde, assignment_id: str, student_id: str) -> b
     folder = Path(self.coursedir.root, self._format_dest(assignment_id, student_id))
     for path in folder.glob("*.ipynb"):
         try:
-            self.graded_before[path.stem] = _answers(notebooks.read(path))
+            self.graded_before[path.stem] = answers_of(notebooks.read(path))
         except CourseError:
             continue  # a damaged notebook: its old answers are unknown
     return _init_destination(self, assignment_id, student_id)
@@ -56,7 +56,7 @@ def _keep_old_answers(self: Autograde, assignment_id: str, student_id: str) -> b
 Autograde.init_destination = _keep_old_answers
 
 
-def _answers(book: dict) -> dict[str, str]:
+def answers_of(book: dict) -> dict[str, str]:
     """Map each grade cell to the answer it grades: its own source, or the last answer cell before it."""
     found, answer = {}, ""
     for cell in book["cells"]:
@@ -70,7 +70,7 @@ def _answers(book: dict) -> dict[str, str]:
 
 def same_answers(old: dict, new: dict) -> set[str]:
     """The grade cells whose answer is the same in two notebooks."""
-    before, now = _answers(old), _answers(new)
+    before, now = answers_of(old), answers_of(new)
     return {cell for cell in before if before[cell] == now.get(cell)}
 
 
@@ -82,7 +82,7 @@ class HoldBack(NbGraderPreprocessor):
 
         info = resources["nbgrader"]
         before = self.parent.parent.graded_before.get(info["notebook"], {})
-        now = _answers(nb)
+        now = answers_of(nb)
         with Gradebook(info["db_url"]) as gradebook:
             submitted = gradebook.find_submission_notebook(
                 info["notebook"], info["assignment"], info["student"]

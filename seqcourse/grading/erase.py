@@ -11,6 +11,7 @@ from pathlib import Path
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.address import SQLITE, sqlite_file
+from seqcourse.grading.answers import answers_path
 from seqcourse.grading.attempts import attempt_path
 from seqcourse.grading.course import Course
 from seqcourse.grading.history import history_path
@@ -30,6 +31,7 @@ def places(course: Course, student: str) -> Iterator[Path]:
         yield record_path(course, name, student)
         yield attempt_path(course, name, student)
         yield history_path(course, name, student)
+        yield answers_path(course, name, student)
         yield sheet_folder(course, name, student)
         yield record_path(course, called(name), student)
 

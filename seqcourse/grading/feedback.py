@@ -16,6 +16,7 @@ from traitlets import Dict, Unicode
 from traitlets.config import Config
 
 from seqcourse.errors import CourseError
+from seqcourse.grading.appeals import told_of_appeals
 from seqcourse.grading.byhand import CHANGED, counted, pending
 from seqcourse.grading.course import Course
 from seqcourse.grading.history import for_student
@@ -128,13 +129,16 @@ class ShowPoints(NbGraderPreprocessor):
         return nb, resources
 
     def _kept_for(self, name: str, student: str) -> dict[str, Any]:
-        """What the class's folder keeps for a student: the changes of the mark."""
+        """What the class's folder keeps for a student: the changes of the mark, and appeals."""
         try:
             folders = self.parent.parent.coursedir
         except AttributeError:
             return {}
         course = Course(Path(folders.root), Path(folders.autograded_directory).parent.as_posix())
-        return {"changes": for_student(course, name, student)}
+        return {
+            "changes": for_student(course, name, student),
+            "appeals": told_of_appeals(course, name, student),
+        }
 
     def _verdict(self, cell: Any) -> dict[str, Any]:
         """Move the check's verdict from the cell's outputs into a dict: reasons, and a book section."""

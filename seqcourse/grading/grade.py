@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import systems
+from seqcourse.grading.answers import restore
 from seqcourse.grading.attempts import attempt, spent
 from seqcourse.grading.course import Course
 from seqcourse.grading.gains import Gains
@@ -99,6 +100,7 @@ def grade(
             try:
                 run.grade(todo, workers, scheduler, begun)
             finally:
+                restore(course, name, todo)
                 note(course, name, todo, words=reason, again=again)
         return [run.records[student] for student in wanted]
 

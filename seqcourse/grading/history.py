@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.adapt import class_notebook
+from seqcourse.grading.answers import Answer, read_answers
 from seqcourse.grading.attempts import last_attempt
 from seqcourse.grading.byhand import counted, pending
 from seqcourse.grading.course import Course
@@ -35,6 +36,7 @@ VERSION = "version {} was handed in"
 CHECK = "a check changed"
 WORTH = "the points of an exercise changed"
 EXERCISES = "the exercises of the assignment changed"
+APPEAL = "an appeal was answered"
 HAND = "points were given by hand"
 LATE = "what being late costs changed (the policy, an extension or a date)"
 GONE = "no grade: {}"
@@ -155,7 +157,10 @@ def note(
                 continue
             if last is None or now.differs(last.state) or _is_next(course, name, student, now, last):
                 kept = last is not None and last.kept and last.state.attempt == now.attempt
-                append(course, name, student, entry(last, now, words=words, kept=kept and not again))
+                kept = kept and not again
+                answers = read_answers(course, name, student)
+                new = entry(last, now, words=words, kept=kept, answers=answers)
+                append(course, name, student, new)
                 noted.append(student)
     return noted
 
@@ -167,15 +172,25 @@ def append(course: Course, name: str, student: str, new: Entry) -> None:
 
 
 def entry(
-    last: Entry | None, now: State, *, reason: str = "", words: str = "", kept: bool = False
+    last: Entry | None,
+    now: State,
+    *,
+    reason: str = "",
+    words: str = "",
+    kept: bool = False,
+    answers: Mapping[str, Answer] | None = None,
 ) -> Entry:
-    """The entry for a mark that follows ``last``."""
+    """The entry for a mark that follows ``last``.
+
+    Args:
+        answers: those to the student's appeals, by exercise.
+    """
     before = last.state if last else None
     return Entry(
         time=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-        reason=reason or _reason(before, now),
+        reason=reason or _reason(before, now, answers or {}),
         state=now,
-        words=printable(words, MOST_WORDS),
+        words=printable(" ".join(words.split()), MOST_WORDS),
         before=before.total if before else None,
         changed=changed(before, now) if before else {},
         kept=kept,
@@ -233,7 +248,7 @@ def _is_next(course: Course, name: str, student: str, now: State, last: Entry) -
     return known and now.attempt != last.state.attempt and bool(read_record(course, name, student))
 
 
-def _reason(before: State | None, now: State) -> str:
+def _reason(before: State | None, now: State, answers: Mapping[str, Answer]) -> str:
     """Why a mark changed, as far as the two marks show it."""
     if now.marks is None:
         return GONE.format(now.status)
@@ -249,7 +264,10 @@ def _reason(before: State | None, now: State) -> str:
         if old is None or new is None:
             reasons.append(EXERCISES)
         elif old.by_hand or new.by_hand:
-            reasons.append(HAND)
+            answer = answers.get(exercise)
+            given = answer.points if answer else None
+            answered = answer is not None and (new.points == given if new.by_hand else given is None)
+            reasons.append(APPEAL if answered else HAND)
         else:
             reasons.append(CHECK if old.of == new.of else WORTH)
     return "; ".join(dict.fromkeys(reasons)) or LATE
@@ -343,7 +361,7 @@ def in_words(each: Entry, numbers: Mapping[str, str]) -> Told:
     what = f"{points(each.state.total)} points"
     if each.before != each.state.total and each.reason != FIRST:
         what = f"{points(each.before)} → {what}"
-    why = f"{each.reason} ({each.words})" if each.words else each.reason
+    why = f"{each.reason} ({each.words.rstrip('.')})" if each.words else each.reason
     exercises = tuple(
         f"{label(exercise, numbers)}: {points(old)} → {points(new)}"
         for exercise, (old, new) in each.changed.items()

@@ -15,6 +15,8 @@ from pathlib import Path
 from seqcourse import bounds
 from seqcourse.grading.parse import NotGradable, read_bytes
 
+# A student's appeals; no part of the work, see ``appeals``.
+APPEAL = "appeal.md"
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 
 # A zone is a name or an offset. The names of nested folders have no dots, so they stay among the zones.

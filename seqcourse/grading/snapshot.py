@@ -18,7 +18,7 @@ from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading import systems
 from seqcourse.grading.course import ASSIGNMENT_NAME, CONFIG_FILE, Course
-from seqcourse.grading.kept import TIMESTAMP, time
+from seqcourse.grading.kept import APPEAL, TIMESTAMP, time
 from seqcourse.grading.parse import shown
 
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
@@ -86,6 +86,8 @@ def refused(folder: Path) -> str:
 def folder_snapshot(folder: Path) -> Snapshot:
     """Take a snapshot of a submission's folder. A folder that is a link is left out entirely.
 
+    A student's appeals are no part of the work, so they are not in it.
+
     Raises:
         CourseError: the folder itself cannot be read.
     """
@@ -102,6 +104,8 @@ def folder_snapshot(folder: Path) -> Snapshot:
         if number == bounds.FILES:
             left_out.append(f"everything after the first {bounds.FILES:,} files and folders")
             break
+        if name.lower() == APPEAL:
+            continue
         try:
             status = path.lstat()
             if stat.S_ISLNK(status.st_mode):

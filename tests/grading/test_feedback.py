@@ -20,9 +20,12 @@ from seqcourse.cli.grading import write_feedback
 from seqcourse.errors import CourseError
 from seqcourse.grading import feedback
 from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.answering import answer
+from seqcourse.grading.answers import answers_path
 from seqcourse.grading.course import Course
 from seqcourse.grading.feedback import ShowPoints, _duration, make_feedback
-from seqcourse.grading.kept import NEEDED
+from seqcourse.grading.history import history_path, note
+from seqcourse.grading.kept import APPEAL, NEEDED
 from seqcourse.grading.late import MARK, MARKED
 from seqcourse.grading.limited import limited
 from seqcourse.grading.outcome import outputs
@@ -150,6 +153,25 @@ def test_late_work_is_told_with_its_price(graded, page):
         submission.timestamp = known
         gradebook.db.commit()
     settings(graded)
+
+
+def test_the_page_says_what_changed_and_what_an_appeal_was_answered(graded):
+    beside = graded.submitted / "ada" / "ps1" / APPEAL
+    notebooks.write_text(beside, "2: <b>rows</b>\n1: this, too")
+    write_record(graded, Record("ps1", "ada", "graded", ""))
+    note(graded, "ps1")
+    assert "Changes of this mark" not in words(make_feedback(graded, "ps1", "ada").read_text("utf-8"))
+    answer(graded, "ps1", "ada", "2", 3, "You are <right>.")
+    page = make_feedback(graded, "ps1", "ada").read_text(encoding="utf-8")
+    text = words(page)
+    assert "Your appeals Exercise 1 double: “this, too” It waits for an answer." in text
+    assert "“<b>rows</b>” Answer of 20" in text and ": 3 of 3 points. You are <right>." in text
+    assert "Changes of this mark 4.5 → 6 points · 20" in text
+    assert "an appeal was answered (You are <right>)." in text and "2 half: 1.5 → 3" in text
+    assert "<b>rows" not in page and "<right>" not in page
+    answer(graded, "ps1", "ada", "2", None, "The check was right.")
+    for path in (beside, history_path(graded, "ps1", "ada"), answers_path(graded, "ps1", "ada")):
+        path.unlink()
 
 
 def test_the_section_becomes_a_link_where_the_book_is_known(graded, page):

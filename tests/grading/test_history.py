@@ -85,7 +85,7 @@ def test_every_change_has_its_reason(course):
     totals = [4, 5.5, 7.5, 3.75, 3.75, 2.25, 3.25, None]
     assert [entry.state.total for entry in found] == totals
     assert [entry.before for entry in found] == [None, *totals[:-1]]
-    assert found[2].words == "half?of an odd number"
+    assert found[2].words == "half of an odd number"
     assert dict(found[1].changed) == {"why": (None, 1.5)}
     assert dict(found[2].changed) == {"half": (1.0, 3.0)}
     assert reasons(course, "ben") == [history.FIRST, history.LATE]
@@ -99,7 +99,7 @@ def test_every_change_has_its_reason(course):
         "3.25 → – points",
     ]
     assert told[0].exercises == ("2 half: 1 → 3",)
-    assert told[0].why == f"{history.CHECK} (half?of an odd number)"
+    assert told[0].why == f"{history.CHECK} (half of an odd number)"
 
 
 def test_a_line_that_could_not_be_written_is_written_once_by_the_next_command(course, monkeypatch):
