@@ -9,7 +9,7 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.attempts import attempt, last_years
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examiner
-from seqcourse.grading.grade import _Run
+from seqcourse.grading.grade import Run
 from seqcourse.grading.records import FAILED, GRADED, Record, read_record, write_record
 from seqcourse.grading.release import release
 from tests.grading.toy import make_toy_course
@@ -65,10 +65,10 @@ def test_a_class_may_limit_its_attempts(toy):
 
     def is_done(text: str) -> bool:
         notebooks.write_text(path, text)
-        run = _Run(toy, "ps1", {}, said.append)
+        run = Run(toy, "ps1", {}, said.append)
         done = run.is_done("ada", again=False)
         if not done:
-            submission = run._load("ada")
+            submission = run.load("ada")
             print_of = run.fingerprint(submission)
             record = Record("ps1", "ada", status, "", 0.0, print_of, attempt=submission.attempt)
             write_record(toy, record)
