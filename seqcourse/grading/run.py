@@ -38,6 +38,7 @@ PROBE = "__import__('seqcourse.check.probe', fromlist=['run']).run({!r}, get_ipy
 # IPython's ``exit()`` ends the kernel after a delay, when another cell may be running. sys.exit does
 # not.
 EXIT = "get_ipython().user_ns.update(dict.fromkeys(('exit', 'quit'), __import__('sys').exit))"
+STAND_IN = "__import__('seqcourse.stand_in', fromlist=['install']).install(get_ipython())"
 
 
 class KernelGone(Exception):
@@ -230,7 +231,8 @@ class Runner:
             try:
                 await client.async_start_new_kernel()
                 await client.async_start_new_kernel_client()
-                request_id = client.kc.execute(EXIT, silent=True, store_history=False)
+                first = f"{EXIT}\n{STAND_IN}"
+                request_id = client.kc.execute(first, silent=True, store_history=False)
                 await self._reply(client, request_id, 60.0)
                 return client
             except (RuntimeError, CourseError) as error:

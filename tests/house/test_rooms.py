@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "printable": set(),
     "exchange": set(),
     "sockets": set(),
+    "stand_in": set(),
     "tokens": set(),
     "functional": set(),
     "nn": {"functional"},

@@ -59,6 +59,12 @@ ENVIRONMENT = {
     "MPLCONFIGDIR": f"{SCRATCH}/.config/matplotlib",
     "IPYTHONDIR": f"{SCRATCH}/.ipython",
     "SEQCOURSE_DEVICE": "cpu",
+    # Without a network, an installer would ask again and again before it gives up.
+    "PIP_NO_INDEX": "1",
+    "PIP_NO_INPUT": "1",
+    "PIP_RETRIES": "0",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "UV_OFFLINE": "1",
 }
 # The holder reports that it is ready, then waits until its stdin is closed.
 HOLDER = ("/bin/sh", "-c", "echo ready; exec cat >/dev/null")
