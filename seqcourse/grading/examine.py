@@ -266,7 +266,8 @@ def read(folder: Path, name: str, release: dict) -> tuple[Mended, tuple[str, ...
     """Find, read and mend a submission: all that is parsed of it. Call it through ``limited``.
 
     Returns:
-        The mended notebook, and what a person should look at in its code.
+        The mended notebook, and what a person should look at: cells that could be matched in another
+        way, and code that is hard to read.
     Raises:
         NotGradable: there is no notebook that can be graded.
     """
@@ -279,7 +280,8 @@ def read(folder: Path, name: str, release: dict) -> tuple[Mended, tuple[str, ...
         if cell["cell_type"] == "code"
     ]
     remarks = (*found.remarks, *mended.remarks)
-    return replace(mended, remarks=remarks), tuple(hard_to_read.remarks(sources))
+    to_review = (*mended.uncertain, *hard_to_read.remarks(sources))
+    return replace(mended, remarks=remarks), to_review
 
 
 def _judged(given: Mapping[str, tuple[Judge, Answer]]) -> dict[str, Verdict]:

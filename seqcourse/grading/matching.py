@@ -3,67 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from seqcourse.grading.cells import Piece, defined, pieces, squeeze
-from seqcourse.grading.notebook import mark, text
-from seqcourse.grading.own import NOT_RUN
-
-ANSWER, WRITTEN, LOCKED, OPEN = "answer", "written", "locked", "open"
-
-
-@dataclass
-class Slot:
-    """One cell of the released notebook with its matching submitted cells.
-
-    role: ANSWER (code), WRITTEN (text answer), LOCKED, or OPEN (students may edit it).
-    group: the submitted cells that match this one.
-    given: the cell of the group that counts.
-    source: the source in the mended notebook.
-    """
-
-    index: int
-    cell: dict
-    role: str
-    group: list[Piece] = field(default_factory=list)
-    given: Piece | None = None
-
-    def __post_init__(self) -> None:
-        self.original = self.source = text(self.cell)
-        self.squeezed = squeeze(self.original)
-        self.names = defined(self.original) if self.role == ANSWER else frozenset()
-
-    @property
-    def name(self) -> str:
-        return mark(self.cell).get("grade_id") or self.cell["id"]
-
-    @property
-    def is_code(self) -> bool:
-        return self.cell["cell_type"] == "code"
-
-    @property
-    def keeps_outputs(self) -> bool:
-        """Whether to keep the student's outputs, because grading does not run the cell."""
-        tags = self.cell["metadata"].get("tags", ())
-        return self.is_code and bool(NOT_RUN & set(tags)) and not mark(self.cell).get("grade")
-
-    @property
-    def is_answer(self) -> bool:
-        return self.role in (ANSWER, WRITTEN)
-
-    @property
-    def answered(self) -> bool:
-        return self.is_answer and self.given is not None and not self.untouched(self.given)
-
-    def untouched(self, piece: Piece) -> bool:
-        """Whether a submitted cell is blank or the same as released."""
-        return piece.squeezed in ("", self.squeezed)
-
-    def fit(self, piece: Piece) -> int:
-        """How well a submitted cell's metadata match this cell: 0 to 3."""
-        same_mark = piece.grade_id != "" and piece.grade_id == mark(self.cell).get("grade_id")
-        same_id = piece.identifier != "" and piece.identifier == self.cell["id"]
-        return 2 * same_mark + same_id
+from seqcourse.grading.cells import Piece, pieces
+from seqcourse.grading.finding import Finder
+from seqcourse.grading.notebook import mark
+from seqcourse.grading.slots import WRITTEN, Slot, role_of
 
 
 @dataclass(frozen=True)
@@ -103,15 +48,6 @@ def likeness(submitted: dict, release: dict) -> Likeness:
     return Likeness(there, len(slots), len(foreign), tuple(answers))
 
 
-def _role(cell: dict) -> str:
-    grader = mark(cell)
-    if grader.get("solution"):
-        return ANSWER if cell["cell_type"] == "code" else WRITTEN
-    if grader.get("locked") or grader.get("grade") or grader.get("task"):
-        return LOCKED
-    return OPEN if cell["metadata"].get("editable", True) else LOCKED
-
-
 class Matching:
     """Matches the cells of a submission with those of the released notebook.
 
@@ -125,21 +61,24 @@ class Matching:
         where: position of a submitted cell -> its slot. Cells that the student added have none.
         dropped: positions of cells to drop: blank cells and copies of released ones.
         remarks: sentences for the student.
+        uncertain: sentences for a person: what could also be matched in another way.
     """
 
     def __init__(self, submitted: dict, release: dict) -> None:
         self.pieces = pieces(submitted)
         self.slots = [
-            Slot(index, {"id": f"given-{index}", **cell}, _role(cell))
+            Slot(index, {"id": f"given-{index}", **cell}, role_of(cell))
             for index, cell in enumerate(release["cells"])
         ]
         self.where: dict[int, Slot] = {}
         self.dropped: set[int] = set()
         self.remarks: list[str] = []
+        self.uncertain: list[str] = []
         self._identify()
         for slot in self.slots:
-            if slot.role == ANSWER and slot.names and not slot.group:
+            if slot.names and not any(slot.names & piece.names for piece in slot.group):
                 self._find_by_name(slot)
+        self.uncertain += Finder(self.slots, self.pieces, self.where, self._put).find()
         for slot in self.slots:
             if slot.group:
                 self._choose(slot)
@@ -147,8 +86,10 @@ class Matching:
     def _identify(self) -> None:
         """Match cells by text, then by nbgrader's name, then by cell id.
 
-        A name or id counts only if the cell's text is not that of another released cell.
+        A name or id counts only if the cell's text is not that of another released cell, and if it does
+        not define another exercise's answer in place of its own.
         """
+        asked = frozenset().union(*(slot.names for slot in self.slots))
         by_mark = {mark(slot.cell).get("grade_id"): slot for slot in self.slots}
         by_mark.pop(None, None)
         by_id = {slot.cell["id"]: slot for slot in self.slots}
@@ -160,6 +101,13 @@ class Matching:
         for piece in self.pieces:
             slot = by_mark.get(piece.grade_id) or by_id.get(piece.identifier)
             same = by_text.get(piece.squeezed, [])
+            if slot is not None and slot.names and not slot.names & piece.names and asked & piece.names:
+                self.uncertain.append(
+                    f"Cell {piece.position + 1} has the mark of {slot.name}, but defines "
+                    f"{', '.join(sorted(asked & piece.names))}: it was not taken as the answer to "
+                    f"{slot.name}."
+                )
+                slot = None
             if slot is not None and (not same or slot in same):
                 self._put(piece, slot)
             elif same:
@@ -173,7 +121,10 @@ class Matching:
         slot.group.append(piece)
 
     def _find_by_name(self, slot: Slot) -> None:
-        """Find an answer without metadata: a cell at the right position that defines the names."""
+        """Find an answer without metadata: a cell at the right position that defines the names.
+
+        Also where a cell has the metadata, but not the names: the first half of one that was split.
+        """
         names = "|".join(map(re.escape, slot.names))
         begins = re.compile(rf"\s*(?:def|class)\s+(?:{names})\b")
         before = -1
@@ -182,7 +133,7 @@ class Matching:
             known = self.where.get(piece.position)
             if known is None:
                 solves = piece.kind == "code" and slot.names & piece.names
-                if before < slot.index and (solves or begins.match(piece.source)):
+                if before <= slot.index and (solves or begins.match(piece.source)):
                     candidates.append(piece)
             elif known.index > slot.index and candidates:
                 break
@@ -191,6 +142,15 @@ class Matching:
                 candidates = []
         if candidates:
             self._put(candidates[-1], slot)
+        if len({piece.squeezed for piece in candidates}) > 1:
+            self.remarks.append(
+                f"{slot.name} was answered in {len(candidates)} cells that differ: the last one counts, "
+                f"as it does when you run all cells."
+            )
+            self.uncertain.append(
+                f"{slot.name} is defined in {len(candidates)} cells without marks, at last in cell "
+                f"{candidates[-1].position + 1}: that one counts."
+            )
 
     def _choose(self, slot: Slot) -> None:
         """Choose the cell of the group that counts. The others are dropped or become added cells."""

@@ -12,9 +12,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from seqcourse.grading import elsewhere
 from seqcourse.grading.cells import Piece, defined, imported, may_define, words
-from seqcourse.grading.matching import ANSWER, OPEN, WRITTEN, Matching, Slot
+from seqcourse.grading.matching import Matching
 from seqcourse.grading.parse import release_of
+from seqcourse.grading.slots import ANSWER, OPEN, WRITTEN, Slot
 
 # One given cell in so many has another text: the notebook is of another release.
 OTHER = 5
@@ -30,12 +32,14 @@ class Mended:
     remarks: sentences for the student about what was mended.
     lost: names of the answers missing from the submission.
     older: a sentence if the notebook is of another release than the one its answers are graded in.
+    uncertain: sentences for a person about cells that could also be matched in another way.
     """
 
     notebook: dict
     remarks: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     older: str = ""
+    uncertain: tuple[str, ...] = ()
 
 
 @dataclass
@@ -84,6 +88,7 @@ class _Mender:
         self.slots = matching.slots
         self.release = release
         self.remarks = list(matching.remarks)
+        self.uncertain = list(matching.uncertain)
         self.lost: list[str] = []
         self.own: list[Own] = []
 
@@ -98,7 +103,13 @@ class _Mender:
             if slot.role == ANSWER:
                 self._fill_answer(slot)
         self._add_remarks()
-        return Mended(self._notebook(), tuple(self.remarks), tuple(self.lost))
+        self._tell_text_below()
+        return Mended(
+            self._notebook(),
+            tuple(self.remarks),
+            tuple(self.lost),
+            uncertain=tuple(dict.fromkeys(self.uncertain)),
+        )
 
     # Cells that the student added
 
@@ -227,10 +238,32 @@ class _Mender:
             and beside
             and self._is_neighbour(beside[-1], each)
         ]
+        if len(others) > 1 and beside:
+            names = " and ".join(each.name for each in others)
+            how = "in their order" if len(beside) == len(others) else f"all as that to {slot.name}"
+            self.uncertain.append(
+                f"The cells of {names} are missing, with nothing between them: the texts there "
+                f"({_numbers(beside)}) were taken as their answers, {how}."
+            )
+        elif len(beside) > 1:
+            self.uncertain.append(
+                f"{len(beside)} texts stand where the answer to {slot.name} should be, "
+                f"{_numbers(beside)}: all were taken as the answer."
+            )
         if len(beside) == len(others):  # several answers in a row: one text for each
             beside = beside[:1]
         self.own = [own for own in self.own if own not in beside]
         return [*found, *(own.piece.source for own in beside)]
+
+    def _tell_text_below(self) -> None:
+        """Name texts below a written answer: a cell that was split leaves its second half there."""
+        for slot in self.slots:
+            below = [own for own in self.own if own.after == slot.index and not own.is_code]
+            if slot.role == WRITTEN and slot.answered and below:
+                self.uncertain.append(
+                    f"A text of the student's own stands right below the answer to {slot.name} "
+                    f"({_numbers(below)}): it may belong to it."
+                )
 
     def _is_neighbour(self, own: Own, slot: Slot) -> bool:
         """Whether no submitted released cell lies between an added cell and a slot."""
@@ -266,6 +299,11 @@ class _Mender:
                 self.remarks.append(
                     f"Cell {piece.position + 1} is longer than a million characters and was not read."
                 )
+        theirs = {own.piece.position: own.piece for own in self.own}
+        for slot in self.slots:
+            if slot.given and slot.role in (ANSWER, OPEN) and not slot.untouched(slot.given):
+                theirs[slot.given.position] = slot.given
+        self.remarks += elsewhere.remarks(theirs[position] for position in sorted(theirs))
         slots = [slot.given.position for slot in self.slots if slot.given and slot.is_code]
         if slots != sorted(slots):
             self.remarks.append(
@@ -290,6 +328,13 @@ class _Mender:
             cells += following.get(slot.index, [])
         metadata = copy.deepcopy(self.release["metadata"])
         return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _numbers(own: Sequence[Own]) -> str:
+    """ "cell 3" or "cells 3, 4"."""
+    numbers = ", ".join(str(each.piece.position + 1) for each in own[:5])
+    more = f" and {len(own) - 5} more" if len(own) > 5 else ""
+    return f"cell{'s' * (len(own) > 1)} {numbers}{more}"
 
 
 def _with_source(cell: dict, source: str) -> dict:
@@ -317,6 +362,8 @@ def _identifiers(wanted: Sequence[str], taken: set[str]) -> list[str]:
 
 
 def _added(source: str, original: str) -> list[str]:
-    """The lines of a changed source that its original does not have."""
-    known = {line.strip() for line in original.split("\n")}
-    return [line for line in source.split("\n") if line.strip() not in known]
+    """The lines of a changed source that its original does not have, and the blank ones between them."""
+    known = {line.strip() for line in original.split("\n")} - {""}
+    lines = [line for line in source.split("\n") if line.strip() not in known]
+    paragraphs = [line for k, line in enumerate(lines) if line.strip() or k and lines[k - 1].strip()]
+    return "\n".join(paragraphs).strip("\n").split("\n")

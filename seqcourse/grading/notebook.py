@@ -66,7 +66,7 @@ def read(path: Path) -> dict:
         CourseError: the file is missing, or is not a notebook; the sentence says why.
     """
     try:
-        content = path.read_text(encoding="utf-8")
+        content = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise CourseError(f"The notebook {path.name} should be in {path.parent}, but is not.") from None
     except UnicodeDecodeError as error:

@@ -43,11 +43,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Report:
-    """An assignment at a glance. Points that wait for a person are left out."""
+    """An assignment at a glance. Points that wait for a person are left out.
+
+    looks: (student, what a person should look at) of every submission with something to look at.
+    """
 
     scores: Scores
     graded: tuple[Row, ...]
     tasks: tuple[Task, ...]
+    looks: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def totals(self) -> list[float]:
@@ -72,6 +76,7 @@ class Report:
             ("No late day left", [row.student for row in rows if row.days.days and not row.days.left]),
             ("Waiting for a grade by hand", [row.student for row in rows if row.waiting]),
             ("Changed since graded by hand", [row.student for row in rows if row.changed]),
+            ("With something to look at", [student for student, _ in self.looks]),
         ):
             if who:
                 told.append(f"{words}: {len(who)} ({_some(who)}).")
@@ -110,7 +115,8 @@ def make_report(scores: Scores, records: Sequence[Record]) -> Report:
         mean = statistics.mean(have) if have else None
         mistakes = _mistakes(exercise.tests, messages)
         tasks.append(Task(exercise.name, exercise.number, mean, exercise.points, mistakes))
-    return Report(scores, graded, tuple(tasks))
+    looks = tuple((record.student, record.to_review) for record in records if record.to_review)
+    return Report(scores, graded, tuple(tasks), looks)
 
 
 def _held(row: Row) -> set[str]:
@@ -157,6 +163,10 @@ def as_page(report: Report, used: Mapping[str, str] = MappingProxyType({})) -> s
         f"<li>{escape(printable(row.student))}: {escape(row.status)}. {escape(row.sentence)}</li>"
         for row in rest
     )
+    looks = "".join(
+        f"<li>{escape(printable(student))}: {escape(' '.join(sentences))}</li>"
+        for student, sentences in report.looks
+    )
     told = "".join(
         f"<li>{escape(printable(student))}: {escape(words) or '<em>nothing said</em>'}</li>"
         for student, words in used.items()
@@ -168,6 +178,7 @@ def as_page(report: Report, used: Mapping[str, str] = MappingProxyType({})) -> s
         "<h2>Exercises</h2><div class='wide' tabindex='0' role='region' aria-label='Exercises'><table>"
         "<thead><tr><th>exercise</th><th>mean</th><th>most frequent mistakes</th></tr></thead>"
         f"<tbody>{tasks}</tbody></table></div>"
+        + (f"<h2>To look at</h2><ul>{looks}</ul>" if looks else "")
         + (f"<h2>What students used</h2><ul>{told}</ul>" if told else "")
         + (f"<h2>Without a grade</h2><ul>{without}</ul>" if rest else ""),
     )

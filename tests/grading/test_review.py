@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.grade import grade
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
+from seqcourse.grading.report import as_page, make_report
 from seqcourse.grading.sample import answered, right_answers
+from seqcourse.grading.scores import read_scores
 from tests.grading.confining import need_sandbox
 from tests.grading.toy import make_toy_course
 
@@ -30,3 +33,6 @@ def test_what_hides_goes_to_a_person_and_costs_nothing(tmp_path):
     assert "exec" in remark and "line 1" in remark
     assert not any(records["hides"].messages.values()), "it costs no points"
     assert read_record(course, "ps1", "hides").to_review == records["hides"].to_review
+    report = make_report(read_scores(course, "ps1", [*records.values()]), [*records.values()])
+    assert "With something to look at: 1 (hides)." in report.summary
+    assert f"<li>hides: {html.escape(remark)}</li>" in as_page(report)
