@@ -27,6 +27,11 @@ STUB = "*Your answer goes here.*"
 _HEADING = re.compile(r"## Exercise (\d+) · (.+)")
 _MINUTES = re.compile(r"about (\d+) minutes")
 _CHECKED = re.compile(r"check\.ps\d+\.(\w+)\.validate\((\w+)")
+# The line above it, from which the points are read where an editor dropped nbgrader's metadata.
+_GRADED = re.compile(
+    rf"^#[^\n]*?: (\d+(?:\.\d+)?) points?\b[^\n]*\n(?:#[^\n]*\n)*{_CHECKED.pattern}", re.M
+)
+_BY_HAND = "· graded by hand**"
 _SIGNS = {True: "✓", False: "✗", None: "–"}
 _WORDS = {True: "done", False: "not yet right", None: "not begun"}
 
@@ -104,7 +109,7 @@ def read(notebook: Path) -> Progress:
         CourseError: the notebook cannot be read.
     """
     try:
-        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        cells = json.loads(notebook.read_text(encoding="utf-8-sig"))["cells"]
         tasks = list(_tasks(cells))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CourseError(f"{notebook} cannot be read as a notebook of the course: {error}") from error
@@ -119,27 +124,54 @@ def read(notebook: Path) -> Progress:
 
 
 def _tasks(cells: list[Mapping[str, Any]]) -> Iterator[Task]:
-    """The exercises that the cells of a notebook hold, with the points of their graded cells."""
-    task = None
+    """The exercises that the cells of a notebook hold, with the points of their graded cells.
+
+    Without nbgrader's metadata, those are told by their text; a text that belongs to an exercise with
+    code is then not seen.
+    """
+    marked = any(_grader(cell) for cell in cells)
+    task, by_hand, seen = None, False, set()
     for cell in cells:
-        source = "".join(cell["source"])
+        source = "".join(cell["source"]).replace("\r\n", "\n")
         if heading := _HEADING.match(source):
             if task:
                 yield task
             minutes = _MINUTES.search(source)
             task = Task(int(heading[1]), heading[2].strip(), int(minutes[1]) if minutes else 0, {}, {})
-        grader = cell["metadata"].get("nbgrader", {})
-        if task is None or not grader.get("grade"):
+            by_hand = not marked and _BY_HAND in source
             continue
-        if checked := _CHECKED.search(source):
-            name = checked[2] if checked[1] == "polls" else checked[1]
-        else:  # read by a person
-            name = grader["grade_id"]
-            if STUB not in source:
+        grader = _grader(cell)
+        if task is None:
+            continue
+        if graded := list(_points(source, grader)):
+            for line, name, points in graded:
+                if line not in seen:
+                    task.points[name] = task.points.get(name, 0) + points
+                seen.add(line)
+        elif grader.get("grade") or by_hand and cell.get("cell_type") == "markdown":
+            name = str(grader.get("grade_id", f"written-{task.number}"))
+            task.points.setdefault(name, 0)  # read by a person
+            if STUB not in source and source.strip():
                 task.passed[name] = True
-        task.points[name] = task.points.get(name, 0) + (grader["points"] if checked else 0)
+            by_hand = False
     if task:
         yield task
+
+
+def _grader(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+    """nbgrader's metadata of a cell, or {}."""
+    found = (cell.get("metadata") or {}).get("nbgrader")
+    return found if isinstance(found, dict) else {}
+
+
+def _points(source: str, grader: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
+    """(text, answer, points) of each graded call in a cell: cells that were merged have several."""
+    said = list(_GRADED.finditer(source))
+    for found in said:
+        yield found[0], found[3] if found[2] == "polls" else found[2], float(found[1])
+    if not said and grader.get("grade") and (checked := _CHECKED.search(source)):
+        name = checked[2] if checked[1] == "polls" else checked[1]
+        yield checked[0], name, grader["points"]
 
 
 def _notes(path: Path) -> Iterator[tuple[datetime, str, bool, bool]]:
