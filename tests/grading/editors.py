@@ -142,8 +142,9 @@ def vscode_2021(notebook: dict) -> bytes:
 
 
 def kaggle(notebook: dict) -> bytes:
-    """Kaggle's editor: its own identifiers, hidden inputs, times of the run; one line of JSON."""
+    """Kaggle's editor: its own identifiers, hidden inputs, each source one string, one line of JSON."""
     for place, cell in _without_ids(notebook, 4):
+        cell["source"] = text(cell)
         seen = {"iopub.status.busy": "2024-04-20T14:45:26.215233Z"}
         cell["metadata"] |= {"_uuid": fresh(cell, place, 40), "_kg_hide-input": place % 2 == 0}
         cell["metadata"] |= {"_cell_guid": fresh(cell, place, 36), "execution": seen, "trusted": True}
@@ -205,17 +206,18 @@ def pycharm(notebook: dict) -> bytes:
     return written(notebook, end="")
 
 
-def pycharm_2024(notebook: dict) -> bytes:
-    """PyCharm and DataSpell of 2024: ids, each source one string, times of the run."""
+def pycharm_2023(notebook: dict) -> bytes:
+    """PyCharm and DataSpell since 2023: metadata and ids behind the source, an old language version."""
     for place, cell in enumerate(notebook["cells"]):
-        kept = cell.pop("metadata")
-        cell["source"] = text(cell)
-        cell["metadata"] = kept
+        cell["source"] = lines(cell)
+        kept, identifier = cell.pop("metadata"), cell.pop("id", None) or fresh(cell, place, 16)
+        cell["metadata"] = kept | {"collapsed": False}
         if cell["cell_type"] == "code":
             took = {"start_time": "2024-05-02T09:00:00Z", "end_time": "2024-05-02T09:00:01Z"}
             cell["metadata"] |= {"ExecuteTime": took, "jupyter": {"is_executing": place == 3}}
-            cell["execution_count"] = place
-    notebook["metadata"] = python(title="Python 3 (ipykernel)")
+        cell["id"] = identifier
+    old = {"name": "python", "version": "2.7.6", "pygments_lexer": "ipython2"}
+    notebook["metadata"] = {"kernelspec": python()["kernelspec"], "language_info": old}
     return written(notebook, end="")
 
 
@@ -306,11 +308,11 @@ FORMS = {
         vscode_2021, NAMES, "microsoft/vscode-jupyter: issues 5246, 7749 (`orig_nbformat`, no ids)"
     ),
     "Kaggle": Form(
-        kaggle, NAMES, "deepnote/deepnote: test-fixtures/kaggle-sample.ipynb; files saved on Kaggle"
+        kaggle, NAMES, "deepnote/deepnote: test-fixtures/kaggle-sample.ipynb; public files of Kaggle"
     ),
-    "Kaggle, run": Form(kaggle_run, NAMES, "papermill.readthedocs.io; versions saved on Kaggle"),
+    "Kaggle, run": Form(kaggle_run, NAMES, "papermill.readthedocs.io; public files of Kaggle"),
     "JupyterLite": Form(
-        jupyterlite, NAMES_AND_IDS, "jupyterlite/demo: content/pyodide/plotly.ipynb; files saved there"
+        jupyterlite, NAMES_AND_IDS, "jupyterlite/demo: content/pyodide/plotly.ipynb; public files"
     ),
     "Notebook 6": Form(
         classic,
@@ -321,8 +323,8 @@ FORMS = {
     "PyCharm, 2020": Form(
         pycharm, NAMES, "gammapy/gammapy issue 2096; r5py/r5py pull request 102 (`pycharm`, stem cell)"
     ),
-    "PyCharm, 2024": Form(
-        pycharm_2024, NAMES_AND_IDS, "files saved by PyCharm; keys in another order, times of the run"
+    "PyCharm, 2023": Form(
+        pycharm_2023, NAMES_AND_IDS, "public files with `initial_id` and `is_executing` in their cells"
     ),
     "Deepnote": Form(
         deepnote, NAMES, "deepnote/deepnote: packages/convert (deepnote to jupyter)", (DEEPNOTES_LINE,)
@@ -334,7 +336,7 @@ FORMS = {
     "Windows": Form(windows, NAMES_AND_IDS, "a byte order mark and CR LF, in the file and in sources"),
     "format 4.0": Form(format_4_0, NAMES, "nbformat itself"),
     "format 3": Form(format_3, NAMES, "nbformat itself"),
-}  # fmt: skip
+}
 
 
 # What people do in an editor
