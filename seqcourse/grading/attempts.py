@@ -10,35 +10,80 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from seqcourse import bounds
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
+from seqcourse.grading.kept import NEEDED
 from seqcourse.grading.records import LONGEST_NAME
+
+if TYPE_CHECKING:
+    from seqcourse.grading.snapshot import Snapshot
 
 HALF_A_YEAR = 183 * 24 * 3600  # seconds
 
 
-def attempt(course: Course, name: str, student: str, submission: bytes, *, write: bool = True) -> int:
+def attempt(
+    course: Course,
+    name: str,
+    student: str,
+    submission: bytes,
+    *,
+    write: bool = True,
+    first: Mapping[str, object] | None = None,
+) -> int:
     """The number of this attempt, from 1; the same version of a submission keeps its number.
 
     Args:
         submission: the digest of what was handed in.
         write: count a new version; a preview does not.
+        first: what ``as_first`` needs to know the work again, see ``known_again``.
     """
     path = attempt_path(course, name, student)
-    number, known = _read(path)
-    if known != submission.hex():
-        number += 1
-        content = {"attempt": number, "submission": submission.hex()}
-        if write:
-            notebooks.write_text(path, json.dumps(content) + "\n")
+    known = _read(path)
+    number, is_new = int(known.get("attempt", 0)), known.get("submission") != submission.hex()
+    number += is_new
+    if write and (is_new or first and "work" not in known):
+        content = {"attempt": number, "submission": submission.hex(), **(first or {})}
+        notebooks.write_text(path, json.dumps(content) + "\n")
     return number
+
+
+def as_first(course: Course, name: str, student: str, found: Snapshot) -> Snapshot:
+    """A submission with the time and secret with which the same work was handed in first.
+
+    Whoever submits through the exchange again, to add an appeal, gets a new time. It is no new version,
+    and not later than it was.
+    """
+    known = _read(attempt_path(course, name, student))
+    if "work" not in known or known["work"] != known_again(found).get("work"):
+        return found
+    beside = {file: str(text).encode("latin-1") for file, text in dict(known["beside"]).items()}
+    files = {file: content for file, content in found.files.items() if file not in NEEDED}
+    return replace(found, files=files | beside)
+
+
+def known_again(found: Snapshot) -> dict[str, object]:
+    """A digest of the work alone, and the files that nbgrader put beside it; {} if those are odd."""
+    beside = {file: found.files[file] for file in NEEDED if file in found.files}
+    if any(
+        len(content) > bounds.SECRET or not NEEDED[file](content) for file, content in beside.items()
+    ):
+        return {}
+    work = {file: content for file, content in found.files.items() if file not in NEEDED}
+    return {
+        "work": replace(found, files=work).digest().hex(),
+        "beside": {file: content.decode("latin-1") for file, content in beside.items()},
+    }
 
 
 def last_attempt(course: Course, name: str, student: str) -> int | None:
     """The number of the last attempt; None if none was counted."""
-    return _read(attempt_path(course, name, student))[0] or None
+    return _read(attempt_path(course, name, student)).get("attempt")
 
 
 def spent(most: int, number: int, graded: int) -> str:
@@ -63,13 +108,13 @@ def attempt_path(course: Course, name: str, student: str) -> Path:
     return course.folder / "attempts" / name / file
 
 
-def _read(path: Path) -> tuple[int, str]:
-    """The last attempt's number and digest; (0, "") if there is none or the file is not ours."""
+def _read(path: Path) -> dict[str, Any]:
+    """What is known of the last attempt; {} if there is none or the file is not ours."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return int(content["attempt"]), str(content["submission"])
+        return content | {"attempt": int(content["attempt"]), "submission": str(content["submission"])}
     except (FileNotFoundError, ValueError, TypeError, KeyError):
-        return 0, ""
+        return {}
 
 
 def last_years(course: Course) -> str:

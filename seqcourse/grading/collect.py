@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 import shutil
 import tempfile
@@ -28,7 +29,7 @@ from pathlib import Path
 from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course, remove
-from seqcourse.grading.kept import NEEDED
+from seqcourse.grading.kept import APPEAL, NEEDED
 from seqcourse.grading.late import MARK, MARKED
 from seqcourse.grading.parse import shown
 
@@ -44,6 +45,8 @@ COLUMNS = {
     "moodle": ("Identifier", ("Username", "ID number", "Email address")),
 }
 
+# A platform may number a file that is handed in again.
+APPEALS = re.compile(r"appeal(?:-\d+| \(\d+\))?\.md", re.I)
 # What `zipfile` raises for files that are broken, cut off, encrypted or packed in an unknown way.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
 LONGEST = 255  # bytes of a file's name
@@ -89,6 +92,7 @@ def collect(
                 if len(file.encode()) > LONGEST or file in ("", ".", "..", MARK, *NEEDED):
                     unclear.append(shown(entry.filename))
                     continue
+                file = APPEAL if APPEALS.fullmatch(file) else file
                 student = logins.get(found["student"], found["student"])
                 files.setdefault(student, []).append((entry, file))
                 if found["late"]:
@@ -100,8 +104,13 @@ def collect(
                 )
             course.make_folder()
             for student, entries in list(files.items()):
+                folder = course.submitted / student / name
                 try:
-                    _write(opened, entries, course.submitted / student / name, student in late)
+                    if {file for _, file in entries} == {APPEAL} and folder.is_dir():
+                        _write_beside(opened, entries[-1][0], folder)
+                        late.discard(student)
+                    else:
+                        _write(opened, entries, folder, student in late)
                 except DAMAGED as error:
                     unclear.append(f"{student} (cannot be unpacked: {error})")
                     del files[student]
@@ -145,6 +154,18 @@ def _write(
         beside.rename(folder)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _write_beside(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> None:
+    """Put an appeal that came alone beside the work; it is no new version and not late."""
+    handle, beside = tempfile.mkstemp(dir=folder, prefix=f".{APPEAL}.")
+    try:
+        with opened.open(entry) as source, os.fdopen(handle, "wb") as target:
+            shutil.copyfileobj(source, target)
+        os.replace(beside, folder / APPEAL)
+    except BaseException:
+        os.unlink(beside)
+        raise
 
 
 def _logins(path: Path, platform: str) -> Mapping[str, str]:

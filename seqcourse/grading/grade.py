@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING
 from seqcourse.errors import CourseError
 from seqcourse.grading import systems
 from seqcourse.grading.answers import restore
-from seqcourse.grading.attempts import attempt, spent
+from seqcourse.grading.attempts import as_first, attempt, known_again, spent
 from seqcourse.grading.course import Course
 from seqcourse.grading.gains import Gains
 from seqcourse.grading.gradebook import open_gradebook
@@ -131,7 +131,8 @@ def no_attempt_left(course: Course, name: str, student: str) -> str:
         graded = most if (course.autograded / student / name).exists() else 0
     if not most or not graded:
         return ""
-    content = folder_snapshot(course.submitted / student / name).digest()
+    found = folder_snapshot(course.submitted / student / name)
+    content = as_first(course, name, student, found).digest()
     return spent(most, attempt(course, name, student, content), graded)
 
 
@@ -301,8 +302,9 @@ class Run:
     def load(self, student: str) -> Snapshot:
         """The submission, with the number of its attempt."""
         found = folder_snapshot(self.course.submitted / student / self.name)
-        content = found.digest()
-        number = attempt(self.course, self.name, student, content, write=self.writes)
+        found = as_first(self.course, self.name, student, found)
+        content, first = found.digest(), known_again(found)
+        number = attempt(self.course, self.name, student, content, write=self.writes, first=first)
         return replace(found, attempt=number)
 
     def _keep(self, record: Record) -> None:

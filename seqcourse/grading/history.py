@@ -358,7 +358,7 @@ def in_words(each: Entry, numbers: Mapping[str, str]) -> Told:
     Args:
         numbers: exercise -> its number in the notebook.
     """
-    what = f"{points(each.state.total)} points"
+    what = f"{points(each.state.total)} point{'' if each.state.total == 1 else 's'}"
     if each.before != each.state.total and each.reason != FIRST:
         what = f"{points(each.before)} → {what}"
     why = f"{each.reason} ({each.words.rstrip('.')})" if each.words else each.reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 
@@ -54,6 +55,35 @@ def test_an_attempt_s_inputs_can_be_made_again(tmp_path):
     examiner = Examiner(make_toy_course(tmp_path), secret=b"s")
     first, again = (examiner.judges("ps1", "ada", 1)["half-test"].request for _ in range(2))
     assert pickle.loads(first["calls"]) == pickle.loads(again["calls"])
+
+
+def test_the_same_work_handed_in_again_is_no_new_version_and_not_later(toy):
+    """Through the exchange, an appeal comes with the whole work and a new time."""
+    release(toy)
+    folder = toy.submitted / "ada" / "ps1"
+    run = Run(toy, "ps1", {}, lambda record: None)
+
+    def hand_in(text: str, time: str, **beside: str) -> tuple[int, str, bytes]:
+        notebooks.write_text(folder / "ps1.ipynb", text)
+        notebooks.write_text(folder / "timestamp.txt", time)
+        for name, content in beside.items():
+            notebooks.write_text(folder / f"{name}.md", content)
+        found = run.load("ada")
+        return found.attempt, found.files["timestamp.txt"].decode(), found.digest()
+
+    first = hand_in("one", "2026-01-01 10:00:00 UTC")
+    assert first[:2] == (1, "2026-01-01 10:00:00 UTC")
+    assert hand_in("one", "2026-01-09 10:00:00 UTC", appeal="2: look") == first
+    assert hand_in("two", "2026-01-10 10:00:00 UTC")[:2] == (2, "2026-01-10 10:00:00 UTC")
+    assert hand_in("one", "2026-01-11 10:00:00 UTC")[:2] == (3, "2026-01-11 10:00:00 UTC")
+    # What is no time of nbgrader's is left as it is; so is the count of an older class.
+    odd = hand_in("one", "x" * 1000)
+    assert odd[0] == 4 and hand_in("one", "x" * 1000) == odd
+    notebooks.write_text(
+        toy.folder / "attempts" / "ps1" / "ada.json",
+        json.dumps({"attempt": 7, "submission": run.load("ada").digest().hex()}),
+    )
+    assert run.load("ada").attempt == 7 and hand_in("one", "x" * 1000, other="y")[0] == 8
 
 
 def test_a_class_may_limit_its_attempts(toy):

@@ -73,6 +73,18 @@ def test_canvas_by_its_ids_which_its_own_table_has(tmp_path):
     assert content["ada/ps1/ps1-1.ipynb"] == "again" and "4711/ps1/ps1.ipynb" not in content
 
 
+def test_an_appeal_that_comes_alone_is_put_beside_the_work(tmp_path):
+    """A platform gives the files of the last submission only, and calls them late."""
+    course = Course(tmp_path)
+    work = {"lovelaceada_4711_98765_ps1.ipynb": "ada"}
+    collect(course, "ps1", packed(tmp_path / "all.zip", work), "canvas")
+    for name, words in (("appeal.md", "2: x"), ("appeal-1.md", "2: y")):
+        alone = {f"lovelaceada_LATE_4711_98770_{name}": words}
+        found = collect(course, "ps1", packed(tmp_path / "all.zip", alone), "canvas")
+        assert found.students == ("4711",) and not found.late
+        assert there(course) == {"4711/ps1/ps1.ipynb": "ada", "4711/ps1/appeal.md": words}
+
+
 def test_moodle_in_folders_and_flat(tmp_path):
     course = Course(tmp_path)
     found = collect(course, "ps1", packed(tmp_path / "all.zip", MOODLE), "moodle")
