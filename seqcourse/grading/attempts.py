@@ -13,16 +13,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seqcourse import bounds
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.kept import NEEDED
 from seqcourse.grading.records import LONGEST_NAME
-
-if TYPE_CHECKING:
-    from seqcourse.grading.snapshot import Snapshot
+from seqcourse.grading.snapshot import Snapshot, folder_snapshot
 
 HALF_A_YEAR = 183 * 24 * 3600  # seconds
 
@@ -51,6 +49,17 @@ def attempt(
         content = {"attempt": number, "submission": submission.hex(), **(first or {})}
         notebooks.write_text(path, json.dumps(content) + "\n")
     return number
+
+
+def newest(course: Course, name: str, student: str) -> tuple[int, str]:
+    """The last attempt's number and digest; (0, "") if there is none or the file is not ours."""
+    known = _read(attempt_path(course, name, student))
+    return known.get("attempt", 0), known.get("submission", "")
+
+
+def work_of(course: Course, name: str, student: str) -> Snapshot:
+    """What a student handed in; the same work that came again is what came first, see ``as_first``."""
+    return as_first(course, name, student, folder_snapshot(course.submitted / student / name))
 
 
 def as_first(course: Course, name: str, student: str, found: Snapshot) -> Snapshot:
@@ -83,7 +92,7 @@ def known_again(found: Snapshot) -> dict[str, object]:
 
 def last_attempt(course: Course, name: str, student: str) -> int | None:
     """The number of the last attempt; None if none was counted."""
-    return _read(attempt_path(course, name, student)).get("attempt")
+    return newest(course, name, student)[0] or None
 
 
 def spent(most: int, number: int, graded: int) -> str:

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING
 from seqcourse.errors import CourseError
 from seqcourse.grading import systems
 from seqcourse.grading.answers import restore
-from seqcourse.grading.attempts import as_first, attempt, known_again, spent
+from seqcourse.grading.attempts import attempt, known_again, spent, work_of
 from seqcourse.grading.course import Course
 from seqcourse.grading.gains import Gains
 from seqcourse.grading.gradebook import open_gradebook
@@ -35,7 +35,7 @@ from seqcourse.grading.records import (
     unfit_name,
     write_record,
 )
-from seqcourse.grading.snapshot import Snapshot, course_snapshot, folder_snapshot
+from seqcourse.grading.snapshot import Snapshot, course_snapshot
 
 if TYPE_CHECKING:
     from seqcourse.grading.cluster import Died
@@ -131,8 +131,7 @@ def no_attempt_left(course: Course, name: str, student: str) -> str:
         graded = most if (course.autograded / student / name).exists() else 0
     if not most or not graded:
         return ""
-    found = folder_snapshot(course.submitted / student / name)
-    content = as_first(course, name, student, found).digest()
+    content = work_of(course, name, student).digest()
     return spent(most, attempt(course, name, student, content), graded)
 
 
@@ -301,8 +300,7 @@ class Run:
 
     def load(self, student: str) -> Snapshot:
         """The submission, with the number of its attempt."""
-        found = folder_snapshot(self.course.submitted / student / self.name)
-        found = as_first(self.course, self.name, student, found)
+        found = work_of(self.course, self.name, student)
         content, first = found.digest(), known_again(found)
         number = attempt(self.course, self.name, student, content, write=self.writes, first=first)
         return replace(found, attempt=number)
