@@ -77,6 +77,10 @@ KEYS = {
     "assistants": Key(
         "tutor", lambda word: word in ("allowed", "tutor", "off"), '"allowed", "tutor" or "off"'
     ),
+    "answers.when": Key(
+        "open", lambda word: word in ("open", "after_due", "never"), '"open", "after_due" or "never"'
+    ),
+    "answers.after_hints": Key(True, lambda given: True, "true or false"),
     "leaderboard.names": Key(False, lambda shown: True, "true or false"),
     "leaderboard.sentences": Key(
         "", lambda text: True, 'the path of a file of your own, such as "../hidden.tsv", or ""'

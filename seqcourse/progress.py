@@ -176,6 +176,16 @@ def _points(source: str, grader: Mapping[str, Any]) -> Iterator[tuple[str, str, 
 
 def _notes(path: Path) -> Iterator[tuple[datetime, str, bool, bool]]:
     """The lines of a record: when, of which answer, passed, with a hint. Damaged ones are left out."""
+    for note in _lines(path):
+        try:
+            at = datetime.fromisoformat(note["at"]).astimezone(UTC)
+            yield at, str(note["of"]), note["passed"] is True, note.get("hint") is True
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+            continue
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a record that can be read."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -183,10 +193,34 @@ def _notes(path: Path) -> Iterator[tuple[datetime, str, bool, bool]]:
     for line in lines:
         try:
             note = json.loads(line)
-            at = datetime.fromisoformat(note["at"]).astimezone(UTC)
-            yield at, str(note["of"]), note["passed"] is True, note.get("hint") is True
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        except (ValueError, RecursionError):
             continue
+        if isinstance(note, dict):
+            yield note
+
+
+@dataclass(frozen=True)
+class Latest:
+    """What the self-checks of one answer said last.
+
+    left: how many hints they could still give; None before the first one.
+    key: opens the worked answer; stays when a later check finds a mistake.
+    """
+
+    passed: bool = False
+    left: int | None = None
+    key: str = ""
+
+
+def latest(notebook: Path) -> dict[str, Latest]:
+    """What the self-checks of a notebook said last, by answer. The class's own key is that of ""."""
+    found: dict[str, Latest] = {}
+    for told in _lines(record_file(notebook)):
+        name, left, key = told.get("of"), told.get("left", 0), told.get("key", "")
+        if isinstance(name, str) and type(left) is int and isinstance(key, str):
+            before = found.get(name, Latest())
+            found[name] = Latest(told.get("passed") is True, left, key or before.key)
+    return found
 
 
 def current_notebook() -> Path | None:
@@ -199,17 +233,27 @@ def current_notebook() -> Path | None:
     return path if path.suffix == ".ipynb" and path.is_file() else None
 
 
-def note(answer: str, passed: bool, hint: bool = False) -> None:
-    """Write down what a self-check said of an answer, and whether with a hint; show it in the panel."""
+def note(answer: str, passed: bool, hint: bool = False, left: int = 0, key: str = "") -> None:
+    """Write down what a self-check said of an answer; show it in the panel.
+
+    hint: whether it gave one.     left: how many it could still give.
+    key: opens the worked answer.
+    """
     if notebook := current_notebook():
-        line = {"at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S+00:00}", "of": answer, "passed": passed}
-        line |= {"hint": True} if hint else {}
-        try:
-            with record_file(notebook).open("a", encoding="utf-8") as record:
-                record.write(json.dumps(line) + "\n")
-        except OSError:
-            return  # a folder without write rights: self-checks go on without a record
-        _show(notebook, update=True)
+        told = {"hint": hint, "left": left, "key": key}
+        if write(notebook, of=answer, passed=passed, **{k: v for k, v in told.items() if v}):
+            _show(notebook, update=True)
+
+
+def write(notebook: Path, **told: Any) -> bool:
+    """Add a line to the record of a notebook; False in a folder without write rights."""
+    line = {"at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S+00:00}", **told}
+    try:
+        with record_file(notebook).open("a", encoding="utf-8") as record:
+            record.write(json.dumps(line) + "\n")
+    except OSError:
+        return False  # self-checks go on without a record
+    return True
 
 
 def panel() -> None:

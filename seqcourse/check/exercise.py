@@ -29,6 +29,7 @@ import numpy
 import torch
 
 from seqcourse import progress
+from seqcourse.check import worked
 from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed, outcome
 from seqcourse.check.inputs import noncontiguous
 from seqcourse.check.modules import judge_module, record_module
@@ -128,14 +129,21 @@ class Exercise:
             self._check(student)
         except Mistake as mistake:
             hints = self.hints(str(mistake))
-            mistake.shown, hint = shown(
+            mistake.shown, hint, left = shown(
                 self.name, student, mistake, hints, ask, " ".join(self.questions)
             )
-            progress.note(self.name, passed=False, hint=hint)
+            key, answer = ("", None) if left else worked.opened(self, by_hints=True)
+            progress.note(self.name, passed=False, hint=hint, left=left, key=key)
+            if answer:
+                worked.show(answer, self.name)
+                mistake.shown += f"\n{worked.ABOVE}"
             raise
-        progress.note(self.name, passed=True)
+        key, answer = worked.opened(self) if ask else ("", None)
+        progress.note(self.name, passed=True, key=key)
         gradients = "gradients, " if self.gradient else ""
         print(f"✓ {self.name}: {len(self.cases)} calls, {gradients}unchanged inputs: all as expected.")
+        if answer:
+            worked.show(answer, self.name)
         _passed[self.name] = student
 
     def _check(self, student: Any) -> None:

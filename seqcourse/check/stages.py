@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 _INPUT = re.compile(r"\s*(\(Input: .*\))$", re.S)
 # The last sentences of a message, from the first that asks something.
@@ -12,6 +12,18 @@ _QUESTION = re.compile(r"(?P<where>.*?\.)\s+(?P<question>(?:(?!\.\s).)*\?.*)", r
 
 # The last answer that failed each self-check, and how often that very answer did.
 _failed: dict[str, tuple[Any, int]] = {}
+
+
+class Shown(NamedTuple):
+    """What is shown of a mistake.
+
+    hint: whether that holds a hint more than the last time.
+    left: how many hints are left, if the answer is checked again unchanged.
+    """
+
+    text: str
+    hint: bool
+    left: int
 
 
 def split(message: str, asks: str = "") -> tuple[str, str]:
@@ -34,8 +46,8 @@ def shown(
     hints: Sequence[str],
     ask: bool = True,
     questions: str = "",
-) -> tuple[str, bool]:
-    """What is shown of a mistake, and whether that holds a hint more than the last time.
+) -> Shown:
+    """What is shown of a mistake.
 
     An answer that is checked again, unchanged, gets the next hint: first the mistake's question (where
     the mistake is not known, the ``questions`` of the exercise), then the fix and the section to read.
@@ -43,10 +55,11 @@ def shown(
     """
     where, question = split(str(mistake), getattr(mistake, "asks", ""))
     if not ask:
-        return where, False
+        return Shown(where, False, left=1)
     last, times = _failed.get(name, (None, 0))
     times = times + 1 if last is student else 0
     _failed[name] = student, times
     hints = [hint for hint in (question or questions, *hints) if hint]
     more = f"Run this check again for {'another' if times else 'a'} hint." if times < len(hints) else ""
-    return "\n".join([where, *hints[:times], more]).strip(), 0 < times <= len(hints)
+    text = "\n".join([where, *hints[:times], more]).strip()
+    return Shown(text, 0 < times <= len(hints), max(0, len(hints) - times))

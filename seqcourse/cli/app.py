@@ -348,6 +348,26 @@ def progress(
 
 
 @app.command()
+def solution(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    exercise: Annotated[
+        str, typer.Argument(help="The exercise, by its number or its answer's name; lists them without.")
+    ] = "",
+    given: Annotated[
+        str, typer.Option("--with", help="The key that your class gave out.", metavar="KEY")
+    ] = "",
+    key: Annotated[bool, typer.Option("--key", help="Print the class's key (for instructors).")] = False,
+) -> None:
+    """Show a worked answer with its explanation, once your self-check passed."""
+    from seqcourse.cli.solution import show_key, show_solution
+
+    if key:
+        show_key(name)
+    else:
+        show_solution(name, exercise, given)
+
+
+@app.command()
 def course(workers: Workers = None) -> None:
     """Everything: execute and render the book, release, grade a sample class."""
     from seqcourse.cli.course import whole_course

@@ -26,6 +26,7 @@ FILES = (
     "book/appendix_environment.md",
     "assignments/ps*/ps*.ipynb",
     "assignments/ps*/*.md",
+    "assignments/ps*/worked.json",
     "assignments/ps*/.vscode/settings.json",
     "AGENTS.md",
     "CLAUDE.md",

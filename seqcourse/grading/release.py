@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seqcourse.errors import CourseError
-from seqcourse.grading import assistants
+from seqcourse.grading import assistants, worked
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.adapt import adapt, check_settings, other_points, to_look_at
 from seqcourse.grading.course import Course
@@ -92,6 +92,8 @@ def _generate(course: Course, name: str, final: Path) -> Released:
             for path in list(made.rglob(pattern)):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         _write_rules(course, name, made)
+        if sealed := worked.sealed(course, name, book):
+            (made / worked.FILE).write_bytes(sealed)
         changed = _differences(made, final)
         if changed:
             _replace(made, final)

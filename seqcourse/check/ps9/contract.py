@@ -62,7 +62,7 @@ class System:
         try:
             line = self._check(space)
         except Mistake as mistake:
-            mistake.shown, hint = shown(self.name, answer, str(mistake), self.hints, ask)
+            mistake.shown, hint, _ = shown(self.name, answer, str(mistake), self.hints, ask)
             progress.note(self.name, passed=False, hint=hint)
             raise
         progress.note(self.name, passed=True)

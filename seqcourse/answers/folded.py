@@ -1,0 +1,23 @@
+"""A worked answer as a notebook shows it: folded, below the self-check."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from seqcourse.answers.sheet import Worked
+
+TITLE = "A worked answer, and another style"
+
+
+def as_html(worked: Worked) -> str:
+    """The answer in a part that opens with a click."""
+    explained = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(worked.explained))
+    parts = [f"<p>{explained}</p>", _code(worked.code)]
+    if worked.other:
+        parts += [f"<p>Another style: {html.escape(worked.style)}</p>", _code(worked.other)]
+    return f"<details><summary>{TITLE}</summary>{''.join(parts)}</details>"
+
+
+def _code(source: str) -> str:
+    return f'<pre style="overflow-x: auto; padding: 0.5em 1em"><code>{html.escape(source)}</code></pre>'

@@ -1,0 +1,34 @@
+"""The worked answer at a self-check: folded, once the answer is right or the hints are used up."""
+
+from __future__ import annotations
+
+from seqcourse import progress
+from seqcourse.answers import folded, sheet
+from seqcourse.check import right
+
+ABOVE = "A worked answer is folded above."
+
+
+def opened(exercise: right.Checked, by_hints: bool = False) -> tuple[str, sheet.Worked | None]:
+    """The key to an exercise's worked answer, and that answer; ("", None) if it stays closed.
+
+    Only a notebook in which somebody works has one: nothing is read where work is graded or validated.
+    """
+    notebook = progress.current_notebook()
+    found = sheet.read(notebook) if notebook else None
+    if not found or exercise.name not in found.answers or by_hints and not found.after_hints:
+        return "", None
+    if found.opens == sheet.RESULT:
+        key = right.key(exercise, found.answers[exercise.name].shift)
+    else:
+        key = progress.latest(notebook).get("", progress.Latest()).key
+    answer = found.open(exercise.name, key)
+    return (key, answer) if answer else ("", None)
+
+
+def show(answer: sheet.Worked, name: str) -> None:
+    """Show a worked answer in a notebook, folded."""
+    from IPython.display import display
+
+    plain = f"{folded.TITLE}: seqcourse solution ASSIGNMENT {name}"
+    display({"text/html": folded.as_html(answer), "text/plain": plain}, raw=True)

@@ -1,0 +1,180 @@
+"""``seqcourse solution``: a worked answer with its explanation, in the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.syntax import Syntax
+
+from seqcourse import progress
+from seqcourse.answers import sheet as sheets
+from seqcourse.answers.sheet import Sheet, Worked
+from seqcourse.class_settings import in_words
+from seqcourse.cli.grading import need_nbgrader, refusals_in_words
+from seqcourse.cli.root import find_root, find_work, shown, tell
+from seqcourse.errors import CourseError
+from seqcourse.printable import printable
+
+TIMES = {1: "once more", 2: "twice more", 3: "three times more"}
+
+
+def show_solution(name: str, exercise: str, given: str = "") -> None:
+    """Print the worked answers to an exercise; without an exercise, list them.
+
+    Args:
+        exercise: its number ("4", "4a") or the name of its answer.
+        given: the class's key. It is kept beside the notebook.
+    Raises:
+        CourseError: there is no such answer, or it does not open yet; says what is missing.
+    """
+    notebook = _notebook(name)
+    sheet = sheets.read(notebook)
+    if sheet is None:
+        raise CourseError(
+            f"{shown(notebook.with_name(sheets.FILE))} should hold worked answers, but there are none. "
+            f"Your class keeps them closed, or the notebook came without that file"
+            + (" (assignment 9 is a system of your own: it has none)." if name == "ps9" else ".")
+        )
+    if given:
+        _keep(notebook, sheet, given.strip().upper())
+    if not exercise:
+        _list(notebook, sheet)
+        return
+    found = [
+        key
+        for key, entry in sheet.answers.items()
+        if exercise.lower() in (key.lower(), entry.number, entry.number.rstrip("abcdefgh"))
+    ]
+    if not found:
+        known = ", ".join(f"{entry.number} ({key})" for key, entry in sheet.answers.items())
+        raise CourseError(
+            f"Exercise {exercise!r} should be one with a worked answer. In {name} these have one: "
+            f"{known}."
+        )
+    opened = {key: _open(notebook, sheet, key) for key in found}
+    for key, answer in opened.items():
+        if answer:
+            _print(sheet, key, answer)
+    closed = [_why(notebook, sheet, key) for key, answer in opened.items() if not answer]
+    if len(closed) == len(opened):
+        raise CourseError("\n".join(closed))
+    for why in closed:
+        tell(why)
+
+
+@refusals_in_words()
+def show_key(name: str) -> None:
+    """Print the key that a class gives out, and what to do with it.
+
+    Raises:
+        CourseError: this is no checkout, or there is no such assignment.
+    """
+    need_nbgrader()
+    from seqcourse.grading import worked
+    from seqcourse.grading.course import Course
+
+    course = Course(find_root())
+    course.require(name)
+    when = course.settings["answers.when"]
+    where = f'{course.settings.where("answers.when")}: when = "{when}"'
+    if when == worked.NEVER:
+        raise CourseError(f"{where}. So `seqcourse release` gives no worked answers to students.")
+    if when == worked.OPEN:
+        raise CourseError(
+            f"{where}. So each worked answer opens by itself, and needs no key of yours: after the "
+            f"self-check passed, or after its last hint."
+        )
+    due = course.settings.due(name)
+    tell(worked.class_key(course, name))
+    tell(
+        f"Give it to your students after {in_words(due) if due else 'the due date'}. They type it once: "
+        f"seqcourse solution {name} --with KEY"
+    )
+
+
+def _notebook(name: str) -> Path:
+    """A student's notebook of an assignment, from here."""
+    here = Path.cwd()
+    folders = [here, here / name, here / "assignments" / name]
+    try:
+        folders.append(find_work() / "assignments" / name)
+    except CourseError:
+        pass
+    plain = name.removeprefix("ps").isdigit()
+    for folder in folders if plain else ():
+        if (folder / f"{name}.ipynb").is_file():
+            return folder / f"{name}.ipynb"
+    raise CourseError(
+        f"{name!r} should be an assignment such as ps3, with its notebook in this folder or in the one "
+        f"that `seqcourse start` made, but there is none. Change to the folder with your notebooks."
+    )
+
+
+def _keep(notebook: Path, sheet: Sheet, key: str) -> None:
+    """Write the class's key into the record of the notebook."""
+    if sheet.opens == sheets.RESULT:
+        raise CourseError("These worked answers need no key of a class: each opens by its self-check.")
+    if not any(sheet.open(name, key) for name in list(sheet.answers)[:1]):
+        raise CourseError(f"The key {key!r} does not fit {sheet.assignment}. Copy it once more.")
+    if not progress.write(notebook, of="", passed=False, key=key):
+        raise CourseError(f"{shown(notebook.parent)} cannot be written, so the key is not kept.")
+
+
+def _open(notebook: Path, sheet: Sheet, name: str) -> Worked | None:
+    """A worked answer with the key that the record has for it."""
+    of = name if sheet.opens == sheets.RESULT else ""
+    return sheet.open(name, progress.latest(notebook).get(of, progress.Latest()).key)
+
+
+def _why(notebook: Path, sheet: Sheet, name: str) -> str:
+    """What is missing for a worked answer."""
+    entry, call = sheet.answers[name], f"check.{sheet.assignment}.{name}({name})"
+    closed = f"The worked answer to exercise {entry.number} ({name}) is still closed."
+    if sheet.opens == sheets.CLASS:
+        return (
+            f"{closed} Your class opens it after the due date, with a key: "
+            f"seqcourse solution {sheet.assignment} {entry.number} --with KEY"
+        )
+    last = progress.latest(notebook).get(name)
+    if last is None or last.passed or not last.left or not sheet.after_hints:
+        hints = ", or after the last hint" if sheet.after_hints else ""
+        return (
+            f"{closed} It opens when its self-check passes{hints}: run {call} in {shown(notebook)}, in "
+            f"an editor such as JupyterLab."
+        )
+    return (
+        f"{closed} Its self-check found a mistake. Mend it, or run {call} unchanged "
+        f"{TIMES.get(last.left, f'{last.left} times more')}: the answer opens with the last hint."
+    )
+
+
+def _list(notebook: Path, sheet: Sheet) -> None:
+    """Which worked answers there are, and which of them are open."""
+    width = max(len(entry.number) for entry in sheet.answers.values())
+    for name, entry in sheet.answers.items():
+        state = "open  " if _open(notebook, sheet, name) else "closed"
+        tell(f"{entry.number:>{width}}  {state}  {name}: {entry.title}")
+    tell(f"To read one: seqcourse solution {sheet.assignment} NUMBER")
+
+
+def _print(sheet: Sheet, name: str, answer: Worked) -> None:
+    """One worked answer: in colours on a terminal, plain elsewhere."""
+    console = Console(highlight=False, markup=False, emoji=False)
+    entry = sheet.answers[name]
+    console.print(printable(f"Exercise {entry.number} · {entry.title}: {name}"), style="bold")
+    console.print()
+    console.print(answer.explained)
+    _code(console, answer.code)
+    if answer.other:
+        console.print(f"Another style: {answer.style}", style="bold")
+        _code(console, answer.other)
+
+
+def _code(console: Console, source: str) -> None:
+    console.print()
+    if console.is_terminal:
+        console.print(Syntax(source, "python", background_color="default", word_wrap=True))
+    else:
+        print(source)
+    console.print()
