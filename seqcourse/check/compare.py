@@ -19,6 +19,10 @@ from torch import Tensor
 
 from seqcourse.check.discreet import error_in_words, is_discreet, size_in_words, sizes_told
 from seqcourse.check.inputs import copy, normal
+from seqcourse.check.margin import note
+
+# The tolerances of float32 and of float64; `seqcourse audit` measures what lies on both sides of them.
+COARSE, FINE = 1e-3, 1e-7
 
 
 class Mistake(AssertionError):
@@ -149,11 +153,14 @@ def _is_close(one: Any, other: Any, tolerance: float | None) -> bool:
         return False
     if not (one.is_floating_point() or other.is_floating_point()):
         return torch.equal(one.long(), other.long())
-    if tolerance is None:
-        coarse = torch.float32 in (one.dtype, other.dtype)
-        tolerance = 2e-5 if coarse else 1e-7
+    tolerance = usual_tolerance(one, other) if tolerance is None else tolerance
     one, other = one.detach().double(), other.detach().double()
     return torch.allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def usual_tolerance(one: Tensor, other: Tensor) -> float:
+    """The tolerance of exercises without one of their own: that of the coarser of two dtypes."""
+    return COARSE if torch.float32 in (one.dtype, other.dtype) else FINE
 
 
 def same(one: Any, other: Any, tolerance: float | None = None) -> bool:
@@ -164,6 +171,15 @@ def same(one: Any, other: Any, tolerance: float | None = None) -> bool:
     return len(ones) == len(others) and all(
         _is_close(a, b, tolerance) for a, b in zip(ones, others, strict=True)
     )
+
+
+def is_right(got: Any, expected: Any, tolerance: float | None = None) -> bool:
+    """Whether a result is the same as the right one; notes how far the two are apart, see `margin`."""
+    for one, other in zip(_flatten(got), _flatten(expected), strict=False):
+        if isinstance(one, Tensor) and isinstance(other, Tensor) and one.shape == other.shape:
+            if one.is_floating_point() or other.is_floating_point():
+                note(one, other, usual_tolerance(one, other) if tolerance is None else tolerance)
+    return same(got, expected, tolerance)
 
 
 def outcome(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
@@ -289,6 +305,8 @@ def compare(
     `arguments`. `hint` is added if none of them explains the difference.
     """
     arguments = tuple(arguments)
+    if tolerance is None and _precisions(arguments) == {torch.float32}:
+        tolerance = COARSE  # also for Python's numbers, which are float64 whatever they come from
     with sizes_told(*arguments, expected):
         if isinstance(got, Exception):
             question = _explain(got, arguments, likely, tolerance) or _signature_question(name, got)
@@ -302,16 +320,33 @@ def compare(
             ) from got
         if got is None:
             raise Mistake(f"{name} returned None.", "Is the return statement missing?")
-        if not same(got, expected, tolerance):
+        if not is_right(got, expected, tolerance):
             question = _explain(got, arguments, likely, tolerance) or _squeeze_question(got, expected)
             raise Mistake(f"{name}: {_difference(got, expected)}", question or hint)
         for one, other in zip(_flatten(got), _flatten(expected), strict=True):
-            if isinstance(one, Tensor) and one.dtype != other.dtype:
+            if isinstance(one, Tensor) and not _dtype_fits(one, other, arguments):
                 raise Mistake(
                     f"{name}: the numbers are right, but the dtype should be {other.dtype} like the "
                     f"input's and is {one.dtype}.",
                     hint or (_LIKE_THE_OLD if other.is_floating_point() else ""),
                 )
+
+
+def _dtype_fits(one: Tensor, other: Tensor, arguments: Sequence[Any]) -> bool:
+    """Whether the dtype is the right one. A single number may be Python's, which is float64 for every
+    input; where the right result is Python's, it may have the inputs' dtype.
+    """
+    if one.dtype == other.dtype:
+        return True
+    if one.ndim or not (one.is_floating_point() and other.is_floating_point()):
+        return False
+    return one.dtype == torch.float64 or one.dtype in _precisions(arguments)
+
+
+def _precisions(arguments: Sequence[Any]) -> set[torch.dtype]:
+    """The floating dtypes of the inputs."""
+    tensors = [value for value in _flatten(arguments) if isinstance(value, Tensor)]
+    return {value.dtype for value in tensors if value.is_floating_point()}
 
 
 def _squeeze_question(got: Any, expected: Any) -> str:
@@ -368,7 +403,7 @@ def gradients(
         given[argument].requires_grad_()
     with torch.enable_grad():  # a notebook cell may have disabled gradients globally
         results = [item for item in _flatten(function(*given.values())) if item.is_floating_point()]
-        weights = [normal({"w": item.shape}, 7 + k)["w"] for k, item in enumerate(results)]
+        weights = [normal({"w": item.shape}, 7 + k)["w"].to(item) for k, item in enumerate(results)]
         total = sum((item * w).sum() for item, w in zip(results, weights, strict=True))
     if not total.requires_grad:
         return dict.fromkeys(wanted)
@@ -377,7 +412,10 @@ def gradients(
 
 
 def compare_gradients(
-    name: str, got: Mapping[str, Tensor | Exception | None], expected: Mapping[str, Tensor | None]
+    name: str,
+    got: Mapping[str, Tensor | Exception | None],
+    expected: Mapping[str, Tensor | None],
+    tolerance: float | None = None,
 ) -> None:
     """Raise Mistake if a gradient is wrong or missing (None), or computing it raised an error."""
     for argument, right in expected.items():
@@ -394,7 +432,7 @@ def compare_gradients(
                 f"{name}: the numbers are right, but no gradient reaches {argument}. "
                 "Did you use .detach(), .data, .item(), NumPy or torch.no_grad() on the way?"
             )
-        if not same(reached, right):
+        if not is_right(reached, right, tolerance):
             raise Mistake(
                 f"{name}: the numbers are right, but the gradient of {argument} is not. "
                 "Did a .detach() or .data cut off one of several paths?"

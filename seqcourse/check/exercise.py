@@ -78,6 +78,8 @@ class Exercise:
     gradient: names of arguments (of parameters, for a class) whose gradients are compared, too.
     forbid: functions that the answer may not use, because they are what it should build.
     tolerance: the largest difference that counts as equal; None for the usual one. `because`: why.
+    fixed_precision: `seqcourse audit` tries no other precision: inputs lie exactly on borders, which
+        rounding would move, or the answer has parameters of its own.
     hint: a question for the case that no likely mistake explains a wrong result.
     record: how the answer is called and what is written down; `record_module` for classes.
     judge: another way to judge one case: judge(found, given, prefix) raises Mistake.
@@ -100,6 +102,7 @@ class Exercise:
     forbid: Sequence[str] = ()
     tolerance: float | None = None
     because: str = ""
+    fixed_precision: bool = False
     hint: str = ""
     record: Callable[..., Found] = record
     judge: Callable[[Found, Arguments, str], None] | None = None

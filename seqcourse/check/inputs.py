@@ -53,11 +53,18 @@ def noncontiguous(value: Any) -> Any:
     return value
 
 
+def _copy(value: Tensor) -> Tensor:
+    """A copy with the same strides; of an expanded tensor an expanded one."""
+    once = value[tuple(slice(None) if step else slice(1) for step in value.stride())]
+    fresh = torch.empty_strided(once.size(), once.stride(), dtype=value.dtype, device=value.device)
+    fresh.copy_(once)
+    return fresh if once.size() == value.size() else fresh.expand(value.size())
+
+
 def copy(value: Any) -> Any:
     """Copy tensors, also inside tuples, lists and dicts. Other values are not copied."""
     if isinstance(value, Tensor):
-        fresh = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype, device=value.device)
-        return fresh.copy_(value.detach()).requires_grad_(value.requires_grad)
+        return _copy(value.detach()).requires_grad_(value.requires_grad)
     if isinstance(value, (tuple, list)):
         return type(value)(copy(item) for item in value)
     if isinstance(value, dict):

@@ -111,7 +111,7 @@ def judge_module(
             {key: result(half, f"{start}gradient.{key}") for key in gradient}
             for half, start in ((found, prefix), (right, ""))
         ]
-        compare_gradients(name, *reached)
+        compare_gradients(name, *reached, tolerance)
 
 
 def _build_and_call(
@@ -149,7 +149,8 @@ def _parameters(instance: Any, weights: Mapping[str, Tensor]) -> dict[str, Tenso
 def _load(instance: Any, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Set an object's weights and return its parameters by name."""
     if isinstance(instance, nn.Module):
-        instance.to(next(iter(weights.values())).dtype if weights else torch.float64)
+        kind = next(iter(weights.values()), torch.zeros((), dtype=torch.float64))
+        instance.to(device=kind.device, dtype=kind.dtype)
         instance.load_state_dict(dict(weights), strict=False)
         instance.eval()
         return dict(instance.named_parameters())
@@ -163,11 +164,12 @@ def _load(instance: Any, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 def _gradients(results: Sequence[Any], parameters: Mapping[str, Tensor]) -> dict[str, Tensor | None]:
     """The gradient of a fixed weighted sum of all results per parameter; None if none reaches it."""
     parts = [part for item in results for part in (item if isinstance(item, (tuple, list)) else [item])]
-    total = torch.zeros((), dtype=torch.float64)
-    for k, part in enumerate(parts):
-        if isinstance(part, Tensor) and part.is_floating_point():
-            total = total + (part * normal({"w": part.shape}, 7 + k)["w"]).sum()
-    if not parameters or not total.requires_grad:
+    total = sum(
+        (part * normal({"w": part.shape}, 7 + k)["w"].to(part)).sum()
+        for k, part in enumerate(parts)
+        if isinstance(part, Tensor) and part.is_floating_point()
+    )
+    if not parameters or not isinstance(total, Tensor) or not total.requires_grad:
         return dict.fromkeys(parameters)
     reached = torch.autograd.grad(total, list(parameters.values()), allow_unused=True)
     return dict(zip(parameters, reached, strict=True))

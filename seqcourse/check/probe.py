@@ -51,7 +51,11 @@ def run(folder: str | os.PathLike, space: Mapping[str, Any]) -> None:
 
 
 def probe(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.ndarray]:
-    """Call the answer on each input, and write down what it does."""
+    """Call the answer on each input, and write down what it does.
+
+    A request may name a place: a function that puts the inputs of a call elsewhere, such as on another
+    device.
+    """
     if "system" in check:
         return _function(check["system"])(check, space)
     if check["answer"] not in space:
@@ -62,8 +66,10 @@ def probe(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy
     try:
         found, ran = {}, []
         record = _function(check["record"])
+        place = _function(check["place"]) if "place" in check else dict
         for number, call in enumerate(pickle.loads(check["calls"])):
-            one, names = observe(record, student, call["given"], f"{number}.", call["gradient"])
+            given = place(call["given"])
+            one, names = observe(record, student, given, f"{number}.", call["gradient"])
             found |= one
             ran += names
         found[RAN] = numpy.array(list(dict.fromkeys(ran)), dtype=str)

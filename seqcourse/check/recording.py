@@ -153,7 +153,7 @@ def judge(
     compare(name, got, expected, given.values(), likely, hint=hint, tolerance=tolerance)
     if gradient:
         reached = {key: result(found, f"{prefix}gradient.{key}") for key in gradient}
-        compare_gradients(name, reached, gradients(reference, given, gradient))
+        compare_gradients(name, reached, gradients(reference, given, gradient), tolerance)
 
 
 @contextlib.contextmanager

@@ -5,8 +5,9 @@ Probe output is untrusted.
 
 from __future__ import annotations
 
+import copy
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -49,29 +50,34 @@ class Judge:
 
     def __init__(self, check: Check, seed: int) -> None:
         self.check = check
-        made = self._made_and_tried(seed)
-        self._made = pickle.dumps(made)
-        self.request = check.request(made)
+        self._take(lambda: check.make(check.choose(seed)))
+
+    def changed(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Judge:
+        """Another judge of the same check, with the arguments of every case changed."""
+        other = copy.copy(self)
+        other._take(lambda: {kind: change(given) for kind, given in self.given().items()})
+        return other
 
     def given(self) -> dict[str, dict[str, Any]]:
         """The arguments of every case, by the kind of input; a fresh copy, as a call may use them up."""
         return pickle.loads(self._made)
 
-    def _made_and_tried(self, seed: int) -> dict[str, dict[str, Any]]:
-        """The arguments of every case. The oracle is asked once: if it fails, nobody loses a point."""
+    def _take(self, make: Callable[[], dict[str, dict[str, Any]]]) -> None:
+        """Keep the arguments of every case. The oracle is asked once: no student pays if it fails."""
         exercise = getattr(self.check, "exercise", None)
         try:
             with quiet(), torch.random.fork_rng(devices=[]):
-                made = self.check.make(self.check.choose(seed))
+                made = make()
                 if exercise and exercise.reference and exercise.record is record:
                     for arguments in pickle.loads(pickle.dumps(made)).values():
                         exercise.reference(*arguments.values())
-                return made
         except Exception as error:
             raise CourseError(
                 f"The check of {self.check.cell} should have an answer to every input of its own, but "
                 f"it stopped with {type(error).__name__}: {error}"
             ) from error
+        self._made = pickle.dumps(made)
+        self.request = self.check.request(made)
 
     def verdict(self, data: bytes | None, ending: str = "") -> Verdict:
         """Judge what a probe handed over.

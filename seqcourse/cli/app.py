@@ -336,6 +336,28 @@ def mutants(
 
 
 @app.command()
+def audit(
+    names: Names = None,
+    only: Annotated[list[str] | None, typer.Option(help="Only this exercise; may be repeated.")] = None,
+    kind: Annotated[
+        list[str] | None, typer.Option(help="Only answers of this kind: right, wrong or operator.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Merge results into it; benchmarks/results/audit.json without.")
+    ] = None,
+    most: Annotated[
+        int | None, typer.Option(help="So many answers of each kind at most; writes nothing.", min=1)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Draws the hidden inputs.")] = 20_001,
+) -> None:
+    """Measure the grader: right answers refused, wrong ones accepted, and what tolerances rest on."""
+    from seqcourse.cli.audit import run_audit
+
+    if not run_audit(names or [], only or [], kind or [], out, most, seed):
+        raise typer.Exit(1)
+
+
+@app.command()
 def progress(
     folder: Annotated[
         Path | None, typer.Argument(help="Where your assignments are; assignments/ without.")

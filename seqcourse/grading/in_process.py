@@ -28,11 +28,17 @@ if TYPE_CHECKING:
 Space = dict[str, Any]
 
 
-def solved_space(course: Course, name: str) -> Space:
-    """The namespace of the instructor's notebook after running it, with all exercises solved."""
+def solved_space(course: Course, name: str, whole: bool = True) -> Space:
+    """The namespace of the instructor's notebook after running it, with all exercises solved.
+
+    Args:
+        whole: run every cell; False for those that answers need: imports, settings, the solutions.
+    """
     space: Space = {"__name__": "__main__"}
     for cell in notebooks.read(course.solution(name))["cells"]:
         tags = set(cell["metadata"].get("tags", ()))
+        if not whole and not mark(cell).get("solution") and "setup" not in tags:
+            continue
         if cell["cell_type"] == "code" and not mark(cell).get("grade") and not NOT_RUN & tags:
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(text(cell), mark(cell).get("grade_id", "cell"), "exec"), space)
@@ -62,10 +68,7 @@ def try_in_process(
                 raise CourseError(
                     f"CHECKS of {name} should have a check of {answer.exercise}, but has none."
                 )
-            changed = dict(space)
-            changed.pop(answer.exercise, None)
-            with contextlib.suppress(Exception):  # an answer that fails to run counts as missing
-                exec(compile(answer.source, answer.exercise, "exec"), changed)
+            changed = answered_space(space, answer)
             lost, messages = 0.0, []
             for cell in tests:
                 share, message = _judged(judges[cell], changed, Path(folder))
@@ -77,6 +80,15 @@ def try_in_process(
     return outcomes
 
 
+def answered_space(space: Space, answer: Answer) -> Space:
+    """The namespace with an answer in the place of the solution; without it if it fails to run."""
+    changed = dict(space)
+    changed.pop(answer.exercise, None)
+    with contextlib.suppress(Exception):
+        exec(compile(answer.source, answer.exercise, "exec"), changed)
+    return changed
+
+
 def _worth(course: Course, name: str) -> dict[str, float]:
     cells = notebooks.read(course.solution(name))["cells"]
     return {
@@ -86,14 +98,18 @@ def _worth(course: Course, name: str) -> dict[str, float]:
 
 def _judged(judge: Judge, space: Space, folder: Path) -> tuple[float, str]:
     """The share of the points and the message of one check."""
+    seconds = min(SECONDS, judge.request["seconds"])
+    verdict = judge.verdict(*handed_over({**judge.request, "seconds": seconds}, space, folder))
+    return verdict.share, verdict.sentence
+
+
+def handed_over(request: Mapping[str, Any], space: Space, folder: Path) -> tuple[bytes | None, str]:
+    """What the probe hands over from a process of its own: the arrays, or None and how it ended."""
     from seqcourse.check.probe import run
 
-    request = judge.request | {"seconds": min(SECONDS, judge.request["seconds"])}
     (folder / REQUEST).write_bytes(pickle.dumps(request))
     run(folder, space)
     ending, result = folder / ENDING, folder / RESULT
     if ending.exists():
-        verdict = judge.verdict(None, ending.read_text(encoding="utf-8"))
-    else:
-        verdict = judge.verdict(result.read_bytes())
-    return verdict.share, verdict.sentence
+        return None, ending.read_text(encoding="utf-8")
+    return result.read_bytes(), ""

@@ -15,11 +15,10 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import CourseError, data, decode, models, settings, train, zoo
+from seqcourse.audit.second import NAME, SecondTensor
 from seqcourse.tokens import EOS
 from seqcourse.zoo import storage
 from tests.sizes import nightly_but
-
-from .second import NAME, SecondTensor
 
 SIZES = (12, 9, 6, 8)
 IDS, LENGTHS = torch.tensor([[4, 5, 6, 7], [8, 5, 0, 0]]), torch.tensor([4, 2])

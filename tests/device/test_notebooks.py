@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from ipykernel.kernelspec import get_kernel_dict
 
+from seqcourse.audit.second import NAME
 from seqcourse.cli.execute import KERNEL, execute
 from seqcourse.settings import DEVICE_VARIABLE
 from tests.notebooks.finding import ROOT, notebooks
 from tests.sizes import nightly_but
 
-from .second import NAME
-
-INSTALL = "from tests.device import second; second.install()"
+INSTALL = "from seqcourse.audit import second; second.install()"
 ALWAYS = ["book/06_the_attention_layer.ipynb", "solutions/ps1/ps1.ipynb", "solutions/ps3/ps3.ipynb"]
 SECONDS = 1800  # for one cell: an operation takes some 15 microseconds longer than on the CPU
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from .second import NAME, MixedDevices, SecondTensor
+from seqcourse.audit.second import NAME, MixedDevices, SecondTensor
 
 
 def here(*shape: int) -> torch.Tensor:

@@ -40,7 +40,8 @@ MAY_IMPORT = {
     "own": {"check"},
     "capstone": {"check", "data", "metrics", "zoo"},
     "grading": {"answers", "capstone", "check"},
-    "cli": {"answers", "data", "grading", "pages", "progress", "zoo"},
+    "audit": {"check", "grading"},
+    "cli": {"answers", "audit", "data", "grading", "pages", "progress", "zoo"},
 }
 EVERYBODY = {
     "bounds",

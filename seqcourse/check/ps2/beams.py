@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 import torch
 
-from seqcourse.check.compare import compare, same
+from seqcourse.check.compare import compare, is_right, same
 from seqcourse.check.discreet import is_discreet
 from seqcourse.check.exercise import Case, Exercise, cases_of
 from seqcourse.check.inputs import normal
@@ -137,7 +137,7 @@ def judge_beams(found: Mapping[str, numpy.ndarray], made: Mapping[str, Mapping[s
     made = {kind: {**given, "step": remembering(given["step"])} for kind, given in made.items()}
     for got, (kind, given) in zip(results, made.items(), strict=True):
         expected = reference_beam_search(*given.values())
-        if not same(got, expected):
+        if not is_right(got, expected):
             label = f"{NAME} ({kind})"
             if not is_discreet():
                 label = (

@@ -9,7 +9,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely, Mistake, compare, same
+from seqcourse.check.compare import Likely, Mistake, compare, is_right
 from seqcourse.check.discreet import is_discreet
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import handed_on, normal
@@ -201,7 +201,7 @@ def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[
 def _check_heard(label: str, got: Any, given: Mapping[str, Any]) -> None:
     """Raise Mistake unless every word that was fed is the true one or the decoder's own."""
     y = given["y"][:, :-1]
-    shape = (torch.zeros(*y.shape, given["step"](y[:, 0], given["state"])[0].shape[-1]).double(), y)
+    shape = (_replay(given, y).zero_(), y)
     fits = isinstance(got, (tuple, list)) and len(got) == 2
     if not fits or any(
         not isinstance(a, Tensor) or a.shape != b.shape or a.dtype != b.dtype
@@ -220,7 +220,7 @@ def _check_heard(label: str, got: Any, given: Mapping[str, Any]) -> None:
             "the likeliest one (argmax) after the step before. "
             + ("" if torch.equal(fed[:, 0], y[:, 0]) else "The first one is always y[:, 0].")
         )
-    if not same(logits, wanted):
+    if not is_right(logits, wanted):
         raise Mistake(f"{label}: the logits are not those that follow from the words that were fed.")
 
 

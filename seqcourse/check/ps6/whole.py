@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely, Mistake, Stopped, compare, describe
+from seqcourse.check.compare import Likely, Mistake, Stopped, compare, describe, is_right
 from seqcourse.check.discreet import error_in_words
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import normal
@@ -19,6 +19,8 @@ from seqcourse.check.ps6 import decoder, encoder
 from seqcourse.check.ps6.smoothing import reference_label_smoothed_loss
 from seqcourse.check.values import result
 from seqcourse.tokens import EOS, PAD, SOS
+
+TOLERANCE = 1e-4
 
 
 def transformer_arguments(
@@ -220,6 +222,8 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
         raise Mistake(f"Transformer stopped with {words} when it was built.")
     if not (isinstance(built, Tensor) and built.dtype == torch.bool):
         raise Mistake(f"Transformer should be an nn.Module, but is {describe(built)}.")
+    values = {kind: value.double() for kind, value in given["values"].items()}  # as in `record`
+    given = {**given, "values": values}
     reached = _reached(given)
     for kind, words in _SHAPES.items():
         wanted, has = len(reached.get(kind, ())), int(result(found, f"{prefix}{kind}"))
@@ -245,10 +249,10 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
         for how in (hows if isinstance(hows, tuple) else (hows,))
     ]
     name = "Transformer" if given["way"] == "at once" else "Transformer (encode, start and step)"
-    compare(name, got, right, shown, likely, tolerance=1e-4)
+    compare(name, got, right, shown, likely, tolerance=TOLERANCE)
     for kind, lengths in reached.items() if given["way"] == "at once" else ():
         mine = result(found, f"{prefix}reached.{kind}").double()
-        if mine.shape != lengths.shape or not torch.allclose(mine, lengths, rtol=1e-3, atol=1e-6):
+        if not is_right(mine, lengths, TOLERANCE):
             raise Mistake(
                 f"Transformer: the logits are right, gradients of the shape {_SHAPES[kind]} are not. "
                 "Is a part built that is never used, or cut off by .detach()?"
@@ -257,6 +261,8 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
 
 Transformer = Exercise(
     "Transformer",
+    tolerance=TOLERANCE,
+    because="Positions in single precision are good enough.",
     make=transformer_arguments,
     judge=judge_transformer,
     record=inside.record_transformer,

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import functional
-from seqcourse.check.compare import Mistake, Stopped, describe
+from seqcourse.check.compare import Mistake, Stopped, describe, is_right, same
 from seqcourse.check.discreet import error_in_words
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import normal
@@ -18,6 +18,7 @@ from seqcourse.check.inside import ps8 as inside
 from seqcourse.check.values import result
 from seqcourse.tokens import EOS, PAD
 
+TOLERANCE = 1e-4
 KINDS, FIRST = 4, 3  # the words for things are 3 to 6, those for sides 7 and 8
 ENOUGH = 0.7  # of new pictures, after a short training on others
 LOOKS = 0.02  # a trained captioner prefers some cell by at least this much, at some word
@@ -62,7 +63,8 @@ def captioner_arguments(
 
 
 def _same(one: Tensor, other: Tensor) -> bool:
-    return torch.allclose(one, other, atol=1e-4)
+    """Whether two results that have to be the same are."""
+    return is_right(one, other, TOLERANCE)
 
 
 def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> None:
@@ -99,14 +101,14 @@ def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: 
     logits, weights = pairs["told"]
     real = (given["captions"] != PAD)[..., None]
 
-    def differ(name: str, at: Any = slice(None)) -> bool:
-        return not _same((pairs[name][0] * real)[at], (logits * real)[at])
+    def differ(name: str, at: Any = slice(None), equal: Callable[..., bool] = same) -> bool:
+        return not equal((pairs[name][0] * real)[at], (logits * real)[at], TOLERANCE)
 
     if not _same(weights.sum(-1), torch.ones(b, t)) or (weights < 0).any():
         _fail(
             "the weights of a word do not sum to 1 over the places", "Is the softmax over another axis?"
         )
-    if differ("other", (slice(None), 0)):
+    if differ("other", (slice(None), 0), is_right):
         _fail(
             "the logits of the first word change with the first word of the caption",
             "Is the word fed that is to be predicted? Word t is predicted from word t - 1, the first "
@@ -128,7 +130,7 @@ def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: 
             "a picture gets other logits alone than among others",
             "Is there a mean or a softmax over the batch, or does a row get another one's grid?",
         )
-    if differ("moved"):
+    if differ("moved", equal=is_right):
         _fail(
             "the logits change when the cells come in another order",
             "Is the grid laid out as one vector, or cut at a fixed cell? Each cell knows its place.",
@@ -211,6 +213,9 @@ def _judge_said(short: Any, said: Any, given: Mapping[str, Any]) -> None:
 
 Captioner = Exercise(
     "Captioner",
+    tolerance=TOLERANCE,
+    because="Two calls of one model differ by rounding in single precision.",
+    fixed_precision=True,
     make=captioner_arguments,
     judge=judge_captioner,
     record=inside.record_captioner,

@@ -18,8 +18,9 @@ noticed: a generator of this device where a tensor of the CPU is drawn.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import torch
@@ -281,3 +282,20 @@ def install() -> None:
     torch.Generator = Generator
     # A thread of its own for the way back would still wait when Python ends.
     torch.autograd.set_multithreading_enabled(False)
+
+
+def available() -> bool:
+    """Whether this version of PyTorch lets Python define a device; 2.6 does not."""
+    return hasattr(torch.utils.backend_registration, "_setup_privateuseone_for_python_backend")
+
+
+@contextlib.contextmanager
+def present() -> Iterator[None]:
+    """The device is there inside the `with`. PyTorch knows it from then on; all else goes back."""
+    generator = torch.Generator
+    install()
+    try:
+        yield
+    finally:
+        torch.Generator = generator
+        torch.autograd.set_multithreading_enabled(True)

@@ -1,0 +1,149 @@
+"""The records of all exercises in one file, and as a table of the book."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from seqcourse.audit.rule import broken, nearest
+from seqcourse.check.compare import COARSE, FINE
+from seqcourse.check.exercise import Exercise
+from seqcourse.grading.mutants import OPERATOR, RIGHT, WRONG
+
+RESULTS = Path("benchmarks") / "results" / "audit.json"
+
+
+def read(path: Path) -> dict[str, dict[str, Any]]:
+    """What was measured before, by assignment and exercise; nothing if there is no such file."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def merge(path: Path, assignment: str, exercise: Exercise, found: Mapping[str, Any], seed: int) -> None:
+    """Put records of an exercise in the place of its old ones; the file is written whole or not at all.
+
+    Args:
+        found: by kind of answer; kinds that were not tried stay as they were measured before.
+    """
+    everything = read(path)
+    there = everything.setdefault(assignment, {})
+    told = {"tolerance": exercise.tolerance, "because": exercise.because}
+    there[exercise.name] = there.get(exercise.name, {}) | told | dict(found) | stamp(seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".new")
+    text = json.dumps(dict(sorted(everything.items())), indent=1, ensure_ascii=False)
+    beside.write_text(f"{text}\n", encoding="utf-8")
+    beside.replace(path)
+
+
+def stamp(seed: int) -> dict[str, Any]:
+    """What the numbers were computed with."""
+    versions = f"torch {torch.__version__}, python {platform.python_version()}"
+    return {"seed": seed, "machine": f"{platform.machine()}, {versions}"}
+
+
+def faults(record: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a check, in sentences: misjudged answers, tolerances off the rule."""
+    found = [
+        fault for kind in (RIGHT, WRONG, OPERATOR) for fault in record.get(kind, {}).get("faults", ())
+    ]
+    return found + (broken(record) if RIGHT in record else [])
+
+
+def line(record: Mapping[str, Any]) -> str:
+    """What came of one exercise, in a line."""
+    parts = []
+    if right := record.get(RIGHT):
+        good, tried = trials(record)
+        parts.append(
+            f"{right['accepted']} of {right['tried']} right answers accepted ({good} of {tried} trials)"
+        )
+    if wrong := record.get(WRONG):
+        parts.append(
+            f"{wrong['refused']} of {wrong['tried']} wrong ones refused, {wrong['named']} named"
+        )
+    if made := record.get(OPERATOR):
+        parts.append(f"{made['refused']} of {made['tried']} mutants refused")
+    return ", ".join(parts)
+
+
+def trials(record: Mapping[str, Any]) -> tuple[int, int]:
+    """How many trials of right answers in all forms were accepted, and how many there were."""
+    pairs = [*record[RIGHT]["forms"].values()]
+    return sum(good for good, _ in pairs), sum(tried for _, tried in pairs)
+
+
+COLUMNS = ("exercise", "right", "trials", "wrong", "named", "mutants", "tolerance", "right up to")
+COLUMNS += ("wrong from", "reason")
+
+
+def table(exercises: Mapping[str, Any]) -> list[str]:
+    """The records of one assignment as a table in Markdown."""
+    return rows(COLUMNS, [list(_cells(name, record)) for name, record in exercises.items()])
+
+
+def summary(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The records of all assignments as a table in Markdown, an assignment a line."""
+    columns = ("assignment", "exercises", "right answers accepted", "trials accepted")
+    columns += ("wrong answers refused", "mistakes named", "mutants refused, + explained")
+    lines = []
+    for assignment, exercises in found.items():
+        total = [sum(numbers) for numbers in zip(*map(_counts, exercises.values()), strict=True)]
+        right, accepted, good, tried, wrong, refused, named, made, killed, explained = total
+        line = [assignment, f"{len(exercises)}", f"{accepted} of {right}", f"{good:,} of {tried:,}"]
+        line += [f"{refused} of {wrong}", f"{named} of {wrong}", f"{killed} + {explained} of {made}"]
+        lines.append(line)
+    return rows(columns, lines)
+
+
+def usual(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The shared tolerances as a table in Markdown, with the errors nearest to them on both sides."""
+    shared = {f"{FINE:g}": "float64", f"{COARSE:g}": "float32"}
+    columns = ("numbers", "tolerance", "largest error of a right answer", "smallest of a wrong one")
+    lines = []
+    for tolerance, kind in shared.items():
+        above, below = [], []
+        for assignment, exercises in found.items():
+            for name, record in exercises.items():
+                if record["tolerance"] is None and tolerance in record[RIGHT]["errors"]:
+                    where = f"`{name}` of assignment {assignment.removeprefix('ps')}"
+                    above.append((record[RIGHT]["errors"][tolerance], where))
+                    below.append((nearest(record)[0], where))
+        ends = [f"{error:.1g}, {where}" for error, where in (max(above), min(below))]
+        lines.append([kind, tolerance, *ends])
+    return rows(columns, lines)
+
+
+def _counts(record: Mapping[str, Any]) -> list[int]:
+    right, wrong, made = (record[kind] for kind in (RIGHT, WRONG, OPERATOR))
+    counts = [right["tried"], right["accepted"], *trials(record)]
+    counts += [wrong[key] for key in ("tried", "refused", "named")]
+    return counts + [made[key] for key in ("tried", "refused", "explained")]
+
+
+def rows(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:
+    """A table in Markdown, line by line."""
+    return [f"| {' | '.join(row)} |" for row in (columns, ["---"] * len(columns), *cells)]
+
+
+def _cells(name: str, record: Mapping[str, Any]) -> Iterator[str]:
+    right, wrong, made = (record[kind] for kind in (RIGHT, WRONG, OPERATOR))
+    yield f"`{name}`"
+    yield f"{right['accepted']} of {right['tried']}"
+    yield "{} of {}".format(*trials(record))
+    yield f"{wrong['refused']} of {wrong['tried']}"
+    yield f"{wrong['named']} of {wrong['tried']}"
+    explained = f" + {made['explained']}" * (made["explained"] > 0)
+    yield f"{made['refused']}{explained} of {made['tried']}"
+    errors = {float(tolerance): error for tolerance, error in right["errors"].items()}
+    inexact = [tolerance for tolerance in sorted(errors) if tolerance]
+    yield ", ".join(f"{tolerance:.1g}" for tolerance in inexact) or "exact"
+    yield ", ".join(f"{errors[tolerance]:.1g}" for tolerance in inexact) or "–"
+    smallest, _ = nearest(record)
+    yield f"{smallest:.1g}" if inexact and isfinite(smallest) else "–"
+    yield record["because"] or ("the usual" if inexact else "–")
