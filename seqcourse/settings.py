@@ -51,7 +51,8 @@ def device() -> torch.device:
         raise unknown from error
     if chosen.type == "cpu":
         return chosen
-    added = torch.accelerator.current_accelerator()
+    known = torch.accelerator.is_available()  # PyTorch 2.6 fails where there is none
+    added = torch.accelerator.current_accelerator() if known else None
     if chosen.type not in ACCELERATORS and (added is None or chosen.type != added.type):
         raise unknown
     count = torch.get_device_module(chosen.type).device_count()
