@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from seqcourse.grading import elsewhere
 from seqcourse.grading.cells import Piece, defined, imported, may_define, words
 from seqcourse.grading.matching import Matching
+from seqcourse.grading.notebook import mark
 from seqcourse.grading.parse import release_of
-from seqcourse.grading.slots import ANSWER, OPEN, WRITTEN, Slot
+from seqcourse.grading.slots import ANSWER, LOCKED, OPEN, WRITTEN, Slot
 
 # One given cell in so many has another text: the notebook is of another release.
 OTHER = 5
@@ -273,7 +274,7 @@ class _Mender:
     def _fill_answer(self, slot: Slot) -> None:
         """Fill in a code answer. Drop the untouched stub if it could override an answer elsewhere."""
         if slot.answered and slot.given is not None:
-            slot.source = slot.given.source
+            slot.source = self._without_checks(slot.given.source)
             return
         elsewhere = [*(own.piece for own in self.own if own.is_code), *self._answers()]
         if any(slot.names & piece.names for piece in elsewhere):
@@ -284,6 +285,18 @@ class _Mender:
             slot.source = ""
         if not slot.group:
             self.lost.append(slot.name)
+
+    def _without_checks(self, source: str) -> str:
+        """An answer without the self-checks and grade cells that were merged into its cell.
+
+        They have cells of their own here, and the checks are not in the sandbox.
+        """
+        for slot in self.slots:
+            check = slot.original.strip("\n")
+            is_check = slot.role == LOCKED and (slot.keeps_outputs or mark(slot.cell).get("grade"))
+            if is_check and slot.is_code and check:
+                source = f"\n{source}\n".replace(f"\n{check}\n", "\n\n")[1:-1]
+        return source
 
     def _add_remarks(self) -> None:
         """Add remarks about the whole notebook."""

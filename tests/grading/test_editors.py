@@ -151,6 +151,13 @@ def test_progress_reads_every_form(name, tmp_path):
     assert seen("Kaggle", "merged with checks") == plain
 
 
+def test_a_check_merged_into_an_answer_runs_in_its_own_cell_only(tmp_path):
+    """In the answer it would end in an error: the checks are not in the sandbox."""
+    found = mended(saved(solved("ps1"), "Kaggle", "merged with checks"), "ps1", tmp_path)
+    for exercise, answer in right("ps1").items():
+        assert under(found)[exercise] == answer.strip()
+
+
 # What is not certain
 
 
