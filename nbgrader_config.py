@@ -13,7 +13,7 @@ from nbgrader.preprocessors import GetGrades
 from seqcourse.errors import CourseError
 from seqcourse.grading.adapt import AdaptToClass
 from seqcourse.grading.course import Course, close
-from seqcourse.grading.exchange import ReleaseFeedback
+from seqcourse.grading.exchange import Collect, ReleaseFeedback
 from seqcourse.grading.feedback import (
     NBGRADERS_TEMPLATES,
     TEMPLATES,
@@ -49,7 +49,9 @@ c.CourseDirectory.db_url = course.gradebook_url
 
 # `nbgrader zip_collect ps1` unpacks grading/downloaded/ps1/archive beside it.
 c.ZipCollectApp.downloaded_directory = "grading/downloaded"
-# Feedback on work that did not come through the exchange is passed over, with a sentence.
+# Collecting follows no student's links. Feedback on work that did not come through the exchange is passed
+# over, with a sentence.
+c.ExchangeFactory.collect = Collect
 c.ExchangeFactory.release_feedback = ReleaseFeedback
 
 c.ClearSolutions.code_stub = {

@@ -81,6 +81,10 @@ KEYS = {
         "open", lambda word: word in ("open", "after_due", "never"), '"open", "after_due" or "never"'
     ),
     "answers.after_hints": Key(True, lambda given: True, "true or false"),
+    "watch.attempts_a_day": Key(
+        5, lambda count: count >= 0, "a whole number, or 0 for any number of attempts"
+    ),
+    "watch.counts": Key("last", lambda word: word in ("last", "best"), '"last" or "best"'),
     "leaderboard.names": Key(False, lambda shown: True, "true or false"),
     "leaderboard.sentences": Key(
         "", lambda text: True, 'the path of a file of your own, such as "../hidden.tsv", or ""'

@@ -143,6 +143,30 @@ def grade(
 
 
 @app.command()
+def watch(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    workers: Workers = None,
+    timeout: Timeout = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Also write what is seen to this HTML file, again and again.")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Grade what is there, then end.")] = False,
+    until_idle: Annotated[
+        float | None,
+        typer.Option(help="End after so many seconds in which nothing arrived.", min=0),
+    ] = None,
+    db_url: Annotated[
+        str | None,
+        typer.Option(help="The gradebook's address; better in SEQCOURSE_DB_URL, which nobody sees."),
+    ] = None,
+) -> None:
+    """Grade what arrives, at once, and put the feedback where the student finds it."""
+    from seqcourse.cli.watch import watch_assignment
+
+    watch_assignment(name, workers, timeout, page, 0.0 if once else until_idle, db_url or "")
+
+
+@app.command()
 def collect(
     name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
     archive: Annotated[Path, typer.Argument(help="The zip file with all submissions.")],

@@ -11,6 +11,7 @@ import queue
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -73,7 +74,8 @@ class Cluster:
         self.slots = slots
         self._results: queue.SimpleQueue[tuple[str, Any, Any]] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._waiting: Iterator[str] = iter(())
+        self._waiting: deque[str] = deque()
+        self._busy = 0
         # Dask cancels a job when its last future is garbage-collected.
         self._futures: dict[str, Future] = {}
         client.subscribe_topic(f"{STARTED} {run}", lambda event: begun(event[1]))
@@ -91,30 +93,46 @@ class Cluster:
         Raises:
             CourseError: no worker is left.
         """
-        self._waiting = iter(keys)
-        for _ in range(min(self.slots, len(keys))):
-            self._send_next(work, load)
+        for key in keys:
+            self.add(work, key, load)
         for _ in keys:
-            key, job, result = self._next()
-            if isinstance(result, BaseException):
-                raise result
-            yield key, job, result
+            while (ended := self.ended(PATIENCE)) is None:
+                pass
+            yield ended
 
-    def _next(self) -> tuple[str, Any, Any]:
-        while True:
-            try:
-                return self._results.get(timeout=PATIENCE)
-            except queue.Empty:
-                if not self.client.nthreads():
-                    raise _no_workers() from None
+    def add(self, work: Callable[[str, Any], Any], key: str, load: Callable[[str], Any]) -> None:
+        """Run ``work`` for one more key as soon as a worker is free, see ``results``."""
+        with self._lock:
+            self._waiting.append(key)
+            if self._busy == self.slots:
+                return
+            self._busy += 1
+        self._send_next(work, load)
+
+    def ended(self, seconds: float) -> tuple[str, Any, Any] | None:
+        """(key, job, result) of the next job that ends, or None if none ends within these seconds.
+
+        Raises:
+            CourseError: no worker is left.
+        """
+        try:
+            key, job, result = self._results.get(timeout=seconds)
+        except queue.Empty:
+            if self._busy and not self.client.nthreads():
+                raise _no_workers() from None
+            return None
+        if isinstance(result, BaseException):
+            raise result
+        return key, job, result
 
     def _send_next(self, work: Callable[[str, Any], Any], load: Callable[[str], Any]) -> None:
         """Send the next waiting job; called again whenever a job ends."""
         while True:
             with self._lock:
-                key = next(self._waiting, None)
-            if key is None:
-                return
+                if not self._waiting:
+                    self._busy -= 1
+                    return
+                key = self._waiting.popleft()
             try:
                 self._send(work, load, key)
                 return

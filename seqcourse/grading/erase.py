@@ -17,6 +17,7 @@ from seqcourse.grading.course import Course
 from seqcourse.grading.history import history_path
 from seqcourse.grading.records import record_path
 from seqcourse.grading.viva.places import called, sheet_folder
+from seqcourse.grading.watch.places import places_of
 
 DROPPED = "dropped"
 # Copies of the gradebook, the records and the attempts, see ``version``.
@@ -34,6 +35,7 @@ def places(course: Course, student: str) -> Iterator[Path]:
         yield answers_path(course, name, student)
         yield sheet_folder(course, name, student)
         yield record_path(course, called(name), student)
+        yield from places_of(course, name, student)
 
 
 def traces(course: Course, student: str) -> list[Path]:

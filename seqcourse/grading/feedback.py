@@ -81,6 +81,7 @@ class ShowPoints(NbGraderPreprocessor):
     )
     course = Unicode("", help="The title and the term of the class.").tag(config=True)
     links = Dict(help="Links for students, by name.").tag(config=True)
+    notice = Unicode("", help="A sentence on top of the page.").tag(config=True)
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         from nbgrader.api import Gradebook
@@ -110,6 +111,7 @@ class ShowPoints(NbGraderPreprocessor):
             "points": number(points),
             "course": printable(self.course),
             "links": self.links,
+            "notice": printable(self.notice),
             "waits": any(grade["state"] == WAITS for grade in grades.values()),
             "total": number(total),
             "maximum": number(info["max_score"]),
@@ -242,9 +244,11 @@ class FeedbackExporter(HTMLExporter):
         super().__init__(config=settings, **options)
 
 
-def make_feedback(course: Course, name: str, student: str) -> Path:
+def make_feedback(course: Course, name: str, student: str, notice: str = "") -> Path:
     """Write the feedback page of one graded submission and return its path.
 
+    Args:
+        notice: a sentence on top of the page, for example which version this is.
     Raises:
         CourseError: there is no graded submission, or nbgrader could not make the page.
     """
@@ -255,7 +259,7 @@ def make_feedback(course: Course, name: str, student: str) -> Path:
             f"Grade first: seqcourse grade {name}"
         )
     # Of the submission's other files, only those are copied that releasing the page needs.
-    api = course.api(CourseDirectory__ignore=["*"])
+    api = course.api(CourseDirectory__ignore=["*"], ShowPoints__notice=notice)
     try:
         outcome = limited("To make the page", api.generate_feedback, name, student)
         why = "" if outcome["success"] else f"{last_line(outcome)}."

@@ -10,6 +10,7 @@ import hashlib
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
@@ -35,10 +36,11 @@ from seqcourse.grading.records import (
     unfit_name,
     write_record,
 )
-from seqcourse.grading.snapshot import Snapshot, course_snapshot
+from seqcourse.grading.snapshot import Snapshot, course_snapshot, folder_snapshot
+from seqcourse.grading.watch.counts import best_counts, save_best, standing
 
 if TYPE_CHECKING:
-    from seqcourse.grading.cluster import Died
+    from seqcourse.grading.cluster import Cluster, Died
     from seqcourse.grading.examine import Examination
     from seqcourse.grading.save import Saver
 
@@ -241,11 +243,11 @@ class Run:
             workers = min(workers or os.cpu_count() or 1, len(students))
         with (
             self.examining(workers, scheduler, begun) as examined,
-            _DeferredInterrupt() as interrupt,
+            DeferredInterrupt() as interrupt,
         ):
             for student, snapshot, found in examined(students):
                 with interrupt.deferred():
-                    self._keep(self._save(saver, student, snapshot, found))
+                    self._keep(self.save(saver, student, snapshot, found))
 
     @contextmanager
     def examining(
@@ -255,6 +257,17 @@ class Run:
         begun: Callable[[str], None] = lambda student: None,
     ) -> Iterator[Examined]:
         """Context manager: workers, and a function that lets them examine submissions."""
+        with self.pool(workers, scheduler, begun) as (pool, work):
+            yield lambda students: pool.results(work, students, self.load)
+
+    @contextmanager
+    def pool(
+        self,
+        workers: int | None,
+        scheduler: str | None = None,
+        begun: Callable[[str], None] = lambda student: None,
+    ) -> Iterator[tuple[Cluster, Callable[[str, Snapshot], Examination]]]:
+        """Context manager: workers, and the job that examines a submission on one of them."""
         from seqcourse.grading import cluster
         from seqcourse.grading.confine import shared
         from seqcourse.grading.examine import Examiner
@@ -275,9 +288,9 @@ class Run:
             pool = stack.enter_context(
                 cluster.start(state, label, workers=workers, scheduler=scheduler, begun=begun)
             )
-            yield lambda students: pool.results(work, students, self.load)
+            yield pool, work
 
-    def _save(
+    def save(
         self, saver: Saver, student: str, snapshot: Snapshot | None, found: Examination | Died
     ) -> Record:
         """Save a result and return its record.
@@ -290,6 +303,8 @@ class Run:
             try:
                 fingerprint = self.fingerprint(snapshot)
                 kept = self.gains and self.gains.kept(found, snapshot.attempt, fingerprint)
+                if not kept and best_counts(self.course):
+                    return save_best(self.course, saver, found, snapshot, fingerprint)
                 return kept or saver.save(found, snapshot, fingerprint)
             except Exception as error:
                 found = Died(in_words(error))
@@ -302,6 +317,10 @@ class Run:
         """The submission, with the number of its attempt."""
         found = work_of(self.course, self.name, student)
         content, first = found.digest(), known_again(found)
+        earlier = standing(self.course, self.name, student, content.hex())
+        if earlier is not None:
+            folder, number = earlier
+            return replace(folder_snapshot(folder), attempt=number)
         number = attempt(self.course, self.name, student, content, write=self.writes, first=first)
         return replace(found, attempt=number)
 
@@ -310,13 +329,13 @@ class Run:
         self.tell(record)
 
 
-class _DeferredInterrupt:
+class DeferredInterrupt:
     """Defers Ctrl-C while a grade is written.
 
     nbgrader would catch the interrupt, delete the graded notebook and report a failure.
     """
 
-    def __enter__(self) -> _DeferredInterrupt:
+    def __enter__(self) -> DeferredInterrupt:
         self._writing = self._interrupted = False
         self._previous = None
         if threading.current_thread() is threading.main_thread():
@@ -346,17 +365,26 @@ class _DeferredInterrupt:
 
 # Class folders locked by this process. Releasing and then grading is one run with one lock.
 _locked: set[Path] = set()
+# What the lock file holds while somebody has the lock for seconds only, and how many tenths of a second
+# others wait for that.
+BRIEF, PATIENCE = "brief", 600
+
+
+class Busy(CourseError):
+    """Another run holds the class's lock."""
 
 
 @contextmanager
-def alone(course: Course) -> Iterator[None]:
+def alone(course: Course, *, brief: bool = False) -> Iterator[None]:
     """Lock the class: two runs would overwrite each other's files.
 
     The operating system releases the lock when the process ends. Entering the block first removes
     incomplete files of a killed run. The lock is reentrant within a process.
 
+    Args:
+        brief: for seconds only, as a watcher does for each grade; others wait for it.
     Raises:
-        CourseError: another process holds the lock.
+        Busy: another process holds the lock.
     """
     from seqcourse.grading.save import clean_up
 
@@ -365,8 +393,11 @@ def alone(course: Course) -> Iterator[None]:
         yield
         return
     course.make_folder()
-    with (folder / ".lock").open("w") as file:
+    with (folder / ".lock").open("a+") as file:
         _lock(file, course)
+        file.truncate(0)
+        file.write(BRIEF if brief else "")
+        file.flush()
         _locked.add(folder)
         try:
             clean_up(course)
@@ -380,10 +411,16 @@ def _lock(file: IO[str], course: Course) -> None:
         import fcntl
     except ImportError:  # not available on Windows
         return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise CourseError(
-            f"One run at a time should grade the class in {course.grading}, but another one is "
-            f"still running. Wait until it ends, then grade again."
-        ) from None
+    for _ in range(PATIENCE):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(0.1)  # the other one may have begun to write what it is
+            file.seek(0)
+            if file.read() != BRIEF:
+                break
+    raise Busy(
+        f"One run at a time should grade the class in {course.grading}, but another one is "
+        f"still running. Wait until it ends, then grade again."
+    )

@@ -37,17 +37,19 @@ ul { margin: 0; padding-left: 1.2rem; }
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def page(title: str, body: str) -> str:
+def page(title: str, body: str, renew: int = 0) -> str:
     """A whole page.
 
     Args:
         title: plain text; also the heading.
         body: HTML in which all that students wrote is escaped.
+        renew: seconds after which a browser loads the page again; 0 for never.
     """
+    again = f'<meta http-equiv="refresh" content="{renew}">' if renew else ""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><main>"
+        f"{again}<title>{escape(title)}</title><style>{STYLE}</style></head><body><main>"
         f"<h1>{escape(title)}</h1>{body}</main></body></html>\n"
     )

@@ -99,7 +99,7 @@ def folder_snapshot(folder: Path) -> Snapshot:
     links: dict[str, str] = {}
     left_out: list[str] = []
     size = 0
-    for number, path in enumerate(_below(folder)):
+    for number, path in enumerate(entries_below(folder)):
         name = path.relative_to(folder).as_posix()
         if number == bounds.FILES:
             left_out.append(f"everything after the first {bounds.FILES:,} files and folders")
@@ -162,7 +162,7 @@ def digest(parts: Iterable[bytes]) -> bytes:
     return hasher.digest()
 
 
-def _below(folder: Path) -> Iterable[Path]:
+def entries_below(folder: Path) -> Iterable[Path]:
     """Yield what is below a folder, one folder after the other, without following links.
 
     The order is fixed where a folder has no more entries than the budget allows.

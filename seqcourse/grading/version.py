@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FORM, OLDEST = 1, 0
 FILE = "version.json"
 # What a copy holds beside the gradebook.
-KEPT = ("records", "attempts", "history", "appeals", "secret", FILE)
+KEPT = ("records", "attempts", "history", "appeals", "watch", "secret", FILE)
 
 
 def bring_up_to_date(course: Course) -> list[str]:

@@ -208,7 +208,7 @@ def test_a_folder_that_nobody_may_open_is_a_failed_record(caplog):
             for student in ("ada", "ben"):
                 with pytest.raises(CourseError) as refused:
                     folder_snapshot(course.submitted / student / "ps1")
-                record = run._save(None, student, None, Died(in_words(refused.value)))
+                record = run.save(None, student, None, Died(in_words(refused.value)))
                 assert record.status == "failed" and read_record(course, "ps1", student) == record
                 assert record.sentence == (
                     f"This submission could not be graded: whoever grades should be able to read "

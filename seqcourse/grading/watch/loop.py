@@ -1,0 +1,395 @@
+"""The watcher: from a submission's arrival to its feedback, and on again after it was killed.
+
+What is known of an attempt is on the disk before the next step begins: that it was begun, that it is in
+the gradebook, that the student has the page (see ``day``). So a watcher that was killed at any moment
+goes on when it is started again: with the same attempt, the same hidden inputs, and the same number of
+attempts left today.
+
+The class's lock is held only while a grade is saved, about a second. So `seqcourse grade` can run beside
+a watcher; while it runs, results wait to be saved.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqcourse.errors import CourseError
+from seqcourse.grading import history
+from seqcourse.grading.attempts import attempt, newest, spent
+from seqcourse.grading.course import Course
+from seqcourse.grading.grade import Busy, DeferredInterrupt, Run, alone
+from seqcourse.grading.people import question, unknown
+from seqcourse.grading.records import FAILED, Record, read_record, unfit_name, write_record
+from seqcourse.grading.release import release
+from seqcourse.grading.snapshot import Snapshot, folder_snapshot
+from seqcourse.grading.spreadsheet import number
+from seqcourse.grading.watch import day, pages
+from seqcourse.grading.watch.arrivals import Resting, inbox
+from seqcourse.grading.watch.board import Board
+from seqcourse.grading.watch.counts import best_counts, noted
+from seqcourse.grading.watch.places import folder_of
+
+if TYPE_CHECKING:
+    from seqcourse.grading.cluster import Cluster
+    from seqcourse.grading.watch.passing import Exchange
+
+# Seconds: between two looks at the folders, and until something that failed is tried again. The latter
+# is doubled each time, up to LONGEST.
+LOOK, AGAIN, LONGEST = 1.0, 60.0, 3600.0
+
+
+class Watcher:
+    """Grades what arrives for one assignment.
+
+    Args:
+        course: the class.
+        name: the assignment.
+        board: where everything is shown.
+        exchange: nbgrader's exchange, or None where files only come into the inbox.
+        timeout: seconds that one cell may take (default: the course's setting).
+        clock: the time, in seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        name: str,
+        board: Board,
+        *,
+        exchange: Exchange | None = None,
+        timeout: int | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.course = replace(course, db_url=course.gradebook_url)
+        self.name = course.require(name)
+        self.board = board
+        self.exchange = exchange
+        self.clock = clock
+        self._timeout = timeout or course.settings["timeout"]
+        self._resting = Resting()
+        self._aside = pages.Aside(self.course, name)
+        self._arrived: dict[str, float] = {}  # who is waiting or at work, and since when
+        self._ended: deque[tuple[str, Snapshot | None, Any]] = deque()
+        self._later: dict[str, float] = {}  # who is looked at again, and when
+        self._held: dict[str, str] = {}  # who has used the day's attempts, and for which version
+        self._faults: Counter[str] = Counter()
+        self._known: set[str] = set()
+        self._looked = 0.0
+        self._moving = True
+        self._busy = time.monotonic()  # when something last happened
+
+    def run(self, workers: int | None = None, idle: float | None = None) -> None:
+        """Watch until interrupted.
+
+        Args:
+            workers: the number of submissions examined at a time (default: one per core).
+            idle: end after so many seconds in which nothing arrived and nothing is left to grade.
+        Raises:
+            CourseError: another watcher watches this assignment, or all workers are gone.
+        """
+        from seqcourse.grading.save import Saver
+
+        with only_watcher(self.course, self.name), self.board.shown():
+            self._release()
+            options = {"confined": True, "timeout": self._timeout, "everything": False}
+            self._run = Run(self.course, self.name, options, tell=lambda record: None)
+            self._saver = Saver(self.course, self.name)
+            with (
+                self._run.pool(workers, begun=self.board.begun) as (self._pool, self._work),
+                DeferredInterrupt() as self._interrupt,
+            ):
+                self.board.note(f"Watching {self._places()}.")
+                while not self._is_idle(idle):
+                    self._step(self._pool)
+
+    def _step(self, pool: Cluster) -> None:
+        """Look at the folders, and bring one result further."""
+        if time.monotonic() - self._looked >= LOOK:
+            self._look()
+            self._looked = time.monotonic()
+        self.board.write_page()
+        ended = pool.ended(0.0 if self._ended else LOOK / 4)
+        if ended is not None:
+            self._ended.append(ended)
+        if self._ended and self._finished(*self._ended[0]):
+            self._ended.popleft()
+            self._busy = time.monotonic()
+
+    def _is_idle(self, idle: float | None) -> bool:
+        if self._arrived or self._ended or self._moving or not self._looked:
+            self._busy = time.monotonic()
+        return idle is not None and time.monotonic() - self._busy >= idle
+
+    # Arrivals
+
+    def _look(self) -> None:
+        """Take what the exchange has, and see who has handed in."""
+        self._moving = False
+        if self.exchange is not None:
+            try:
+                for sentence in self.exchange.collect():
+                    self.board.note(sentence)
+                self._moving = self.exchange.moving
+            except (CourseError, OSError) as error:
+                self.board.note(str(error))
+        now = time.monotonic()
+        rest, moving = self._resting.look(inbox(self.course, self.name))
+        self._moving |= bool(moving)
+        new = [
+            student
+            for student in rest
+            if student not in self._arrived and self._later.get(student, 0.0) <= now
+        ]
+        self._meet(new)
+        for student in new:
+            with self._faults_of(student):
+                self._take(student)
+
+    def _meet(self, students: list[str]) -> None:
+        """Learn which students are in the class."""
+        if set(students) - self._known:
+            self._known |= set(students) - set(unknown(self.course, self.name))
+
+    def _take(self, student: str) -> None:
+        """Decide about a submission that has arrived: grade it now, later, or not at all."""
+        course, name, now = self.course, self.name, self.clock()
+        if why := unfit_name(student):
+            write_record(course, Record(name, student, FAILED, why))
+            self._resting.take(student)
+            self.board.failed(student, why)
+            return
+        if student not in self._known:
+            self._later[student] = time.monotonic() + AGAIN
+            self.board.note(question(course, name, student))
+            return
+        submission = folder_snapshot(course.submitted / student / name)
+        digest = submission.digest().hex()
+        before = day.tries(course, name, student, now)
+        last = before[-1] if before else None
+        record = read_record(course, name, student)
+        if last is not None and last.submission == digest:
+            if last.state == day.SHOWN or self._ended_without_grade(last, record):
+                self._resting.take(student)
+                return
+            submission = replace(submission, attempt=last.number)
+            if self._is_saved(submission, record):
+                self._show(student, submission, record, None)
+                self._resting.take(student)
+                return
+        elif self._graded_elsewhere(student, digest, record):
+            self._resting.take(student)
+            return
+        elif why := self._refusal(student, before, record, now):
+            if self._held.get(student) != digest:
+                self._held[student] = digest
+                pages.show_reason(course, name, student, why)
+                self._pass_on(student)
+                self.board.held(student, why)
+            return  # looked at again until the next day has begun
+        self._held.pop(student, None)
+        self._resting.take(student)
+        self._arrived[student] = self._resting.since(student)
+        self.board.arrived(student)
+        self._pool.add(self._work, student, self._load)
+
+    def _load(self, student: str) -> Snapshot:
+        """Read a submission just before a worker gets it, and note that the attempt begins."""
+        found = folder_snapshot(self.course.submitted / student / self.name)
+        which = attempt(self.course, self.name, student, found.digest())
+        day.begin(self.course, self.name, student, found.digest().hex(), which, self.clock())
+        return replace(found, attempt=which)
+
+    def _refusal(
+        self, student: str, before: tuple[day.Try, ...], record: Record | None, now: float
+    ) -> str:
+        """Why a new version is not graded now, or ""."""
+        a_day = self.course.settings["watch.attempts_a_day"]
+        if a_day and day.used(before, now) >= a_day:
+            versions = "1 version" if a_day == 1 else f"{a_day} versions"
+            return (
+                f"What you handed in last waits: {versions} a day are graded. It is graded on "
+                f"{day.at(day.next_day(now))}, or what you hand in until then."
+            )
+        which = newest(self.course, self.name, student)[0]
+        graded = record.attempt if record is not None and record.status != FAILED else 0
+        return spent(self.course.settings["attempts"], which + 1, graded)
+
+    def _graded_elsewhere(self, student: str, digest: str, record: Record | None) -> bool:
+        """Whether `seqcourse grade` has graded this version."""
+        graded = record is not None and record.status != FAILED
+        return graded and newest(self.course, self.name, student) == (record.attempt, digest)
+
+    def _ended_without_grade(self, last: day.Try, record: Record | None) -> bool:
+        """Whether an attempt ended because of its file: grading it again would find the same."""
+        ended = record is not None and record.attempt == last.number and record.status != FAILED
+        return last.state == day.SPOILT and ended
+
+    def _is_saved(self, submission: Snapshot, record: Record | None) -> bool:
+        """Whether the grade of an attempt is in the gradebook, so that only the page is missing."""
+        if record is None or record.attempt != submission.attempt:
+            return False
+        if best_counts(self.course) and noted(self.course, record) != record.attempt:
+            return False
+        return record.stands_for(self._run.fingerprint(submission))
+
+    # Results
+
+    def _finished(self, student: str, submission: Snapshot | None, found: Any) -> bool:
+        """Save a result and show it to the student; False if it has to wait."""
+        try:
+            with self._interrupt.deferred(), alone(self.course, brief=True):
+                record = self._run.save(self._saver, student, submission, found)
+                history.note(self.course, self.name, [student])
+        except Busy:
+            self.board.note("Results wait: another run grades the class. They are saved when it ends.")
+            time.sleep(LOOK)
+            return False
+        except OSError as error:  # a full disk: nothing is lost, the result is still here
+            self.board.note(f"A grade should be saved, but the system refuses: {error}. Make room.")
+            time.sleep(LOOK)
+            return False
+        with self._faults_of(student):
+            if submission is None or record.status == FAILED:
+                self._failed(student, submission, record)
+            else:
+                self._note(student, submission, day.GRADED)
+                self._show(student, submission, record, found)
+        self._arrived.pop(student, None)
+        return True
+
+    def _failed(self, student: str, submission: Snapshot | None, record: Record) -> None:
+        """The grader failed: the attempt costs nothing, and is tried again."""
+        if submission is not None:
+            self._note(student, submission, day.SPOILT)
+        self.board.failed(student, f"{record.sentence} {self._again(student)}")
+        sentence = f"{record.sentence} It is tried again, and costs you no attempt."
+        pages.show_reason(self.course, self.name, student, sentence)
+        self._pass_on(student)
+
+    def _show(self, student: str, submission: Snapshot, record: Record, found: Any) -> None:
+        """Put the page where the student finds it."""
+        course, name, which = self.course, self.name, submission.attempt
+        state = day.SHOWN
+        points = f", {number(sum(found.points.values()))} automatic points" if found else ""
+        said = f"version {which} is {record.status}{points}"
+        if record.attempt != which:
+            said = record.sentence
+            self._aside.show(found, submission, f"{said} Here is the feedback on version {which}.")
+        elif record.has_grade:
+            try:
+                pages.make_feedback(course, name, student, self._notice(student, which))
+            except CourseError as error:  # such as a notebook whose page would be too large
+                pages.show_reason(course, name, student, str(error), below=False)
+                self.board.note(str(error))
+        else:
+            state = day.SPOILT
+            pages.show_reason(course, name, student, f"{record.sentence} This cost you no attempt.")
+            said = f"version {which} is {record.status}: {record.sentence}"
+        self._pass_on(student)
+        self._note(student, submission, state)
+        self._faults.pop(student, None)
+        wait = time.monotonic() - self._arrived.get(student, time.monotonic())
+        if state == day.SHOWN:
+            self.board.graded(student, said, wait)
+        else:
+            self.board.failed(student, said)
+
+    def _notice(self, student: str, which: int) -> str:
+        """Which version a page is about, and how many more are graded today."""
+        a_day = self.course.settings["watch.attempts_a_day"]
+        if not a_day:
+            return f"This is version {which}."
+        now = self.clock()
+        used = day.used(day.tries(self.course, self.name, student, now), now)
+        return f"This is version {which}. Graded today: {min(used, a_day)} of {a_day}."
+
+    def _pass_on(self, student: str) -> None:
+        """Release a page through the exchange if the work came that way."""
+        if self.exchange is None or not pages.can_be_released(self.course, self.name, student):
+            return
+        if why := self.exchange.release(student):
+            self.board.note(why)
+
+    def _note(self, student: str, submission: Snapshot, state: str) -> None:
+        day.note(self.course, self.name, student, submission.attempt, state, self.clock())
+
+    @contextmanager
+    def _faults_of(self, student: str) -> Iterator[None]:
+        """What goes wrong with one student's work stops nobody else's."""
+        from seqcourse.grading.cluster import in_words
+
+        try:
+            yield
+        except Exception as error:
+            self._arrived.pop(student, None)
+            self.board.failed(student, f"{in_words(error)}. {self._again(student)}")
+
+    def _again(self, student: str) -> str:
+        """Look at a submission again after a while, without a change; says when."""
+        wait = min(LONGEST, AGAIN * 2 ** self._faults[student])
+        self._faults[student] += 1
+        self._resting.forget(student)
+        self._later[student] = time.monotonic() + wait
+        return f"It is tried again in {wait / 60:.0f} minutes."
+
+    # The beginning
+
+    def _release(self) -> None:
+        """Generate the assignment, as `seqcourse grade` does before it grades."""
+        while True:
+            with suppress(Busy), alone(self.course, brief=True):
+                _clean_up(self.course, self.name)
+                release(self.course, [self.name], target=self.course.folder / "released")
+                history.note(self.course, self.name)
+                return
+            self.board.note("Another run grades the class. Watching begins when it ends.")
+            time.sleep(LOOK)
+
+    def _places(self) -> str:
+        here = f"{self.course.grading}/submitted/STUDENT/{self.name}"
+        return here if self.exchange is None else f"{self.exchange.inbound} and {here}"
+
+
+@contextmanager
+def only_watcher(course: Course, name: str) -> Iterator[None]:
+    """Lock an assignment for one watcher. The system releases the lock when the process ends.
+
+    Raises:
+        CourseError: another process watches it.
+    """
+    course.make_folder()
+    folder = folder_of(course, name)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("a+") as file:
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # not available on Windows
+            pass
+        except BlockingIOError:
+            file.seek(0)
+            raise CourseError(
+                f"One process at a time should watch {name} in {course.grading}/, but process "
+                f"{file.read().strip() or 'of another one'} already does. Leave it running, or stop it "
+                f"first: nothing is lost, the next one goes on where it was."
+            ) from None
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+def _clean_up(course: Course, name: str) -> None:
+    """Remove half-written files of a watcher that was killed."""
+    left: list[Path] = [*folder_of(course, name).glob("*/.*.json.*")]
+    left += (course.folder / "attempts" / name).glob(".*.json.*")
+    for path in left:
+        path.unlink(missing_ok=True)

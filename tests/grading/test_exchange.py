@@ -1,0 +1,114 @@
+"""Collecting through nbgrader's exchange, where every account can write."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from types import SimpleNamespace
+
+import pytest
+
+from seqcourse.grading.release import release
+from seqcourse.grading.watch.passing import Exchange, find_exchange
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="nbgrader has no exchange there")
+TIME = "2026-11-25 10:00:0{} UTC"
+
+
+@pytest.fixture
+def inbound(toy, tmp_path, monkeypatch):
+    """The exchange's folder in which students hand in."""
+    release(toy)
+    folder = tmp_path / "exchange" / "seqcourse" / "inbound"
+    folder.mkdir(parents=True)
+    (tmp_path / "jupyter").mkdir()
+    settings = f'c = get_config()\nc.Exchange.root = "{tmp_path / "exchange"}"\n'
+    (tmp_path / "jupyter" / "nbgrader_config.py").write_text(settings)
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "jupyter"))
+    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
+    return folder
+
+
+@pytest.fixture
+def exchange(toy, inbound) -> Exchange:
+    found = find_exchange(toy, "ps1")
+    assert found is not None
+    found._resting.quiet = 0.0
+    return found
+
+
+def submit(inbound, student: str, second: int, words: str = "{}"):
+    folder = inbound / f"{student}+ps1+{TIME.format(second)}+random"
+    folder.mkdir()
+    (folder / "ps1.ipynb").write_text(words)
+    (folder / "timestamp.txt").write_text(TIME.format(second))
+    (folder / "submission_secret.txt").write_text("ab" * 64)
+    return folder
+
+
+def collected(toy, student: str) -> str:
+    path = toy.submitted / student / "ps1" / "ps1.ipynb"
+    return path.read_text() if path.exists() else ""
+
+
+def test_a_machine_without_an_exchange_has_none(toy):
+    assert find_exchange(toy, "ps1") is None
+
+
+def test_the_newest_is_collected_once_it_rests(toy, inbound, exchange):
+    submit(inbound, "ada", 1, "first")
+    submit(inbound, "bob+x", 1, "his")
+    assert exchange.collect() == [] and collected(toy, "ada") == "first"
+    assert collected(toy, "bob+x") == "his"
+    submit(inbound, "ada", 2, "second")
+    exchange._resting.quiet = 1000.0
+    assert exchange.collect() == [] and exchange.moving and collected(toy, "ada") == "first"
+    exchange._resting.quiet = 0.0
+    assert exchange.collect() == [] and not exchange.moving and collected(toy, "ada") == "second"
+    assert sorted(path.name for path in (toy.submitted / "ada").iterdir()) == ["ps1"]
+
+
+def test_no_link_of_a_student_is_followed(toy, inbound, exchange):
+    """The instructor may read the class's secret, and the student may not."""
+    secret = toy.folder / "secret"
+    toy.secret()
+    folder = submit(inbound, "ada", 1)
+    (folder / "notes.txt").symlink_to(secret)
+    (folder / "grading").symlink_to(toy.folder)
+    os.mkfifo(folder / "pipe")
+    exchange.collect()
+    kept = sorted(path.name for path in (toy.submitted / "ada" / "ps1").iterdir())
+    assert kept == ["ps1.ipynb", "submission_secret.txt", "timestamp.txt"]
+    (inbound / f"eve+ps1+{TIME.format(3)}+random").symlink_to(toy.folder)
+    exchange.collect()
+    assert not list((toy.submitted / "eve").rglob("secret"))
+
+
+def test_one_bad_name_or_a_foreign_folder_stops_nobody(toy, inbound, exchange, monkeypatch):
+    submit(inbound, "ada", 1, "hers")
+    (inbound / "ada+ps1+soon+random").mkdir()
+    (inbound / "+ps1+").mkdir()
+    assert exchange.collect() == [
+        "+ps1+ should be named STUDENT+ASSIGNMENT+TIME, but is not. It was not collected."
+    ]
+    assert collected(toy, "ada") == "hers", "a bad name in her name does not hide her work"
+    account = os.getuid() + 1
+    monkeypatch.setattr(pwd, "getpwnam", lambda name: SimpleNamespace(pw_uid=account))
+    monkeypatch.setattr(os, "getuid", lambda: account)
+    submit(inbound, "ada", 2, "from another account")
+    (told,) = exchange.collect()
+    assert "should belong to the account of ada, but belongs to another one" in told
+    assert collected(toy, "ada") == "hers"
+
+
+def test_too_much_is_not_collected(toy, inbound, exchange):
+    folder = submit(inbound, "ada", 1)
+    with (folder / "large").open("wb") as file:
+        file.truncate(150_000_000)
+    with (folder / "larger").open("wb") as file:
+        file.truncate(99_000_000)
+    with (folder / "second").open("wb") as file:
+        file.truncate(99_000_000)
+    (sentence,) = [said for said in exchange.collect() if "not collected" in said]
+    assert "ada" in sentence and "should hold at most" in sentence and collected(toy, "ada") == ""
+    assert not list(toy.submitted.rglob("larger"))

@@ -1,0 +1,221 @@
+"""`seqcourse watch`: from the arrival to the page, whatever happens in between."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.utils import notebook_hash
+
+from seqcourse.errors import CourseError
+from seqcourse.grading.confine import refusal
+from seqcourse.grading.course import Course
+from seqcourse.grading.grade import Busy, alone
+from seqcourse.grading.records import read_record
+from seqcourse.grading.release import release
+from seqcourse.grading.watch import day
+from seqcourse.grading.watch.arrivals import Resting
+from seqcourse.grading.watch.loop import only_watcher
+
+from . import state
+from .watching import Watch, hand_in, secret, submit
+
+confined = pytest.mark.skipif(bool(refusal()), reason=refusal() or "there is a sandbox")
+SETTINGS = '[watch]\nattempts_a_day = 2\ncounts = "best"\n'
+
+
+@pytest.fixture
+def course(toy) -> Course:
+    """A class that is watched: two attempts a day, the best one counts."""
+    release(toy)
+    (toy.root / "book").mkdir()  # by which the command knows a checkout
+    (toy.root / "course.toml").write_text(SETTINGS)
+    return toy
+
+
+@pytest.fixture
+def exchange(tmp_path, monkeypatch) -> Path:
+    """An exchange of nbgrader's for this process and those that it starts."""
+    (tmp_path / "exchange" / "seqcourse" / "inbound").mkdir(parents=True)
+    (tmp_path / "jupyter").mkdir()
+    settings = f'c = get_config()\nc.Exchange.root = "{tmp_path / "exchange"}"\n'
+    (tmp_path / "jupyter" / "nbgrader_config.py").write_text(settings)
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "jupyter"))
+    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
+    return tmp_path / "exchange" / "seqcourse"
+
+
+def points(course: Course) -> dict[str, float]:
+    with Gradebook(course.gradebook_url) as gradebook:
+        return {each.student.id: each.score for each in gradebook.assignment_submissions("ps1")}
+
+
+def page(course: Course, student: str) -> str:
+    path = course.feedback / student / "ps1" / "ps1.html"
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+@confined
+def test_a_submission_is_graded_while_the_class_works(course, exchange):
+    """Handed in through the exchange: first try, a worse one, one too many; and two watchers."""
+    watch = Watch(course, "--page", "live.html")
+    watch.says(f"Watching {exchange / 'inbound'} and grading/submitted/STUDENT/ps1.")
+    with pytest.raises(CourseError, match=f"but process {watch.process.pid} already does"):
+        with only_watcher(course, "ps1"):
+            pass
+    second = Watch(course)
+    assert second.process.wait(300) == 2 and "already does. Leave it running" in second.said
+    fetched = {}
+    for number, solved in enumerate((("double", "half"), ("poll",), ("poll", "half")), start=1):
+        submit(course, exchange / "inbound", "ada", number, *solved)
+        key = notebook_hash(secret=secret("ada", number), notebook_id="ps1")
+        place = exchange / "feedback" / f"{key}.html"
+        watch.until(place.exists, f"page {number} should be in the exchange")
+        fetched[number] = place.read_text(encoding="utf-8")
+    said = watch.stop()
+    assert "This is version 1. Graded today: 1 of 2." in fetched[1] and "<b>6</b>" in fetched[1]
+    assert "Version 2 has 1 automatic points. Version 1, with 6, was better" in fetched[2]
+    assert "<b>1</b>" in fetched[2] and "Half" not in fetched[2]
+    assert "2 versions a day are graded. It is graded on" in fetched[3] and "<b>6</b>" in fetched[3]
+    assert points(course) == {"ada": 6} and read_record(course, "ps1", "ada").attempt == 1
+    assert "1 held back · 2 graded · 0 failed · median wait" in said and "Traceback" not in said
+    live = course.root / "live.html"
+    assert "held back" in live.read_text() and live.stat().st_mode & 0o777 == 0o600
+    states = [each.state for each in day.tries(course, "ps1", "ada", time.time())]
+    assert states == [day.SHOWN, day.SHOWN]
+
+
+@confined
+@pytest.mark.slow
+@pytest.mark.nightly  # in every run: the parts, below and in test_watch_day
+def test_what_was_held_back_is_graded_the_next_day(course, exchange):
+    (course.root / "course.toml").write_text("watch.attempts_a_day = 1\n")
+    hand_in(course, "ada", "double")
+    Watch(course, "--once").end()
+    hand_in(course, "ada", "double", "half")
+    assert "held back" in Watch(course, "--once").end() and points(course) == {"ada": 3}
+    assert "Below is the feedback on an earlier version" in page(course, "ada")
+    (path,) = (course.folder / "watch").rglob("tries/ada.json")
+    begun = str(day.tries(course, "ps1", "ada", time.time())[0].time)
+    path.write_text(path.read_text().replace(begun, str(float(begun) - 24 * 3600)))  # a day passes
+    Watch(course, "--once").end()
+    assert points(course) == {"ada": 6} and "This is version 2. Graded today: 1 of 1." in page(
+        course, "ada"
+    )
+    assert "0 arrived" in Watch(course, "--once").end()
+
+
+@confined
+@pytest.mark.slow
+@pytest.mark.nightly
+def test_bad_work_and_strangers_get_a_sentence(course):
+    (course.root / "course.toml").write_text("watch.attempts_a_day = 0\n")
+    with Gradebook(course.gradebook_url) as gradebook:
+        for student in ("ada", "ben", "cleo"):
+            gradebook.add_student(student, first_name=student.title())
+    hand_in(course, "ada", "double", "half", "quadruple", "poll")
+    for student, content in {"ben": "{", "cleo": "", "eve": "{}", "x*": "{}"}.items():
+        path = course.submitted / student / "ps1" / "ps1.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(content)
+    said = Watch(course, "--once").end()
+    assert "Who is eve?" in said and "x*: failed. The folder's name should hold none of" in said
+    assert points(course)["ada"] == 10 and "This is version 1." in page(course, "ada")
+    assert "should be a notebook, but" in page(course, "ben") and "cost you no attempt" in page(
+        course, "ben"
+    )
+    assert "should be a notebook, but is empty" in page(course, "cleo") and not page(course, "eve")
+    assert "Traceback" not in said and "4 arrived" not in said
+    again = Watch(course, "--once").end()
+    assert "0 graded" in again, "nothing is graded twice"
+
+
+@confined
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [pytest.param(8, marks=pytest.mark.nightly)])
+def test_killed_at_any_moment_it_goes_on(course, tmp_path, kills):
+    """Each run is killed at a random moment of its length; in the end all is as in a calm run."""
+    (course.root / "course.toml").write_text("watch.attempts_a_day = 1\n")
+    for student, solved in {"ada": ("double",), "ben": ("double", "half"), "cleo": ()}.items():
+        hand_in(course, student, *solved)
+    course.secret()
+    shutil.copytree(course.root, tmp_path / "calm")
+    calm = Course(tmp_path / "calm")
+    started = time.monotonic()
+    Watch(calm, "--once").end()
+    length = time.monotonic() - started
+    chance = random.Random(7)
+    killed = 0
+    for number in range(kills):
+        watch = Watch(course, "--once")
+        with contextlib.suppress(psutil.TimeoutExpired):
+            psutil.Process(watch.process.pid).wait(length * (number + chance.random()) / kills)
+        if watch.process.poll() is None:
+            watch.kill()
+            killed += 1
+        before = {who: day.tries(course, "ps1", who, time.time()) for who in ("ada", "ben", "cleo")}
+        assert all(len(each) <= 1 for each in before.values()), "an attempt was counted twice"
+    assert killed >= kills // 2, "the runs ended before they could be killed"
+    Watch(course, "--once").end()
+    assert state.gradebook(course.gradebook_url) == state.gradebook(calm.gradebook_url)
+    for student in ("ada", "ben", "cleo"):
+        assert page(course, student) and day.last(course, "ps1", student, 0.0).state == day.SHOWN
+        assert read_record(course, "ps1", student) == read_record(calm, "ps1", student)
+    assert not list((course.folder / "watch").rglob(".*.json.*"))
+
+
+def test_a_folder_counts_once_nothing_in_it_changes(tmp_path):
+    resting = Resting(quiet=0.2)
+    path = tmp_path / "ada" / "ps1.ipynb"
+    path.parent.mkdir()
+
+    def look() -> tuple[list[str], list[str]]:
+        return resting.look([("ada", path.parent)])
+
+    for part in ("{", '"cells": ', "[]}"):
+        with path.open("a") as file:
+            file.write(part)
+        assert look() == ([], ["ada"])
+    time.sleep(0.25)
+    assert look() == (["ada"], []) == look()
+    resting.take("ada")
+    assert look() == ([], [])
+    os.utime(path, (0, 0))  # a clock that jumps
+    assert look() == ([], ["ada"])
+    time.sleep(0.25)
+    assert look() == (["ada"], [])
+    resting.take("ada")
+    resting.forget("ada")
+    assert look() == (["ada"], [])
+
+
+def test_a_grading_run_waits_for_a_grade_that_is_being_saved_and_a_watcher_for_no_run(toy):
+    """The lock file says which of the two holds the lock."""
+    import subprocess
+    import sys
+
+    hold = (
+        "import sys, time; from pathlib import Path; from seqcourse.grading.course import Course; "
+        "from seqcourse.grading.grade import alone\n"
+        "with alone(Course(Path(sys.argv[1])), brief=bool(sys.argv[2])):\n"
+        "    print('held', flush=True); sys.stdin.readline()"
+    )
+    for brief in ("", "brief"):
+        command = [sys.executable, "-c", hold, str(toy.root), brief]
+        with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as other:
+            assert other.stdout.readline() == "held\n"
+            if brief:
+                other.stdin.close()  # it ends while this process waits
+                with alone(toy):
+                    assert (toy.folder / ".lock").read_text() == ""
+            else:
+                with pytest.raises(Busy, match="another one is still running"), alone(toy, brief=True):
+                    pass
+                other.stdin.close()
