@@ -49,8 +49,8 @@ c.CourseDirectory.db_url = course.gradebook_url
 
 # `nbgrader zip_collect ps1` unpacks grading/downloaded/ps1/archive beside it.
 c.ZipCollectApp.downloaded_directory = "grading/downloaded"
-# Collecting follows no student's links. Feedback on work that did not come through the exchange is passed
-# over, with a sentence.
+# Collecting follows no student's links. Feedback on work that did not come through the exchange is
+# passed over, with a sentence.
 c.ExchangeFactory.collect = Collect
 c.ExchangeFactory.release_feedback = ReleaseFeedback
 

@@ -95,12 +95,6 @@ def last_attempt(course: Course, name: str, student: str) -> int | None:
     return newest(course, name, student)[0] or None
 
 
-def newest(course: Course, name: str, student: str) -> tuple[int, str]:
-    """The last attempt's number and digest; (0, "") if none was counted."""
-    known = _read(attempt_path(course, name, student))
-    return known.get("attempt", 0), known.get("submission", "")
-
-
 def spent(most: int, number: int, graded: int) -> str:
     """Why this attempt is not graded, or "" if it is.
 
