@@ -52,7 +52,7 @@ c.Execute.timeout = 600
 """
 
 
-def make_class(folder: Path, size: int) -> Course:
+def make_class(folder: Path, size: int, name: str = NAME) -> Course:
     """A course whose students have handed in; no two of them the same file."""
     folder.mkdir()
     for part in ("solutions", "assignments"):
@@ -60,8 +60,8 @@ def make_class(folder: Path, size: int) -> Course:
     (folder / "book").mkdir()  # by which the command knows a checkout
     shutil.copy(ROOT / "nbgrader_config.py", folder)
     course = Course(folder)
-    sample.make_submissions(course, NAME, KINDS)
-    made = {kind: notebooks.read(course.submitted / kind / NAME / f"{NAME}.ipynb") for kind in KINDS}
+    sample.make_submissions(course, name, KINDS)
+    made = {kind: notebooks.read(course.submitted / kind / name / f"{name}.ipynb") for kind in KINDS}
     shutil.rmtree(course.submitted)
     for number in range(size):
         kind = KINDS[number % len(KINDS)]
@@ -69,7 +69,7 @@ def make_class(folder: Path, size: int) -> Course:
         answer = next(cell for cell in book["cells"] if notebooks.mark(cell).get("solution"))
         answer["source"] = f"# student {number}\n{notebooks.text(answer)}"
         student = f"{kind}-{number:03}"
-        notebooks.write(book, course.submitted / student / NAME / f"{NAME}.ipynb")
+        notebooks.write(book, course.submitted / student / name / f"{name}.ipynb")
     return course
 
 

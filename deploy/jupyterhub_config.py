@@ -31,4 +31,21 @@ c.Spawner.environment = {
     "JUPYTER_PREFER_ENV_PATH": "0",  # what an account chooses goes before what is installed for all
     "OMP_NUM_THREADS": "1",  # many notebooks share the processors
 }
+
+# Assignments of which submissions are graded as they arrive, such as ["ps3"]: one service of the hub for
+# each, run by the instructor's account in its copy of the course, and started again when it ends.
+watched = []
+instructor = "instructor"
+course = f"/home/{instructor}/course"
+c.JupyterHub.services = [
+    {
+        "name": f"watch-{name}",
+        "user": instructor,
+        "cwd": course,
+        "command": [str(programs / "seqcourse"), "watch", name, "--page", f"grading/watch-{name}.html"],
+        "environment": {"PATH": c.Spawner.environment["PATH"]},
+    }
+    for name in watched
+]
+
 c.ConfigurableHTTPProxy.command = [str(programs / "configurable-http-proxy")]

@@ -9,10 +9,12 @@ import subprocess
 import sys
 
 import pytest
+import typer
 import yaml
 from packaging.requirements import Requirement
 from traitlets.config import Config, PyFileConfigLoader
 
+from seqcourse.cli.app import app
 from tests.house.test_house import ROOT, project
 
 DEPLOY = ROOT / "deploy"
@@ -36,6 +38,25 @@ def test_the_class_logs_in_with_accounts_and_is_reached_through_a_web_server_onl
     assert config.JupyterHub.bind_url == "http://127.0.0.1:8000"
     assert config.LocalAuthenticator.allowed_groups == {"seqcourse"}
     assert "groupadd seqcourse" in PAGE.read_text()
+
+
+def test_what_arrives_is_graded_by_the_instructor_s_account(tmp_path):
+    """Nothing is watched at first; the page's line starts a command that exists, where the course is."""
+    assert load("jupyterhub_config.py").JupyterHub.services == []
+    line = re.search(r'`(watched = \["ps3"\])`', PAGE.read_text())[1]
+    text = (DEPLOY / "jupyterhub_config.py").read_text()
+    (tmp_path / "changed.py").write_text(text.replace("watched = []", line))
+    changed = PyFileConfigLoader("changed.py", str(tmp_path)).load_config()
+    (service,) = changed.JupyterHub.services
+    assert service["user"] == "instructor" and service["cwd"] == "/home/instructor/course"
+    assert (
+        "`/home/instructor/course`" in PAGE.read_text() and "for name in instructor" in PAGE.read_text()
+    )
+    program, *arguments = service["command"]
+    assert program.endswith("/bin/seqcourse") and f"`{arguments[-1]}`" in PAGE.read_text()
+    command = typer.main.get_command(app).commands[arguments[0]]
+    given = command.make_context("watch", arguments[1:]).params
+    assert given["name"] == "ps3" and given["page"].parent.name == "grading"
 
 
 def test_the_hub_to_try_knows_three_people_and_is_seen_on_this_machine_only():
