@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import history
-from seqcourse.grading.attempts import attempt, newest, spent
+from seqcourse.grading.attempts import attempt, known_again, newest, spent, work_of
 from seqcourse.grading.course import Course
 from seqcourse.grading.grade import Busy, DeferredInterrupt, Run, alone
 from seqcourse.grading.people import question, unknown
 from seqcourse.grading.records import FAILED, Record, read_record, unfit_name, write_record
 from seqcourse.grading.release import release
-from seqcourse.grading.snapshot import Snapshot, folder_snapshot
+from seqcourse.grading.snapshot import Snapshot
 from seqcourse.grading.spreadsheet import number
 from seqcourse.grading.watch import day, pages
 from seqcourse.grading.watch.arrivals import Resting, inbox
@@ -169,13 +169,15 @@ class Watcher:
             self._later[student] = time.monotonic() + AGAIN
             self.board.note(question(course, name, student))
             return
-        submission = folder_snapshot(course.submitted / student / name)
+        submission = work_of(course, name, student)
         digest = submission.digest().hex()
         before = day.tries(course, name, student, now)
         last = before[-1] if before else None
         record = read_record(course, name, student)
         if last is not None and last.submission == digest:
             if last.state == day.SHOWN or self._ended_without_grade(last, record):
+                if pages.belongs_to(course, name, student):  # the same work, handed in once more
+                    self._pass_on(student)
                 self._resting.take(student)
                 return
             submission = replace(submission, attempt=last.number)
@@ -201,9 +203,10 @@ class Watcher:
 
     def _load(self, student: str) -> Snapshot:
         """Read a submission just before a worker gets it, and note that the attempt begins."""
-        found = folder_snapshot(self.course.submitted / student / self.name)
-        which = attempt(self.course, self.name, student, found.digest())
-        day.begin(self.course, self.name, student, found.digest().hex(), which, self.clock())
+        found = work_of(self.course, self.name, student)
+        content, first = found.digest(), known_again(found)
+        which = attempt(self.course, self.name, student, content, first=first)
+        day.begin(self.course, self.name, student, content.hex(), which, self.clock())
         return replace(found, attempt=which)
 
     def _refusal(

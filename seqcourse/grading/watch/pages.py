@@ -146,6 +146,16 @@ def _copy_student(real: Gradebook, own: Gradebook, name: str, student: str) -> o
         return None
 
 
+def belongs_to(course: Course, name: str, student: str) -> bool:
+    """Let a student's page belong to the newest submission; False if it does already."""
+    now = kept(course.submitted / student / name)
+    folder = page_path(course, name, student).parent
+    if not folder.is_dir() or now == kept(folder):
+        return False
+    _belongs_to(course, name, student, now)
+    return True
+
+
 def _belongs_to(course: Course, name: str, student: str, files: Mapping[str, bytes]) -> None:
     """Put the files beside a page that say to which submission it belongs."""
     folder = page_path(course, name, student).parent
