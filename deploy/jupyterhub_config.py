@@ -36,7 +36,7 @@ c.Spawner.environment = {
 # each, run by the instructor's account in its copy of the course, and started again when it ends.
 watched = []
 instructor = "instructor"
-course = f"/home/{instructor}/course"
+course = os.path.expanduser(f"~{instructor}/course")
 c.JupyterHub.services = [
     {
         "name": f"watch-{name}",
