@@ -146,7 +146,7 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
 
         return either
 
-    monkeypatch.setattr("seqcourse.grading.grade.folder_snapshot", fail("/no pack/", folder_snapshot))
+    monkeypatch.setattr("seqcourse.grading.attempts.folder_snapshot", fail("/no pack/", folder_snapshot))
     monkeypatch.setattr(Saver, "_write_stage", fail("/no save/", Saver._write_stage))
     sentences = {
         "J\udcf6rg": "in UTF-8, but J?rg is not",
