@@ -19,6 +19,7 @@ from torch import Tensor
 
 from seqcourse.check.discreet import error_in_words, is_discreet, size_in_words, sizes_told
 from seqcourse.check.inputs import copy, normal
+from seqcourse.check.lines import note_line
 from seqcourse.check.margin import note
 
 # The tolerances of float32 and of float64; `seqcourse audit` measures what lies on both sides of them.
@@ -195,6 +196,7 @@ def outcome(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
     except Exception as error:  # student code may raise anything
         if is_unsolved(error):
             raise
+        note_line(error)
         return error
 
 
@@ -251,7 +253,8 @@ _OF_ERRORS = {
         "Is a transpose missing, or one too many? In a @ b the columns of a meet the rows of b."
     ),
     r"must match the size of tensor": (
-        "Is an axis missing, such as [:, None]? Sizes are compared from the last axis on."
+        "Is an axis missing, such as [:, None]? Or was only one of two sequences shortened? "
+        "Sizes are compared from the last axis on."
     ),
     r"[Ii]ndex -?\d+ is out of bounds|[Ii]ndex out of range": (
         "Is an index larger than its axis? argmax() without dim counts through the whole tensor, and a "
@@ -311,7 +314,15 @@ def compare(
         if isinstance(got, Exception):
             question = _explain(got, arguments, likely, tolerance) or _signature_question(name, got)
             if not hint or "Dimension out of range" in str(got):
-                hint = _error_question(got) or hint
+                hint = (
+                    _error_question(got)
+                    or hint
+                    or (
+                        ""
+                        if is_discreet()
+                        else "What meets in that line? Print the shapes just before it."
+                    )
+                )
             sizes = ", ".join(describe(value) for value in arguments)
             raise Mistake(
                 f"{name} stopped with {error_in_words(error_kind(got), str(got))}. "

@@ -32,6 +32,7 @@ from seqcourse import progress
 from seqcourse.check import worked
 from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed, outcome
 from seqcourse.check.inputs import noncontiguous
+from seqcourse.check.lines import noted_lines, with_line
 from seqcourse.check.modules import judge_module, record_module
 from seqcourse.check.naming import explaining, size_question, written_numbers
 from seqcourse.check.recording import judge, observe, record
@@ -129,9 +130,11 @@ class Exercise:
             NotImplementedError: the exercise is not solved yet, which is no mistake.
         """
         try:
-            self._check(student)
+            with noted_lines() as noted:
+                self._check(student)
         except Mistake as mistake:
             hints = self.hints(str(mistake))
+            mistake.args = (with_line(str(mistake), noted),)
             mistake.shown, hint, left = shown(
                 self.name, student, mistake, hints, ask, " ".join(self.questions)
             )

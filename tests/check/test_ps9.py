@@ -83,6 +83,14 @@ WRONG = {
         {"load": lambda t, n: torch.nn.Dropout(), "translate": lambda m, s: list(s)},
         "still has dropout on",
     ),
+    "dropout is on in a pair": (
+        {"load": lambda t, n: (torch.nn.Dropout(), n), "translate": lambda m, s: list(s)},
+        "still has dropout on",
+    ),
+    "words are drawn": (
+        {"translate": lambda m, s: [f"la {torch.rand(1).item()}" for _ in s]},
+        "Is dropout on, because model.eval",
+    ),
     "captions alone": (
         {"TASK": "captioner", "caption": lambda m, p: ["a" for _ in p]},
         "should give pairs",
@@ -99,6 +107,11 @@ def test_dropout_that_translate_turns_off_itself_is_no_mistake(file, capsys):
         RIGHT | {"load": lambda t, n: torch.nn.Dropout(), "translate": lambda m, s: m.eval() and s}
     )
     assert "✓ system" in capsys.readouterr().out
+
+
+def test_outputs_without_a_word_are_counted(file, capsys):
+    ps9.system(RIGHT | {"translate": lambda m, s: ["" for _ in s]})
+    assert "20 of 20 outputs have no word" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", WRONG)

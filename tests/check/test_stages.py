@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import numpy
 import pytest
 import torch
 
 from seqcourse import functional
 from seqcourse.check import Mistake, ps1, ps4, ps6
+from seqcourse.check.inside import ps6 as inside_ps6
 from seqcourse.check.stages import split
 
 WHERE = (
@@ -87,3 +91,41 @@ def test_a_mistake_that_nobody_knows_is_asked_about_before_the_fix_is_told():
     assert "Over which axis" in second and "Divide by sqrt" not in second
     assert "Divide by sqrt" in third and "Read again" not in third
     assert "Read again: chapter 10" in fourth
+
+
+def test_an_error_in_a_notebook_has_the_line_of_its_cell():
+    cell = """
+def helper(x):
+    return x @ x.T[:-1]
+
+def rnn_step(x, h, w_ih, w_hh, b_ih, b_hh):
+    return helper(x)
+"""
+    space = {"__name__": "__main__"}
+    exec(compile(cell, "<cell>", "exec"), space)
+    with pytest.raises(
+        Mistake, match=r"stopped with .*\. It stopped in helper, line 3 of its cell\. It was"
+    ):
+        ps1.rnn_step(space["rnn_step"])
+    with pytest.raises(Mistake) as caught:
+        ps1.rnn_step.judge_case({"result": numpy.zeros(1)}, ps1.rnn_step.cases[0].make(), "")
+    assert "of its cell" not in str(caught.value)
+
+
+def test_logits_of_a_step_with_an_axis_too_many_are_named():
+    class Transformer(torch.nn.Module):
+        def __init__(self, *_, **__):
+            super().__init__()
+
+        def encode(self, src, lengths):
+            return src
+
+        def start(self, memory):
+            return None
+
+        def step(self, tokens, state, memory):
+            return SimpleNamespace(logits=torch.zeros(len(tokens), 1, 5), state=None)
+
+    run = inside_ps6._Run.of(dict(src=0, lengths=0, tgt=torch.zeros(3, 2), way="word by word"))
+    with pytest.raises(ValueError, match=r"logits of the shape \(3, V\), but gives \(3, 1, 5\)"):
+        run(Transformer())

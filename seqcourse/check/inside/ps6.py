@@ -157,6 +157,9 @@ class _Run:
             for tokens in tgt.unbind(1):
                 out = model.step(tokens, state, memory)
                 state = out.state
+                if len(out.logits) != len(tokens) or out.logits.dim() != 2:
+                    wanted, found = f"({len(tokens)}, V)", tuple(out.logits.shape)
+                    raise ValueError(f"step should give logits of the shape {wanted}, but gives {found}")
                 logits.append(out.logits)
             return torch.stack(logits, dim=1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -94,11 +94,13 @@ class System:
         with torch.inference_mode(), quiet():
             model = _called("load", space["load"], tensors, dict(found.notes))
             look = _translations if task == curve.TRANSLATOR else _captions
-            seconds = look(space[CALLED[task]], model)
+            seconds, empty = look(space[CALLED[task]], model)
         line = (
             f"✓ system: a {task} of {found.parameters:,} numbers in {len(found.data) / 1e6:.2f} MB; "
             f"{AT_ONCE} {'sentences' if task == curve.TRANSLATOR else 'pictures'} in {seconds:.1f} s."
         )
+        if empty:
+            line += f" {empty} of {AT_ONCE} outputs have no word."
         return line if name == FILE else f"{line} Only the quick training so far: hand in {FILE}."
 
 
@@ -125,16 +127,21 @@ def _timed(name: str, function: Callable[..., Any], model: Any, given: Any) -> t
     return found, seconds
 
 
-def _without_dropout(model: Any) -> None:
-    """Raise Mistake if a model that was just used has dropout on: its words change from call to call."""
-    parts = model.modules() if isinstance(model, torch.nn.Module) else ()
+def _without_dropout(given: Any) -> None:
+    """Raise Mistake if dropout is on in what `load` gave: its words change from call to call."""
+    held: Iterable[Any] = ()
+    if isinstance(given, tuple | list | Mapping):
+        held = given.values() if isinstance(given, Mapping) else given
+    models = [model for model in (given, *held) if isinstance(model, torch.nn.Module)]
+    parts = [part for model in models for part in model.modules()]
     if any(isinstance(part, torch.nn.Dropout) and part.training and part.p for part in parts):
         raise Mistake(
             "The model that load returns still has dropout on. Is model.eval() missing before return?"
         )
 
 
-def _translations(translate: Callable[..., Any], model: Any) -> float:
+def _translations(translate: Callable[..., Any], model: Any) -> tuple[float, int]:
+    """The seconds that some sentences take, and how many translations have no word."""
     asked = [SENTENCES[k % len(SENTENCES)] for k in range(AT_ONCE)]
     found, seconds = _timed("translate", translate, model, asked)
     for text in found:
@@ -145,6 +152,12 @@ def _translations(translate: Callable[..., Any], model: Any) -> float:
             "translate should give plain texts, but there is a special sign such as <eos> in one."
         )
     _without_dropout(model)
+    again, _ = _timed("translate", translate, model, asked)
+    if again != found:
+        raise Mistake(
+            "translate should give the same texts when it is called again, but does not. Is dropout on, "
+            "because model.eval() is missing in load? Or are words drawn at random?"
+        )
     for sentence, among in zip(asked[:ALONE], found, strict=False):
         (alone,), _ = _timed("translate", translate, model, [sentence])
         if alone != among:
@@ -152,10 +165,11 @@ def _translations(translate: Callable[..., Any], model: Any) -> float:
                 f"translate should give the same for a sentence alone and among {AT_ONCE}, but gives "
                 f"{alone!r} and {among!r}. Does a mask let it read the padding?"
             )
-    return seconds
+    return seconds, sum(not text.strip() for text in found)
 
 
-def _captions(caption: Callable[..., Any], model: Any) -> float:
+def _captions(caption: Callable[..., Any], model: Any) -> tuple[float, int]:
+    """The seconds that some pictures take, and how many captions have no word."""
     pictures = torch.rand(
         AT_ONCE, 3, curve.PIXELS, curve.PIXELS, generator=torch.Generator().manual_seed(0)
     )
@@ -172,4 +186,4 @@ def _captions(caption: Callable[..., Any], model: Any) -> float:
                 f"The maps of a caption of {len(text.split())} words should be a tensor (words, rows, "
                 f"columns) or None, but they are {describe(maps)}."
             )
-    return seconds
+    return seconds, sum(not text.strip() for text, _ in found)
