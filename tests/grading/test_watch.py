@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import os
 import random
 import shutil
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import notebook_hash
+from rich.console import Console
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.confine import refusal
@@ -22,7 +26,8 @@ from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
 from seqcourse.grading.watch import day
 from seqcourse.grading.watch.arrivals import Resting
-from seqcourse.grading.watch.loop import only_watcher
+from seqcourse.grading.watch.board import Board
+from seqcourse.grading.watch.loop import Watcher, only_watcher
 
 from . import state
 from .watching import Watch, hand_in, secret, submit
@@ -169,6 +174,37 @@ def test_killed_at_any_moment_it_goes_on(course, tmp_path, kills):
         assert page(course, student) and day.last(course, "ps1", student, 0.0).state == day.SHOWN
         assert read_record(course, "ps1", student) == read_record(calm, "ps1", student)
     assert not list((course.folder / "watch").rglob(".*.json.*"))
+
+
+def test_what_the_system_refuses_is_said_and_stops_nothing(course, monkeypatch):
+    """A full disk keeps the result, a locked gradebook the arrival; both are tried again."""
+    said = io.StringIO()
+    watcher = Watcher(course, "ps1", Board("ps1", Console(file=said, width=200)))
+    pool = SimpleNamespace(ended=lambda seconds: None, add=lambda work, key, load: None)
+
+    def full(*given):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    watcher._interrupt = SimpleNamespace(deferred=contextlib.nullcontext)
+    watcher._run, watcher._saver = SimpleNamespace(save=full), None
+    watcher._ended.append(("ada", None, None))
+    watcher._step(pool)
+    assert list(watcher._ended) == [("ada", None, None)] and "No space left" in said.getvalue()
+    watcher._ended.clear()
+    watcher._resting.quiet, watcher._pool, watcher._work = 0.0, pool, None
+
+    def locked(*given):
+        raise CourseError("The gradebook should be writable, but is locked.")
+
+    hand_in(course, "ada", "double")
+    with monkeypatch.context() as patch:
+        patch.setattr("seqcourse.grading.watch.loop.unknown", locked)
+        watcher._looked = 0.0
+        watcher._step(pool)
+    assert "but is locked." in said.getvalue() and not watcher._arrived
+    watcher._looked = 0.0
+    watcher._step(pool)
+    assert list(watcher._arrived) == ["ada"]
 
 
 def test_a_folder_counts_once_nothing_in_it_changes(tmp_path):

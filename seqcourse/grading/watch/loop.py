@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from seqcourse.grading.watch.passing import Exchange
 
 # Seconds: between two looks at the folders, and until something that failed is tried again. The latter
-# is doubled each time, up to LONGEST.
-LOOK, AGAIN, LONGEST = 1.0, 60.0, 3600.0
+# is doubled each time, up to LONGEST. HELD: until it is asked again whether the next day has begun.
+LOOK, AGAIN, LONGEST, HELD = 1.0, 60.0, 3600.0, 15.0
 
 
 class Watcher:
@@ -112,9 +112,11 @@ class Watcher:
     def _step(self, pool: Cluster) -> None:
         """Look at the folders, and bring one result further."""
         if time.monotonic() - self._looked >= LOOK:
-            self._look()
+            with self._noted():
+                self._look()
             self._looked = time.monotonic()
-        self.board.write_page()
+        with self._noted():
+            self.board.write_page()
         ended = pool.ended(0.0 if self._ended else LOOK / 4)
         if ended is not None:
             self._ended.append(ended)
@@ -125,6 +127,7 @@ class Watcher:
     def _is_idle(self, idle: float | None) -> bool:
         if self._arrived or self._ended or self._moving or not self._looked:
             self._busy = time.monotonic()
+            return False
         return idle is not None and time.monotonic() - self._busy >= idle
 
     # Arrivals
@@ -133,12 +136,10 @@ class Watcher:
         """Take what the exchange has, and see who has handed in."""
         self._moving = False
         if self.exchange is not None:
-            try:
+            with self._noted():
                 for sentence in self.exchange.collect():
                     self.board.note(sentence)
                 self._moving = self.exchange.moving
-            except (CourseError, OSError) as error:
-                self.board.note(str(error))
         now = time.monotonic()
         rest, moving = self._resting.look(inbox(self.course, self.name))
         self._moving |= bool(moving)
@@ -194,7 +195,8 @@ class Watcher:
                 pages.show_reason(course, name, student, why)
                 self._pass_on(student)
                 self.board.held(student, why)
-            return  # looked at again until the next day has begun
+            self._later[student] = time.monotonic() + HELD  # and so on, until the next day has begun
+            return
         self._held.pop(student, None)
         self._resting.take(student)
         self._arrived[student] = self._resting.since(student)
@@ -249,7 +251,8 @@ class Watcher:
         try:
             with self._interrupt.deferred(), alone(self.course, brief=True):
                 record = self._run.save(self._saver, student, submission, found)
-                history.note(self.course, self.name, [student])
+                with self._noted():
+                    history.note(self.course, self.name, [student])
         except Busy:
             self.board.note("Results wait: another run grades the class. They are saved when it ends.")
             time.sleep(LOOK)
@@ -322,6 +325,16 @@ class Watcher:
 
     def _note(self, student: str, submission: Snapshot, state: str) -> None:
         day.note(self.course, self.name, student, submission.attempt, state, self.clock())
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """What goes wrong here is said, and tried again with the next look."""
+        from seqcourse.grading.cluster import in_words
+
+        try:
+            yield
+        except Exception as error:
+            self.board.note(f"{in_words(error)}.")
 
     @contextmanager
     def _faults_of(self, student: str) -> Iterator[None]:
