@@ -86,7 +86,7 @@ def test_a_submission_is_graded_while_the_class_works(course, exchange):
         fetched[number] = place.read_text(encoding="utf-8")
     said = watch.stop()
     assert "This is version 1. Graded today: 1 of 2." in fetched[1] and "<b>6</b>" in fetched[1]
-    assert "Version 2 has 1 automatic points. Version 1, with 6, was better" in fetched[2]
+    assert "Version 2 has 1 automatic point. Version 1, with 6, was better" in fetched[2]
     assert "<b>1</b>" in fetched[2] and "Half" not in fetched[2]
     assert "2 versions a day are graded. It is graded on" in fetched[3] and "<b>6</b>" in fetched[3]
     assert points(course) == {"ada": 6} and read_record(course, "ps1", "ada").attempt == 1

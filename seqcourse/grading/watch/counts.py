@@ -79,8 +79,13 @@ def noted(course: Course, record: Record) -> int:
 
 def worse(attempt: int, got: float | None, best: int, points: float) -> str:
     """The sentence about an attempt that does not count."""
-    has = "has no grade" if got is None else f"has {number(got)} automatic points"
+    has = "has no grade" if got is None else f"has {automatic(got)}"
     return f"Version {attempt} {has}. Version {best}, with {number(points)}, was better and counts."
+
+
+def automatic(points: float) -> str:
+    """Points that checks gave, in words: "1 automatic point"."""
+    return f"{number(points)} automatic point{'' if points == 1 else 's'}"
 
 
 def worth(course: Course, found: Examination, submission: Snapshot) -> float:

@@ -29,11 +29,10 @@ from seqcourse.grading.people import question, unknown
 from seqcourse.grading.records import FAILED, Record, read_record, unfit_name, write_record
 from seqcourse.grading.release import release
 from seqcourse.grading.snapshot import Snapshot
-from seqcourse.grading.spreadsheet import number
 from seqcourse.grading.watch import day, pages
 from seqcourse.grading.watch.arrivals import Resting, inbox
 from seqcourse.grading.watch.board import Board
-from seqcourse.grading.watch.counts import best_counts, noted
+from seqcourse.grading.watch.counts import automatic, best_counts, noted
 from seqcourse.grading.watch.places import folder_of
 
 if TYPE_CHECKING:
@@ -283,7 +282,7 @@ class Watcher:
         """Put the page where the student finds it."""
         course, name, which = self.course, self.name, submission.attempt
         state = day.SHOWN
-        points = f", {number(sum(found.points.values()))} automatic points" if found else ""
+        points = f", {automatic(sum(found.points.values()))}" if found else ""
         said = f"version {which} is {record.status}{points}"
         if record.attempt != which:
             said = record.sentence
