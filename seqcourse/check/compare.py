@@ -270,6 +270,7 @@ _OF_ERRORS = {
         "Does squeeze() or an index drop an axis, or are axes counted from the front? -1 is the last."
     ),
 }
+_ANY_ERROR = "What meets in that line? Print the shapes just before it."
 _LIKE_THE_OLD = "Create new tensors like the old ones: x.new_zeros(...), torch.zeros_like(x)."
 
 
@@ -314,15 +315,7 @@ def compare(
         if isinstance(got, Exception):
             question = _explain(got, arguments, likely, tolerance) or _signature_question(name, got)
             if not hint or "Dimension out of range" in str(got):
-                hint = (
-                    _error_question(got)
-                    or hint
-                    or (
-                        ""
-                        if is_discreet()
-                        else "What meets in that line? Print the shapes just before it."
-                    )
-                )
+                hint = _error_question(got) or hint or ("" if is_discreet() else _ANY_ERROR)
             sizes = ", ".join(describe(value) for value in arguments)
             raise Mistake(
                 f"{name} stopped with {error_in_words(error_kind(got), str(got))}. "
