@@ -81,12 +81,14 @@ def audit(
 ) -> dict[str, Record]:
     """Try all answers to an exercise: a record for each kind, with `faults` in sentences.
 
-    RIGHT: how many were `tried` and `accepted` in every form; forms: form -> [accepted, tried]; styles:
-    what they compute with -> how many of them; errors: tolerance -> the largest error of any of them
-    that was compared with it.
+    All: how many there are (`made`), and how many were `tried`.
 
-    WRONG: how many were `tried`, `refused`, and had their mistake `named` by self-check and grader;
-    nearest: the smallest error of one that is wrong by numbers, and its name; [] if none is.
+    RIGHT: how many were `accepted` in every form; forms: form -> [accepted, tried]; styles: what they
+    compute with -> how many of them do; errors: tolerance -> the largest error of any of them that was
+    compared with it.
+
+    WRONG: how many were `refused`, and had their mistake `named` by self-check and grader; nearest: the
+    smallest error of one that is wrong by its numbers, and its name; [] if none is.
 
     OPERATOR: the same, with how many that get all points are `explained`.
 
@@ -101,10 +103,11 @@ def audit(
     with tempfile.TemporaryDirectory() as folder:
         for kind in KINDS:
             if kind in kinds:
-                answers = desk.answers(exercise, kind)
+                answers = every = desk.answers(exercise, kind)
                 if most is not None:
-                    answers = answers[:: max(1, -(-len(answers) // most))]
+                    answers = every[:: max(1, -(-len(every) // most))]
                 found[kind] = attempts[kind](desk, checks, answers, Path(folder), tell)
+                found[kind] |= {"made": len(every)}
     return found
 
 

@@ -16,6 +16,7 @@ from seqcourse.check.compare import COARSE, FINE
 from seqcourse.check.exercise import Exercise
 from seqcourse.grading.mutants import OPERATOR, RIGHT, WRONG
 
+NONE = {"tried": 0, "made": 0, "refused": 0, "explained": 0}  # mutants that were not tried so far
 RESULTS = Path("benchmarks") / "results" / "audit.json"
 
 
@@ -119,8 +120,20 @@ def usual(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return rows(columns, lines)
 
 
+def ways(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What the right answers of all exercises compute with, as a table in Markdown."""
+    counts: dict[str, int] = {}
+    for exercises in found.values():
+        for record in exercises.values():
+            for style, many in record[RIGHT]["styles"].items():
+                counts[style] = counts.get(style, 0) + many
+    names = {"PyTorch": "modules and functions of torch.nn", "products": "matrix products"}
+    lines = [[names.get(style, style), f"{many}"] for style, many in sorted(counts.items())]
+    return rows(("right answers with", "so many"), lines)
+
+
 def _counts(record: Mapping[str, Any]) -> list[int]:
-    right, wrong, made = (record[kind] for kind in (RIGHT, WRONG, OPERATOR))
+    right, wrong, made = record[RIGHT], record[WRONG], record.get(OPERATOR, NONE)
     counts = [right["tried"], right["accepted"], *trials(record)]
     counts += [wrong[key] for key in ("tried", "refused", "named")]
     return counts + [made[key] for key in ("tried", "refused", "explained")]
@@ -132,14 +145,14 @@ def rows(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _cells(name: str, record: Mapping[str, Any]) -> Iterator[str]:
-    right, wrong, made = (record[kind] for kind in (RIGHT, WRONG, OPERATOR))
+    right, wrong, made = record[RIGHT], record[WRONG], record.get(OPERATOR, NONE)
     yield f"`{name}`"
     yield f"{right['accepted']} of {right['tried']}"
     yield "{} of {}".format(*trials(record))
     yield f"{wrong['refused']} of {wrong['tried']}"
     yield f"{wrong['named']} of {wrong['tried']}"
     explained = f" + {made['explained']}" * (made["explained"] > 0)
-    yield f"{made['refused']}{explained} of {made['tried']}"
+    yield f"{made['refused']}{explained} of {made['tried']}" if made["tried"] else "–"
     errors = {float(tolerance): error for tolerance, error in right["errors"].items()}
     inexact = [tolerance for tolerance in sorted(errors) if tolerance]
     yield ", ".join(f"{tolerance:.1g}" for tolerance in inexact) or "exact"

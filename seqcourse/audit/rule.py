@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from math import inf, log10
 from typing import Any
 
-MARGIN = 5.0
+MARGIN = 4.0
 
 
 def middle(right: float, wrong: float) -> float:

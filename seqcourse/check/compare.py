@@ -23,7 +23,7 @@ from seqcourse.check.lines import note_line
 from seqcourse.check.margin import note
 
 # The tolerances of float32 and of float64; `seqcourse audit` measures what lies on both sides of them.
-COARSE, FINE = 1e-3, 1e-7
+COARSE, FINE = 5e-4, 1e-7
 
 
 class Mistake(AssertionError):

@@ -370,7 +370,7 @@ def audit(
         Path | None, typer.Option(help="Merge results into it; benchmarks/results/audit.json without.")
     ] = None,
     most: Annotated[
-        int | None, typer.Option(help="So many answers of each kind at most; writes nothing.", min=1)
+        int | None, typer.Option(help="So many answers of each kind at most.", min=1)
     ] = None,
     seed: Annotated[int, typer.Option(help="Draws the hidden inputs.")] = 20_001,
 ) -> None:

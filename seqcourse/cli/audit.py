@@ -27,7 +27,7 @@ def run_audit(
         only: these exercises; all of them without.
         kinds: these kinds of answers; all of them without.
         out: where the records are merged, each when it is complete; benchmarks/results/ without.
-        most: so many answers of each kind at most; nothing is written then.
+        most: so many answers of each kind at most, spread over all of them.
         seed: draws the hidden inputs.
     """
     need_nbgrader()
@@ -56,9 +56,8 @@ def run_audit(
                 for fault in results.faults(record):
                     steps(f"  {fault}")
                     good = False
-                if most is None:
-                    path = out or course.root / results.RESULTS
-                    results.merge(path, name, desk.record(exercise), record, seed)
+                path = out or course.root / results.RESULTS
+                results.merge(path, name, desk.record(exercise), record, seed)
     return good
 
 

@@ -47,8 +47,9 @@ def record_of(changes: dict, answers: list[Answer], monkeypatch: pytest.MonkeyPa
 
 
 def test_a_right_answer_that_is_refused_is_a_fault(monkeypatch):
-    strict = record_of({"tolerance": 1e-17}, desk("ps4").answers("similarities", RIGHT), monkeypatch)
-    assert strict[RIGHT]["accepted"] < strict[RIGHT]["tried"]
+    right = desk("ps4").answers("similarities", RIGHT)[1:2]  # not computed as the reference is
+    strict = record_of({"tolerance": 1e-17}, right, monkeypatch)
+    assert (strict[RIGHT]["tried"], strict[RIGHT]["accepted"]) == (1, 0)
     assert any("float32" in fault for fault in strict[RIGHT]["faults"])
     assert any("should be at least" in fault for fault in results.faults(strict))
 

@@ -12,6 +12,7 @@ import torch
 
 from seqcourse import functional
 from seqcourse.check import Mistake, core
+from seqcourse.check.compare import compare
 from seqcourse.check.exercise import Exercise, Polls, standard_cases
 from seqcourse.check.watch import Watch, refuse
 
@@ -275,3 +276,15 @@ def test_noncontiguous_holds_the_same_numbers():
     assert torch.equal(spread, x)
     assert not spread.is_contiguous()
     assert core.copy(spread).stride() == spread.stride()
+
+
+def test_a_single_number_is_held_to_the_precision_of_the_inputs():
+    """A number of Python's is float64, whatever it was computed from."""
+    x = torch.tensor([0.1, 0.7])
+    python, tensor = x.double().sum() + 1e-6, x.sum()
+    for got, right in ((python, x.double().sum()), (python, tensor), (tensor, python)):
+        compare("total", got, right, [x])
+    with pytest.raises(Mistake, match="not the right one"):
+        compare("total", python, x.double().sum(), [x.double()])
+    with pytest.raises(Mistake, match="dtype should be torch.float64"):
+        compare("total", tensor, x.double().sum(), [x.double()])

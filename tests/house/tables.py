@@ -1,4 +1,4 @@
-"""Tables of the appendices that are made from the book, the assignments and the notes of licences.
+"""Tables of the appendices that are made from the book, the assignments, results and notes of licences.
 
 python -m tests.house.tables          # writes them into the pages
 """
@@ -9,6 +9,8 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+from seqcourse.audit import results
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
@@ -124,8 +126,38 @@ def models() -> str:
     return "\n".join(lines)
 
 
+def audited() -> dict[str, dict]:
+    """What `seqcourse audit` found, by assignment and exercise."""
+    return results.read(ROOT / results.RESULTS)
+
+
+def audit() -> str:
+    """Every exercise with its two error rates and its tolerance, a table for each assignment."""
+    parts = []
+    for assignment, exercises in audited().items():
+        parts += [f"**Assignment {assignment.removeprefix('ps')}**", "", *results.table(exercises), ""]
+    return "\n".join(parts).rstrip()
+
+
+def ways() -> str:
+    """What the right answers compute with."""
+    return "\n".join(results.ways(audited()))
+
+
+def usual() -> str:
+    """The tolerances that exercises share, and the errors on both sides of them."""
+    return "\n".join(results.usual(audited()))
+
+
+def audit_of_all() -> str:
+    """The same, an assignment a line."""
+    return "\n".join(results.summary(audited()))
+
+
 TABLES = {
+    "appendix_audit.md": {"ways": ways, "usual": usual, "audit": audit},
     "appendix_syllabus.md": {"goals": goals, "assignments": assignments},
+    "appendix_teaching.md": {"audit": audit_of_all},
     "appendix_licences.md": {"data": data, "models": models},
 }
 

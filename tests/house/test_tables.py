@@ -22,7 +22,7 @@ from seqcourse.zoo.published import PACKAGES
 from tests.house.tables import BOOK, FILES, LAWS, ROOT, TABLES, ZOO, filled, trained_on
 
 PAGES = sorted(BOOK.glob("appendix_*.md"))
-NEW = ["adapting", "errata", "licences", "on_your_own", "syllabus"]
+NEW = ["adapting", "audit", "errata", "licences", "on_your_own", "syllabus"]
 BLOCK = re.compile(r"```(sh|toml)\n(.*?)```", re.S)
 
 

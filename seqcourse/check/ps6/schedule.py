@@ -96,8 +96,6 @@ warmup_rate = Exercise(
         },
     ),
     forbid=("Trainer", "torch.optim.lr_scheduler"),
-    tolerance=1e-12,
-    because="The rates themselves are small.",
     idea="The learning rate climbs in a straight line, then falls with the root of the step.",
     see=("11", "Warm-up"),
 )
