@@ -24,6 +24,7 @@ from seqcourse.grading.feedback import (
 from seqcourse.grading.late import LatePolicy, RenewPenalty
 from seqcourse.grading.plain import Reader
 from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, WriteVersion
+from seqcourse.grading.shared_by_hand import share_by_hand
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
 
@@ -75,6 +76,9 @@ for option in ("grace_minutes", "share_per_day", "floor", "days_per_assignment")
 c.LatePolicy.account = chosen["late.days"]
 c.LatePolicy.assignments = chosen.late
 c.LatePolicy.leave_out = chosen["leave_out"]
+
+# What the formgrader saves for one of several partners is saved for the others.
+share_by_hand(course)
 
 # What students wrote is shown without running anything of theirs in a browser, and without asking
 # another server for anything: in the formgrader and on the feedback pages.

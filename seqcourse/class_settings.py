@@ -47,6 +47,14 @@ def _all_points(value: object) -> bool:
     return _points(value) or isinstance(value, list) and bool(value) and all(map(_points, value))
 
 
+def _groups(value: list) -> bool:
+    """Whether it is a list of lists of names, each name once."""
+    if not all(isinstance(group, list) and group for group in value):
+        return False
+    names = [name for group in value for name in group]
+    return all(isinstance(name, str) and name for name in names) and len({*names}) == len(names)
+
+
 ASSIGNMENT = re.compile(r"ps\d+")
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -74,6 +82,10 @@ KEYS = {
     "gradebook": Key("", lambda text: True, 'an address such as "postgresql://user@host/db", or ""'),
     "timeout": Key(120, lambda seconds: seconds >= 1, "a whole number of seconds, 1 or more"),
     "attempts": Key(0, lambda count: count >= 0, "a whole number, or 0 for any number of attempts"),
+    "partners": Key(
+        [], _groups, 'a list of groups, each name once, such as [["ada", "ben"], ["cleo", "dan", "eve"]]'
+    ),
+    "group_size": Key(1, lambda people: people >= 1, "a whole number of people, 1 or more"),
     "assistants": Key(
         "tutor", lambda word: word in ("allowed", "tutor", "off"), '"allowed", "tutor" or "off"'
     ),
@@ -113,6 +125,8 @@ FOR_ASSIGNMENT = {
     "points": Key(
         [], _all_points, "points of 0 or more, in quarters, such as 10; for several parts [5, 2.5]"
     ),
+    "partners": KEYS["partners"],
+    "group_size": KEYS["group_size"],
 }
 # A link for students, by its name: [links] "Questions" = "https://..."
 LINK = Key("", _address, 'an address, such as "https://example.org/forum"')
@@ -152,6 +166,12 @@ class Settings:
                 found[int(named[1])] = list(value) if isinstance(value, list) else [value]
         return found
 
+    def own(self, name: str, key: str) -> tuple[Any, str]:
+        """A setting that an assignment may have for itself, and the file and line that sets it."""
+        own = f"{name}.{key}"
+        used = own if own in self.values else key
+        return self.values[used], self.where(used)
+
     @property
     def late(self) -> dict[str, dict[str, Value]]:
         """What assignments change about being late: {"ps3": {"floor": 0.25}}."""
@@ -182,6 +202,8 @@ class Settings:
         due = self.due(name)
         parts = [", ".join(text for text in (self["title"], self["term"]) if text)]
         parts.append(f"Due {in_words(due)}" if due else "")
+        size, _ = self.own(name, "group_size")
+        parts.append(f"In groups of up to {size}, named in `partners.txt`" if size > 1 else "")
         parts.append(" · ".join(f"[{text}]({address})" for text, address in self.links.items()))
         return " · ".join(part for part in parts if part)
 
@@ -231,7 +253,7 @@ def _entry(key: str) -> Key | None:
         return LINK
     if named := LATE.fullmatch(key):
         return KEYS.get(named["key"])
-    found = re.fullmatch(r"ps\d+\.(?:(due|leave_out)|(points)\.\d+)", key)
+    found = re.fullmatch(r"ps\d+\.(?:(due|leave_out|partners|group_size)|(points)\.\d+)", key)
     return FOR_ASSIGNMENT[found[1] or found[2]] if found else KEYS.get(key)
 
 
@@ -240,6 +262,7 @@ def _checked(key: str, value: object, where: str) -> Value:
     entry = _entry(key)
     if entry is None:
         known = [*KEYS, "links.NAME", "psN.due", "psN.leave_out", "psN.points.NUMBER", "psN.late.KEY"]
+        known += ["psN.partners", "psN.group_size"]
         raise CourseError(f"{where}: {key!r} is not a setting. The settings are {', '.join(known)}.")
     kind = type(entry.default)
     if kind is float and type(value) is int:

@@ -74,13 +74,14 @@ def report_class(name: str, out: Path | None) -> None:
     from seqcourse.grading.assistants import declared
     from seqcourse.grading.gradebook import open_gradebook
     from seqcourse.grading.notebook import write_text
+    from seqcourse.grading.partners import handing_in
     from seqcourse.grading.records import read_record
     from seqcourse.grading.report import as_page, make_report
     from seqcourse.grading.scores import read_scores
 
     course = Course(find_root())
     course.require(name)
-    found = [read_record(course, name, student) for student in course.students(name)]
+    found = [read_record(course, name, student) for student in handing_in(course, name)]
     records = [record for record in found if record is not None]
     if not records:
         raise CourseError(

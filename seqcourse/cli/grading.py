@@ -163,6 +163,7 @@ def grade_assignment(
     """Grade one assignment, print its table, and return the scores."""
     from seqcourse.grading import cluster
     from seqcourse.grading.grade import alone, grade, to_grade
+    from seqcourse.grading.partners import find_teams
     from seqcourse.grading.people import question, unknown
     from seqcourse.grading.records import read_record
     from seqcourse.grading.release import release
@@ -201,11 +202,13 @@ def grade_assignment(
     report = make_report(scores, records)
     for line in [*report.summary, *report.commonest]:
         steps(line)
-    absent = [] if students else course.without(name)
+    absent = [] if students else [who for who in course.without(name) if who not in wanted]
     if absent:
         steps(f"nothing of {name} handed in: {', '.join(absent)}")
     for student in asked:
         steps(question(course, name, student))
+    for sentence in find_teams(course, name).questions:
+        steps(sentence)
     if csv:
         write_csv(scores, csv)
         steps(f"grades written to {shown(csv)}")
@@ -240,7 +243,7 @@ class Display:
             self.at_work.remove(record.student)
         self._update()
         if not record.before:
-            said = f": {record.sentence}" if record.sentence else ""
+            said = f": {record.told}" if record.told else ""
             self.steps(
                 f"{self.name} {self.done}/{self.count}  {record.student}: {record.status} "
                 f"({record.seconds:.1f} s){said}"
@@ -285,11 +288,12 @@ def write_feedback(course: Course, name: str, students: list[str], steps: Callab
     from seqcourse.grading.cluster import in_words
     from seqcourse.grading.feedback import make_feedback
     from seqcourse.grading.history import note
+    from seqcourse.grading.partners import handing_in
     from seqcourse.grading.records import read_record
 
     good = True
     note(course, name)  # the pages say what changed
-    for student in dict.fromkeys(students) or course.students(name):
+    for student in dict.fromkeys(students) or handing_in(course, name):
         record = read_record(course, name, student)
         if record is not None and record.has_grade:
             try:

@@ -19,6 +19,7 @@ from seqcourse import bounds
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.kept import NEEDED
+from seqcourse.grading.partners import without_names
 from seqcourse.grading.records import LONGEST_NAME
 from seqcourse.grading.snapshot import Snapshot, folder_snapshot
 
@@ -59,7 +60,8 @@ def newest(course: Course, name: str, student: str) -> tuple[int, str]:
 
 def work_of(course: Course, name: str, student: str) -> Snapshot:
     """What a student handed in; the same work that came again is what came first, see ``as_first``."""
-    return as_first(course, name, student, folder_snapshot(course.submitted / student / name))
+    found = without_names(folder_snapshot(course.submitted / student / name))
+    return as_first(course, name, student, found)
 
 
 def as_first(course: Course, name: str, student: str, found: Snapshot) -> Snapshot:

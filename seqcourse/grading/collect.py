@@ -29,8 +29,7 @@ from pathlib import Path
 from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course, remove
-from seqcourse.grading.kept import APPEAL, NEEDED
-from seqcourse.grading.late import MARK, MARKED
+from seqcourse.grading.kept import APPEAL, MARK, MARKED, NEEDED
 from seqcourse.grading.parse import shown
 
 PATTERNS = {

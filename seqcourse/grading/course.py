@@ -253,3 +253,10 @@ class Course:
         logger.disabled = False  # other code in this process may have disabled it
         logger.setLevel(logging.INFO)  # release.last_line reads errors from this log
         return NbGraderAPI(config=self.config(**options))
+
+
+def class_of(config: Config) -> Course:
+    """The class that settings of nbgrader are about."""
+    folders = config.CourseDirectory
+    submitted = Path(str(folders.get("submitted_directory", "submitted")))
+    return Course(Path(folders.get("root", "")), submitted.parent.as_posix())

@@ -137,7 +137,7 @@ def read_lines(
                 last_name=(person and person.last_name) or "",
                 email=(person and person.email) or "",
                 status=REMOVED if removed else status,
-                sentence=GONE if removed else record.sentence if record else "",
+                sentence=GONE if removed else record.told if record else "",
                 handed_in=_timestamp(submission),
                 cells={
                     grade.name: None if pending(grade) else counted(grade)
@@ -209,20 +209,24 @@ def read_course(course: Course, assignment: str) -> list[Line]:
 
     from seqcourse.grading.gradebook import open_gradebook
     from seqcourse.grading.history import note
-    from seqcourse.grading.records import read_record
+    from seqcourse.grading.partners import find_teams
+    from seqcourse.grading.records import UNCLEAR, read_record
 
     course.require(assignment)
 
     open_gradebook(course)
+    teams = find_teams(course, assignment)
+
+    def there(student: str) -> bool:
+        return any(course.counts(who, assignment) for who in teams.of(student).members)
+
     records = {}
     folder = course.records / assignment
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         record = read_record(course, assignment, path.stem)
-        if record is not None:
+        # Whoever was named by mistake has nothing to be unclear about any more.
+        if record is not None and (record.status != UNCLEAR or there(path.stem)):
             records[path.stem] = record
-
-    def there(student: str) -> bool:
-        return course.counts(student, assignment)
 
     note(course, assignment)
     with Gradebook(course.gradebook_url) as gradebook:

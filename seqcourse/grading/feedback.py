@@ -18,11 +18,12 @@ from traitlets.config import Config
 from seqcourse.errors import CourseError
 from seqcourse.grading.appeals import told_of_appeals
 from seqcourse.grading.byhand import CHANGED, counted, pending
-from seqcourse.grading.course import Course
+from seqcourse.grading.course import Course, class_of
 from seqcourse.grading.history import for_student
-from seqcourse.grading.kept import NEEDED
-from seqcourse.grading.late import MARKED, accounts, seconds_late
+from seqcourse.grading.kept import MARKED, NEEDED
+from seqcourse.grading.late import accounts, seconds_late
 from seqcourse.grading.limited import TooCostly, limited
+from seqcourse.grading.records import read_record
 from seqcourse.grading.release import last_line
 from seqcourse.grading.spreadsheet import number
 from seqcourse.printable import printable
@@ -96,7 +97,9 @@ class ShowPoints(NbGraderPreprocessor):
             grades = {grade.name: _grade(grade, titles) for grade in notebook.grades}
             late, marked = seconds_late(submission, self.config)
             spent = accounts(gradebook, self.config, info["student"])
-            first, last = submission.student.first_name, submission.student.last_name
+            name = _called(gradebook, info["student"])
+            record = read_record(class_of(self.config), info["assignment"], info["student"])
+            partners = [_called(gradebook, who) for who in (record.partners if record else ())]
         for cell in nb.cells:
             grade = grades.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             if grade is not None:
@@ -123,7 +126,8 @@ class ShowPoints(NbGraderPreprocessor):
             if late
             else "",
             "days": spent.of(info["student"]).sentence(info["assignment"]),
-            "name": printable(f"{first or ''} {last or ''}".strip() or info["student"]),
+            "name": name,
+            "partners": " and ".join(partners),
             "remarks": [str(remark) for remark in seqcourse.get("remarks", ())],
             **self._kept_for(info["assignment"], info["student"]),
             "sentence": str(seqcourse.get("sentence", "")),
@@ -187,6 +191,17 @@ class ShowPoints(NbGraderPreprocessor):
             if f'"## {section}' in page.read_text(encoding="utf-8") or page is pages[-1]:
                 return f"{self.book.rstrip('/')}/book/{page.stem}.html#{make_id(section)}"
         return ""
+
+
+def _called(gradebook: Any, student: str) -> str:
+    """A student's first and last name, or that of the folder."""
+    from nbgrader.api import MissingEntry
+
+    try:
+        known = gradebook.find_student(student)
+    except MissingEntry:  # left since
+        return printable(student)
+    return printable(f"{known.first_name or ''} {known.last_name or ''}".strip() or student)
 
 
 def _titles(nb: Any) -> Iterator[tuple[str, str]]:

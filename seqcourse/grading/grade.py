@@ -26,13 +26,16 @@ from seqcourse.grading.course import Course
 from seqcourse.grading.gains import Gains
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.history import note
+from seqcourse.grading.partners import Teams, find_teams
 from seqcourse.grading.people import question, unknown
 from seqcourse.grading.records import (
     FAILED,
+    UNCLEAR,
     Record,
     code_digest,
     fingerprint,
     read_record,
+    remove_record,
     unfit_name,
     write_record,
 )
@@ -64,7 +67,7 @@ def grade(
     reason: str = "",
     only_gains: bool = False,
 ) -> list[Record]:
-    """Autograde the submissions of ``students`` (default: all students).
+    """Autograde the submissions of ``students`` (default: all students), and of their partners.
 
     Args:
         course: the class; its submitted/STUDENT/psN folders are graded.
@@ -97,13 +100,14 @@ def grade(
         note(course, name, wanted)  # what changed since, before other reasons come up
         run = Run(course, name, options, tell)
         run.gains = Gains(course, name, only_gains=only_gains, again=again)
-        todo = [student for student in wanted if not run.is_done(student, again)]
+        todo = [who for who in run.teams.firsts(wanted) if not run.is_done(who, again)]
         if todo:
             try:
                 run.grade(todo, workers, scheduler, begun)
             finally:
-                restore(course, name, todo)
-                note(course, name, todo, words=reason, again=again)
+                whole = run.teams.whole(todo)
+                restore(course, name, whole)
+                note(course, name, whole, words=reason, again=again)
         return [run.records[student] for student in wanted]
 
 
@@ -123,9 +127,14 @@ def examining(
     return Run(course, name, options, tell=lambda record: None).examining(workers=1)
 
 
-def no_attempt_left(course: Course, name: str, student: str) -> str:
+def no_attempt_left(course: Course, name: str, student: str, teams: Teams | None = None) -> str:
     """Why a submission is not graded by plain nbgrader, which writes no records; "" if it is."""
     most = course.settings["attempts"]
+    team = (teams or find_teams(course, name)).of(student)
+    if team.unclear or len(team.members) > 1:
+        return team.unclear or (
+            f"It is the work of {len(team.members)} partners. Grade it for all: seqcourse grade {name}"
+        )
     record = read_record(course, name, student)
     if record is not None:
         graded = 0 if record.status == FAILED else record.attempt
@@ -138,7 +147,7 @@ def no_attempt_left(course: Course, name: str, student: str) -> str:
 
 
 def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[str]:
-    """The students whose submissions ``grade`` will grade, each once.
+    """The students whose submissions ``grade`` will grade, with their partners, each once.
 
     A folder whose name is not on the class's list is graded only if it is named.
 
@@ -152,8 +161,10 @@ def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[st
     wanted = list(dict.fromkeys(students)) or [who for who in handed_in if who not in asked]
     if asked and not wanted:
         raise CourseError(question(course, name, asked[0]))
+    teams = find_teams(course, name)
+    wanted = teams.whole(wanted) if students else sorted(teams.whole(wanted))
     for student in wanted:
-        if student not in handed_in:
+        if not any(who in handed_in for who in teams.of(student).members):
             raise CourseError(
                 f"{student} should have handed in {name} at "
                 f"{course.submitted}/{student}/{name}/{name}.ipynb, but there is nothing."
@@ -198,35 +209,68 @@ class Run:
         self._digest = self.snapshot.digest()
         self.options = options | ({"final": True} if systems.is_final(course, name) else {})
         self._common |= self.options
+        self.teams = find_teams(course, name)
+        self._sources: dict[str, str] = {}
 
-    def fingerprint(self, submission: Snapshot) -> str:
-        """A digest of everything that the submission's grade depends on."""
-        return fingerprint(self._digest, submission.digest(), self._common)
+    def fingerprint(self, submission: Snapshot, partners: tuple[str, ...] = ()) -> str:
+        """A digest of everything that the submission's grade depends on.
+
+        Args:
+            partners: all who handed it in together; without any, one student did.
+        """
+        together = {"together": partners} if len(partners) > 1 else {}
+        return fingerprint(self._digest, submission.digest(), self._common | together)
 
     def is_done(self, student: str, again: bool) -> bool:
-        """Whether the submission needs no grading: it has a valid record, or its name is unusable.
+        """Whether the submission needs no grading: it has valid records, or cannot be graded.
 
-        Keeps the record in that case.
+        Keeps the records in that case: one for each partner.
+
+        Args:
+            student: the first of those who handed in together.
         """
+        members = self.teams.of(student).members
         why = unfit_name(student)
+        status = FAILED if why else UNCLEAR
+        why = why or self.unclear(student)
         if why:
-            record = Record(self.name, student, FAILED, why)
-            write_record(self.course, record)
-            self._keep(record)
+            for who in members:
+                record = Record(self.name, who, status, why)
+                write_record(self.course, record)
+                self._keep(record)
             return True
-        record = read_record(self.course, self.name, student)
-        if record is None:
+        records = {who: read_record(self.course, self.name, who) for who in members}
+        found = [record for record in records.values() if record is not None]
+        if not found:
             return False
         try:
             submission = self.load(student)
-            done = not again and record.stands_for(self.fingerprint(submission))
+            print_of = self.fingerprint(submission, members)
         except Exception:  # the error recurs during grading and is recorded there
             return False
-        graded = 0 if record.status == FAILED else record.attempt
+        done = not again and all(each and each.stands_for(print_of) for each in records.values())
+        graded = max(0 if each.status in (FAILED, UNCLEAR) else each.attempt for each in found)
         why = "" if done else spent(self.most, submission.attempt, graded)
-        if done or why:
+        for who in members if done or why else ():
+            record = records[who]
+            if record is None:  # a new partner brings no new attempt
+                record = Record(self.name, who, UNCLEAR, why)
+                write_record(self.course, record)
             self._keep(replace(record, sentence=why) if why else replace(record, before=True))
         return done or bool(why)
+
+    def unclear(self, student: str) -> str:
+        """Why it is unclear which work of partners counts; "" if it is clear, and then noted."""
+        team = self.teams.of(student)
+        self._sources[student] = student
+        if team.unclear or len(team.members) > 1:
+            from seqcourse.grading.examine import Examiner
+            from seqcourse.grading.shared_work import whose_work
+
+            release = Examiner(self.course).release(self.name)
+            self._sources[student], why = whose_work(self.course, self.name, team, release)
+            return why
+        return ""
 
     def grade(
         self,
@@ -247,7 +291,8 @@ class Run:
         ):
             for student, snapshot, found in examined(students):
                 with interrupt.deferred():
-                    self._keep(self.save(saver, student, snapshot, found))
+                    for record in self._save_all(saver, student, snapshot, found):
+                        self._keep(record)
 
     @contextmanager
     def examining(
@@ -290,22 +335,56 @@ class Run:
             )
             yield pool, work
 
-    def save(
+    def _save_all(
         self, saver: Saver, student: str, snapshot: Snapshot | None, found: Examination | Died
+    ) -> list[Record]:
+        """Save a result for the student and each partner, and return their records."""
+        team = self.teams.of(student)
+        if snapshot is None or len(team.members) == 1:
+            return [self.save(saver, who, snapshot, found) for who in team.members]
+        from seqcourse.grading.shared_by_hand import hand_over
+        from seqcourse.grading.shared_work import for_member, keep_own
+
+        source, records = self._sources[student], []
+        print_of = self.fingerprint(snapshot, team.members)
+        try:
+            for who in team.members:
+                own = for_member(who, source, snapshot)
+                records.append(self.save(saver, who, own, found, print_of, team.partners(who)))
+                keep_own(self.course, self.name, who, source)
+            hand_over(self.course, self.name, team.members)
+        except BaseException:  # without records, all of it is done again
+            for who in team.members:
+                remove_record(self.course, self.name, who)
+            raise
+        return records
+
+    def save(
+        self,
+        saver: Saver,
+        student: str,
+        snapshot: Snapshot | None,
+        found: Examination | Died,
+        print_of: str = "",
+        partners: tuple[str, ...] = (),
     ) -> Record:
         """Save a result and return its record.
 
         Any error becomes a FAILED record, so that it does not stop the other submissions.
+
+        Args:
+            print_of: the fingerprint of the work; that of ``snapshot`` without it.
         """
         from seqcourse.grading.cluster import Died, in_words
 
         if not isinstance(found, Died):
             try:
-                fingerprint = self.fingerprint(snapshot)
-                kept = self.gains and self.gains.kept(found, snapshot.attempt, fingerprint)
-                if not kept and best_counts(self.course):
-                    return save_best(self.course, saver, found, snapshot, fingerprint)
-                return kept or saver.save(found, snapshot, fingerprint)
+                print_of = print_of or self.fingerprint(snapshot)
+                found = replace(found, student=student)
+                kept = self.gains and self.gains.kept(found, snapshot.attempt, print_of)
+                if not kept and not partners and best_counts(self.course):
+                    return save_best(self.course, saver, found, snapshot, print_of)
+                return kept or saver.save(found, snapshot, print_of, partners)
             except Exception as error:
                 found = Died(in_words(error))
         sentence = f"This submission could not be graded: {found.why}."
@@ -314,15 +393,21 @@ class Run:
         return record
 
     def load(self, student: str) -> Snapshot:
-        """The submission, with the number of its attempt."""
-        found = work_of(self.course, self.name, student)
+        """The submission, with the number of its attempt: the highest of all partners."""
+        source = self._sources.get(student, student)
+        members = self.teams.of(student).members
+        found = work_of(self.course, self.name, source)
         content, first = found.digest(), known_again(found)
-        earlier = standing(self.course, self.name, student, content.hex())
+        alone = len(members) == 1  # of partners, the last version counts
+        earlier = standing(self.course, self.name, student, content.hex()) if alone else None
         if earlier is not None:
             folder, number = earlier
             return replace(folder_snapshot(folder), attempt=number)
-        number = attempt(self.course, self.name, student, content, write=self.writes, first=first)
-        return replace(found, attempt=number)
+        write, numbers = self.writes, []
+        for who in members:
+            own = first if who == source else None
+            numbers.append(attempt(self.course, self.name, who, content, write=write, first=own))
+        return replace(found, attempt=max(numbers))
 
     def _keep(self, record: Record) -> None:
         self.records[record.student] = record

@@ -18,6 +18,9 @@ from seqcourse.grading.parse import NotGradable, read_bytes
 # A student's appeals; no part of the work, see ``appeals``.
 APPEAL = "appeal.md"
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
+# `seqcourse collect` puts this file beside work that a learning platform calls late.
+MARK = "late.txt"
+MARKED = "Late according to the learning platform, which does not say by how much"
 
 # A zone is a name or an offset. The names of nested folders have no dots, so they stay among the zones.
 _TIME = re.compile(

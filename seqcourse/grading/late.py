@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbgrader.plugins import LateSubmissionPlugin
@@ -19,10 +18,12 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Dict, Float, Integer, List
 
 from seqcourse.grading.byhand import counted
-from seqcourse.grading.course import Course
+from seqcourse.grading.course import Course, class_of
 from seqcourse.grading.gradebook import handed_in
+from seqcourse.grading.kept import MARK, MARKED
 from seqcourse.grading.late_days import Account, Accounts
 from seqcourse.grading.parse import NotGradable, read_bytes
+from seqcourse.grading.records import read_record
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook, SubmittedAssignment
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
 MINUTE = 60
 DAY = 24 * 60 * MINUTE
-# `seqcourse collect` puts this file beside work that a learning platform calls late.
-MARK = "late.txt"
-MARKED = "Late according to the learning platform, which does not say by how much"
 
 
 class LatePolicy(LateSubmissionPlugin):
@@ -94,8 +92,10 @@ def seconds_late(submission: SubmittedAssignment, config: Config) -> tuple[float
     late = float(submission.total_seconds_late or 0.0)
     if late > 0 or submission.timestamp or submission.extension:
         return late, False
-    course = _course(config)
-    mark = course.submitted / submission.student.id / submission.assignment.name / MARK
+    course, student, name = class_of(config), submission.student.id, submission.assignment.name
+    # A partner without a folder has a copy of the mark beside the graded work.
+    stage = course.submitted if course.handed_in(student, name) else course.autograded
+    mark = stage / student / name / MARK
     try:
         marked = read_bytes(mark, most=200).startswith(MARKED.encode())
     except NotGradable:  # there is none, or a student's pipe
@@ -117,12 +117,12 @@ def accounts(gradebook: Gradebook, config: Config, student: str = "") -> Account
     days = getattr(policy, "account", 0)
     if not days:
         return Accounts()
-    course = _course(config)
+    course = class_of(config)
     found: dict[str, Account] = {}
     for submission in sorted(_everything(gradebook, student), key=_due):
         name, who = submission.assignment.name, submission.student.id
         late, _ = seconds_late(submission, config)
-        if late <= 0 or name in policy.leave_out or not course.counts(who, name):
+        if late <= 0 or name in policy.leave_out or not _counts(course, who, name):
             continue
         own = policy.of(name)
         account = found.get(who, Account(days))
@@ -130,17 +130,18 @@ def accounts(gradebook: Gradebook, config: Config, student: str = "") -> Account
     return Accounts(days, found)
 
 
+def _counts(course: Course, student: str, name: str) -> bool:
+    """Whether the work of a student, or of the partners at the last grading, is still there."""
+    if course.counts(student, name):
+        return True
+    record = read_record(course, name, student)
+    return record is not None and any(course.counts(who, name) for who in record.partners)
+
+
 def _policy(config: Config) -> LateSubmissionPlugin:
     assigner = AssignLatePenalties(config=config)
     assigner.init_plugin()
     return assigner.plugin_inst
-
-
-def _course(config: Config) -> Course:
-    """The class that settings of nbgrader are about."""
-    folders = config.CourseDirectory
-    submitted = Path(str(folders.get("submitted_directory", "submitted")))
-    return Course(Path(folders.get("root", "")), submitted.parent.as_posix())
 
 
 def _everything(gradebook: Gradebook, student: str) -> list[SubmittedAssignment]:

@@ -15,6 +15,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading import systems
 from seqcourse.grading.course import Course
 from seqcourse.grading.page import page
+from seqcourse.grading.partners import find_teams
 from seqcourse.grading.records import Record, read_record
 from seqcourse.printable import printable
 
@@ -80,7 +81,8 @@ def graded_systems(course: Course, name: str) -> list[Record]:
     Raises:
         CourseError: there is none.
     """
-    records = [read_record(course, name, student) for student in course.students(name)]
+    students = find_teams(course, name).firsts(course.students(name))
+    records = [read_record(course, name, student) for student in students]
     graded = [record for record in records if record and record.has_grade and record.measured]
     if not graded:
         raise CourseError(

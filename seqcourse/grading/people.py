@@ -15,6 +15,7 @@ from seqcourse.grading.address import sqlite_file
 from seqcourse.grading.course import Course, remove
 from seqcourse.grading.erase import DROPPED, erase_in_files, places, traces
 from seqcourse.grading.gradebook import open_gradebook
+from seqcourse.grading.leaving import leave
 from seqcourse.grading.parse import shown
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def drop(course: Course, student: str, *, erase: bool = False) -> list[str]:
     found = [path for path in places(course, student) if path.exists()]
     if erase:
         found += traces(course, student)
+    told = leave(course, student)
     points: list[dict] = []
     with Gradebook(course.gradebook_url) as gradebook:
         try:
@@ -125,6 +127,7 @@ def drop(course: Course, student: str, *, erase: bool = False) -> list[str]:
         return [
             f"{student} is erased from {course.grading}/ and its gradebook.",
             f"Not erased: {', '.join(remain)}, and what other programs hold: an exchange, a platform.",
+            *told,
         ]
     kept = course.folder / DROPPED / student
     number = 1
@@ -137,7 +140,7 @@ def drop(course: Course, student: str, *, erase: bool = False) -> list[str]:
         path.rename(target)
     notebooks.write_text(kept / "points.json", json.dumps(points, indent=1) + "\n")
     where = f"{course.grading}/{DROPPED}/{kept.name}"
-    return [f"{student} is out of the class. The work, and points.json, are in {where}."]
+    return [f"{student} is out of the class. The work, and points.json, are in {where}.", *told]
 
 
 def _need(gradebook: Gradebook, student: str) -> None:

@@ -17,6 +17,7 @@ from traitlets import Bool, Integer, Unicode
 from seqcourse.grading.cluster import Died
 from seqcourse.grading.course import Course
 from seqcourse.grading.grade import examining, no_attempt_left
+from seqcourse.grading.partners import Teams, find_teams
 from seqcourse.grading.records import FAILED
 from seqcourse.grading.stage import NotGradable
 
@@ -36,14 +37,17 @@ class Reader(NotebookExporter):
     ).tag(config=True)
 
     _examined: Any = None
+    _teams: Teams | None = None
 
     @property
     def course(self) -> Course:
         return Course(Path(self.root or self.parent.coursedir.root), self.grading)
 
     def refusal(self, name: str, student: str) -> str:
-        """Why a submission is passed over: the class's attempts are used up."""
-        return no_attempt_left(self.course, name, student)
+        """Why a submission is passed over: it is that of partners, or the attempts are used up."""
+        if self._teams is None:
+            self._teams = find_teams(self.course, name)
+        return no_attempt_left(self.course, name, student, self._teams)
 
     def from_filename(self, filename: str, resources: dict | None = None, **kw: Any) -> Any:
         if not self.parent._sanitizing:

@@ -26,6 +26,7 @@ from seqcourse.grading.grade import Run, refuse_unconfined, to_grade
 from seqcourse.grading.gradebook import handed_in
 from seqcourse.grading.history import label, owners, points, state_of
 from seqcourse.grading.parse import shown
+from seqcourse.grading.partners import handing_in
 from seqcourse.grading.records import FAILED, read_record, unfit_name
 from seqcourse.grading.release import release
 from seqcourse.grading.snapshot import Snapshot, course_snapshot
@@ -99,7 +100,7 @@ def preview(
 
     course.require(name)
     students = list(students)
-    wanted = to_grade(course, name, students) if students else course.students(name)
+    wanted = to_grade(course, name, students) if students else handing_in(course, name)
     file = sqlite_file(course.gradebook_url)
     if file is not None and not file.exists() or not wanted:
         raise CourseError(
@@ -128,15 +129,28 @@ def preview(
             and (state := state_of(course, name, submissions[who], owner))
             and state.marks is not None
         ]
-        todo = [who for who in marked if _is_to_do(run, course, name, who, again)]
+        todo = []
+        for who in run.teams.firsts(marked):
+            if why := run.unclear(who):
+                members = run.teams.of(who).members
+                failed += [f"{shown(each)}: {printable(why)}" for each in members if each in marked]
+            elif _is_to_do(run, course, name, who, again):
+                todo.append(who)
         if todo:
             with run.examining(workers, scheduler) as examined:
-                for student, submission, done in examined(todo):
+                for_each = (
+                    (student, submission, done)
+                    for first, submission, done in examined(todo)
+                    for student in run.teams.of(first).members
+                    if student in marked
+                )
+                for student, submission, done in for_each:
                     why = getattr(done, "why", "") or done.status == FAILED and done.sentence
                     if why:
                         failed.append(f"{shown(student)}: {printable(why)}")
                         continue
                     attempt = submission.attempt
+                    done = replace(done, student=student)
                     one = compare(course, name, submissions[student], done, attempt)
                     if one and one.now.differs(one.before):
                         same = one.before.attempt in (None, attempt)

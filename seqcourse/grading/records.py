@@ -27,6 +27,7 @@ TIMED_OUT = "timed out"
 UNREADABLE = "unreadable"
 MISSING = "missing"
 FAILED = "failed"
+UNCLEAR = "unclear"
 WITH_GRADE = (GRADED, CRASHED, TIMED_OUT)
 
 # nbgrader treats these characters in a student's name as a glob pattern.
@@ -65,6 +66,7 @@ class Record:
     attempt: which of the student's versions was graded, from 1.
     to_review: what an instructor should look at in the code; it costs no points.
     measured: what a whole system reached, see ``seqcourse.grading.systems``.
+    partners: with whom the student handed in.
     """
 
     assignment: str
@@ -79,6 +81,7 @@ class Record:
     attempt: int = 1
     to_review: tuple[str, ...] = ()
     measured: dict = field(default_factory=dict, compare=False)
+    partners: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """All that is said about a submission is said through a record: its texts are cleaned here."""
@@ -95,8 +98,17 @@ class Record:
     def has_grade(self) -> bool:
         return self.status in WITH_GRADE
 
+    @property
+    def told(self) -> str:
+        """The sentence, and with whom the student handed in."""
+        partners = f"Handed in with {' and '.join(map(shown, self.partners))}." if self.partners else ""
+        return f"{self.sentence} {partners}".strip()
+
     def stands_for(self, fingerprint: str) -> bool:
-        """Whether the record is still valid for this fingerprint. A FAILED one never is: retry it."""
+        """Whether the record is still valid for this fingerprint. A FAILED one never is: retry it.
+
+        Nor is an UNCLEAR one, which has no fingerprint.
+        """
         return self.status != FAILED and bool(fingerprint) and self.fingerprint == fingerprint
 
 
@@ -119,7 +131,7 @@ def read_record(course: Course, name: str, student: str) -> Record | None:
         content = json.loads(record_path(course, name, student).read_text(encoding="utf-8"))
         known = {entry.name for entry in fields(Record)}
         content = {key: value for key, value in content.items() if key in known}
-        for key in ("remarks", "to_review"):
+        for key in ("remarks", "to_review", "partners"):
             content[key] = tuple(content.get(key, ()))
         return Record(**content)
     except (OSError, ValueError, TypeError, AttributeError):

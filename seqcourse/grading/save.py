@@ -42,7 +42,13 @@ class Saver:
         for noisy in ("nbgrader", "traitlets"):
             logging.getLogger(noisy).propagate = False
 
-    def save(self, done: Examination, submission: Snapshot, fingerprint: str) -> Record:
+    def save(
+        self,
+        done: Examination,
+        submission: Snapshot,
+        fingerprint: str,
+        partners: tuple[str, ...] = (),
+    ) -> Record:
         """Write a submission's grade, then its record.
 
         The old record is removed first. So an interrupted run leaves either a true record or none, and
@@ -67,6 +73,7 @@ class Saver:
             attempt=submission.attempt,
             to_review=done.to_review,
             measured=done.measured,
+            partners=partners,
         )
         write_record(self.course, record)
         return record

@@ -101,7 +101,7 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
         submissions = handed_in(gradebook, name)
         for record in records:
             if not record.has_grade:
-                rows.append(Row(record.student, record.status, record.sentence, None))
+                rows.append(Row(record.student, record.status, record.told, None))
                 continue
             points = {exercise.name: 0.0 for exercise in exercises}
             waiting: dict[str, list[str]] = {WAITS: [], CHANGED: []}
@@ -119,7 +119,7 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
                     points[owner[grade.name]] += counted(grade)
                     if pending(grade):
                         waiting[pending(grade)].append(owner[grade.name])
-            row = Row(record.student, record.status, record.sentence, points)
+            row = Row(record.student, record.status, record.told, points)
             new, changed = map(tuple, waiting.values())
             row = replace(row, waiting=new, changed=changed, penalty=penalty, late=late)
             rows.append(replace(row, days=days.of(record.student)))

@@ -33,6 +33,7 @@ from seqcourse.grading.course import Course
 from seqcourse.grading.examine import READING, read
 from seqcourse.grading.limited import limited
 from seqcourse.grading.notebook import mark, text
+from seqcourse.grading.partners import Teams, find_teams
 from seqcourse.grading.records import PACKAGE
 from seqcourse.printable import printable
 
@@ -131,7 +132,7 @@ def compare_class(course: Course, name: str, threshold: float = 0.5) -> Similar:
     right = answers_in(solution, code)
     given = "\n".join(text(cell) for cell in release["cells"] if cell["cell_type"] == "code")
     known = [answers_in(release, code), {"given": given}, *_known_answers(course, name)]
-    pairs = compare(answers, code, [right, *known], threshold)
+    pairs = compare(answers, code, [right, *known], threshold, find_teams(course, name))
     written = {task: right[task] for task in right if code[task]}
     ours = {**{f"the solution of {task}": text for task, text in written.items()}, **_package(name)}
     like_ours = compare_with_ours(answers, code, known, ours, threshold)
@@ -230,17 +231,21 @@ def compare(
     code: Mapping[str, bool],
     known: Sequence[Answers],
     threshold: float,
+    teams: Teams = Teams(),  # noqa: B008 (it cannot be changed)
 ) -> list[Pair]:
-    """The pairs of students above the threshold, the most similar first.
+    """The pairs of students above the threshold, the most similar first. Partners are no pair.
 
     Args:
         answers: student -> answers.
         code: exercise -> whether its answer is code rather than text.
         known: answers to exclude from the comparison.
+        teams: who handed in together.
     """
     works = {student: _Work(made) for student, made in _prints(answers, code, known).items()}
     found = []
     for first, second in itertools.combinations(sorted(works), 2):
+        if second in teams.of(first).members:
+            continue
         pair = _pair(first, second, works[first], works[second])
         if pair is not None and max(pair.shares) >= threshold:
             found.append(pair)

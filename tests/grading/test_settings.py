@@ -49,7 +49,7 @@ def test_what_a_class_changes_in_its_assignments(tmp_path):
         "[ps1]\ndue = 2027-02-01T23:59:00+01:00\n[ps1.points]\n2 = 4.5\n10 = [3, 3]\n"
     )
     (tmp_path / "course.local.toml").write_text(
-        'links.Old = ""\nps1.points.2 = 5\n[ps3]\nleave_out = [2, 4]\n'
+        'links.Old = ""\nps1.points.2 = 5\n[ps3]\nleave_out = [2, 4]\ngroup_size = 2\n'
     )
     settings = read_settings(tmp_path)
     assert settings.points("ps1") == {2: [5], 10: [3, 3]} and settings.points("ps10") == {}
@@ -62,6 +62,7 @@ def test_what_a_class_changes_in_its_assignments(tmp_path):
     }  # fmt: skip
     assert settings.line("ps2") == "Spring 2027 · [Ask](https://a.example)"
     assert "Due 1 February 2027, 22:59 UTC" in settings.line("ps1")
+    assert "In groups of up to 2, named in `partners.txt`" in settings.line("ps3")
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from seqcourse.grading import history
 from seqcourse.grading.attempts import attempt, known_again, newest, spent, work_of
 from seqcourse.grading.course import Course
 from seqcourse.grading.grade import Busy, DeferredInterrupt, Run, alone
+from seqcourse.grading.partners import Teams, find_teams
 from seqcourse.grading.people import question, unknown
 from seqcourse.grading.records import FAILED, Record, read_record, unfit_name, write_record
 from seqcourse.grading.release import release
@@ -80,6 +81,7 @@ class Watcher:
         self._held: dict[str, str] = {}  # who has used the day's attempts, and for which version
         self._faults: Counter[str] = Counter()
         self._known: set[str] = set()
+        self._teams = Teams()
         self._looked = 0.0
         self._moving = True
         self._busy = time.monotonic()  # when something last happened
@@ -153,7 +155,9 @@ class Watcher:
                 self._take(student)
 
     def _meet(self, students: list[str]) -> None:
-        """Learn which students are in the class."""
+        """Learn which students are in the class, and who works together."""
+        if students:
+            self._teams = find_teams(self.course, self.name)
         if set(students) - self._known:
             self._known |= set(students) - set(unknown(self.course, self.name))
 
@@ -214,6 +218,9 @@ class Watcher:
         self, student: str, before: tuple[day.Try, ...], record: Record | None, now: float
     ) -> str:
         """Why a new version is not graded now, or ""."""
+        team = self._teams.of(student)
+        if team.unclear or len(team.members) > 1:
+            return "Work of partners is graded for all of them at once, when the class is graded."
         a_day = self.course.settings["watch.attempts_a_day"]
         if a_day and day.used(before, now) >= a_day:
             versions = "1 version" if a_day == 1 else f"{a_day} versions"

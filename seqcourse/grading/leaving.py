@@ -1,0 +1,96 @@
+"""When one of several partners leaves the class, the others keep the work, and lose the name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.course import Course, remove
+from seqcourse.grading.kept import SECRET
+from seqcourse.grading.parse import NotGradable, read_bytes
+from seqcourse.grading.partners import (
+    FILE,
+    LONGEST,
+    Team,
+    find_teams,
+    names_files,
+    naming,
+    without_names,
+)
+from seqcourse.grading.records import UNCLEAR, read_record, record_path, write_record
+from seqcourse.grading.snapshot import folder_snapshot
+
+
+def leave(course: Course, student: str) -> list[str]:
+    """Part a student from all partners, while the student is still in the class.
+
+    Returns:
+        Sentences about what was kept for whom, and what has to be changed by hand.
+    """
+    told = []
+    for name in course.names():
+        team = find_teams(course, name).of(student)
+        _take_name_out(course, name, student)
+        told += _keep_work(course, name, student, team)
+        _mend_records(course, name, student)
+        groups, where = course.settings.own(name, "partners")
+        if any(student in group for group in groups):
+            told.append(f"{where} still has {student} among the partners: take the name out.")
+    return list(dict.fromkeys(told))
+
+
+def _keep_work(course: Course, name: str, student: str, team: Team) -> Iterator[str]:
+    """Copy the work to a partner, if only the student who leaves has a folder."""
+    left = team.partners(student)
+    if not left or team.unclear or not course.handed_in(student, name):
+        return
+    if any(course.handed_in(who, name) for who in left):
+        return
+    work = without_names(folder_snapshot(course.submitted / student / name))
+    heir, *others = left
+    files = {path: content for path, content in work.files.items() if path != SECRET}
+    if others:
+        files[FILE] = "".join(f"{who}\n" for who in others).encode()
+    replace(work, files=files, links={}).unpack(course.submitted / heir / name)
+    yield f"The work on {name} stays with {heir}, in {course.grading}/submitted/{heir}/{name}."
+
+
+def _take_name_out(course: Course, name: str, student: str) -> None:
+    """Write files that name the student again, without the name."""
+    named = naming(course)
+    for who in course.students(name):
+        folder = course.submitted / who / name
+        if who == student or folder.is_symlink() or folder.parent.is_symlink():
+            continue
+        try:
+            files = names_files(path.name for path in folder.iterdir())
+        except OSError:  # nobody may look into it
+            continue
+        for path in (folder / file for file in files):
+            try:
+                names, unknown = named(read_bytes(path, LONGEST))
+            except NotGradable:
+                continue
+            if student in names:
+                rest = [each for each in (*names, *unknown) if each != student]
+                path.unlink()
+                if rest:
+                    notebooks.write_text(path, "".join(f"{each}\n" for each in rest))
+
+
+def _mend_records(course: Course, name: str, student: str) -> None:
+    """Take the name out of the others' records, and their pages, which name it, too."""
+    for path in (course.records / name).glob("*.json"):
+        record = read_record(course, name, path.stem)
+        if record is None or record.student == student:
+            continue
+        if student in record.partners:
+            write_record(
+                course, replace(record, partners=tuple(p for p in record.partners if p != student))
+            )
+            page = course.feedback / record.student / name
+            if page.is_dir() and not page.is_symlink():
+                remove(page)
+        elif record.status == UNCLEAR and student in record.sentence:
+            record_path(course, name, record.student).unlink()
