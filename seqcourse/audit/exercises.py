@@ -40,7 +40,7 @@ class Desk:
         self.course, self.name, self.seed = course, name, seed
         self.checks = load_checks(course, name)
         self.space: Space = solved_space(course, name, whole=False)
-        self._judges: dict[str, Judge] = {}
+        self._judges: dict[tuple[str, int], Judge] = {}
 
     def exercises(self) -> dict[str, list[HiddenCheck]]:
         """The checks of every exercise that is answered by code; polls have nothing to measure."""
@@ -55,12 +55,12 @@ class Desk:
         own = getattr(self.checks, "EXERCISES", None)
         return (own or import_module(f"seqcourse.check.{self.name}").EXERCISES)[exercise]
 
-    def measuring(self, checks: list[HiddenCheck]) -> list[Judge]:
-        """The judges that measure how far answers are from right, made once."""
+    def measuring(self, checks: list[HiddenCheck], draw: int = 0) -> list[Judge]:
+        """The judges that measure how far answers are from right, made once for each draw of inputs."""
         for check in checks:
-            if check.cell not in self._judges:
-                self._judges[check.cell] = Judge(measuring(check), self.seed)
-        return [self._judges[check.cell] for check in checks]
+            if (check.cell, draw) not in self._judges:
+                self._judges[check.cell, draw] = Judge(measuring(check), self.seed + draw)
+        return [self._judges[check.cell, draw] for check in checks]
 
     @cached_property
     def mutants(self) -> list[Answer]:
@@ -183,12 +183,15 @@ def _try_mutants(
     desk: Desk, checks: list[HiddenCheck], answers: Sequence[Answer], folder: Path, tell: Tell
 ) -> Record:
     record: Record = {"tried": len(answers), "refused": 0, "explained": 0, "nearest": [], "faults": []}
-    judges = desk.measuring(checks)
-    requests = [{**judge.request, "seconds": SECONDS} for judge in judges]  # some never end
     for number, answer in enumerate(answers):
         space = answered_space(desk.space, answer)
-        probed = [handed_over(request, space, folder) for request in requests]
-        refused = _measure(judges, probed, f"mutant {answer.name}", record)
+        for draw in (0, 1):  # a small change may show on some inputs only
+            judges = desk.measuring(checks, draw)
+            requests = [{**judge.request, "seconds": SECONDS} for judge in judges]  # some never end
+            probed = [handed_over(request, space, folder) for request in requests]
+            refused = _measure(judges, probed, f"mutant {answer.name}", record)
+            if refused:
+                break
         record["refused"] += refused
         record["explained"] += not refused and bool(answer.why)
         if not refused and not answer.why:
