@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from logging import LogRecord
 from pathlib import Path
 from typing import Any
 
@@ -87,18 +88,21 @@ class Collect(ExchangeCollect):
         return sorted(records, key=lambda each: (each["take"], each["timestamp"]), reverse=True)
 
     def copy_files(self) -> None:
-        records, self.src_records = self.src_records, []
-        self.check_owner = False  # done, see `_foreign`
-        for record in records:
+        for record in self.src_records:
             if record["why"]:
                 self.log.warning("%s. It was not collected.", record["why"])
-            if not record["take"]:
-                continue
+        self.check_owner = False  # done, see `_foreign`
+        taken = [record for record in self.src_records if record["take"]]
+        name, course = self.coursedir.assignment_id, self.coursedir.course_id
+        self.log.info("Processing %d submissions of '%s' for course '%s'", len(taken), name, course)
+        self.log.addFilter(_is_no_count)
+        for record in taken:
             self.src_records = [record]
             try:
                 super().copy_files()
             except Exception as error:  # the others are collected all the same
                 self.log.warning("%s was not collected: %s.", shown(record["filename"]), error)
+        self.log.removeFilter(_is_no_count)
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy a submission beside its place, and move it there when it is whole."""
@@ -122,6 +126,11 @@ class Collect(ExchangeCollect):
         except BaseException:
             remove(beside)
             raise
+
+
+def _is_no_count(line: LogRecord) -> bool:
+    """Whether a line of nbgrader's is not the number of submissions, which is 1 for each of them."""
+    return not str(line.msg).startswith("Processing")
 
 
 def _copy(source: Path, target: Path, ignored: Callable, most: int) -> None:
