@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from seqcourse.check.exercise import Exercise
@@ -20,23 +21,25 @@ from seqcourse.check.recording import quiet
 
 MOST_CALLS = 8
 LARGE, LARGE_LABEL = 100.0, "the first example with numbers 100 times as large"
-# The first example with its numbers in another order: what differs there depends on the numbers, and a
-# reader who sees only sizes cannot know it.
-OTHER_LABEL = "the first example with other numbers"
 SINGLE = "a batch of 1"
 # Calls that show little of their own, but tell whether a change matters anywhere.
-_SIDE = ("tensors that are not contiguous", "float32", LARGE_LABEL, OTHER_LABEL)
+_SIDE = ("tensors that are not contiguous", "float32", LARGE_LABEL)
 MOST_WORDS = 60  # characters of an argument that is written out
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call: its label, the arguments in words, and whether a question may be about it."""
+    """One call: its label, the arguments in words, and whether a question may be about it.
+
+    like: the number of the call that this one makes with other numbers. Where the two differ, what
+        happens depends on the numbers, and a reader who sees only sizes cannot know it.
+    """
 
     label: str
     sizes: str
     asked: bool
     given: Mapping[str, Any]
+    like: int | None = None
 
 
 def calls_of(exercise: Exercise) -> list[Call]:
@@ -45,17 +48,42 @@ def calls_of(exercise: Exercise) -> list[Call]:
         made = [(case.label, case.make()) for case in exercise.cases[:MOST_CALLS]]
     if exercise.is_class:  # an object is called once
         made = [(label, {**given, "calls": given["calls"][:1]}) for label, given in made]
-    if made:
-        steps = itertools.count(1)  # each tensor by another number of places
-        turned = _each_tensor(
-            made[0][1], lambda value: value.roll(next(steps), -1) if value.ndim else value
-        )
-        made.append((OTHER_LABEL, turned))
-    if made and not exercise.is_class and any(map(_is_floating, made[0][1].values())):
+    if made and not exercise.is_class and _is_varied(made[0][1]):
         made.append((LARGE_LABEL, _each_tensor(made[0][1], lambda value: LARGE * value)))
-    return [
+    calls = [
         Call(label, sizes(exercise, given), not label.startswith(_SIDE), given) for label, given in made
     ]
+    others = [
+        Call(
+            f"{call.label if number else 'the first example'} with other {what}",
+            call.sizes,
+            False,
+            new,
+            number,
+        )
+        for number, call in enumerate(calls)
+        if call.asked and _is_varied(call.given)
+        for what, new in (
+            ("numbers", _turned(call.given)),
+            ("signs", _each_tensor(call.given, torch.neg)),
+        )
+    ]
+    return calls + others
+
+
+def _turned(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same with the numbers in another order, each tensor's by another number of places."""
+    steps = itertools.count(1)
+    return _each_tensor(given, lambda value: value.roll(next(steps), -1) if value.ndim else value)
+
+
+def _is_varied(given: Any) -> bool:
+    """Whether there is a tensor of other numbers than whole ones."""
+    if isinstance(given, Mapping):
+        return any(map(_is_varied, given.values()))
+    if type(given) in (list, tuple):
+        return any(map(_is_varied, given))
+    return _is_floating(given)
 
 
 def _each_tensor(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
@@ -93,7 +121,7 @@ def _argument(name: str, value: Any) -> str:
         return (
             f"{name} with {len(value)} tensors {', '.join(str(tuple(part.shape)) for part in value[:3])}"
         )
-    return ""
+    return f"{name} (a function)" if callable(value) else ""
 
 
 def request(
@@ -107,7 +135,7 @@ def request(
         "calls": pickle.dumps([dict(call.given) for call in calls]),
         "versions": list(versions),
         "marked": marked,
-        "seen": [k for k, call in enumerate(calls) if call.label == OTHER_LABEL or k == 0],
+        "seen": [k for k, call in enumerate(calls) if k == 0 or call.like == 0],
         "budget": budget,
         "seconds": budget + 10,
     }

@@ -215,6 +215,23 @@ def test_what_depends_on_numbers_that_the_sheet_does_not_show_is_not_asked():
     assert "`a[..., :2]`" in looks and "`a[..., : 1" not in looks
 
 
+def test_what_a_batch_of_one_does_by_luck_of_its_numbers_is_not_asked():
+    """The largest difference is the largest distance only where it happens to be positive."""
+    source = (
+        "def equivariance_gap(layer, x, permutations):\n"
+        "    gaps = [(layer(x[:, p]) - layer(x)[:, p]).abs().max() for p in permutations]\n"
+        "    return max(gaps)\n"
+    )
+    tried = tried_here(source, "equivariance_gap")
+    without = "gaps = [(layer(x[:, p]) - layer(x)[:, p]).max() for p in permutations]"
+    found = questions(tried, "", 1)
+    assert without in [change.reads for change in tried.planned.changes]
+    assert without not in [one.reads for one in found] and len({one.about for one in found}) > MANY
+    looks = [one.words for one in found if one.kind == LOOK]
+    assert any("`x[:, p]`" in words for words in looks)
+    assert not any("layer(x" in words for words in looks)  # nobody knows what the layer gives
+
+
 def test_an_answer_that_breaks_at_a_batch_of_one():
     source = BY_HAND.replace("@ k.mT", "@ k.squeeze(0).mT").replace("q.shape", "q.squeeze(0).shape")
     source = source.replace("    p = ", "    n = e.squeeze(0).shape[2]\n    p = ")

@@ -106,9 +106,12 @@ def _looks(tried: Tried, seed: int) -> Iterator[Question]:
         return
     shapes = [tried.shape(place) for place in range(len(tried.planned.marked.places))]
     known = [shape for shape in shapes if shape is not None]
+    hidden = [name for name, value in tried.calls[0].given.items() if callable(value)]
     for (line, expression), shape in zip(tried.planned.marked.places, shapes, strict=True):
         if shape is None or len(shape) < 2 or len(set(shape)) < 2:
             continue
+        if any(f"{name}(" in expression for name in hidden):
+            continue  # what a function gives that the sheet does not show
         words = (
             f"`{tried.name}` is {_call(tried, 0)}. What is the shape of `{expression}` in line {line}?"
         )
@@ -149,7 +152,7 @@ def _changes(tried: Tried, seed: int) -> Iterator[Question]:
         if call is None:
             continue
         what, part = effect(tried.outcome(0, call), tried.outcome(version, call))
-        if what == UNCLEAR or call == 0 and not _by_sizes(tried, version, what):
+        if what == UNCLEAR or not _by_sizes(tried, version, call, what):
             continue
         asker = _Asker(tried, seed, version, change, call, part)
         yield from asker.in_a_word(what)
@@ -172,15 +175,13 @@ def _call_for(tried: Tried, change: Change) -> int | None:
     return None
 
 
-def _by_sizes(tried: Tried, version: int, what: str) -> bool:
+def _by_sizes(tried: Tried, version: int, call: int, what: str) -> bool:
     """Whether the same happens with other numbers: a reader of the sheet knows the sizes alone."""
-    from seqcourse.check.versions import OTHER_LABEL
-
-    labels = [call.label for call in tried.calls]
-    if OTHER_LABEL not in labels:
-        return True
-    other = labels.index(OTHER_LABEL)
-    return effect(tried.outcome(0, other), tried.outcome(version, other))[0] in (what, UNCLEAR)
+    return all(
+        effect(tried.outcome(0, number), tried.outcome(version, number))[0] in (what, UNCLEAR)
+        for number, other in enumerate(tried.calls)
+        if other.like == call
+    )
 
 
 @dataclass(frozen=True)
@@ -235,7 +236,8 @@ class _Asker:
         labels = [
             call.label
             for number, call in enumerate(self.tried.calls)
-            if effect(self.tried.outcome(0, number), self.tried.outcome(self.version, number))[0]
+            if call.like is None
+            and effect(self.tried.outcome(0, number), self.tried.outcome(self.version, number))[0]
             in (VALUES, SHAPE, STOPS)
         ]
         if not labels:
@@ -254,7 +256,7 @@ class _Asker:
             return  # the changed line does not run there
         outcome = self.tried.outcome(self.version, single)
         alone, _ = effect(self.tried.outcome(0, single), outcome)
-        if alone in (UNCLEAR, what):
+        if alone in (UNCLEAR, what) or not _by_sizes(self.tried, self.version, single, alone):
             return
         words = f"{WORDS[what]} And with a batch of 1, {_call(self.tried, single)}: what happens then?"
         wrong = [text for key, text in WORDS.items() if key != alone]
