@@ -83,6 +83,8 @@ class Exercise:
         rounding would move, or the answer has parameters of its own.
     hint: a question for the case that no likely mistake explains a wrong result.
     record: how the answer is called and what is written down; `record_module` for classes.
+    parts: what a message calls the parts of the result, where `record` puts more into it than the answer
+        returns.
     judge: another way to judge one case: judge(found, given, prefix) raises Mistake.
     judge_all: another way to judge all cases at once: judge_all(found, {kind: given}), where the
         arrays of case k begin with "k.".
@@ -106,6 +108,7 @@ class Exercise:
     fixed_precision: bool = False
     hint: str = ""
     record: Callable[..., Found] = record
+    parts: Sequence[str] = ()
     judge: Callable[[Found, Arguments, str], None] | None = None
     judge_all: Callable[[Found, Mapping[str, Arguments]], None] | None = None
     look: Callable[[Any], None] | None = None
@@ -284,17 +287,24 @@ class Exercise:
         hint: str,
     ) -> None:
         compare = judge_module if self.is_class else judge
-        compare(
-            label,
-            found,
-            given,
-            self.reference,
-            self.likely,
-            prefix,
-            gradient,
-            hint=hint,
-            tolerance=self.tolerance,
-        )
+        try:
+            compare(
+                label,
+                found,
+                given,
+                self.reference,
+                self.likely,
+                prefix,
+                gradient,
+                hint=hint,
+                tolerance=self.tolerance,
+            )
+        except Mistake as mistake:
+            mistake.args = (re.sub(r"part (\d+) of the result", self._part, str(mistake)),)
+            raise
+
+    def _part(self, found: re.Match) -> str:
+        return self.parts[int(found[1]) - 1] if self.parts else found[0]
 
 
 # The answers that passed their self-checks in this process.

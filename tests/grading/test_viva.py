@@ -208,6 +208,16 @@ def test_no_answer_stands_in_the_notebook(by_hand):
     assert gone == {"(2, 3, 1)", "(2, 5, 4)"}
 
 
+def test_a_shape_that_a_comment_or_the_table_of_the_assignment_tells_is_not_asked():
+    told = BY_HAND.replace("@ k.mT\n", "@ k.mT  # (B, N, M)\n")
+    plain, commented = (
+        [one.line for one in questions(tried_here(source), "", 1) if one.kind == LOOK]
+        for source in (BY_HAND, told)
+    )
+    assert {2, 4} <= {*plain} and 5 not in plain
+    assert 4 in commented and not {2, 5} & {*commented}
+
+
 def test_what_depends_on_numbers_that_the_sheet_does_not_show_is_not_asked():
     cut = "    b = a[..., : 1 + int((a[0, 0] > 0.3).sum())]\n    c = a[..., :2]\n    return"
     tried = tried_here(BY_HAND.replace("    return", cut))

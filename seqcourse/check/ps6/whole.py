@@ -269,6 +269,7 @@ Transformer = Exercise(
     cases=cases_of(
         transformer_arguments,
         {
+            "one layer, no padding": dict(lengths=[4, 4], words=[3, 3], seed=40),
             "padding in source and target": dict(lengths=[5, 2, 3], words=[2, 4, 3], layers=2),
             "the order post": dict(lengths=[3, 4], words=[4, 2], order="post", heads=3, seed=20),
             "word by word": dict(lengths=[2, 4, 3], words=[4, 4, 4], way="word by word", seed=30),
@@ -383,6 +384,10 @@ train_step = Exercise(
     make=step_arguments,
     reference=_with(),
     record=inside.record_taught,
+    parts=(
+        *(f"the loss of the {number} step" for number in ("first", "second", "third")),
+        *["a weight matrix after three steps"] * 3,
+    ),
     likely=_STEP,
     cases=cases_of(
         step_arguments,

@@ -333,6 +333,10 @@ train = Exercise(
     make=train_arguments,
     reference=_with(),
     record=inside.record_train,
+    parts=(
+        *(f"the loss of the {number} batch" for number in ("first", "second", "third")),
+        *["a weight matrix after three batches"] * 3,
+    ),
     likely=_TRAIN,
     cases=cases_of(
         train_arguments,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -101,6 +102,10 @@ def _asked(
 # --- what stands in a line --------------------------------------------------------------------------
 
 
+# A line whose shapes may be read: what it returns is in the assignment's table, or a comment has sizes.
+_TOLD = re.compile(r"^\s*return\b|#.*\(")
+
+
 def _looks(tried: Tried, seed: int) -> Iterator[Question]:
     if not tried.calls or not tried.outcome(0, 0).parts:
         return
@@ -112,6 +117,8 @@ def _looks(tried: Tried, seed: int) -> Iterator[Question]:
             continue
         if any(f"{name}(" in expression for name in hidden):
             continue  # what a function gives that the sheet does not show
+        if _TOLD.search(tried.planned.source.splitlines()[line - 1]):
+            continue
         words = (
             f"`{tried.name}` is {_call(tried, 0)}. What is the shape of `{expression}` in line {line}?"
         )
