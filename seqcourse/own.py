@@ -281,7 +281,7 @@ def trained(space: Mapping[str, Any], budget: str = "") -> list[float]:
     save(path, tensors, notes)
     minutes = (time.perf_counter() - began) / 60
     size = path.stat().st_size / 1e6
-    print(f"{path}: {size:.2f} MB, {len(losses)} steps in all; this run took {minutes:.1f} minutes.")
+    print(f"{path}: {size:.2f} MB, {len(losses)} steps in all; this cell took {minutes:.1f} minutes.")
     return losses
 
 

@@ -114,8 +114,12 @@ def picture(page: object, name: str) -> None:
 
 
 @contextmanager
-def with_accounts(machine: Machine, chrome: object) -> Iterator[Hub]:
-    with machine.hub(commands("/srv/jupyterhub")) as address:
+def with_accounts(machine: Machine, chrome: object, watched: str = "") -> Iterator[Hub]:
+    script = commands("/srv/jupyterhub")
+    if watched:
+        write = f"""sed -i 's/^watched = .*/watched = ["{watched}"]/' jupyterhub_config.py"""
+        script = script.replace("cd /srv/jupyterhub\n", f"cd /srv/jupyterhub\n{write}\n")
+    with machine.hub(script) as address:
         passwords = {name: f"of-{name}" for name in PEOPLE}
         yield Hub(machine, chrome, address, "/home", passwords, separate=True)
 
@@ -142,6 +146,9 @@ def test_a_day_on_the_hub(machine, chrome, start):
                 bob_sees_nothing_of_hers(bob)
             the_instructor_grades(hub)
             she_fetches_her_feedback(ada)
+    if start is with_accounts:
+        with with_accounts(machine, chrome, watched=NAME) as hub, hub.person("ada") as ada:
+            she_submits_again_and_it_is_graded_at_once(ada)
 
 
 def nobody_enters_without_the_password(hub: Hub) -> None:
@@ -223,6 +230,24 @@ def she_fetches_her_feedback(ada: Person) -> None:
     picture(ada.page, "feedback")
     (page,) = (ada.hub.home("ada") / NAME / "feedback").glob(f"*/{NAME}.html")
     assert "rnn_step" in page.read_text(encoding="utf-8")
+
+
+def she_submits_again_and_it_is_graded_at_once(ada: Person) -> None:
+    """A service of the hub grades what arrives; the instructor is not there."""
+    released = ada.hub.machine.inside("/srv/nbgrader/exchange/seqcourse/feedback")
+    notebook = ada.open_notebook(f"{NAME}/{NOTEBOOK}")
+    notebook.type_into("def rnn_step", STEP.replace(" + b_hh", ""))
+    notebook.save()
+    ada.assignment_list()
+    ada.submit(NAME, count=2)
+    until(lambda: len([*released.glob("*.html")]) == 2, "the second feedback should be there", 300)
+    ada.assignment_list()
+    ada.click_in_list("Fetch Feedback")
+    pages = ada.hub.home("ada") / NAME / "feedback"
+    until(lambda: len([*pages.glob(f"*/{NAME}.html")]) == 2, "she should have both pages", 60)
+    first, second = (path.read_text("utf-8") for path in sorted(pages.glob(f"*/{NAME}.html")))
+    assert "bias of the hidden part" in second and "bias of the hidden part" not in first
+    picture(ada.page, "watched")
 
 
 def tools(person: Person) -> str:

@@ -141,7 +141,7 @@ def test_training_writes_the_file(tmp_path, monkeypatch, capsys):
 
     assert own.trained({"make": make}) == [3.0, 2.0]
     assert budgets == ["quick"]
-    assert "2 steps in all; this run took 0.0 minutes" in capsys.readouterr().out
+    assert "2 steps in all; this cell took 0.0 minutes" in capsys.readouterr().out
     assert own.read()[0]["a"].tolist() == [1, 1]
     own.save(own.FILE, {"a": torch.zeros(1)}, {})  # what took an hour
     own.trained({"make": make})
