@@ -32,6 +32,7 @@ from seqcourse.grading.release import release
 from seqcourse.grading.snapshot import Snapshot, course_snapshot
 from seqcourse.grading.spreadsheet import number
 from seqcourse.grading.version import FILE as VERSION
+from seqcourse.grading.watch.counts import would_not_count
 from seqcourse.printable import printable
 
 if TYPE_CHECKING:
@@ -151,6 +152,9 @@ def preview(
                         continue
                     attempt = submission.attempt
                     done = replace(done, student=student)
+                    alone = len(run.teams.of(student).members) == 1
+                    if alone and would_not_count(course, done, submission):
+                        continue
                     one = compare(course, name, submissions[student], done, attempt)
                     if one and one.now.differs(one.before):
                         same = one.before.attempt in (None, attempt)
@@ -171,7 +175,7 @@ def _is_to_do(run: Run, course: Course, name: str, student: str, again: bool) ->
         return True
     try:
         submission = run.load(student)
-        if not again and record.stands_for(run.fingerprint(submission)):
+        if not again and record.stands_for(run.fingerprint(submission, run.teams.of(student).members)):
             return False
     except Exception:  # the error recurs and is said there
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from datetime import datetime
 
 import pytest
@@ -14,11 +15,14 @@ from seqcourse.grading.examine import Examination
 from seqcourse.grading.grade import Run
 from seqcourse.grading.outcome import outputs
 from seqcourse.grading.people import drop
+from seqcourse.grading.preview import preview
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
 from seqcourse.grading.save import Saver
 from seqcourse.grading.watch import pages
 from seqcourse.grading.watch.counts import standing, worth
+
+from .test_regrade import content
 
 BEST = '[watch]\ncounts = "best"\n'
 
@@ -39,11 +43,8 @@ def hand_in(course, passed: int) -> None:
     notebooks.write(book, path)
 
 
-def graded(course, passed: int, status: str = "graded"):
-    """Hand in, and save what a worker would have found; returns the record."""
-    hand_in(course, passed)
-    run = Run(course, "ps1", {}, tell=lambda record: None)
-    submission = run.load("perfect")
+def made_up(course, passed: int, status: str = "graded") -> Examination:
+    """What a worker would have found."""
     book = notebooks.read(course.submitted / "perfect" / "ps1" / "ps1.ipynb")
     points = {}
     for cell in book["cells"]:
@@ -51,9 +52,16 @@ def graded(course, passed: int, status: str = "graded"):
         if mark.get("grade") and not mark.get("solution"):
             points[mark["grade_id"]] = float(mark["points"]) if len(points) < passed else 0.0
             cell["outputs"] = outputs(points[mark["grade_id"]], mark["points"], "It fails.")
-    found = Examination("ps1", "perfect", status, "", json.dumps(book), points)
     if status != "graded":
-        found = Examination("ps1", "perfect", status, "It breaks off.")
+        return Examination("ps1", "perfect", status, "It breaks off.")
+    return Examination("ps1", "perfect", status, "", json.dumps(book), points)
+
+
+def graded(course, passed: int, status: str = "graded"):
+    """Hand in, and save what a worker would have found; returns the record."""
+    hand_in(course, passed)
+    run = Run(course, "ps1", {}, tell=lambda record: None)
+    submission, found = run.load("perfect"), made_up(course, passed, status)
     return run.save(Saver(course, "ps1"), "perfect", submission, found), submission, found
 
 
@@ -92,6 +100,37 @@ def test_grading_again_grades_the_attempt_that_counts(course):
     assert run.load("perfect") == better
     hand_in(course, 0)
     assert not run.is_done("perfect", again=False) and run.load("perfect").attempt == 4
+
+
+def test_a_preview_compares_with_the_attempt_that_counts_and_writes_nothing(course, monkeypatch):
+    graded(course, 2)
+    graded(course, 1)
+    now, examined = [3], []
+
+    @contextmanager
+    def examining(run, *given):
+        def results(students):
+            for who in students:
+                examined.append(run.load(who))
+                yield who, examined[-1], made_up(course, now[0])
+
+        yield results
+
+    monkeypatch.setattr(Run, "examining", examining)
+    before = content(course)
+    found = preview(course, "ps1", unsafe=True)
+    (one,) = found.differences
+    assert (one.before.total, one.now.total, one.now.attempt) == (6, 9, 1)
+    assert examined[-1].attempt == 1 and content(course) == before
+    # A new version that would be worse changes nothing; one that is better does.
+    hand_in(course, 0)
+    before = content(course)
+    for now[0], differ in ((1, []), (2, []), (3, [3])):
+        found = preview(course, "ps1", unsafe=True)
+        assert [each.gain for each in found.differences] == differ and examined[-1].attempt == 3
+        assert found.same == 1 - len(differ)
+    assert found.differences[0].why == {"quadruple": "version 3 was handed in"}
+    assert content(course) == before
 
 
 def test_being_late_counts_in_the_comparison(course):

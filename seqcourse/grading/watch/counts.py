@@ -54,10 +54,8 @@ def save_best(
     between leaves the old note, and the attempt is examined and saved once more.
     """
     name, student = found.assignment, found.student
-    best = read_json(best_path(course, name, student))
-    got = worth(course, found, submission) if found.status in WITH_GRADE else None
-    earlier = best and best["attempt"] != submission.attempt
-    if earlier and (got is None or got < best["points"]):
+    best, got, is_worse = _compared(course, found, submission)
+    if is_worse:
         _note(course, name, student, {**best, "worse": [submission.digest().hex()]})
         sentence = worse(submission.attempt, got, best["attempt"], best["points"])
         # Without a record, `seqcourse grade` grades the attempt that counts again.
@@ -70,6 +68,28 @@ def save_best(
         content = {"attempt": submission.attempt, "points": got, "worse": []}
         _note(course, name, student, content)
     return record
+
+
+def would_not_count(course: Course, found: Examination, submission: Snapshot) -> bool:
+    """Whether saving an examination would change no mark, because an earlier attempt was better."""
+    return best_counts(course) and _compared(course, found, submission)[2]
+
+
+def _compared(
+    course: Course, found: Examination, submission: Snapshot
+) -> tuple[dict, float | None, bool]:
+    """What is noted as best, what this attempt is worth, and whether an earlier one is better."""
+    best = read_json(best_path(course, found.assignment, found.student))
+    got = worth(course, found, submission) if found.status in WITH_GRADE else None
+    earlier = bool(best) and best["attempt"] != submission.attempt
+    return best, got, earlier and (got is None or got < best["points"])
+
+
+def forget_best(course: Course, name: str, student: str) -> None:
+    """Let no earlier attempt count: with partners, the last version counts."""
+    best_path(course, name, student).unlink(missing_ok=True)
+    if best_folder(course, name, student).is_dir():
+        remove(best_folder(course, name, student))
 
 
 def noted(course: Course, record: Record) -> int:
