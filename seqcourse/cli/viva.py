@@ -14,10 +14,15 @@ from seqcourse.grading.course import Course
 
 @refusals_in_words()
 def ask_about_code(name: str, students: Sequence[str]) -> bool:
-    """Make the sheets of these students (all who handed in, without); True if each got one."""
+    """Make the sheets of these students (all who handed in, without, and their partners).
+
+    Returns:
+        Whether each got one.
+    """
     need_nbgrader()
     from seqcourse.grading.examine import Examiner
     from seqcourse.grading.notebook import write_text
+    from seqcourse.grading.partners import handing_in
     from seqcourse.grading.viva import table
     from seqcourse.grading.viva.handout import release
     from seqcourse.grading.viva.page import answers_page, as_page
@@ -26,7 +31,7 @@ def ask_about_code(name: str, students: Sequence[str]) -> bool:
 
     course = Course(find_root())
     course.require(name)
-    wanted = list(dict.fromkeys(students)) or course.students(name)
+    wanted = list(dict.fromkeys(students)) or handing_in(course, name)
     if not wanted:
         raise CourseError(f"Somebody should have handed in {name}, but nobody has.")
     console, sheets, good = Console(highlight=False), [], True

@@ -34,6 +34,7 @@ def leave(course: Course, student: str) -> list[str]:
         _take_name_out(course, name, student)
         told += _keep_work(course, name, student, team)
         _mend_records(course, name, student)
+        _mend_sheets(course, name, student)
         groups, where = course.settings.own(name, "partners")
         if any(student in group for group in groups):
             told.append(f"{where} still has {student} among the partners: take the name out.")
@@ -94,3 +95,16 @@ def _mend_records(course: Course, name: str, student: str) -> None:
                 remove(page)
         elif record.status == UNCLEAR and student in record.sentence:
             record_path(course, name, record.student).unlink()
+
+
+def _mend_sheets(course: Course, name: str, student: str) -> None:
+    """Take the name out of partners' sheets of questions, which may be with them already."""
+    from seqcourse.grading.viva.page import as_page
+    from seqcourse.grading.viva.places import PAGE, sheet_folder
+    from seqcourse.grading.viva.sheet import keep, kept
+
+    for sheet in kept(course, name):
+        if sheet.source == student:
+            own = replace(sheet, source="")
+            keep(course, own)
+            notebooks.write_text(sheet_folder(course, name, sheet.student) / PAGE, as_page(own))

@@ -33,6 +33,7 @@ from seqcourse.grading.scores import read_scores
 from seqcourse.grading.shared_work import whose_work
 from seqcourse.grading.similar import compare
 from seqcourse.grading.template import Grade
+from seqcourse.grading.viva.sheet import Sheet, keep
 
 from .test_feedback import words
 
@@ -505,6 +506,7 @@ def test_points_by_hand_stay_and_a_new_partner_gets_them(graded):
 def test_who_is_dropped_leaves_the_work_to_the_partners(graded, erase):
     make_feedback(graded, "ps1", "ben")
     names(graded, "gus", "fay")
+    keep(graded, Sheet("ps1", "ben", (), {}, source="ada"))
     told = drop(graded, "ada", erase=erase)
     assert "The work on ps1 stays with ben, in grading/submitted/ben/ps1." in told
     found = lines(graded)

@@ -26,8 +26,9 @@ from seqcourse.grading.viva import questions as asked
 from seqcourse.grading.viva.changes import changes, marked
 from seqcourse.grading.viva.choose import MANY, choose
 from seqcourse.grading.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Outcome, effect
+from seqcourse.grading.viva.page import as_page
 from seqcourse.grading.viva.questions import KINDS, LOOK, NUMBERS, Question, questions
-from seqcourse.grading.viva.sheet import Sheet, keep, kept, make_sheet, spread
+from seqcourse.grading.viva.sheet import Sheet, keep, kept, make_sheet, spread, whose
 from seqcourse.grading.viva.table import setting
 from seqcourse.grading.viva.tried import Planned, Tried
 
@@ -341,12 +342,23 @@ def sound(sheet: Sheet) -> None:
         assert 1 <= one.line <= len(lines) and one.reads != lines[one.line - 1].strip()
 
 
-def test_half_finished_work_gives_five_questions(course, examiner):
+@pytest.fixture
+def pairs(course):
+    """Groups in course.toml."""
+    path = course.root / "course.toml"
+    path.write_text('partners = [["half", "pal"], ["other", "pen"]]\n', encoding="utf-8")
+    yield
+    path.unlink()
+
+
+def test_half_finished_work_gives_five_questions_to_whoever_handed_in_together(course, examiner, pairs):
+    """The partner has no folder."""
     answers = dict(list(solution(course, "ps4").items())[:3])
     half = answers["attention"].split("    weights =")[0] + "    weights = \n"
     hand_in(course, "ps4", "half", answers | {"cross_attention": half})
-    sheet = make_sheet(examiner, "ps4", "half")
+    sheet = make_sheet(examiner, "ps4", "pal")
     sound(sheet)
+    assert sheet.title == "pal (handed in by half)" and "together with half." in as_page(sheet)
     assert set(sheet.code) <= {"similarities", "attention"} and len(set(sheet.code)) == 2
     keep(course, sheet)
     assert kept(course, "ps4") == [sheet]
@@ -388,6 +400,18 @@ def test_bad_input_gets_a_sentence(course, examiner):
     hand_in(course, "ps4", "fails", {"attention": "def attention(q, k, v):\n    return missing\n"})
     with pytest.raises(CourseError, match="fails's answers to ps4 should run"):
         make_sheet(examiner, "ps4", "fails")
+
+
+def test_partners_with_different_work_get_no_sheet(course, examiner, pairs):
+    hand_in(course, "ps4", "half", {"attention": BY_HAND})
+    assert whose(examiner, "ps4", "half") == whose(examiner, "ps4", "pal") == "half"
+    assert whose(examiner, "ps4", "empty") == "empty"
+    with pytest.raises(CourseError, match="'pen' should be a student who handed in ps4"):
+        make_sheet(examiner, "ps4", "pen")
+    hand_in(course, "ps4", "pal", {"attention": BY_HAND + "\n# mine"})
+    with pytest.raises(CourseError, match="half and pal are partners, but handed in different work"):
+        make_sheet(examiner, "ps4", "pal")
+    shutil.rmtree(course.submitted / "pal")
 
 
 def test_untrusted_results_are_read_without_harm():

@@ -18,8 +18,8 @@ _CODE = re.compile(r"`([^`]+)`")
 def as_page(sheet: Sheet) -> str:
     """The page for a student: the code with its line numbers, the questions, room for the reasons."""
     parts = [
-        "<p>These questions are about the code that you handed in. Each one changes one thing at most. "
-        "Choose one answer, and write down why.</p>"
+        f"<p>These questions are about the code that you handed in{_together(sheet)}. Each one changes "
+        "one thing at most. Choose one answer, and write down why.</p>"
     ]
     before = ""
     for number, question in enumerate(sheet.questions, start=1):
@@ -29,6 +29,10 @@ def as_page(sheet: Sheet) -> str:
             parts.append(f"<h2><code>{name}</code></h2><pre>{_numbered(sheet.code[before])}</pre>")
         parts.append(f"<h3>Question {number}</h3>{_asked(question)}<p>Why?</p><p>&nbsp;<br>&nbsp;</p>")
     return page(f"{sheet.assignment}: questions for {printable(sheet.student)}", "".join(parts))
+
+
+def _together(sheet: Sheet) -> str:
+    return f" together with {escape(printable(sheet.source))}" if sheet.source else ""
 
 
 def _numbered(source: str) -> str:
@@ -59,7 +63,7 @@ def _student(sheet: Sheet) -> str:
         f"<td>{one.letter}: {_inline(f'{one.options[one.right]} {one.note}')}</td></tr>"
         for number, one in enumerate(sheet.questions, start=1)
     )
-    who = escape(printable(sheet.student))
+    who = escape(printable(sheet.title))
     return (
         f"<h2>{who}</h2><div class='wide' tabindex='0' role='region' aria-label='Questions for {who}'>"
         "<table><thead><tr><th>no.</th><th>question</th><th>answer</th></tr></thead>"

@@ -12,6 +12,8 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examiner
 from seqcourse.grading.parse import shown
+from seqcourse.grading.partners import find_teams
+from seqcourse.grading.shared_work import whose_work
 from seqcourse.grading.viva.choose import choose
 from seqcourse.grading.viva.places import ANSWERS, folder_of, sheet_folder
 from seqcourse.grading.viva.questions import Question, questions
@@ -20,12 +22,21 @@ from seqcourse.grading.viva.tried import exercises, plan, try_all
 
 @dataclass(frozen=True)
 class Sheet:
-    """The questions, and the answers' code that they are about, by exercise."""
+    """The questions, and the answers' code that they are about, by exercise.
+
+    source: the partner in whose folder the work is; "" if it is the student's own.
+    """
 
     assignment: str
     student: str
     questions: tuple[Question, ...]
     code: Mapping[str, str]
+    source: str = ""
+
+    @property
+    def title(self) -> str:
+        """Whose sheet it is, and who handed the work in."""
+        return f"{self.student} (handed in by {self.source})" if self.source else self.student
 
 
 def make_sheet(examiner: Examiner, name: str, student: str) -> Sheet:
@@ -34,24 +45,14 @@ def make_sheet(examiner: Examiner, name: str, student: str) -> Sheet:
     Everything is run twice, in two sandboxes; only questions with the same answer both times are asked.
 
     Raises:
-        CourseError: there is no such student or submission, nothing in it is solved, or it gives no
-            question.
+        CourseError: there is no such student or submission, nothing in it is solved, it gives no
+            question, or partners handed in different work.
     """
     course = examiner.course
-    if not course.handed_in(student, name):
-        known = course.students(name)
-        raise CourseError(
-            f"{student!r} should be a student who handed in {name}, but has no folder "
-            f"{course.grading}/submitted/{student}/{name}. "
-            + (
-                f"These have: {', '.join(map(shown, known[:8]))}."
-                if known
-                else f"Nobody has for {name}."
-            )
-        )
+    source = whose(examiner, name, student)
     seed = examiner.seed(name, "viva", student, 0)
     asked = exercises(examiner, name)
-    planned = plan(examiner, name, course.submitted / student / name, list(asked), seed)
+    planned = plan(examiner, name, course.submitted / source / name, list(asked), seed)
     if not planned.answers:
         raise CourseError(
             f"{student} should have solved an exercise of {name} before there are questions about the "
@@ -73,7 +74,34 @@ def make_sheet(examiner: Examiner, name: str, student: str) -> Sheet:
             f"does, or none of the changes that were tried can be told. Look at the feedback page first."
         )
     code = {question.exercise: planned.answers[question.exercise].source for question in chosen}
-    return Sheet(name, student, tuple(chosen), code)
+    return Sheet(name, student, tuple(chosen), code, "" if source == student else source)
+
+
+def whose(examiner: Examiner, name: str, student: str) -> str:
+    """In whose folder the work of a student is: their own, or that of a partner.
+
+    Raises:
+        CourseError: neither has one, or it is unclear whose work counts.
+    """
+    course = examiner.course
+    team = find_teams(course, name).of(student)
+    if not any(course.handed_in(who, name) for who in team.members):
+        known = course.students(name)
+        raise CourseError(
+            f"{student!r} should be a student who handed in {name}, but has no folder "
+            f"{course.grading}/submitted/{student}/{name}. "
+            + (
+                f"These have: {', '.join(map(shown, known[:8]))}."
+                if known
+                else f"Nobody has for {name}."
+            )
+        )
+    if len(team.members) == 1 and not team.unclear:
+        return student
+    source, why = whose_work(course, name, team, examiner.release(name))
+    if why:
+        raise CourseError(why)
+    return source
 
 
 def spread(sheets: Iterable[Sheet]) -> Counter[str]:
@@ -95,5 +123,6 @@ def kept(course: Course, name: str) -> list[Sheet]:
     for path in sorted(folder_of(course, name).glob(f"*/{ANSWERS}")):
         data = json.loads(path.read_text(encoding="utf-8"))
         asked = (Question(**{**one, "options": tuple(one["options"])}) for one in data["questions"])
-        found.append(Sheet(data["assignment"], data["student"], tuple(asked), data["code"]))
+        source = data.get("source", "")
+        found.append(Sheet(data["assignment"], data["student"], tuple(asked), data["code"], source))
     return found

@@ -28,7 +28,13 @@ def as_table(sheet: Sheet) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table("", "exercise", "question", "answer", title=f"{sheet.assignment}: {sheet.student}")
+    table = Table(
+        "",
+        "exercise",
+        "question",
+        "answer",
+        title=escape(printable(f"{sheet.assignment}: {sheet.title}")),
+    )
     for number, question in enumerate(sheet.questions, start=1):
         words = f"{setting(question)} {question.words}".strip()
         answer = f"{question.letter}: {question.options[question.right]} {question.note}".strip()
