@@ -40,7 +40,7 @@ from seqcourse.grading.records import (
     write_record,
 )
 from seqcourse.grading.snapshot import Snapshot, course_snapshot, folder_snapshot
-from seqcourse.grading.watch.counts import best_counts, save_best, standing
+from seqcourse.grading.watch.counts import best_counts, forget_best, save_best, standing
 
 if TYPE_CHECKING:
     from seqcourse.grading.cluster import Cluster, Died
@@ -272,6 +272,10 @@ class Run:
             return why
         return ""
 
+    def source(self, student: str) -> str:
+        """In whose folder the work is, once ``unclear`` has looked."""
+        return self._sources.get(student, student)
+
     def grade(
         self,
         students: list[str],
@@ -291,7 +295,7 @@ class Run:
         ):
             for student, snapshot, found in examined(students):
                 with interrupt.deferred():
-                    for record in self._save_all(saver, student, snapshot, found):
+                    for record in self.save_all(saver, student, snapshot, found):
                         self._keep(record)
 
     @contextmanager
@@ -335,7 +339,7 @@ class Run:
             )
             yield pool, work
 
-    def _save_all(
+    def save_all(
         self, saver: Saver, student: str, snapshot: Snapshot | None, found: Examination | Died
     ) -> list[Record]:
         """Save a result for the student and each partner, and return their records."""
@@ -345,7 +349,7 @@ class Run:
         from seqcourse.grading.shared_by_hand import hand_over
         from seqcourse.grading.shared_work import for_member, keep_own
 
-        source, records = self._sources[student], []
+        source, records = self.source(student), []
         print_of = self.fingerprint(snapshot, team.members)
         try:
             for who in team.members:
@@ -353,10 +357,14 @@ class Run:
                 records.append(self.save(saver, who, own, found, print_of, team.partners(who)))
                 keep_own(self.course, self.name, who, source)
             hand_over(self.course, self.name, team.members)
-        except BaseException:  # without records, all of it is done again
+        except BaseException as error:  # without records, all of it is done again
             for who in team.members:
                 remove_record(self.course, self.name, who)
-            raise
+            if isinstance(error, OSError) or not isinstance(error, Exception):
+                raise
+            from seqcourse.grading.cluster import Died, in_words
+
+            return [self.save(saver, who, None, Died(in_words(error))) for who in team.members]
         return records
 
     def save(
@@ -384,6 +392,8 @@ class Run:
                 kept = self.gains and self.gains.kept(found, snapshot.attempt, print_of)
                 if not kept and not partners and best_counts(self.course):
                     return save_best(self.course, saver, found, snapshot, print_of)
+                if not kept and partners:
+                    forget_best(self.course, self.name, student)
                 return kept or saver.save(found, snapshot, print_of, partners)
             except Exception as error:
                 found = Died(in_words(error))
@@ -394,7 +404,7 @@ class Run:
 
     def load(self, student: str) -> Snapshot:
         """The submission, with the number of its attempt: the highest of all partners."""
-        source = self._sources.get(student, student)
+        source = self.source(student)
         members = self.teams.of(student).members
         found = work_of(self.course, self.name, source)
         content, first = found.digest(), known_again(found)
@@ -444,6 +454,10 @@ class DeferredInterrupt:
             yield
         finally:
             self._writing = False
+        self.check()
+
+    def check(self) -> None:
+        """Raise an interrupt that came before and was lost in somebody else's ``except``."""
         if self._interrupted:
             raise KeyboardInterrupt
 

@@ -186,7 +186,10 @@ def test_what_the_system_refuses_is_said_and_stops_nothing(course, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     watcher._interrupt = SimpleNamespace(deferred=contextlib.nullcontext)
-    watcher._run, watcher._saver = SimpleNamespace(save=full), None
+    watcher._run, watcher._saver = (
+        SimpleNamespace(save_all=full, unclear=lambda student: "", source=str),
+        None,
+    )
     watcher._ended.append(("ada", None, None))
     watcher._step(pool)
     assert list(watcher._ended) == [("ada", None, None)] and "No space left" in said.getvalue()

@@ -7,6 +7,9 @@ attempts left today.
 
 The class's lock is held only while a grade is saved, about a second. So `seqcourse grade` can run beside
 a watcher; while it runs, results wait to be saved.
+
+Partners are one submission: it waits under the name of the first of them, counts for each, and is looked
+at again if any of their folders changes.
 """
 
 from __future__ import annotations
@@ -25,9 +28,17 @@ from seqcourse.grading import history
 from seqcourse.grading.attempts import attempt, known_again, newest, spent, work_of
 from seqcourse.grading.course import Course
 from seqcourse.grading.grade import Busy, DeferredInterrupt, Run, alone
-from seqcourse.grading.partners import Teams, find_teams
+from seqcourse.grading.parse import shown
+from seqcourse.grading.partners import Team, Teams, find_teams
 from seqcourse.grading.people import question, unknown
-from seqcourse.grading.records import FAILED, Record, read_record, unfit_name, write_record
+from seqcourse.grading.records import (
+    FAILED,
+    UNCLEAR,
+    Record,
+    read_record,
+    unfit_name,
+    write_record,
+)
 from seqcourse.grading.release import release
 from seqcourse.grading.snapshot import Snapshot
 from seqcourse.grading.watch import day, pages
@@ -75,14 +86,16 @@ class Watcher:
         self._timeout = timeout or course.settings["timeout"]
         self._resting = Resting()
         self._aside = pages.Aside(self.course, name)
-        self._arrived: dict[str, float] = {}  # who is waiting or at work, and since when
+        # Who is waiting or at work, with whom, and since when.
+        self._arrived: dict[str, tuple[Team, float]] = {}
         self._ended: deque[tuple[str, Snapshot | None, Any]] = deque()
         self._later: dict[str, float] = {}  # who is looked at again, and when
-        self._held: dict[str, str] = {}  # who has used the day's attempts, and for which version
+        self._held: dict[str, tuple[str, ...]] = {}  # whose work is held back: which version, and why
         self._faults: Counter[str] = Counter()
         self._known: set[str] = set()
         self._teams = Teams()
         self._looked = 0.0
+        self._changing: set[str] = set()
         self._moving = True
         self._busy = time.monotonic()  # when something last happened
 
@@ -109,6 +122,7 @@ class Watcher:
                 self.board.note(f"Watching {self._places()}.")
                 while not self._is_idle(idle):
                     self._step(self._pool)
+                    self._interrupt.check()
 
     def _step(self, pool: Cluster) -> None:
         """Look at the folders, and bring one result further."""
@@ -143,6 +157,7 @@ class Watcher:
                 self._moving = self.exchange.moving
         now = time.monotonic()
         rest, moving = self._resting.look(inbox(self.course, self.name))
+        self._changing = set(moving)
         self._moving |= bool(moving)
         new = [
             student
@@ -157,7 +172,9 @@ class Watcher:
     def _meet(self, students: list[str]) -> None:
         """Learn which students are in the class, and who works together."""
         if students:
+            at_work = {who: team for who, (team, _) in self._arrived.items()}
             self._teams = find_teams(self.course, self.name)
+            self._run.teams = replace(self._teams, known={**self._teams.known, **at_work})
         if set(students) - self._known:
             self._known |= set(students) - set(unknown(self.course, self.name))
 
@@ -173,92 +190,122 @@ class Watcher:
             self._later[student] = time.monotonic() + AGAIN
             self.board.note(question(course, name, student))
             return
-        submission = work_of(course, name, student)
+        team = self._teams.of(student)
+        if (self._arrived.keys() | self._changing) & set(team.members):
+            return  # a partner's folder still changes, or is at work: looked at again after that
+        if why := self._run.unclear(team.first):
+            self._hold(student, team, why)
+            return
+        submission = work_of(course, name, self._run.source(team.first))
         digest = submission.digest().hex()
-        before = day.tries(course, name, student, now)
-        last = before[-1] if before else None
-        record = read_record(course, name, student)
-        if last is not None and last.submission == digest:
-            if last.state == day.SHOWN or self._ended_without_grade(last, record):
-                if pages.belongs_to(course, name, student):  # the same work, handed in once more
-                    self._pass_on(student)
+        tries = {who: day.tries(course, name, who, now) for who in team.members}
+        last = {who: each[-1] for who, each in tries.items() if each and each[-1].submission == digest}
+        records = {who: read_record(course, name, who) for who in team.members}
+        if len(last) == len(team.members):
+            if all(self._has_ended(last[who], records[who]) for who in team.members):
+                for who in team.members:
+                    if pages.belongs_to(course, name, who):  # the same work, handed in once more
+                        self._pass_on(who)
                 self._resting.take(student)
                 return
-            submission = replace(submission, attempt=last.number)
-            if self._is_saved(submission, record):
-                self._show(student, submission, record, None)
+            submission = replace(submission, attempt=max(each.number for each in last.values()))
+            if all(self._is_saved(submission, each, team) for each in records.values()):
+                self._show(team, submission, list(records.values()), None)
                 self._resting.take(student)
                 return
-        elif self._graded_elsewhere(student, digest, record):
+        elif all(self._graded_elsewhere(who, digest, each) for who, each in records.items()):
             self._resting.take(student)
             return
-        elif why := self._refusal(student, before, record, now):
-            if self._held.get(student) != digest:
-                self._held[student] = digest
-                pages.show_reason(course, name, student, why)
-                self._pass_on(student)
-                self.board.held(student, why)
-            self._later[student] = time.monotonic() + HELD  # and so on, until the next day has begun
+        elif why := self._refusal(team, tries, records, now):
+            self._hold(student, team, why)
             return
-        self._held.pop(student, None)
+        self._held.pop(team.first, None)
         self._resting.take(student)
-        self._arrived[student] = self._resting.since(student)
-        self.board.arrived(student)
-        self._pool.add(self._work, student, self._load)
+        self._arrived |= dict.fromkeys(team.members, (team, self._resting.since(student)))
+        self.board.arrived(team.first)
+        self._pool.add(self._work, team.first, self._load)
+
+    def _hold(self, student: str, team: Team, why: str) -> None:
+        """Say to all of a group why their work is not graded now, once for each version."""
+        course, name, first = self.course, self.name, team.first
+        handed_in = [who for who in team.members if course.handed_in(who, name)]
+        which = (why, *(work_of(course, name, who).digest().hex() for who in handed_in))
+        if self._held.get(first) != which:
+            self._held[first] = which
+            for who in team.members:
+                pages.show_reason(course, name, who, why)
+                self._pass_on(who)
+            self.board.held(first, why)
+        self._later[student] = time.monotonic() + HELD  # and so on, until something has changed
 
     def _load(self, student: str) -> Snapshot:
         """Read a submission just before a worker gets it, and note that the attempt begins."""
-        found = work_of(self.course, self.name, student)
-        content, first = found.digest(), known_again(found)
-        which = attempt(self.course, self.name, student, content, first=first)
-        day.begin(self.course, self.name, student, content.hex(), which, self.clock())
-        return replace(found, attempt=which)
+        members = self._run.teams.of(student).members
+        if len(members) > 1:
+            found = self._run.load(student)
+        else:
+            found = work_of(self.course, self.name, student)
+            content, first = found.digest(), known_again(found)
+            which = attempt(self.course, self.name, student, content, first=first)
+            found = replace(found, attempt=which)
+        digest = found.digest().hex()
+        for who in members:
+            day.begin(self.course, self.name, who, digest, found.attempt, self.clock())
+        return found
 
     def _refusal(
-        self, student: str, before: tuple[day.Try, ...], record: Record | None, now: float
+        self,
+        team: Team,
+        tries: dict[str, tuple[day.Try, ...]],
+        records: dict[str, Record | None],
+        now: float,
     ) -> str:
-        """Why a new version is not graded now, or ""."""
-        team = self._teams.of(student)
-        if team.unclear or len(team.members) > 1:
-            return "Work of partners is graded for all of them at once, when the class is graded."
+        """Why a new version is not graded now, or "". Of partners, who has used most counts."""
         a_day = self.course.settings["watch.attempts_a_day"]
-        if a_day and day.used(before, now) >= a_day:
+        if a_day and max(day.used(before, now) for before in tries.values()) >= a_day:
             versions = "1 version" if a_day == 1 else f"{a_day} versions"
             return (
                 f"What you handed in last waits: {versions} a day are graded. It is graded on "
                 f"{day.at(day.next_day(now))}, or what you hand in until then."
             )
-        which = newest(self.course, self.name, student)[0]
-        graded = record.attempt if record is not None and record.status != FAILED else 0
+        which = max(newest(self.course, self.name, who)[0] for who in team.members)
+        graded = max(
+            each.attempt if each is not None and each.status not in (FAILED, UNCLEAR) else 0
+            for each in records.values()
+        )
         return spent(self.course.settings["attempts"], which + 1, graded)
 
     def _graded_elsewhere(self, student: str, digest: str, record: Record | None) -> bool:
         """Whether `seqcourse grade` has graded this version."""
-        graded = record is not None and record.status != FAILED
+        graded = record is not None and record.status not in (FAILED, UNCLEAR)
         return graded and newest(self.course, self.name, student) == (record.attempt, digest)
 
-    def _ended_without_grade(self, last: day.Try, record: Record | None) -> bool:
-        """Whether an attempt ended because of its file: grading it again would find the same."""
-        ended = record is not None and record.attempt == last.number and record.status != FAILED
-        return last.state == day.SPOILT and ended
+    def _has_ended(self, last: day.Try, record: Record | None) -> bool:
+        """Whether the student has the page, or the file is such that grading it again finds the same."""
+        if last.state == day.SHOWN:
+            return True
+        if record is None or record.status in (FAILED, UNCLEAR):
+            return False
+        return last.state == day.SPOILT and record.attempt == last.number
 
-    def _is_saved(self, submission: Snapshot, record: Record | None) -> bool:
+    def _is_saved(self, submission: Snapshot, record: Record | None, team: Team) -> bool:
         """Whether the grade of an attempt is in the gradebook, so that only the page is missing."""
         if record is None or record.attempt != submission.attempt:
             return False
-        if best_counts(self.course) and noted(self.course, record) != record.attempt:
+        alone = len(team.members) == 1  # of partners, the last version counts
+        if alone and best_counts(self.course) and noted(self.course, record) != record.attempt:
             return False
-        return record.stands_for(self._run.fingerprint(submission))
+        return record.stands_for(self._run.fingerprint(submission, team.members))
 
     # Results
 
     def _finished(self, student: str, submission: Snapshot | None, found: Any) -> bool:
-        """Save a result and show it to the student; False if it has to wait."""
+        """Save a result and show it to the student and all partners; False if it has to wait."""
         try:
             with self._interrupt.deferred(), alone(self.course, brief=True):
-                record = self._run.save(self._saver, student, submission, found)
+                records = self._run.save_all(self._saver, student, submission, found)
                 with self._noted():
-                    history.note(self.course, self.name, [student])
+                    history.note(self.course, self.name, [record.student for record in records])
         except Busy:
             self.board.note("Results wait: another run grades the class. They are saved when it ends.")
             time.sleep(LOOK)
@@ -267,33 +314,58 @@ class Watcher:
             self.board.note(f"A grade should be saved, but the system refuses: {error}. Make room.")
             time.sleep(LOOK)
             return False
+        team = self._run.teams.of(student)
         with self._faults_of(student):
-            if submission is None or record.status == FAILED:
-                self._failed(student, submission, record)
+            failed = next((record for record in records if record.status == FAILED), None)
+            if submission is None or failed:
+                self._failed(team, submission, failed or records[0])
             else:
-                self._note(student, submission, day.GRADED)
-                self._show(student, submission, record, found)
-        self._arrived.pop(student, None)
+                self._note(team, submission, day.GRADED)
+                self._show(team, submission, records, found)
+        for who in team.members:
+            self._arrived.pop(who, None)
         return True
 
-    def _failed(self, student: str, submission: Snapshot | None, record: Record) -> None:
+    def _failed(self, team: Team, submission: Snapshot | None, record: Record) -> None:
         """The grader failed: the attempt costs nothing, and is tried again."""
         if submission is not None:
-            self._note(student, submission, day.SPOILT)
-        self.board.failed(student, f"{record.sentence} {self._again(student)}")
+            self._note(team, submission, day.SPOILT)
+        self.board.failed(team.first, f"{record.sentence} {self._again(team)}")
         sentence = f"{record.sentence} It is tried again, and costs you no attempt."
-        pages.show_reason(self.course, self.name, student, sentence)
-        self._pass_on(student)
+        for who in team.members:
+            pages.show_reason(self.course, self.name, who, sentence)
+            self._pass_on(who)
 
-    def _show(self, student: str, submission: Snapshot, record: Record, found: Any) -> None:
-        """Put the page where the student finds it."""
-        course, name, which = self.course, self.name, submission.attempt
-        state = day.SHOWN
+    def _show(self, team: Team, submission: Snapshot, records: list[Record], found: Any) -> None:
+        """Put the page where the student finds it; for partners, one for each."""
+        which, record = submission.attempt, records[0]
         points = f", {automatic(sum(found.points.values()))}" if found else ""
         said = f"version {which} is {record.status}{points}"
+        state = day.SHOWN
         if record.attempt != which:
             said = record.sentence
-            self._aside.show(found, submission, f"{said} Here is the feedback on version {which}.")
+        elif not record.has_grade:
+            state = day.SPOILT
+            said = f"version {which} is {record.status}: {record.sentence}"
+        for each in records:
+            self._put_page(each, submission, found)
+            self._pass_on(each.student)
+        self._note(team, submission, state)
+        self._faults.pop(team.first, None)
+        now = time.monotonic()
+        wait = now - self._arrived.get(team.first, (team, now))[1]
+        if partners := team.partners(team.first):
+            said = f"with {' and '.join(map(shown, partners))}: {said}"
+        if state == day.SHOWN:
+            self.board.graded(team.first, said, wait)
+        else:
+            self.board.failed(team.first, said)
+
+    def _put_page(self, record: Record, submission: Snapshot, found: Any) -> None:
+        course, name, student, which = self.course, self.name, record.student, submission.attempt
+        if record.attempt != which:
+            notice = f"{record.sentence} Here is the feedback on version {which}."
+            self._aside.show(found, submission, notice)
         elif record.has_grade:
             try:
                 pages.make_feedback(course, name, student, self._notice(student, which))
@@ -301,17 +373,7 @@ class Watcher:
                 pages.show_reason(course, name, student, str(error), below=False)
                 self.board.note(str(error))
         else:
-            state = day.SPOILT
             pages.show_reason(course, name, student, f"{record.sentence} This cost you no attempt.")
-            said = f"version {which} is {record.status}: {record.sentence}"
-        self._pass_on(student)
-        self._note(student, submission, state)
-        self._faults.pop(student, None)
-        wait = time.monotonic() - self._arrived.get(student, time.monotonic())
-        if state == day.SHOWN:
-            self.board.graded(student, said, wait)
-        else:
-            self.board.failed(student, said)
 
     def _notice(self, student: str, which: int) -> str:
         """Which version a page is about, and how many more are graded today."""
@@ -329,8 +391,9 @@ class Watcher:
         if why := self.exchange.release(student):
             self.board.note(why)
 
-    def _note(self, student: str, submission: Snapshot, state: str) -> None:
-        day.note(self.course, self.name, student, submission.attempt, state, self.clock())
+    def _note(self, team: Team, submission: Snapshot, state: str) -> None:
+        for who in team.members:
+            day.note(self.course, self.name, who, submission.attempt, state, self.clock())
 
     @contextmanager
     def _noted(self) -> Iterator[None]:
@@ -350,15 +413,18 @@ class Watcher:
         try:
             yield
         except Exception as error:
-            self._arrived.pop(student, None)
-            self.board.failed(student, f"{in_words(error)}. {self._again(student)}")
+            team = self._arrived.get(student, (self._teams.of(student),))[0]
+            for who in team.members:
+                self._arrived.pop(who, None)
+            self.board.failed(team.first, f"{in_words(error)}. {self._again(team)}")
 
-    def _again(self, student: str) -> str:
+    def _again(self, team: Team) -> str:
         """Look at a submission again after a while, without a change; says when."""
-        wait = min(LONGEST, AGAIN * 2 ** self._faults[student])
-        self._faults[student] += 1
-        self._resting.forget(student)
-        self._later[student] = time.monotonic() + wait
+        wait = min(LONGEST, AGAIN * 2 ** self._faults[team.first])
+        self._faults[team.first] += 1
+        for who in team.members:
+            self._resting.forget(who)
+            self._later[who] = time.monotonic() + wait
         return f"It is tried again in {wait / 60:.0f} minutes."
 
     # The beginning

@@ -1,0 +1,84 @@
+"""Grade work of our own in this process, with the real checks, but no workers, kernel or sandbox.
+
+For tests of what happens around an examination. That the workers and the sandbox do it the same way is
+shown by the tests that use them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from seqcourse.grading import examine
+from seqcourse.grading.examine import Examination, Examiner
+from seqcourse.grading.grade import Run
+from seqcourse.grading.in_process import Space, handed_over
+from seqcourse.grading.run import Answer, Ran
+from seqcourse.grading.snapshot import Snapshot
+
+
+class _Runner:
+    """Takes the place of the grader's: runs the cells and the probes here."""
+
+    def __init__(self, notebook, new_kernel, **limits) -> None:
+        self.notebook = notebook
+
+    def run(self, requests) -> Ran:
+        space: Space = {"__name__": "__main__"}
+        for cell in self.notebook.cells:
+            if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade"):
+                with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+                    exec(cell.source, space)
+        ran = Ran()
+        for cell, request in requests.items():
+            with tempfile.TemporaryDirectory() as folder:
+                ran.answers[cell] = Answer(*handed_over(request, space, Path(folder)))
+        return ran
+
+
+class Desk:
+    """Takes the workers' place: examines a submission as soon as it comes."""
+
+    def __init__(self, run: Run) -> None:
+        self.name = run.name
+        self.examiner = Examiner(run.course, confined=False)
+        self.keys: list[str] = []  # whom it has examined
+        self.done: deque[tuple[str, Snapshot, Examination]] = deque()
+
+    def add(self, work: object, key: str, load) -> None:
+        submission = load(key)
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary) / key / self.name
+            submission.unpack(folder)
+            found = self.examiner.examine(self.name, key, folder, submission.attempt)
+        self.keys.append(key)
+        self.done.append((key, submission, found))
+
+    def ended(self, seconds: float) -> tuple[str, Snapshot, Examination] | None:
+        return self.done.popleft() if self.done else None
+
+    def results(self, work: object, keys: list[str], load) -> Iterator:
+        for key in keys:
+            self.add(work, key, load)
+            yield self.done.popleft()
+
+
+def examine_here(monkeypatch: pytest.MonkeyPatch) -> list[Desk]:
+    """Let runs examine in this process; returns the desks that they use, the last one last."""
+    desks: list[Desk] = []
+
+    @contextmanager
+    def pool(run: Run, *given, **named) -> Iterator[tuple[Desk, None]]:
+        desks.append(Desk(run))
+        yield desks[-1], None
+
+    monkeypatch.setattr(Run, "pool", pool)
+    monkeypatch.setattr(examine, "Runner", _Runner)
+    return desks
