@@ -234,6 +234,7 @@ def _grade(grade: Any, titles: dict[str, str]) -> dict[str, Any]:
         "maximum": number(maximum),
         "state": state,
         "remark": remark,
+        "by_hand": grade.manual_score is not None and grade.auto_score is not None,
     }
 
 

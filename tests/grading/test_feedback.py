@@ -41,8 +41,12 @@ REMARK = "Two cells had the name <double>: the last one counts."
 
 @pytest.fixture(scope="module")
 def graded(empty_toy, tmp_path_factory) -> Course:
+    return as_graded(empty_toy, tmp_path_factory.mktemp("feedback") / "course")
+
+
+def as_graded(empty_toy: Course, folder: Path) -> Course:
     """A submission as it lies in autograded/: one exercise right, one half right, one wrong."""
-    course = Course(tmp_path_factory.mktemp("feedback") / "course")
+    course = Course(folder)
     shutil.copytree(empty_toy.root, course.root)
     (course.root / "book").mkdir()
     (course.root / "book" / "03_decoding.ipynb").touch()
