@@ -263,6 +263,10 @@ _OF_ERRORS = {
     "A mask should fit": (
         "Which axis of the mask belongs to which of the scores? They are lined up from the last one on."
     ),
+    "unexpected keyword argument": (
+        "Which function is called in that line, and do its arguments have these names? The table above "
+        "the exercise has them."
+    ),
     "values to unpack": (
         "Is a shape taken apart into too many axes, or too few? shape[-1] counts from the end."
     ),
@@ -328,23 +332,24 @@ def compare(
             question = _explain(got, arguments, likely, tolerance) or _squeeze_question(got, expected)
             raise Mistake(f"{name}: {_difference(got, expected)}", question or hint)
         for one, other in zip(_flatten(got), _flatten(expected), strict=True):
-            if isinstance(one, Tensor) and not _dtype_fits(one, other, arguments):
+            if isinstance(one, Tensor) and not _dtype_fits(one, other):
+                like = " like the input's" if other.dtype in _precisions(arguments) else ""
                 raise Mistake(
-                    f"{name}: the numbers are right, but the dtype should be {other.dtype} like the "
-                    f"input's and is {one.dtype}.",
-                    hint or (_LIKE_THE_OLD if other.is_floating_point() else ""),
+                    f"{name}: the numbers are right, but the dtype should be {other.dtype}{like} and is "
+                    f"{one.dtype}.",
+                    hint or (_LIKE_THE_OLD if like else ""),
                 )
 
 
-def _dtype_fits(one: Tensor, other: Tensor, arguments: Sequence[Any]) -> bool:
-    """Whether the dtype is the right one. A single number may be Python's, which is float64 for every
-    input; where the right result is Python's, it may have the inputs' dtype.
+def _dtype_fits(one: Tensor, other: Tensor) -> bool:
+    """Whether the dtype is the right one. A single number may have another precision, and may be true or
+    false in place of 1 or 0: Python's numbers have one precision for every input.
     """
     if one.dtype == other.dtype:
         return True
-    if one.ndim or not (one.is_floating_point() and other.is_floating_point()):
+    if one.ndim:
         return False
-    return one.dtype == torch.float64 or one.dtype in _precisions(arguments)
+    return one.dtype == torch.bool or one.is_floating_point() and other.is_floating_point()
 
 
 def _precisions(arguments: Sequence[Any]) -> set[torch.dtype]:

@@ -141,9 +141,19 @@ def _build_and_call(
 def _parameters(instance: Any, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """An object's parameters by name: all of them for a module, otherwise those in ``weights``."""
     if isinstance(instance, nn.Module):
-        return dict(instance.named_parameters())
+        return _named(instance)
     named = {key: outcome(reduce, (getattr, key.split("."), instance)) for key in weights}
     return {key: value for key, value in named.items() if isinstance(value, Tensor)}
+
+
+def _named(module: nn.Module) -> dict[str, Tensor]:
+    """A module's parameters; one that has several names by the shortest, `w_q` before `layers.0`."""
+    names: dict[Tensor, str] = {}
+    for name, parameter in module.named_parameters(remove_duplicate=False):
+        names[parameter] = min(
+            names.get(parameter, name), name, key=lambda one: (one.count("."), len(one))
+        )
+    return {name: parameter for parameter, name in names.items()}
 
 
 def _load(instance: Any, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -153,7 +163,7 @@ def _load(instance: Any, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         instance.to(device=kind.device, dtype=kind.dtype)
         instance.load_state_dict(dict(weights), strict=False)
         instance.eval()
-        return dict(instance.named_parameters())
+        return _named(instance)
     loaded = {key: value.detach().clone().requires_grad_() for key, value in weights.items()}
     for key, value in loaded.items():
         *path, last = key.split(".")

@@ -366,8 +366,8 @@ def refuse(name: str, ran: Iterable[str], forbidden: Iterable[str]) -> None:
                 function = functions.get(one, name) or name
                 calls = "" if function == name else f" calls your {function}, which"
                 raise Mistake(
-                    f"{name}{calls} uses {entry}, which is the thing to build here. "
-                    "Write it from matrix products and elementwise functions."
+                    f"{name}{calls} uses {entry}, which is to be built here. "
+                    "The text above the exercise says what may be used."
                 )
     kind = next((one.removeprefix("unseen:") for one in ran if one.startswith("unseen:")), "")
     if forbidden and kind in _UNSEEN:

@@ -135,7 +135,7 @@ def uses_softmax(source: str, forbidden: tuple[str, ...] = ("softmax", "Softmax"
     try:
         refuse("answer", watch.ran, forbidden)
     except Mistake as mistake:
-        assert "the thing to build here" in str(mistake)
+        assert "is to be built here" in str(mistake)
         return True
     return False
 
@@ -284,7 +284,11 @@ def test_a_single_number_is_held_to_the_precision_of_the_inputs():
     python, tensor = x.double().sum() + 1e-6, x.sum()
     for got, right in ((python, x.double().sum()), (python, tensor), (tensor, python)):
         compare("total", got, right, [x])
+    compare("total", torch.tensor(0.5), torch.tensor(0.5, dtype=torch.float64), [x.double()])
+    compare("follows", torch.tensor(True), torch.tensor(1))
     with pytest.raises(Mistake, match="not the right one"):
         compare("total", python, x.double().sum(), [x.double()])
-    with pytest.raises(Mistake, match="dtype should be torch.float64"):
-        compare("total", tensor, x.double().sum(), [x.double()])
+    with pytest.raises(Mistake, match="dtype should be torch.float64 like the input's"):
+        compare("totals", tensor[None], tensor[None].double(), [x.double()])
+    with pytest.raises(Mistake, match="dtype should be torch.int64 and is torch.float32"):
+        compare("count", torch.tensor(1.0), torch.tensor(1), [x])

@@ -33,7 +33,7 @@ TRICKS = Path(__file__).with_name("tricks")
 ASSIGNMENTS = [f"ps{number}" for number in range(1, 9)]
 # Tricks that get through: composite functions that TorchScript takes apart before an operator runs.
 KNOWN_GAPS = {"a cell in TorchScript", "a loss in TorchScript"}
-BUILD = "the thing to build here"
+BUILD = "is to be built here"
 
 
 @cache
@@ -351,9 +351,7 @@ def test_ways_to_attention(code):
 def test_only_what_an_entry_names_is_told():
     with Watch() as watch:
         nn.LSTM(4, 4)(X)
-    assert said("step", watch.ran, ["LSTM"]).startswith(
-        "step uses LSTM, which is the thing to build here."
-    )
+    assert said("step", watch.ran, ["LSTM"]).startswith("step uses LSTM, which is to be built here.")
     assert said("step", ["torch:<b>softmax"], ["softmax"]) == ""
     assert said("step", ["evil.softmax:softmax"], ["softmax"]).startswith("step uses softmax, which")
 

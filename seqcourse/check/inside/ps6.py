@@ -72,8 +72,8 @@ class Small:
     def __repr__(self) -> str:
         return "a small model"
 
-    def encode(self, src: Tensor, src_lengths: Tensor) -> Memory:
-        mask = functional.length_mask(src_lengths, src.shape[1])
+    def encode(self, src: Tensor, lengths: Tensor) -> Memory:
+        mask = functional.length_mask(lengths, src.shape[1])
         return Memory(self.sources[src], mask, next(READINGS))
 
     def start(self, memory: Memory, batch_size: int | None = None) -> Any:
@@ -113,7 +113,9 @@ def record_transformer(
     ]
     for kind, part in parts:
         if kind in values:
-            part.copy_(values[kind] if part.shape == values[kind].shape else values[kind].mT)
+            value = values[kind]
+            turned = part.dim() == 2 and part.shape != value.shape
+            part.copy_((value.mT if turned else value).reshape(part.shape))
     found = {"built": True} | {kind: sum(k == kind for k, _ in parts) for kind in (*values, "other")}
     found["spreads"] = torch.tensor(spreads)  # before any numbers were given
     result = outcome(_Run.of(given), (model.double().eval(),))
@@ -131,7 +133,9 @@ def record_transformer(
 
 
 def record_parts(tensor: Tensor, values: Mapping[str, Tensor]) -> list[tuple[str, Tensor]]:
-    """What a parameter is, by its shape; maps of queries, keys and values may lie in one tensor."""
+    """What a parameter is, by its shape. Several maps may lie in one tensor, and the heads of a map may
+    have an axis of their own.
+    """
     for kind, value in values.items():
         if tensor.shape in (value.shape, value.shape[::-1]):
             return [(kind, tensor)]
@@ -141,6 +145,12 @@ def record_parts(tensor: Tensor, values: Mapping[str, Tensor]) -> list[tuple[str
             if tensor.shape == shape:
                 kind = "square" if len(shape) == 2 else "vector"
                 return [(kind, part) for part in tensor.chunk(many, axis)]
+    if tensor.dim() == 3 and tensor.shape[1:] == (d, d):
+        return [("square", part) for part in tensor]
+    if tensor.dim() == 3 and tensor.numel() == d * d and d in tensor.shape:
+        return [("square", tensor.transpose(0, 1) if tensor.shape[1] == d else tensor)]
+    if tensor.dim() == 2 and tensor.numel() == d:
+        return [("vector", tensor)]
     return [("other", tensor)]
 
 

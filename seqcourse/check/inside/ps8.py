@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from seqcourse.check.compare import outcome
 from seqcourse.check.recording import record
 from seqcourse.check.values import arrays
-from seqcourse.tokens import PAD
+from seqcourse.check.watch import paused
+from seqcourse.tokens import EOS, PAD
 
 State = tuple[Tensor, Tensor]
 
@@ -40,8 +41,9 @@ def readout(y: Tensor, s: Tensor, c: Tensor, *, w_y: Tensor, w_s: Tensor, w_c: T
     return y @ w_y + s @ w_s + c @ w_c
 
 
-def lstm(x: Tensor, lengths: Tensor, *, w_in: Tensor, w_again: Tensor) -> Tensor:
-    """A layer that reads in both directions: x (B, T, D) -> (B, T, 2 H)."""
+def lstm(pairs: Tensor, lengths: Tensor, *, w_in: Tensor, w_again: Tensor) -> Tensor:
+    """A layer that reads in both directions: (B, T, D) -> (B, T, 2 H)."""
+    x = pairs
     real = torch.arange(x.shape[1]) < torch.as_tensor(lengths)[:, None]
     both = []
     for side, order in enumerate((range(x.shape[1]), range(x.shape[1] - 1, -1, -1))):
@@ -65,6 +67,10 @@ def embed(words: Tensor, *, table: Tensor) -> Tensor:
     return table[words]
 
 
+# A training ends when the loss is so small, or after so many times the steps that are enough for most.
+LEARNED, LONGEST = 0.05, 5
+
+
 def record_trained(student: Callable[..., Any], given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Build a captioner and train it on a few pictures: the captioner, and what happened."""
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
@@ -74,9 +80,9 @@ def record_trained(student: Callable[..., Any], given: Mapping[str, Any]) -> tup
             return None, {"built": model}
 
         def training() -> int:
-            """Some steps of Adam; how many parameters no gradient reaches."""
+            """Adam until the loss is small; how many parameters no gradient reaches."""
             optimizer = torch.optim.Adam(model.parameters(), lr=0.03, fused=True)
-            for _ in range(given["steps"]):
+            for step in range(LONGEST * given["steps"]):
                 got, texts = model(given["grids"], given["texts"]), given["texts"]
                 if not isinstance(got, (tuple, list)):
                     break  # the calls below tell
@@ -86,6 +92,8 @@ def record_trained(student: Callable[..., Any], given: Mapping[str, Any]) -> tup
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
+                if step + 1 >= given["steps"] and loss < LEARNED:
+                    break
             return sum(p.grad is None for p in model.parameters()) * (given["steps"] > 0)
 
         return model, {"built": True, "unreached": outcome(training, ())}
@@ -112,10 +120,30 @@ def record_captioner(
             found["seen"] = outcome(lambda: model.see(grid), ())
             for longest in (1, 6):
                 found[f"said{longest}"] = outcome(lambda n=longest: model.caption(given["new"], n), ())
+            found["echo"] = outcome(lambda: model(given["new"], found["said6"]), ())
     return arrays(**{f"{prefix}{name}": item for name, item in found.items()})
 
 
 record_captioner.before = record_trained
+
+
+def up_to_the_end(result: Any) -> Any:
+    """Ids (B, L) and weights (B, L, N), without the weights behind a row's first <eos>."""
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        return result
+    ids, weights = result
+    if not isinstance(ids, Tensor) or not isinstance(weights, Tensor) or ids.shape != weights.shape[:2]:
+        return result
+    behind = (ids == EOS).cumsum(dim=1) - (ids == EOS).long() > 0
+    return ids, weights.masked_fill(behind[..., None], 0)
+
+
+def record_mended(
+    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
+) -> dict[str, numpy.ndarray]:
+    """A call of `mended`: what an ended row is fed, and so where it looks, does not matter."""
+    end = paused(up_to_the_end)
+    return record(lambda *arguments: end(student(*arguments)), given, prefix)
 
 
 class Looker(nn.Module):

@@ -143,7 +143,7 @@ def _reached(given: Mapping[str, Any]) -> dict[str, Tensor]:
 
 
 _SHAPES = {
-    "other": "any shape that exercise 3 does not count",
+    "other": "that exercise 3 does not count",
     "target": "target × D, the table of target words",
     "source": "source × D, the table of source words",
     "output_bias": "target, the bias of the logits",
@@ -155,7 +155,8 @@ _SHAPES = {
 _COUNTS = {
     ("target", 1): "Has the output a matrix of its own? It is tied: the table of target words.",
     ("target", -1): "Do both languages share a table? Each has its own.",
-    ("other", 1): "Are positions learned? Sines and cosines are computed, they are no parameters.",
+    ("other", 1): "Are positions learned? Sines and cosines are computed, they are no parameters. Or is "
+    "a matrix in pieces? Several may lie in one parameter, but each of them whole.",
     ("output_bias", -1): "Do the logits lack their bias, one number for every target word?",
     ("square", -1): "Has every attention of every block four matrices of its own, and is every list of "
     "blocks an nn.ModuleList?",
@@ -231,7 +232,8 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
             question = _COUNTS.get((kind, 1 if has > wanted else -1), "")
             more = "more" if has > wanted else "fewer"
             raise Mistake(
-                f"Transformer has {more} parameters than it should of the shape {words}. {question}"
+                f"Transformer has {more} parameters than it should of {'a' if kind == 'other' else 'the'} "
+                f"shape {words}. {question}"
             )
     spreads = result(found, f"{prefix}spreads")
     if (spreads < 0.6).any() or (spreads > 1.6).any():

@@ -224,7 +224,7 @@ fine_tuning_loss = Exercise(
         ),
     ],
     gradient=("states", "w_classes", "w_words"),
-    forbid=("fine_tuning_loss", "sequence_loss", "language_model_loss", "Classifier"),
+    forbid=("fine_tuning_loss", "language_model_loss", "Classifier"),
     idea="Fine-tuning adds the language model's loss, with a weight, to that of the classes.",
     see=("12", "Fine-tune: few labels, and an auxiliary loss"),
 )

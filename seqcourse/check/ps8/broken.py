@@ -97,8 +97,8 @@ def _caption(
 
 
 def reference_mended(*arguments: Any, **named: Any) -> tuple[Tensor, Tensor]:
-    """Greedy captions, and where each word looked."""
-    return _caption(*arguments, **named)
+    """Greedy captions, and where each word up to the <eos> looked."""
+    return inside.up_to_the_end(_caption(*arguments, **named))
 
 
 def _crooked(f: Tensor) -> Tensor:
@@ -106,7 +106,7 @@ def _crooked(f: Tensor) -> Tensor:
 
 
 def _with(**fault: Any) -> Callable[..., Any]:
-    return lambda *arguments: _caption(*arguments, **fault)
+    return lambda *arguments: inside.up_to_the_end(_caption(*arguments, **fault))
 
 
 # The questions repeat a symptom. What causes it is the exercise.
@@ -131,6 +131,7 @@ mended = Exercise(
     "mended",
     make=mended_arguments,
     reference=reference_mended,
+    record=inside.record_mended,
     likely=_LIKELY,
     hint=_HINT,
     cases=cases_of(
