@@ -8,6 +8,7 @@ import pytest
 
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import open_gradebook
+from seqcourse.grading.release import release
 
 from .toy import make_toy_course
 
@@ -18,6 +19,22 @@ def empty_toy(tmp_path_factory) -> Course:
     course = make_toy_course(tmp_path_factory.mktemp("toy") / "course")
     open_gradebook(course)
     return course
+
+
+@pytest.fixture(scope="session")
+def released_toy(empty_toy, tmp_path_factory) -> Course:
+    """The toy course, released, which takes another second or two."""
+    course = Course(tmp_path_factory.mktemp("released") / "course")
+    shutil.copytree(empty_toy.root, course.root)
+    release(course)
+    return course
+
+
+@pytest.fixture
+def released(released_toy, tmp_path) -> Course:
+    """A fresh copy of the released toy course."""
+    shutil.copytree(released_toy.root, tmp_path / "course")
+    return Course(tmp_path / "course")
 
 
 @pytest.fixture

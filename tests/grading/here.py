@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from seqcourse.grading import examine
+from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examination, Examiner
 from seqcourse.grading.grade import Run
 from seqcourse.grading.in_process import Space, handed_over
@@ -46,9 +47,10 @@ class _Runner:
 class Desk:
     """Takes the workers' place: examines a submission as soon as it comes."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, folder: Path) -> None:
         self.name = run.name
-        self.examiner = Examiner(run.course, confined=False)
+        run.snapshot.unpack(folder)  # as a worker does
+        self.examiner = Examiner(Course(folder), secret=run.course.secret(), confined=False)
         self.keys: list[str] = []  # whom it has examined
         self.done: deque[tuple[str, Snapshot, Examination]] = deque()
 
@@ -76,8 +78,9 @@ def examine_here(monkeypatch: pytest.MonkeyPatch) -> list[Desk]:
 
     @contextmanager
     def pool(run: Run, *given, **named) -> Iterator[tuple[Desk, None]]:
-        desks.append(Desk(run))
-        yield desks[-1], None
+        with tempfile.TemporaryDirectory() as folder:
+            desks.append(Desk(run, Path(folder)))
+            yield desks[-1], None
 
     monkeypatch.setattr(Run, "pool", pool)
     monkeypatch.setattr(examine, "Runner", _Runner)

@@ -16,6 +16,7 @@ from seqcourse.grading.answering import answer
 from seqcourse.grading.answers import give_points, read_answers, restore
 from seqcourse.grading.appeals import cases, parse, read_appeals, told_of_appeals
 from seqcourse.grading.attempts import attempt
+from seqcourse.grading.course import Course
 from seqcourse.grading.export import read_course
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.history import note, read_history
@@ -30,11 +31,18 @@ EXERCISES = [Exercise("forward", True, number="4"), Exercise("pool", True, numbe
 
 
 @pytest.fixture
-def course(toy, monkeypatch):
+def course(marked, tmp_path, monkeypatch):
+    shutil.copytree(marked.root, tmp_path / "course")
+    monkeypatch.chdir(tmp_path / "course")
+    return Course(tmp_path / "course")
+
+
+@pytest.fixture(scope="module")
+def marked(released_toy, tmp_path_factory) -> Course:
     """Ada got nothing for half, which the check found wrong."""
-    release(toy)
+    toy = Course(tmp_path_factory.mktemp("appeals") / "course")
+    shutil.copytree(released_toy.root, toy.root)
     (toy.root / "book").mkdir()
-    monkeypatch.chdir(toy.root)
     folder = toy.submitted / "ada" / "ps1"
     shutil.copytree(toy.assignments / "ps1", folder)
     shutil.copytree(toy.assignments / "ps1", toy.autograded / "ada" / "ps1")

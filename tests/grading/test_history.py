@@ -16,16 +16,15 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.export import read_course
 from seqcourse.grading.history import for_student, history_path, note, read_history
 from seqcourse.grading.records import FAILED, GRADED, UNREADABLE, Record, write_record
-from seqcourse.grading.release import release
 from seqcourse.grading.save import clean_up
 
 DUE = datetime(2026, 1, 10, 12)
 
 
 @pytest.fixture
-def course(toy):
+def course(released):
     """Two students with a mark, half a day late; the written answer waits."""
-    release(toy)
+    toy = released
     with Gradebook(toy.gradebook_url) as gradebook:
         gradebook.update_or_create_assignment("ps1", duedate=DUE)
         for who in ("ada", "ben"):

@@ -35,6 +35,7 @@ from seqcourse.grading.similar import compare
 from seqcourse.grading.template import Grade
 from seqcourse.grading.viva.sheet import Sheet, keep
 
+from .here import examine_here
 from .test_feedback import words
 
 DUE = datetime(2026, 1, 10, 12)
@@ -269,6 +270,12 @@ def whole(empty_toy, tmp_path_factory) -> Course:
 
 
 @pytest.fixture
+def here(monkeypatch) -> None:
+    """What is graded again is examined in this process: how ``whole`` was graded is shown once."""
+    examine_here(monkeypatch)
+
+
+@pytest.fixture
 def graded(whole, tmp_path) -> Course:
     shutil.copytree(whole.root, tmp_path / "course")
     return Course(tmp_path / "course")
@@ -357,7 +364,7 @@ def test_platforms_get_a_grade_for_each(graded):
     assert filled.written == ("ada", "ben", "cleo", "dan", "eve", "hal")
 
 
-def test_who_is_at_odds_is_not_graded_and_is_told_why(graded):
+def test_who_is_at_odds_is_not_graded_and_is_told_why(graded, here):
     for who in ("fay", "gus"):
         record = read_record(graded, "ps1", who)
         assert record.status == UNCLEAR and "fay and gus are partners, but" in record.sentence
@@ -374,7 +381,7 @@ def test_who_is_at_odds_is_not_graded_and_is_told_why(graded):
     assert sorted(record.student for record in told if not record.before) == ["fay", "gus"]
 
 
-def test_a_group_is_graded_again_together_and_only_if_something_changed(graded):
+def test_a_group_is_graded_again_together_and_only_if_something_changed(graded, here):
     told: list[Record] = []
     grade(graded, "ps1", workers=1, tell=told.append)
     assert all(record.before for record in told if record.status == GRADED) and len(told) == 8
@@ -503,7 +510,7 @@ def test_points_by_hand_stay_and_a_new_partner_gets_them(graded):
 
 
 @pytest.mark.parametrize("erase", [pytest.param(False, marks=pytest.mark.nightly), True])
-def test_who_is_dropped_leaves_the_work_to_the_partners(graded, erase):
+def test_who_is_dropped_leaves_the_work_to_the_partners(graded, here, erase):
     make_feedback(graded, "ps1", "ben")
     names(graded, "gus", "fay")
     keep(graded, Sheet("ps1", "ben", (), {}, source="ada"))

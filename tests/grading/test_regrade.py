@@ -26,6 +26,8 @@ from seqcourse.grading.preview import as_table, preview
 from seqcourse.grading.records import FAILED, GRADED, UNREADABLE, Record, read_record, write_record
 from seqcourse.grading.release import release
 
+from .here import examine_here
+
 confined = pytest.mark.skipif(bool(refusal()), reason=refusal() or "there is a sandbox")
 
 RIGHT, WRONG = "lambda x: x / 2", "lambda x: x // 2"
@@ -66,11 +68,18 @@ def printed(course: Course, found) -> str:
     return captured.get()
 
 
-@confined
-@pytest.mark.slow
-def test_a_planted_wrong_check_is_seen_before_it_takes_points(toy, monkeypatch):
+@pytest.fixture(
+    params=["here", pytest.param("sandbox", marks=[confined, pytest.mark.slow, pytest.mark.nightly])]
+)
+def examined_there(request, monkeypatch) -> None:
+    """Where work is examined: in this process, and at night by workers in the sandbox."""
+    if request.param == "here":
+        examine_here(monkeypatch)
+
+
+def test_a_planted_wrong_check_is_seen_before_it_takes_points(released, monkeypatch, examined_there):
     """Preview before and after; --only-gains; a plain run and another change take nothing away."""
-    release(toy)
+    toy = released
     sample.make_submissions(toy, "ps1", ("perfect", "broken"))
     released = notebooks.read(toy.assignments / "ps1" / "ps1.ipynb")
     right = sample.right_answers(notebooks.read(toy.solution("ps1")))
@@ -131,9 +140,9 @@ def test_a_planted_wrong_check_is_seen_before_it_takes_points(toy, monkeypatch):
 
 
 @pytest.fixture
-def course(toy):
+def course(released):
     """Ada has 3 of 3 for half and 2 by hand for why; a quarter of all is lost for being late."""
-    release(toy)
+    toy = released
     book = notebooks.read(toy.assignments / "ps1" / "ps1.ipynb")
     notebooks.write(book, toy.autograded / "ada" / "ps1" / "ps1.ipynb")
     (toy.submitted / "ada" / "ps1").mkdir(parents=True)
@@ -234,8 +243,8 @@ def test_a_mark_that_was_kept_stays_for_this_version_only(course):
     assert plain.kept(lower, 1, "x") is None, "--again took the decision back"
 
 
-def test_a_preview_without_marks_and_one_that_should_write_say_so(toy, monkeypatch):
-    release(toy)
+def test_a_preview_without_marks_and_one_that_should_write_say_so(released, monkeypatch):
+    toy = released
     with pytest.raises(CourseError, match="nothing was graded yet"):
         preview(toy, "ps1")
     (toy.root / "book").mkdir()

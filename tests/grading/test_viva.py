@@ -8,6 +8,7 @@ import json
 import pickle
 import shutil
 from collections import Counter
+from collections.abc import Collection
 
 import numpy
 import pytest
@@ -43,10 +44,15 @@ BY_HAND = """def attention(q, k, v):
 """
 
 
-def tried_here(source: str, name: str = "attention") -> Tried:
-    """All versions of an answer of ours, run in this process."""
+def tried_here(source: str, name: str = "attention", lines: Collection[int] | None = None) -> Tried:
+    """All versions of an answer of ours, run in this process.
+
+    Args:
+        lines: only the changes of these lines.
+    """
     exercise = EXERCISES[name]
-    planned = Planned(source, changes(source, 1), marked(source, changed.MARK))
+    some = [each for each in changes(source, 1) if lines is None or each.line in lines]
+    planned = Planned(source, some, marked(source, changed.MARK))
     calls = calls_of(exercise)
     versions = [source, *(change.source for change in planned.changes)]
     asks = request(exercise, calls, versions, planned.marked.source, 60)
@@ -209,11 +215,11 @@ def test_no_answer_stands_in_the_notebook(by_hand):
     assert gone == {"(2, 3, 1)", "(2, 5, 4)"}
 
 
-def test_a_shape_that_a_comment_or_the_table_of_the_assignment_tells_is_not_asked():
+def test_a_shape_that_a_comment_or_the_table_of_the_assignment_tells_is_not_asked(by_hand):
     told = BY_HAND.replace("@ k.mT\n", "@ k.mT  # (B, N, M)\n")
     plain, commented = (
-        [one.line for one in questions(tried_here(source), "", 1) if one.kind == LOOK]
-        for source in (BY_HAND, told)
+        [one.line for one in questions(tried, "", 1) if one.kind == LOOK]
+        for tried in (by_hand, tried_here(told, lines=()))
     )
     assert {2, 4} <= {*plain} and 5 not in plain
     assert 4 in commented and not {2, 5} & {*commented}
@@ -221,7 +227,7 @@ def test_a_shape_that_a_comment_or_the_table_of_the_assignment_tells_is_not_aske
 
 def test_what_depends_on_numbers_that_the_sheet_does_not_show_is_not_asked():
     cut = "    b = a[..., : 1 + int((a[0, 0] > 0.3).sum())]\n    c = a[..., :2]\n    return"
-    tried = tried_here(BY_HAND.replace("    return", cut))
+    tried = tried_here(BY_HAND.replace("    return", cut), lines=())
     looks = " ".join(one.words for one in questions(tried, "", 1) if one.kind == LOOK)
     assert "`a[..., :2]`" in looks and "`a[..., : 1" not in looks
 
@@ -246,8 +252,8 @@ def test_what_a_batch_of_one_does_by_luck_of_its_numbers_is_not_asked():
 def test_an_answer_that_breaks_at_a_batch_of_one():
     source = BY_HAND.replace("@ k.mT", "@ k.squeeze(0).mT").replace("q.shape", "q.squeeze(0).shape")
     source = source.replace("    p = ", "    n = e.squeeze(0).shape[2]\n    p = ")
-    found = [one for one in questions(tried_here(source), "", 1) if "Does your code run" in one.words]
-    (question,) = found
+    tried = tried_here(source, lines=())
+    (question,) = [one for one in questions(tried, "", 1) if "Does your code run" in one.words]
     assert question.options[question.right] == "It stops in line 3." and question.note == "IndexError."
 
 
@@ -260,7 +266,7 @@ def test_a_change_that_never_ends_costs_only_its_own_question():
         "    a = torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, dim=-1)\n"
         "    return a @ v, a\n"
     )
-    tried = tried_here(source)
+    tried = tried_here(source, lines=(4, 5))
     endless = [number for number, one in enumerate(tried.planned.changes, 1) if one.reads == "n = n"]
     late = [number for number in endless if f"{number}.late" in tried.found]
     assert endless and late == endless
@@ -269,9 +275,9 @@ def test_a_change_that_never_ends_costs_only_its_own_question():
 
 def test_a_batch_of_one_is_asked_about_only_where_the_change_runs():
     source = BY_HAND.replace("    return", "    if len(q) > 1:\n        a = a + 1\n    return")
-    found = questions(tried_here(source), "", 1)
+    found = questions(tried_here(source, lines=(5, 6)), "", 1)
     batches = [one for one in found if one.kind == asked.BATCH]
-    assert any(one.line == 6 for one in found) and not any(one.line == 6 for one in batches)
+    assert {5, 6} <= {one.line for one in found} and {one.line for one in batches} == {5}
 
 
 # --- five of them -----------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from seqcourse.grading.outcome import outputs
 from seqcourse.grading.people import drop
 from seqcourse.grading.preview import preview
 from seqcourse.grading.records import read_record
-from seqcourse.grading.release import release
 from seqcourse.grading.save import Saver
 from seqcourse.grading.watch import pages
 from seqcourse.grading.watch.counts import standing, worth
@@ -28,8 +27,8 @@ BEST = '[watch]\ncounts = "best"\n'
 
 
 @pytest.fixture
-def course(toy):
-    release(toy)
+def course(released):
+    toy = released
     (toy.root / "course.toml").write_text(BEST)
     return toy
 
