@@ -10,11 +10,12 @@ import contextlib
 import io
 import tempfile
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from seqcourse.grading import examine
 from seqcourse.grading.course import Course
@@ -23,6 +24,10 @@ from seqcourse.grading.grade import Run
 from seqcourse.grading.in_process import Space, handed_over
 from seqcourse.grading.run import Answer, Ran
 from seqcourse.grading.snapshot import Snapshot
+from seqcourse.grading.watch import loop
+from seqcourse.grading.watch.arrivals import Resting
+from seqcourse.grading.watch.board import Board
+from seqcourse.grading.watch.loop import Watcher
 
 
 class _Runner:
@@ -85,3 +90,19 @@ def examine_here(monkeypatch: pytest.MonkeyPatch) -> list[Desk]:
     monkeypatch.setattr(Run, "pool", pool)
     monkeypatch.setattr(examine, "Runner", _Runner)
     return desks
+
+
+def watch_here(course: Course, monkeypatch: pytest.MonkeyPatch) -> Callable[[], tuple[list[str], str]]:
+    """A function that lets a new watcher see what is there; returns whom it examined, and its board."""
+    desks = examine_here(monkeypatch)
+    monkeypatch.setattr(Watcher, "_release", lambda watcher: None)
+    monkeypatch.setattr(loop, "LOOK", 0.02)
+    monkeypatch.setattr(loop, "Resting", lambda: Resting(quiet=0.0))
+
+    def watch() -> tuple[list[str], str]:
+        said = io.StringIO()
+        board = Board("ps1", Console(file=said, width=400))
+        Watcher(course, "ps1", board).run(idle=0.1)
+        return desks[-1].keys, f"{said.getvalue()}{board.totals}"
+
+    return watch

@@ -324,13 +324,21 @@ def typical(name: str) -> dict[str, set[str]]:
     }
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, phases=[Phase.generate])
-@given(mixes())
-def test_no_answer_goes_to_another_exercise_in_silence(tmp_path_factory, mix):
+@pytest.mark.parametrize("many", [50, pytest.param(500, marks=pytest.mark.nightly)])
+def test_no_answer_goes_to_another_exercise_in_silence(tmp_path_factory, many):
+    @settings(max_examples=many, deadline=None, derandomize=True, phases=[Phase.generate])
+    @given(mixes())
+    def try_all(mix):
+        told_or_right(mix, tmp_path_factory.mktemp("mix"))
+
+    try_all()
+
+
+def told_or_right(mix, folder) -> None:
     """Under a mark is its own answer, the given cell, or something of which somebody is told."""
     name, form, edit, damage = mix
     notebook = damaged(solved(name), damage)
-    found = mended(saved(notebook, form, edit), name, tmp_path_factory.mktemp("mix"))
+    found = mended(saved(notebook, form, edit), name, folder)
     said = " ".join([*found.remarks, *found.uncertain])
     lines = typical(name)
     for exercise in lines:

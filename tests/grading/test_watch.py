@@ -29,6 +29,7 @@ from seqcourse.grading.watch.board import Board
 from seqcourse.grading.watch.loop import Watcher, only_watcher
 
 from . import state
+from .here import watch_here
 from .watching import Watch, hand_in, secret, submit
 
 confined = pytest.mark.skipif(bool(refusal()), reason=refusal() or "there is a sandbox")
@@ -68,7 +69,8 @@ def page(course: Course, student: str) -> str:
 
 @confined
 def test_a_submission_is_graded_while_the_class_works(course, exchange):
-    """Handed in through the exchange: first try, a worse one, one too many; and two watchers."""
+    """Handed in through the exchange: a version, and one too many; and two watchers."""
+    (course.root / "course.toml").write_text("watch.attempts_a_day = 1\n")
     watch = Watch(course, "--page", "live.html")
     watch.says(f"Watching {exchange / 'inbound'} and grading/submitted/STUDENT/ps1.")
     already = f"but process {watch.process.pid} already does. Leave it running"
@@ -76,21 +78,38 @@ def test_a_submission_is_graded_while_the_class_works(course, exchange):
         with only_watcher(course, "ps1"):
             pass
     fetched = {}
-    for number, solved in enumerate((("double", "half"), ("poll",), ("poll", "half")), start=1):
+    for number, solved in enumerate((("double", "half"), ("poll", "half")), start=1):
         submit(course, exchange / "inbound", "ada", number, *solved)
         key = notebook_hash(secret=secret("ada", number), notebook_id="ps1")
         place = exchange / "feedback" / f"{key}.html"
         watch.until(place.exists, f"page {number} should be in the exchange")
         fetched[number] = place.read_text(encoding="utf-8")
     said = watch.stop()
-    assert "This is version 1. Graded today: 1 of 2." in fetched[1] and "<b>6</b>" in fetched[1]
-    assert "Version 2 has 1 automatic point. Version 1, with 6, was better" in fetched[2]
-    assert "<b>1</b>" in fetched[2] and "Half" not in fetched[2]
-    assert "2 versions a day are graded. It is graded on" in fetched[3] and "<b>6</b>" in fetched[3]
+    assert "This is version 1. Graded today: 1 of 1." in fetched[1] and "<b>6</b>" in fetched[1]
+    assert "1 version a day is graded. It is graded on" in fetched[2] and "<b>6</b>" in fetched[2]
     assert points(course) == {"ada": 6} and read_record(course, "ps1", "ada").attempt == 1
-    assert "1 held back · 2 graded · 0 failed · median wait" in said and "Traceback" not in said
+    assert "1 held back · 1 graded · 0 failed · median wait" in said and "Traceback" not in said
     live = course.root / "live.html"
     assert "held back" in live.read_text() and live.stat().st_mode & 0o777 == 0o600
+    states = [each.state for each in day.tries(course, "ps1", "ada", time.time())]
+    assert states == [day.SHOWN]
+
+
+def test_a_worse_version_has_a_page_and_one_too_many_waits(course, monkeypatch):
+    watched = watch_here(course, monkeypatch)
+    hand_in(course, "ada", "double", "half")
+    assert watched()[0] == ["ada"]
+    hand_in(course, "ada", "poll")
+    assert watched()[0] == ["ada"]
+    second = page(course, "ada")
+    assert "Version 2 has 1 automatic point. Version 1, with 6, was better" in second
+    assert "<b>1</b>" in second and "0.5" not in second
+    hand_in(course, "ada", "poll", "half")
+    examined, said = watched()
+    assert examined == [] and "1 held back" in said
+    third = page(course, "ada")
+    assert "2 versions a day are graded. It is graded on" in third and "<b>6</b>" in third
+    assert points(course) == {"ada": 6} and read_record(course, "ps1", "ada").attempt == 1
     states = [each.state for each in day.tries(course, "ps1", "ada", time.time())]
     assert states == [day.SHOWN, day.SHOWN]
 

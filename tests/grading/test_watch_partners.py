@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import signal
 from contextlib import suppress
 
 import pytest
 from nbgrader.api import Gradebook
-from rich.console import Console
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.confine import refusal
@@ -17,13 +15,11 @@ from seqcourse.grading.grade import Run, grade
 from seqcourse.grading.kept import SECRET
 from seqcourse.grading.records import UNCLEAR, read_record
 from seqcourse.grading.release import release
-from seqcourse.grading.watch import day, loop
+from seqcourse.grading.watch import day
 from seqcourse.grading.watch.arrivals import Resting
-from seqcourse.grading.watch.board import Board
-from seqcourse.grading.watch.loop import Watcher
 from seqcourse.grading.watch.places import best_path
 
-from .here import Desk, examine_here
+from .here import Desk, watch_here
 from .test_feedback import words
 from .watching import Watch, hand_in
 
@@ -59,19 +55,7 @@ def points(course: Course) -> dict[str, float]:
 
 @pytest.fixture
 def watched(course, monkeypatch):
-    """A function that lets a new watcher see what is there; returns whom it examined, and its board."""
-    desks = examine_here(monkeypatch)
-    monkeypatch.setattr(Watcher, "_release", lambda watcher: None)
-    monkeypatch.setattr(loop, "LOOK", 0.02)
-    monkeypatch.setattr(loop, "Resting", lambda: Resting(quiet=0.0))
-
-    def watch() -> tuple[list[str], str]:
-        said = io.StringIO()
-        board = Board("ps1", Console(file=said, width=400))
-        Watcher(course, "ps1", board).run(idle=0.1)
-        return desks[-1].keys, f"{said.getvalue()}{board.totals}"
-
-    return watch
+    return watch_here(course, monkeypatch)
 
 
 def test_partners_are_graded_once_and_each_finds_a_page(course, watched, monkeypatch):

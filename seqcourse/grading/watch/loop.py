@@ -263,9 +263,9 @@ class Watcher:
         """Why a new version is not graded now, or "". Of partners, who has used most counts."""
         a_day = self.course.settings["watch.attempts_a_day"]
         if a_day and max(day.used(before, now) for before in tries.values()) >= a_day:
-            versions = "1 version" if a_day == 1 else f"{a_day} versions"
+            are = "1 version a day is" if a_day == 1 else f"{a_day} versions a day are"
             return (
-                f"What you handed in last waits: {versions} a day are graded. It is graded on "
+                f"What you handed in last waits: {are} graded. It is graded on "
                 f"{day.at(day.next_day(now))}, or what you hand in until then."
             )
         which = max(newest(self.course, self.name, who)[0] for who in team.members)
