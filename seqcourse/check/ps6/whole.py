@@ -232,8 +232,8 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
             question = _COUNTS.get((kind, 1 if has > wanted else -1), "")
             more = "more" if has > wanted else "fewer"
             raise Mistake(
-                f"Transformer has {more} parameters than it should of {'a' if kind == 'other' else 'the'} "
-                f"shape {words}. {question}"
+                f"Transformer has {more} parameters than it should of "
+                f"{'a' if kind == 'other' else 'the'} shape {words}. {question}"
             )
     spreads = result(found, f"{prefix}spreads")
     if (spreads < 0.6).any() or (spreads > 1.6).any():
