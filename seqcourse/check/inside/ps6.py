@@ -114,7 +114,7 @@ def record_transformer(
     for kind, part in parts:
         if kind in values:
             value = values[kind]
-            turned = part.dim() == 2 and part.shape != value.shape
+            turned = part.dim() == value.dim() == 2 and part.shape != value.shape
             part.copy_((value.mT if turned else value).reshape(part.shape))
     found = {"built": True} | {kind: sum(k == kind for k, _ in parts) for kind in (*values, "other")}
     found["spreads"] = torch.tensor(spreads)  # before any numbers were given
@@ -145,8 +145,8 @@ def record_parts(tensor: Tensor, values: Mapping[str, Tensor]) -> list[tuple[str
             if tensor.shape == shape:
                 kind = "square" if len(shape) == 2 else "vector"
                 return [(kind, part) for part in tensor.chunk(many, axis)]
-    if tensor.dim() == 3 and tensor.shape[1:] == (d, d):
-        return [("square", part) for part in tensor]
+    if tensor.dim() and len(tensor) <= 4 and tensor.shape[1:] in ((d, d), (d,)):
+        return [("square" if tensor.dim() == 3 else "vector", part) for part in tensor]
     if tensor.dim() == 3 and tensor.numel() == d * d and d in tensor.shape:
         return [("square", tensor.transpose(0, 1) if tensor.shape[1] == d else tensor)]
     if tensor.dim() == 2 and tensor.numel() == d:
