@@ -108,6 +108,9 @@ def test_a_group_s_attempts_are_those_of_each_partner(course, watched):
     hand_in(course, "ben", "double", "half", "poll")
     examined, said = watched()
     assert examined == ["ben"] and "1 held back" in said and points(course) == {"ada": 1, "ben": 7}
+    hand_in(course, "ben", "half")
+    examined, said = watched()
+    assert examined == [] and "2 held back" in said, "the one with Ada was one of his two"
 
 
 def test_killed_between_the_pages_it_goes_on_without_examining(course, watched):
@@ -147,15 +150,20 @@ def test_an_interrupt_that_something_else_caught_ends_it_all_the_same(course, wa
 def test_nothing_is_graded_while_a_partner_s_folder_still_changes(course, watched, monkeypatch):
     hand_in(course, "ada", "double")
     names(course, "ben", "ada")
-    look, looks = Resting.look, []
+    look, looks, add, begun = Resting.look, [], Desk.add, []
 
     def still_changing(resting, folders) -> tuple[list[str], list[str]]:
         looks.append(look(resting, folders))
         return looks[-1] if len(looks) > 3 else (["ben"], ["ada"])
 
+    def begin(desk, *given) -> None:
+        begun.append(len(looks))
+        add(desk, *given)
+
     monkeypatch.setattr(Resting, "look", still_changing)
+    monkeypatch.setattr(Desk, "add", begin)
     examined, said = watched()
-    assert examined == ["ada"] and len(looks) > 3 and "1 arrived" in said
+    assert examined == ["ada"] and begun[0] > 3 and "1 arrived" in said
 
 
 @pytest.mark.skipif(bool(refusal()), reason=refusal() or "there is a sandbox")
