@@ -370,28 +370,24 @@ def test_half_finished_work_gives_five_questions_to_whoever_handed_in_together(c
     assert kept(course, "ps4") == [sheet]
 
 
-def test_nothing_of_a_student_runs_outside_the_sandbox(course, examiner, tmp_path):
-    """Code that notes where it runs: the cell, the function, and every change of it."""
+def test_nothing_runs_outside_the_sandbox_and_a_killed_process_costs_its_own_exercise_only(
+    course, examiner, tmp_path
+):
+    """Code that notes where it runs: the cell, the function, and every change; and code that kills."""
     note = tmp_path / "note"
     tmp_path.chmod(0o777)
     spy = f"import os, sys\ntry:\n    open({str(note)!r}, 'a').write('x')\nexcept OSError:\n    pass\n"
     spy += "sys.modules['seqcourse'].caught = True\n"
     inside = spy.replace("\n", "\n    ").rstrip()
     answer = BY_HAND.replace(":\n", f":\n    {inside}\n", 1)
-    hand_in(course, "ps4", "spy", {"attention": spy + answer})
+    deadly = "import os\ndef similarities(q, x):\n    os.kill(os.getpid(), 9)\n"
+    hand_in(course, "ps4", "spy", {"similarities": deadly, "attention": spy + answer})
     sheet = make_sheet(examiner, "ps4", "spy")
     sound(sheet)
+    assert set(sheet.code) == {"attention"}
     import seqcourse
 
     assert not note.exists() and not hasattr(seqcourse, "caught")
-
-
-def test_code_that_kills_its_process_costs_only_its_own_exercise(course, examiner):
-    answers = solution(course, "ps4")
-    deadly = "import os\ndef attention(q, k, v):\n    os.kill(os.getpid(), 9)\n"
-    hand_in(course, "ps4", "deadly", {"similarities": answers["similarities"], "attention": deadly})
-    sheet = make_sheet(examiner, "ps4", "deadly")
-    assert set(sheet.code) == {"similarities"} and len(sheet.questions) >= 4
 
 
 def test_bad_input_gets_a_sentence(course, examiner):
