@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
+import time
+import urllib.request
 from pathlib import Path
 
 from seqcourse.pages.browser import PLACES, PROGRAMS, installed_browser  # noqa: F401 - for those that look here
@@ -45,3 +49,15 @@ def flags() -> list[str]:
 def required() -> bool:
     """In continuous integration a missing browser is a failure, elsewhere a skipped test."""
     return os.environ.get("CI", "").lower() in ("1", "true", "yes")
+
+
+def answers(url: str, process: subprocess.Popen, log: Path, seconds: float = 90) -> None:
+    """Wait until a started server answers. Raises AssertionError with its log if it does not."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert process.poll() is None, log.read_text()
+        with contextlib.suppress(OSError):
+            urllib.request.urlopen(url, timeout=2).close()
+            return
+        time.sleep(0.3)
+    raise AssertionError(f"{url} did not answer within {seconds:.0f} s:\n{log.read_text()}")

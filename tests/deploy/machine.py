@@ -9,12 +9,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.browser import answers
 from tests.house.test_house import ROOT, tracked
 
 # Accounts, homes, the exchange and the programs lie in these.
@@ -83,7 +82,7 @@ class Machine:
                 env=clean(environment), stdout=said, stderr=said, start_new_session=True,
             )  # fmt: skip
         try:
-            wait_for(f"http://127.0.0.1:{web}/hub/health", process, log)
+            answers(f"http://127.0.0.1:{web}/hub/health", process, log, seconds=300)
             yield f"http://127.0.0.1:{web}"
         finally:
             os.killpg(process.pid, signal.SIGTERM)  # the hub ends the servers and the proxy
@@ -100,18 +99,6 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
-
-
-def wait_for(url: str, process: subprocess.Popen, log: Path) -> None:
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline:
-        assert process.poll() is None, log.read_text()
-        try:
-            urllib.request.urlopen(url, timeout=2).close()
-            return
-        except OSError:
-            time.sleep(0.3)
-    raise AssertionError(f"the hub did not answer within five minutes:\n{log.read_text()}")
 
 
 def reason_against() -> str:

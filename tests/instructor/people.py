@@ -12,13 +12,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.browser import answers
 from tests.grading.toy import ROOT
 
 TOKEN = "a-token-of-the-test"
@@ -107,23 +106,11 @@ class Person:
                 start_new_session=True,
             )
             try:
-                _wait_for(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", process, log)
+                answers(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", process, log)
                 yield f"http://127.0.0.1:{port}"
             finally:
                 os.killpg(process.pid, signal.SIGTERM)
                 process.wait(30)
-
-
-def _wait_for(url: str, process: subprocess.Popen, log: Path) -> None:
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline:
-        assert process.poll() is None, log.read_text()
-        try:
-            urllib.request.urlopen(url, timeout=2).close()
-            return
-        except OSError:
-            time.sleep(0.2)
-    raise AssertionError(f"JupyterLab did not answer within 90 s:\n{log.read_text()}")
 
 
 def make_person(name: str, home: Path, exchange: Path, *settings: str) -> Person:

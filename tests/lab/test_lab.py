@@ -8,8 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import nbformat
 import pytest
 
 from seqcourse.cli import handout
+from tests.browser import answers
 
 pytestmark = pytest.mark.browser
 
@@ -73,23 +72,11 @@ def address(course: Path) -> Iterator[str]:
     with (course / "lab.log").open("w") as log:
         process = subprocess.Popen(command, cwd=course, stdout=log, stderr=log, start_new_session=True)
         try:
-            _wait_for(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", process, course / "lab.log")
+            answers(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", process, course / "lab.log")
             yield f"http://127.0.0.1:{port}"
         finally:
             os.killpg(process.pid, signal.SIGTERM)
             process.wait(30)
-
-
-def _wait_for(url: str, process: subprocess.Popen, log: Path) -> None:
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline:
-        assert process.poll() is None, log.read_text()
-        try:
-            urllib.request.urlopen(url, timeout=2).close()
-            return
-        except OSError:
-            time.sleep(0.3)
-    raise AssertionError(f"JupyterLab did not answer within 90 s:\n{log.read_text()}")
 
 
 @pytest.fixture
