@@ -30,6 +30,7 @@ from seqcourse.check.recording import unchanged
 from seqcourse.check.values import result
 
 NAME = "beam_search"
+TOLERANCE = 3e-5
 
 
 def beam_arguments(
@@ -137,7 +138,7 @@ def judge_beams(found: Mapping[str, numpy.ndarray], made: Mapping[str, Mapping[s
     made = {kind: {**given, "step": remembering(given["step"])} for kind, given in made.items()}
     for got, (kind, given) in zip(results, made.items(), strict=True):
         expected = reference_beam_search(*given.values())
-        if not is_right(got, expected):
+        if not is_right(got, expected, TOLERANCE):
             label = f"{NAME} ({kind})"
             if not is_discreet():
                 label = (
@@ -145,7 +146,7 @@ def judge_beams(found: Mapping[str, numpy.ndarray], made: Mapping[str, Mapping[s
                     f"alpha {given['alpha']:g})"
                 )
             likely = explaining(BEAM_SEARCH, results, list(made.values()))
-            compare(label, got, expected, given.values(), likely)
+            compare(label, got, expected, given.values(), likely, tolerance=TOLERANCE)
 
 
 @cache
@@ -161,6 +162,8 @@ def _own_case(kind: str, normalised: bool) -> Case:
 
 beam_search = Exercise(
     NAME,
+    tolerance=TOLERANCE,
+    because="Log-probabilities in single precision are good enough.",
     make=beam_arguments,
     record=record_search,
     judge_all=judge_beams,

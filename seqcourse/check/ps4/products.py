@@ -245,6 +245,8 @@ _ATTENTION = {
 _SIZES = dict(n_q=3, n_x=5, d=4, d_v=2)
 attention = Exercise(
     "attention",
+    tolerance=5e-3,
+    because="Similarities around 1000 in single precision have errors of 0.0002.",
     make=attention_arguments,
     reference=reference_attention,
     likely=_ATTENTION,
