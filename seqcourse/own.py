@@ -72,6 +72,7 @@ def source(wanted: str, folder: str | Path = "..") -> str:
     """
     imports: dict[str, None] = {}
     blocks: dict[str, str] = {}
+    heads: dict[str, str] = {}
     for assignment, names in _asked(wanted):
         told = [f"# {assignment}:"]
         pieces: dict[str, str] = {}
@@ -91,8 +92,9 @@ def source(wanted: str, folder: str | Path = "..") -> str:
                     pieces[key] = blocks[key] = piece
         first = next(iter(pieces), None)
         if first is not None:
-            blocks[first] = f"{told[0]} {', '.join(told[1:])}\n{pieces[first]}"
-    return "\n".join(imports) + "\n\n\n" + "\n\n\n".join(blocks.values()) + "\n"
+            heads[first] = f"{told[0]} {', '.join(told[1:])}\n"
+    pieces = [heads.get(name, "") + piece for name, piece in blocks.items()]
+    return "\n".join(imports) + "\n\n\n" + "\n\n\n".join(pieces) + "\n"
 
 
 def _asked(wanted: str) -> Iterable[tuple[str, list[str]]]:

@@ -33,7 +33,7 @@ DTYPES = {
 }
 # How files begin that are no safetensors: torch.save's archive, a pickle.
 _PICKLES = (b"PK\x03\x04", b"\x80")
-HOW = "Write it with safetensors.torch.save_file(tensors, path, metadata=notes)."
+HOW = "The cell that trains writes it (own.trained); by hand, own.save(path, tensors, notes) does."
 
 
 @dataclass(frozen=True)

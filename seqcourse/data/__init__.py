@@ -30,7 +30,7 @@ from seqcourse.data.pronunciations import (
     without_stress,
 )
 from seqcourse.data.questions import Question, questions
-from seqcourse.data.scenes import Scene, Thing, compose, load_scenes
+from seqcourse.data.scenes import Scene, Thing, compose, load_scenes, word_boxes
 from seqcourse.data.splits import SPLITS, split_of
 from seqcourse.data.subwords import SubwordVocabulary, load_vocabulary
 from seqcourse.data.tasks import copy_task
@@ -154,6 +154,7 @@ __all__ = [
     "to_tensor",
     "tokenize",
     "without_stress",
+    "word_boxes",
 ]
 
 # These modules import torch, so each is imported lazily, when one of its names is first used.

@@ -95,6 +95,14 @@ WRONG = {
         {"TASK": "captioner", "caption": lambda m, p: ["a" for _ in p]},
         "should give pairs",
     ),
+    "captions of a mean over the batch": (
+        {"TASK": "captioner", "caption": lambda m, p: [(f"car {p.mean():.5f}", None) for _ in p]},
+        "for a picture alone and among 20",
+    ),
+    "maps of NumPy": (
+        {"TASK": "captioner", "caption": lambda m, p: [("cat", torch.rand(1, 8, 8).numpy()) for _ in p]},
+        "but they are of the type ndarray",
+    ),
     "too few maps": (
         {"TASK": "captioner", "caption": lambda m, p: [("a cat", torch.rand(1, 8, 8)) for _ in p]},
         "maps of a caption of 2 words should be",

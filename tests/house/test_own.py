@@ -91,6 +91,13 @@ def test_what_cannot_be_taken_is_a_sentence(student, wanted, sentence):
         own.source(wanted, student)
 
 
+def test_the_same_part_may_be_named_again(student):
+    once, again = (
+        own.source(wanted, student) for wanted in ("ps5: attention", "ps5: attention; ps5: attention")
+    )
+    assert once == again
+
+
 def test_in_jupyter_the_cell_turns_into_the_source(student, monkeypatch, capsys):
     given = []
     shell = SimpleNamespace(set_next_input=lambda text, replace: given.append((text, replace)))

@@ -78,6 +78,7 @@ def _caption(
     cells: Callable[[Tensor], Tensor] = lambda f: f.flatten(2).mT,
     over: Callable[[Tensor], Tensor] = lambda ended: ended.all(),
     fill: bool = True,
+    keep: bool = True,
     more: int = 0,
 ) -> tuple[Tensor, Tensor]:
     """Ids (B, L) and weights (B, L, N); the options leave a fault in."""
@@ -90,9 +91,9 @@ def _caption(
             embed(word), state, grid, score, gate, cell, readout
         )
         word = logits.argmax(dim=-1)
-        words.append(word.masked_fill(ended, PAD) if fill else word)
+        before, ended = ended, ended | (word == EOS)
+        words.append(word.masked_fill(before if keep else ended, PAD) if fill else word)
         looks.append(weights)
-        ended = ended | (word == EOS)
     return torch.stack(words, dim=1), torch.stack(looks, dim=1)
 
 
@@ -120,11 +121,15 @@ _LIKELY = {
     "Symptom 1 is still there, and so is symptom 3.": _with(
         cells=_crooked, over=lambda ended: ended.any()
     ),
+    "Is the <eos> itself overwritten by <pad>? It is a word of the caption.": _with(keep=False),
     "What stands after the <eos> of a caption that ended before the others?": _with(fill=False),
     "Is there one word more than `longest`?": _with(more=1),
     "Are all captions as long as allowed?": _with(over=lambda ended: torch.tensor(False)),
 }
-_HINT = "Symptom 2 shows only from the second call on: does one call change the next?"
+_HINT = (
+    "Symptom 2 shows only from the second call on: does one call change the next? If not, compare the "
+    "ids and weights of one picture with what the text says of them."
+)
 
 
 mended = Exercise(

@@ -255,5 +255,5 @@ caption_step = Exercise(
     gradient=("y", "grid"),
     forbid=("SoftCaptioner", "FixedCaptioner", "HardCaptioner"),
     idea="The captioner looks with its old state, gates what it saw, takes its step and then speaks.",
-    see=("13", "Soft and hard attention"),
+    see=("13", "From pixels to places"),
 )

@@ -357,5 +357,5 @@ train = Exercise(
         },
     ),
     idea="The words' loss, a little of the penalty, one careful step: for every batch.",
-    see=("13", "A map for every word"),
+    see=("13", "Look at everything once"),
 )

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy
 import torch
 
-from seqcourse import progress
+from seqcourse import data, progress
 from seqcourse.check import checkpoint, curve
 from seqcourse.check.compare import Mistake, describe
 from seqcourse.check.recording import quiet
@@ -43,8 +44,8 @@ class System:
 
     name = "system"
     fix = (
-        "Restart the kernel, run all cells from the top, and call load and translate by hand on one "
-        "sentence: print what comes back after each line."
+        "Restart the kernel, run all cells from the top, and call load and then translate or caption by "
+        "hand on one sentence or picture: print what comes back after each line."
     )
     hints = (fix, "Read again: chapter 11 for a translator, chapter 13 for a captioner.")
 
@@ -170,9 +171,8 @@ def _translations(translate: Callable[..., Any], model: Any) -> tuple[float, int
 
 def _captions(caption: Callable[..., Any], model: Any) -> tuple[float, int]:
     """The seconds that some pictures take, and how many captions have no word."""
-    pictures = torch.rand(
-        AT_ONCE, 3, curve.PIXELS, curve.PIXELS, generator=torch.Generator().manual_seed(0)
-    )
+    scenes = data.load_scenes("valid", AT_ONCE, curve.PIXELS)
+    pictures = data.to_tensor(numpy.stack([scene.image for scene in scenes])) / 255
     found, seconds = _timed("caption", caption, model, pictures)
     _without_dropout(model)
     for pair in found:
@@ -182,8 +182,21 @@ def _captions(caption: Callable[..., Any], model: Any) -> tuple[float, int]:
         if maps is None:
             continue
         if not isinstance(maps, torch.Tensor) or maps.dim() != 3 or len(maps) != len(text.split()):
+            came = (
+                describe(maps)
+                if isinstance(maps, torch.Tensor)
+                else f"of the type {type(maps).__name__}"
+            )
             raise Mistake(
                 f"The maps of a caption of {len(text.split())} words should be a tensor (words, rows, "
-                f"columns) or None, but they are {describe(maps)}."
+                f"columns) or None, but they are {came}."
+            )
+    for number, (text, _) in enumerate(found[:ALONE]):
+        again, _ = _timed("caption", caption, model, pictures[number : number + 1])
+        if again[0][0] != text:
+            raise Mistake(
+                f"caption should give the same for a picture alone and among {AT_ONCE}, but gives "
+                f"{again[0][0]!r} and {text!r}. Is there a mean over the batch, does the first caption "
+                "that ends stop all, or are words drawn at random?"
             )
     return seconds, sum(not text.strip() for text, _ in found)
