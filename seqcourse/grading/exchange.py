@@ -96,13 +96,18 @@ class Collect(ExchangeCollect):
         name, course = self.coursedir.assignment_id, self.coursedir.course_id
         self.log.info("Processing %d submissions of '%s' for course '%s'", len(taken), name, course)
         self.log.addFilter(_is_no_count)
-        for record in taken:
-            self.src_records = [record]
-            try:
-                super().copy_files()
-            except Exception as error:  # the others are collected all the same
-                self.log.warning("%s was not collected: %s.", shown(record["filename"]), error)
-        self.log.removeFilter(_is_no_count)
+        try:
+            for record in taken:
+                self._copy_one(record)
+        finally:
+            self.log.removeFilter(_is_no_count)
+
+    def _copy_one(self, record: dict[str, Any]) -> None:
+        self.src_records = [record]
+        try:
+            super().copy_files()
+        except Exception as error:  # the others are collected all the same
+            self.log.warning("%s was not collected: %s.", shown(record["filename"]), error)
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy a submission beside its place, and move it there when it is whole."""
@@ -129,7 +134,7 @@ class Collect(ExchangeCollect):
 
 
 def _is_no_count(line: LogRecord) -> bool:
-    """Whether a line of nbgrader's is not the number of submissions, which is 1 for each of them."""
+    """Leaves out nbgrader's line with the number of submissions, which would say 1 for each of them."""
     return not str(line.msg).startswith("Processing")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import nbformat
@@ -282,3 +283,17 @@ def test_a_table_of_zeros_is_attention_and_the_last_queries_are_those_of_all():
     last = {**given, "q": given["q"][:, :, 3:], "mask": given["mask"][3:]}
     found = ps6.biased_attention.reference(**last)
     assert torch.allclose(found, ps6.biased_attention.reference(**given)[:, :, 3:])
+
+
+@pytest.mark.nightly
+def test_more_than_half_of_the_words_come_out_right(capsys):
+    """The text says so before the cell in which the Transformer of the solution learns to pronounce."""
+    assert "more than half of the words come out right" in TEXT["ps6-own-md"]
+    space = {"__name__": "__main__"}
+    for cell in nbformat.read(PATH, as_version=4).cells:
+        if cell.cell_type == "code" and not cell.id.endswith("-grade"):
+            exec(cell.source, space)
+        if cell.id == "ps6-own-given":
+            break
+    (share,) = re.findall(r"(\d+)% of 500 unseen words right", capsys.readouterr().out)
+    assert int(share) > 50

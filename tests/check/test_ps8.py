@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from seqcourse import data, functional, models
-from seqcourse.check import ps8
+from seqcourse.check import Mistake, ps8
 from seqcourse.check.inside.ps8 import Looker
 from seqcourse.nn import PyramidLSTM
 
@@ -19,6 +19,24 @@ TEXT = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells
 
 def tensor(values) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64)
+
+
+def test_a_message_says_which_loss_it_means():
+    def train(model, optimizer, batches, share, clip):
+        losses = []
+        for grid, captions in batches:
+            logits, weights = model(grid, captions)
+            penalty = functional.doubly_stochastic(weights, captions != data.PAD)
+            loss = functional.sequence_loss(logits, captions) + share * penalty
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+            optimizer.step()
+            losses.append(loss.item() + (len(losses) == 1))
+        return losses
+
+    with pytest.raises(Mistake, match="^train: the loss of the second batch is a number, but not"):
+        ps8.train(train)
 
 
 def test_cut_patches():

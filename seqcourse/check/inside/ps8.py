@@ -43,16 +43,15 @@ def readout(y: Tensor, s: Tensor, c: Tensor, *, w_y: Tensor, w_s: Tensor, w_c: T
 
 def lstm(pairs: Tensor, lengths: Tensor, *, w_in: Tensor, w_again: Tensor) -> Tensor:
     """A layer that reads in both directions: (B, T, D) -> (B, T, 2 H)."""
-    x = pairs
-    real = torch.arange(x.shape[1]) < torch.as_tensor(lengths)[:, None]
+    real = torch.arange(pairs.shape[1]) < torch.as_tensor(lengths)[:, None]
     both = []
-    for side, order in enumerate((range(x.shape[1]), range(x.shape[1] - 1, -1, -1))):
-        state, states = x.new_zeros(len(x), w_again.shape[-1]), {}
+    for side, order in enumerate((range(pairs.shape[1]), range(pairs.shape[1] - 1, -1, -1))):
+        state, states = pairs.new_zeros(len(pairs), w_again.shape[-1]), {}
         for t in order:
-            new = torch.tanh(x[:, t] @ w_in[side] + 0.5 * state @ w_again[side])
+            new = torch.tanh(pairs[:, t] @ w_in[side] + 0.5 * state @ w_again[side])
             state = torch.where(real[:, t, None], new, 0 * new)
             states[t] = state
-        both.append(torch.stack([states[t] for t in range(x.shape[1])], dim=1))
+        both.append(torch.stack([states[t] for t in range(pairs.shape[1])], dim=1))
     return torch.cat(both, dim=-1)
 
 
@@ -67,8 +66,8 @@ def embed(words: Tensor, *, table: Tensor) -> Tensor:
     return table[words]
 
 
-# A training ends when the loss is so small, or after so many times the steps that are enough for most.
-LEARNED, LONGEST = 0.05, 5
+# A training ends when the loss is below the first, or after so many times the steps that most need.
+LEARNED, PATIENCE = 0.05, 5
 
 
 def record_trained(student: Callable[..., Any], given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -82,7 +81,7 @@ def record_trained(student: Callable[..., Any], given: Mapping[str, Any]) -> tup
         def training() -> int:
             """Adam until the loss is small; how many parameters no gradient reaches."""
             optimizer = torch.optim.Adam(model.parameters(), lr=0.03, fused=True)
-            for step in range(LONGEST * given["steps"]):
+            for step in range(PATIENCE * given["steps"]):
                 got, texts = model(given["grids"], given["texts"]), given["texts"]
                 if not isinstance(got, (tuple, list)):
                     break  # the calls below tell

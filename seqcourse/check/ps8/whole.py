@@ -151,9 +151,13 @@ def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: 
         )
     said = of("said6", "caption(grid, 6)")
     _judge_said(of("said1", "caption(grid, 1)"), said, given)
-    logits = of("echo", "forward(grid, captions)")[0]  # for its own words
-    chosen = logits.gather(-1, said[..., None])[..., 0]
-    if ((logits.amax(dim=-1) - chosen > TOLERANCE) & (said != PAD)).any():
+    if (said < 0).any() or (said >= v).any():
+        _fail("a caption has an id that is no word of the vocabulary", "Is an index of a cell returned?")
+    echo = of("echo", "forward(grid, captions)")  # for its own words
+    _expect_pair(echo, (*said.shape, v), (*said.shape, n))
+    chosen = echo[0].gather(-1, said[..., None])[..., 0]
+    likeliest = echo[0].amax(dim=-1) - chosen <= TOLERANCE
+    if not (likeliest | (said == PAD)).all():
         _fail(
             "a caption has another word than the likeliest one that forward gives for the words before",
             "Are its own words fed back one by one, from <sos> on, and its state from step to step?",
