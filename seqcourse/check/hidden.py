@@ -9,7 +9,6 @@ reference and the likely mistakes stay here.
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from torch import Tensor
 
 from seqcourse.check.compare import Mistake
 from seqcourse.check.exercise import Exercise
+from seqcourse.check.inputs import packed
 from seqcourse.check.naming import WRITTEN
 from seqcourse.check.recording import poll_verdict
 
@@ -90,7 +90,7 @@ class HiddenCheck:
             "answer": self.answer,
             "record": importable(self.exercise.record),
             "seconds": self.seconds,
-            "calls": pickle.dumps(calls),
+            "calls": packed(calls),
         }
 
     def judge_case(self, found: Found, given: Arguments, prefix: str) -> None:

@@ -18,6 +18,7 @@ import torch
 from seqcourse.check.compare import Mistake, Stopped
 from seqcourse.check.discreet import discreet, error_in_words, public
 from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
+from seqcourse.check.inputs import packed
 from seqcourse.check.load import load_checks
 from seqcourse.check.plain import pack, unpack
 from seqcourse.check.probe import BROKE, MISSING, RAN, UNSOLVED, probe
@@ -68,15 +69,15 @@ class Judge:
         try:
             with quiet(), torch.random.fork_rng(devices=[]):
                 made = make()
+                self._made = packed(made)
                 if exercise and exercise.reference and exercise.record is record:
-                    for arguments in pickle.loads(pickle.dumps(made)).values():
+                    for arguments in self.given().values():
                         exercise.reference(*arguments.values())
         except Exception as error:
             raise CourseError(
                 f"The check of {self.check.cell} should have an answer to every input of its own, but "
                 f"it stopped with {type(error).__name__}: {error}"
             ) from error
-        self._made = pickle.dumps(made)
         self.request = self.check.request(made)
 
     def verdict(self, data: bytes | None, ending: str = "") -> Verdict:

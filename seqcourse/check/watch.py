@@ -159,12 +159,13 @@ class Watch:
 
     def add_called(self, name: str, caller: types.FrameType | None) -> None:
         """Write down a name, unless a helper of this package or a check calls it on its own account."""
-        if name and name not in self._ran and _is_of_answer(caller):
+        if name and not self._pauses and name not in self._ran and _is_of_answer(caller):
             self.add(name, _function_of(caller))
 
     def _profile(self, frame: types.FrameType, event: str, argument: Any) -> None:
         if event == "call":
-            name = _name_of(frame.f_code)
+            known = _names.get(id(frame.f_code))
+            name = known[1] if known else _name_of(frame.f_code)
             if not name or name in self._ran and not name.startswith("seqcourse."):
                 return  # most calls: an answer may make many thousands
             for name in _names_of(frame):
@@ -189,16 +190,23 @@ class _Operators(TorchDispatchMode):
         self._watch = watch
 
     def __torch_dispatch__(self, operator, kinds, arguments=(), named=None):
-        name = _operator_name(operator)
-        if name not in self._watch._ran:
-            self._watch.add_called(name, _frame(1))
+        if not self._watch._pauses:
+            name = _operator_name(operator)
+            if name not in self._watch._ran:
+                self._watch.add_called(name, _frame(1))
         return operator(*arguments, **(named or {}))
 
 
-@functools.cache
+_operators: dict[int, tuple[Any, str]] = {}  # by id: their hash is a function in Python
+
+
 def _operator_name(operator: Any) -> str:
-    space, _, name = operator._schema.name.partition("::")
-    return f"torch.ops.{space}:{name}"
+    """ "torch.ops.aten:_softmax" for an operator."""
+    known = _operators.get(id(operator))
+    if known is None:
+        space, _, name = operator._schema.name.partition("::")
+        known = _operators[id(operator)] = (operator, f"torch.ops.{space}:{name}")
+    return known[1]
 
 
 class _Functions(TorchFunctionMode):
@@ -210,9 +218,11 @@ class _Functions(TorchFunctionMode):
 
     def __torch_function__(self, function, kinds, arguments=(), named=None):
         # The profiler sees Python functions, by their code: a name could be given anew.
-        if not isinstance(function, types.FunctionType):
+        if not self._watch._pauses and not isinstance(function, types.FunctionType):
             home = getattr(function, "__module__", None) or "torch.Tensor"
-            self._watch.add_called(f"{home}:{getattr(function, '__name__', '')}", _frame(1))
+            name = f"{home}:{getattr(function, '__name__', '')}"
+            if name not in self._watch._ran:
+                self._watch.add_called(name, _frame(1))
         return function(*arguments, **(named or {}))
 
 

@@ -15,7 +15,6 @@ from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import (
-    CheckCellMetadata,
     LimitOutput,
     NbGraderPreprocessor,
     OverwriteCells,
@@ -30,7 +29,9 @@ from seqcourse.grading.snapshot import refused
 from seqcourse.printable import printable
 
 SANITIZE = [HoldBack, OverwriteCells]
-AUTOGRADE = [LimitOutput, SaveGrades, RenewPenalty, CheckCellMetadata]
+# nbgrader's CheckCellMetadata is not among them: every mark was put back from the release, which it
+# has checked.
+AUTOGRADE = [LimitOutput, SaveGrades, RenewPenalty]
 
 
 class WriteVersion(NbGraderPreprocessor):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,8 +13,7 @@ from seqcourse.check.ps2.decoders import Step
 from seqcourse.tokens import EOS, SOS
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(NamedTuple):
     """A beginning of a sentence: its words, log P of them, the decoder's state after them."""
 
     tokens: tuple[int, ...]

@@ -115,8 +115,15 @@ causal_mask = Exercise(
 
 def padding_arguments(lengths: Sequence[int], size: int, seed: int = 0) -> dict[str, Any]:
     """Arguments of `padding_mask`; the seed puts the lengths into another order, and pads further."""
-    turned = torch.tensor(list(lengths)).roll(seed % len(lengths))
-    return {"lengths": turned, "size": size + (0 if len(lengths) == size else seed % 3)}
+    turned, size = _turned(lengths, size, seed)
+    return {"lengths": turned, "size": size}
+
+
+def _turned(lengths: Sequence[int], size: int, seed: int) -> tuple[Tensor, int]:
+    """The lengths in another order, and up to 6 places more unless there are as many as sentences."""
+    many = len(lengths)
+    more = 0 if many == size else seed // many % 7
+    return torch.tensor(list(lengths)).roll(seed % many), size + more
 
 
 def _real(lengths: Tensor, size: int) -> Tensor:
@@ -195,7 +202,7 @@ def combine_arguments(
 
     left: the padding stands in front, as where several texts of unequal length are continued.
     """
-    turned = torch.tensor(list(lengths)).roll(seed % len(lengths))
+    turned, size = _turned(lengths, size, seed)
     padding = _real(turned, past + size)
     return {
         "padding": padding.flip(1) if left else padding,
