@@ -1,6 +1,7 @@
 """How fast is a class graded, against stock nbgrader, and as the class grows?
 
     seqcourse bench grading              (or: python benchmarks/grading.py 15 60, for these sizes)
+    python benchmarks/grading.py --beside FOLDER    another version too: its checkout, with a .venv
 
 A class of made-up students hands in assignment 2: a third solved all of it, a third half, a third
 made typical mistakes. On two cores, one after the other in the same run: stock `nbgrader autograde`
@@ -15,6 +16,7 @@ About 10 minutes on two idle cores.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -109,6 +111,20 @@ def grade_ours(folder: Path, size: int, *options: str) -> tuple[float, dict[str,
     return seconds, scores(course)
 
 
+def grade_other(folder: Path, size: int, other: Path) -> float:
+    """Seconds of the `seqcourse grade` of another checkout, with its assignment 2."""
+    code = "import sys, grading, pathlib; print(grading.grade_ours(pathlib.Path(sys.argv[1]), {})[0])"
+    command = [other / ".venv/bin/python", "-c", code.format(size), folder]
+    done = subprocess.run(command, cwd=other / "benchmarks", capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def graded_cells(root: Path) -> int:
+    """How many cells of assignment 2 give points."""
+    cells = notebooks.read(root / f"solutions/{NAME}/{NAME}.ipynb")["cells"]
+    return sum(bool(notebooks.mark(cell).get("grade")) for cell in cells)
+
+
 def row(what: str, size: int, seconds: float) -> dict[str, str | int | float]:
     """One line of the result, printed on the way."""
     line = {
@@ -138,15 +154,18 @@ def compare(stock: dict[str, float], ours: dict[str, float]) -> dict[str, int | 
     return {"compared": len(honest), "different": len(different), "with_mistakes": partial}
 
 
-def measure(folder: Path, sizes: tuple[int, ...]) -> dict:
+def measure(folder: Path, sizes: tuple[int, ...], other: Path | None = None) -> dict:
     """All measurements, in one run."""
     seconds, stock = grade_stock(folder / "stock")
     rows = [row("stock nbgrader", OF_STOCK, seconds)]
     stock_pace = OF_STOCK / seconds
-    result: dict = {"rows": rows}
+    result: dict = {"graded_cells": graded_cells(ROOT), "rows": rows}
     for size in sizes:
         seconds, ours = grade_ours(folder / f"ours-{size}", size)
         rows.append(row("seqcourse grade", size, seconds))
+        if other is not None and size == COMPARED:
+            rows.append(row(other.name, size, grade_other(folder / "other", size, other)))
+            result["graded_cells_of_the_other"] = graded_cells(other)
         if size == COMPARED or len(sizes) == 1:
             result["ratio"] = round(size / seconds / stock_pace, 1)
             print(f"{result['ratio']:g} times as many a minute as stock nbgrader")
@@ -160,9 +179,13 @@ def main() -> None:
     """Measure, print, and write the result."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
-    chosen = tuple(int(size) for size in sys.argv[1:]) or SIZES
+    parser = argparse.ArgumentParser()
+    parser.add_argument("sizes", nargs="*", type=int)
+    parser.add_argument("--beside", type=Path)
+    asked = parser.parse_args()
+    chosen = tuple(asked.sizes) or SIZES
     with tempfile.TemporaryDirectory() as folder:
-        result = measure(Path(folder), chosen)
+        result = measure(Path(folder), chosen, asked.beside and asked.beside.resolve())
     machine = {
         "processor": platform.processor() or platform.machine(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
