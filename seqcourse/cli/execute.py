@@ -70,7 +70,7 @@ def run_notebooks(
     due = [
         path
         for path in notebooks
-        if record.get(_name(path, root)) != marks[path] or not _is_cached(cache, path)
+        if record.get(_name(path, root)) != marks[path] or not _is_cached(cache, path, root)
     ]
     if kept := len(notebooks) - len(due):
         report(f"{kept} of {len(notebooks)} notebooks are up to date")
@@ -100,7 +100,7 @@ def run_notebooks(
             return
         seconds = time.perf_counter() - started
         with lock:
-            _store(cache, path, notebook, seconds)
+            _store(cache, path, root, notebook, seconds)
             record[name] = marks[path]
             _write(record_file, json.dumps(record, indent=1, sort_keys=True))
             done += 1
@@ -129,7 +129,7 @@ def keep(
     record_file = cache_path / RECORD
     record = json.loads(record_file.read_text()) if record_file.is_file() else {}
     record[_name(path, root)] = f"{package_fingerprint(root)}-{code_fingerprint(path)}"
-    _store(get_cache(str(cache_path)), path, notebook, seconds)
+    _store(get_cache(str(cache_path)), path, root, notebook, seconds)
     _write(record_file, json.dumps(record, indent=1, sort_keys=True))
 
 
@@ -246,21 +246,35 @@ def _failure(path: Path, root: Path, notebook: nbformat.NotebookNode, index: int
     return f"{where} (id {cell.get('id', '?')}): {ANSI.sub('', why)}\n{source}"
 
 
-def _is_cached(cache: object, path: Path) -> bool:
+def _is_cached(cache: object, path: Path, root: Path) -> bool:
     import nbformat
 
     try:
-        cache.match_cache_notebook(nbformat.read(path, as_version=4))
+        cache.match_cache_notebook(_as_the_site_reads(nbformat.read(path, as_version=4), root))
     except KeyError:
         return False
     return True
 
 
-def _store(cache: object, path: Path, notebook: nbformat.NotebookNode, seconds: float) -> None:
+def _store(
+    cache: object, path: Path, root: Path, notebook: nbformat.NotebookNode, seconds: float
+) -> None:
     from jupyter_cache.base import CacheBundleIn
 
+    notebook = _as_the_site_reads(notebook, root)
     bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": seconds})
     cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+
+def _as_the_site_reads(notebook: nbformat.NotebookNode, root: Path) -> nbformat.NotebookNode:
+    """The code cells as Jupyter Book looks for them in the cache: a caption is metadata of its cell."""
+    import nbformat
+
+    from seqcourse.pages.plain import as_the_site_reads
+
+    read = as_the_site_reads(notebook, root)
+    code = [cell for cell in read["cells"] if cell["cell_type"] == "code"]
+    return nbformat.from_dict(read | {"cells": code})
 
 
 def _write(path: Path, text: str) -> None:

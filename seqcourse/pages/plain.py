@@ -147,6 +147,13 @@ def notebook_as_roles(notebook: dict[str, Any], keys: dict[str, str]) -> dict[st
     return notebook | {"cells": cells}
 
 
+def as_the_site_reads(notebook: dict[str, Any], root: Path) -> dict[str, Any]:
+    """A notebook of the book, with the sources of the course in ``root`` if it has some."""
+    path = root / "book" / "references.bib"
+    sources = read_sources(path) if path.is_file() else {}
+    return notebook_as_roles(notebook, Book(sources=sources).keys())
+
+
 def notebook_as_plain(notebook: dict[str, Any], book: Book, page: str) -> dict[str, Any]:
     """A notebook whose captions are cells, with the book's numbers."""
     cells: list[dict[str, Any]] = []

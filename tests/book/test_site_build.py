@@ -13,6 +13,12 @@ from seqcourse.cli.execute import NotebookFailed, keep, run_notebooks
 from seqcourse.cli.site import build, contents
 from seqcourse.errors import CourseError
 
+# A small book of two pages.
+TOC = (
+    "format: jb-book\nroot: book/index\nparts:\n"
+    "  - caption: One\n    chapters:\n      - file: book/page\n"
+)
+
 
 def write_notebook(path: Path, *cells: str) -> Path:
     """A notebook of code cells; a text that begins with # is prose."""
@@ -143,15 +149,36 @@ def test_no_contents_is_a_sentence(tmp_path):
         build(tmp_path, print)
 
 
+def test_a_notebook_whose_figure_has_a_caption_runs_once_for_its_page(tmp_path):
+    """Jupyter Book runs by itself what it does not find in the cache, and says nothing."""
+    (tmp_path / "_config.yml").write_text(
+        "title: Small\nonly_build_toc_files: true\nexecute:\n  execute_notebooks: cache\n"
+        "sphinx:\n  extra_extensions: [seqcourse.pages.plain]\n"
+    )
+    (tmp_path / "_toc.yml").write_text(TOC)
+    path = write_notebook(
+        tmp_path / "book" / "page.ipynb",
+        "# Page",
+        "with open('runs.txt', 'a') as file:\n    file.write('once ')\n"
+        "from IPython.display import SVG\nSVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>')",
+        "# The caption",
+    )
+    notebook = nbformat.read(path, as_version=4)
+    (tmp_path / "book" / "index.md").write_text("# Hello\n")
+    notebook.cells[2].source = '<a id="fig-one"></a>**Figure 1.** A caption.'
+    nbformat.write(notebook, path)
+    for _ in range(2):
+        build(tmp_path, print)
+    assert (tmp_path / "book" / "runs.txt").read_text() == "once "
+    assert "A caption." in (tmp_path / "_build/html/book/page.html").read_text()
+
+
 def test_a_page_with_an_error_stops_the_build_each_time_and_a_new_sheet_reaches_the_pages(tmp_path):
     (tmp_path / "_config.yml").write_text(
         "title: Small\nonly_build_toc_files: true\n"
         "sphinx:\n  config:\n    html_static_path: [book/_static]\n"
     )
-    (tmp_path / "_toc.yml").write_text(
-        "format: jb-book\nroot: book/index\nparts:\n"
-        "  - caption: One\n    chapters:\n      - file: book/page\n"
-    )
+    (tmp_path / "_toc.yml").write_text(TOC)
     sheet = tmp_path / "book" / "_static" / "own.css"
     sheet.parent.mkdir(parents=True)
     sheet.write_text("p { color: red }")
