@@ -246,11 +246,22 @@ def _failure(path: Path, root: Path, notebook: nbformat.NotebookNode, index: int
     return f"{where} (id {cell.get('id', '?')}): {ANSI.sub('', why)}\n{source}"
 
 
+def for_the_cache(notebook: nbformat.NotebookNode, root: Path) -> nbformat.NotebookNode:
+    """The code cells as Jupyter Book looks for them in the cache: a caption is metadata of its cell."""
+    import nbformat
+
+    from seqcourse.pages.plain import as_the_site_reads
+
+    read = as_the_site_reads(notebook, root)
+    code = [cell for cell in read["cells"] if cell["cell_type"] == "code"]
+    return nbformat.from_dict(read | {"cells": code})
+
+
 def _is_cached(cache: object, path: Path, root: Path) -> bool:
     import nbformat
 
     try:
-        cache.match_cache_notebook(_as_the_site_reads(nbformat.read(path, as_version=4), root))
+        cache.match_cache_notebook(for_the_cache(nbformat.read(path, as_version=4), root))
     except KeyError:
         return False
     return True
@@ -261,20 +272,9 @@ def _store(
 ) -> None:
     from jupyter_cache.base import CacheBundleIn
 
-    notebook = _as_the_site_reads(notebook, root)
+    notebook = for_the_cache(notebook, root)
     bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": seconds})
     cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-
-
-def _as_the_site_reads(notebook: nbformat.NotebookNode, root: Path) -> nbformat.NotebookNode:
-    """The code cells as Jupyter Book looks for them in the cache: a caption is metadata of its cell."""
-    import nbformat
-
-    from seqcourse.pages.plain import as_the_site_reads
-
-    read = as_the_site_reads(notebook, root)
-    code = [cell for cell in read["cells"] if cell["cell_type"] == "code"]
-    return nbformat.from_dict(read | {"cells": code})
 
 
 def _write(path: Path, text: str) -> None:

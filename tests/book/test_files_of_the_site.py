@@ -1,4 +1,4 @@
-"""The built pages as files: nothing from other hosts, no link into nowhere."""
+"""The built pages as files: each chapter ran once, nothing from other hosts, no link into nowhere."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from jupyter_cache import get_cache
 
-from .conftest import chapter_names, page_names
+from seqcourse.cli.execute import for_the_cache
+
+from .conftest import ROOT, SITE, chapter_names, page_names
 
 # Tags and attributes through which a page loads something by itself.
 LOADING = (
@@ -168,3 +172,13 @@ def test_vendored_scripts_come_with_their_licences():
         assert (vendor / folder / "LICENSE").stat().st_size > 500
         assert folder in readme
     assert sum(path.stat().st_size for path in vendor.rglob("*") if path.is_file()) < 8_000_000
+
+
+@pytest.mark.parametrize("name", chapter_names())
+def test_no_chapter_ran_again_for_its_page(site, name):
+    """What Jupyter Book ran by itself would be newer in the cache than what it was given."""
+    cache, path = get_cache(str(SITE.parent / ".jupyter_cache")), ROOT / f"{name}.ipynb"
+    notebook = for_the_cache(nbformat.read(path, as_version=4), ROOT)
+    records = [record for record in cache.list_cache_records() if record.uri == str(path)]
+    newest = max(records, key=lambda record: record.created)
+    assert newest.hashkey == cache.create_hashed_notebook(notebook)[1]
