@@ -115,7 +115,10 @@ def grade_other(folder: Path, size: int, other: Path) -> float:
     """Seconds of the `seqcourse grade` of another checkout, with its assignment 2."""
     code = "import sys, grading, pathlib; print(grading.grade_ours(pathlib.Path(sys.argv[1]), {})[0])"
     command = [other / ".venv/bin/python", "-c", code.format(size), folder]
-    done = subprocess.run(command, cwd=other / "benchmarks", capture_output=True, text=True, check=True)
+    its_own = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        command, cwd=other / "benchmarks", env=its_own, stdout=subprocess.PIPE, text=True, check=True
+    )
     return float(done.stdout.split()[-1])
 
 
