@@ -148,7 +148,7 @@ def notebook_as_roles(notebook: dict[str, Any], keys: dict[str, str]) -> dict[st
 
 
 def as_the_site_reads(notebook: dict[str, Any], root: Path) -> dict[str, Any]:
-    """A notebook of the book, with the sources of the course in ``root`` if it has some."""
+    """A notebook of the book in ``root`` as Jupyter Book gets it; a book without sources is fine."""
     path = root / "book" / "references.bib"
     sources = read_sources(path) if path.is_file() else {}
     return notebook_as_roles(notebook, Book(sources=sources).keys())

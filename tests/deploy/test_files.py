@@ -69,7 +69,7 @@ def test_the_hub_to_try_knows_three_people_and_is_seen_on_this_machine_only():
 
 @pytest.mark.parametrize("path", ["deploy/install.sh", ".binder/postBuild"])
 def test_scripts_can_be_parsed(path):
-    subprocess.run(["bash", "-n", ROOT / path], check=True)
+    assert subprocess.call(["bash", "-n", ROOT / path]) == 0
 
 
 def test_kubernetes_mounts_the_exchange_where_the_image_has_it():
@@ -97,7 +97,7 @@ def test_the_image_can_be_built():
         engine = False
     if not engine:
         pytest.skip("no container engine runs here")
-    subprocess.run(["docker", "build", "--file", "deploy/Dockerfile", "."], cwd=ROOT, check=True)
+    assert subprocess.call(["docker", "build", "--file", "deploy/Dockerfile", "."], cwd=ROOT) == 0
 
 
 def test_the_development_container_installs_with_make():

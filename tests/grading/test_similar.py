@@ -133,7 +133,7 @@ def test_a_copy_of_the_courses_own_answer_is_listed():
     assert "seqcourse/functional/x.py, y" in page and page.count("<h2") == 2
 
 
-# How answers are called whose author changed another answer: such two are alike, and to be listed.
+# Labels of answers that their author made by changing another one begin so: such two are rightly listed.
 CHANGED = "a reader again: "
 
 

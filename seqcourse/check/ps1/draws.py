@@ -17,7 +17,7 @@ from seqcourse.check.recording import unchanged
 from seqcourse.check.values import result
 
 DRAWS = 20_000  # so many draws that a frequency is within 0.015 of its probability
-FEW = 500  # enough to tell two seeds; an answer may draw row by row
+FEW = 500  # enough to tell two seeds apart; more would keep an answer busy that draws row by row
 # The calls that tell how `draw` draws, and the kind of input in words; the small ones come first.
 CALLS = {
     "one": "a batch of one",

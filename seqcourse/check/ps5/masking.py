@@ -120,10 +120,13 @@ def padding_arguments(lengths: Sequence[int], size: int, seed: int = 0) -> dict[
 
 
 def _turned(lengths: Sequence[int], size: int, seed: int) -> tuple[Tensor, int]:
-    """The lengths in another order, and up to 6 places more unless there are as many as sentences."""
-    many = len(lengths)
-    more = 0 if many == size else seed // many % 7
-    return torch.tensor(list(lengths)).roll(seed % many), size + more
+    """The lengths in another order, and a size up to 6 larger.
+
+    A size that equals the number of sentences stays: that is what its case is about.
+    """
+    count = len(lengths)
+    more = 0 if size == count else seed // count % 7
+    return torch.tensor(list(lengths)).roll(seed % count), size + more
 
 
 def _real(lengths: Tensor, size: int) -> Tensor:
