@@ -332,6 +332,11 @@ def compare(
             question = _explain(got, arguments, likely, tolerance) or _squeeze_question(got, expected)
             raise Mistake(f"{name}: {_difference(got, expected)}", question or hint)
         for one, other in zip(_flatten(got), _flatten(expected), strict=True):
+            if isinstance(one, Tensor) and not one.ndim and not _dtype_fits(one, other):
+                raise Mistake(
+                    f"{name}: the number is right, but it should be a whole number (int), not a float.",
+                    hint or "Is there a / where // divides whole numbers, or a factor such as 0.5?",
+                )
             if isinstance(one, Tensor) and not _dtype_fits(one, other):
                 like = " like the input's" if other.dtype in _precisions(arguments) else ""
                 raise Mistake(
@@ -342,14 +347,13 @@ def compare(
 
 
 def _dtype_fits(one: Tensor, other: Tensor) -> bool:
-    """Whether the dtype is the right one. A single number may have another precision, and may be true or
-    false in place of 1 or 0: Python's numbers have one precision for every input.
+    """Whether the dtype is the right one. A single number may have another precision, may be a whole
+    number in place of a real one (0 for 0.0), and true or false in place of 1 or 0: what Python makes of
+    a number depends on the input.
     """
     if one.dtype == other.dtype:
         return True
-    if one.ndim:
-        return False
-    return one.dtype == torch.bool or one.is_floating_point() and other.is_floating_point()
+    return not one.ndim and (other.is_floating_point() or one.dtype == torch.bool)
 
 
 def _precisions(arguments: Sequence[Any]) -> set[torch.dtype]:
@@ -411,10 +415,12 @@ def gradients(
     for argument in wanted:
         given[argument].requires_grad_()
     with torch.enable_grad():  # a notebook cell may have disabled gradients globally
-        results = [item for item in _flatten(function(*given.values())) if item.is_floating_point()]
+        parts = _flatten(function(*given.values()))
+        results = [item if isinstance(item, Tensor) else torch.as_tensor(item) for item in parts]
+        results = [item for item in results if item.is_floating_point()]
         weights = [normal({"w": item.shape}, 7 + k)["w"].to(item) for k, item in enumerate(results)]
         total = sum((item * w).sum() for item, w in zip(results, weights, strict=True))
-    if not total.requires_grad:
+    if not isinstance(total, Tensor) or not total.requires_grad:
         return dict.fromkeys(wanted)
     leaves = [given[argument] for argument in wanted]
     return dict(zip(wanted, torch.autograd.grad(total, leaves, allow_unused=True), strict=True))
@@ -444,5 +450,5 @@ def compare_gradients(
         if not is_right(reached, right, tolerance):
             raise Mistake(
                 f"{name}: the numbers are right, but the gradient of {argument} is not. "
-                "Did a .detach() or .data cut off one of several paths?"
+                "Did a .detach(), .data or .item() cut off one of several paths?"
             )

@@ -31,6 +31,8 @@ from seqcourse.check.inputs import copy
 from seqcourse.check.values import arrays, plainly, result
 from seqcourse.check.watch import Watch, paused
 
+# A record's flag: a loss that should be a number is a tensor that a gradient could still go through.
+GRAPH = "graph"
 MEET = "Do the sequences of a batch meet? In an einsum the letter of the batch stands in each part."
 MOST_MIXED = 3
 
@@ -109,6 +111,23 @@ def record(
     return found
 
 
+def record_losses(
+    call: Callable[..., tuple[Any, Any]], given: Mapping[str, Any], prefix: str = ""
+) -> dict[str, numpy.ndarray]:
+    """Record a training, `call(*arguments)` = (losses, weights): losses may be numbers or tensors ()."""
+    graphs = []
+
+    def training(*arguments: Any) -> tuple[Any, Any]:
+        losses, weights = call(*arguments)
+        if isinstance(losses, (list, tuple)):
+            graphs.extend(isinstance(z, Tensor) and z.requires_grad for z in losses)
+            losses = [float(z) if isinstance(z, (Tensor, float)) else z for z in losses]
+        return losses, weights
+
+    found = record(training, given, prefix)
+    return found | arrays(**{f"{prefix}{GRAPH}": any(graphs)})
+
+
 def observe(
     record: Callable[..., Mapping[str, numpy.ndarray]],
     student: Callable[..., Any],
@@ -151,6 +170,11 @@ def judge(
     likely = [*listed(likely), *_mixed(reference, given)]
     likely = [Likely(mistake.question, plainly(mistake.answer)) for mistake in likely]
     compare(name, got, expected, given.values(), likely, hint=hint, tolerance=tolerance)
+    if found.get(f"{prefix}{GRAPH}"):
+        raise Mistake(
+            f"{name}: the losses are right, but a float is asked for, and a tensor came with all that "
+            "it was computed from, which stays in memory as long as the loss does. Use loss.item()."
+        )
     if gradient:
         reached = {key: result(found, f"{prefix}gradient.{key}") for key in gradient}
         compare_gradients(name, reached, gradients(reference, given, gradient), tolerance)

@@ -95,6 +95,22 @@ def test_what_is_wrong_is_said(student, words):
     assert words in message_of(student)
 
 
+def test_a_number_in_place_of_a_tensor_stops_the_gradient_and_is_told_so():
+    def total(x, y):
+        return (2 * x + y).sum()
+
+    told = message_of(lambda x, y: total(x, y).item(), reference=total, gradient=("x",))
+    assert "no gradient reaches x" in told and ".item()" in told
+
+    def both(x, y):
+        return 2 * x + y, total(x, y)
+
+    def half(x, y):
+        return 2 * x + y, total(x, y).item()
+
+    assert "the gradient of x is not" in message_of(half, reference=both, gradient=("x",))
+
+
 def test_a_gradient_that_is_cut_off_is_found():
     assert "no gradient reaches x" in message_of(lambda x, y: 2 * x.detach() + y, gradient=("x", "y"))
     assert "the gradient of x is not" in message_of(lambda x, y: x + x.detach() + y, gradient=("x",))
@@ -290,5 +306,5 @@ def test_a_single_number_is_held_to_the_precision_of_the_inputs():
         compare("total", python, x.double().sum(), [x.double()])
     with pytest.raises(Mistake, match="dtype should be torch.float64 like the input's"):
         compare("totals", tensor[None], tensor[None].double(), [x.double()])
-    with pytest.raises(Mistake, match="dtype should be torch.int64 and is torch.float32"):
+    with pytest.raises(Mistake, match="should be a whole number"):
         compare("count", torch.tensor(1.0), torch.tensor(1), [x])

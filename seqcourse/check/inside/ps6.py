@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 from seqcourse import functional
 from seqcourse.check.compare import outcome
 from seqcourse.check.inputs import normal
-from seqcourse.check.recording import record
+from seqcourse.check.recording import record_losses
 from seqcourse.check.values import arrays
 from seqcourse.tokens import EOS
 
@@ -210,9 +211,4 @@ def record_taught(
 ) -> dict[str, numpy.ndarray]:
     """Some steps of training with the answer, for a probe."""
 
-    def some_steps(*arguments: Any) -> Any:
-        losses, weights = record_each_step(student, *arguments)
-        plain = [float(z) if isinstance(z, (Tensor, float)) else z for z in losses]
-        return plain, weights
-
-    return record(some_steps, given, prefix)
+    return record_losses(partial(record_each_step, student), given, prefix)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse.check.compare import outcome
-from seqcourse.check.recording import record
+from seqcourse.check.recording import record, record_losses
 from seqcourse.check.values import arrays
 from seqcourse.check.watch import paused
 from seqcourse.tokens import EOS, PAD
@@ -178,10 +179,4 @@ def record_train(
 ) -> dict[str, numpy.ndarray]:
     """A training with the answer, for a probe; losses may be numbers or tensors."""
 
-    def tidied(*arguments: Any) -> Any:
-        losses, weights = record_each_step(student, *arguments)
-        if isinstance(losses, (list, tuple)):
-            losses = [float(z) if isinstance(z, (Tensor, float)) else z for z in losses]
-        return losses, weights
-
-    return record(tidied, given, prefix)
+    return record_losses(partial(record_each_step, student), given, prefix)
