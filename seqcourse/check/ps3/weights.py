@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
+from seqcourse.check import masked
 from seqcourse.check.compare import AnyError, Mistake, gradients, outcome, same
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
@@ -87,8 +88,9 @@ def softmax_arguments(
     """Arguments of `softmax`.
 
     kind: "none" (no mask), "apart" (no mask, rows around 1000, -1000, 1000, ...), "mask" (about
-    half of each row, never nothing), "hidden" (the same, and what is masked scores 900 more),
-    "nothing" (the first row and every third after it have nothing to attend to).
+    half of each row, never nothing), "hidden" (the same, and what is masked scores 900 more), "low" (the
+    same, and every score is far below 0), "nothing" (the first row and every third after it have
+    nothing to attend to).
     """
     scores = scale * normal({"scores": (batch, time)}, seed)["scores"]
     if kind == "apart":
@@ -105,6 +107,8 @@ def softmax_arguments(
     mask[rows, (rows + 1) % time] = False
     if kind == "hidden":
         scores = scores + 900.0 * ~mask
+    if kind == "low":
+        scores = scores - masked.FAR_BELOW
     if kind == "nothing":
         mask[rows % 3 == 0] = False
     return {"scores": scores.to(dtype), "mask": mask}
@@ -185,6 +189,7 @@ _SOFTMAX_LIKELY = {
     "nothing to attend to. Such a row should be all zeros.": (
         lambda scores, mask: functional.softmax(_filled(scores, mask, -1e9))
     ),
+    masked.QUESTION: masked.MISTAKES,
     "Does every row get the weights of the first row?": (
         lambda scores, mask: functional.softmax(_filled(scores, mask))[:1] + 0 * scores
     ),
@@ -236,6 +241,7 @@ softmax = Exercise(
                 "rows whose scores lie far apart": dict(batch=4, time=5, kind="apart"),
                 "a mask": dict(batch=3, time=4, kind="mask"),
                 "masked scores far above the others": dict(batch=3, time=4, kind="hidden"),
+                "a mask, and scores far below 0": dict(batch=3, time=4, kind="low"),
                 "a mask and a batch of 1": dict(batch=1, time=6, kind="mask"),
                 "rows with nothing to attend to": dict(batch=4, time=3, kind="nothing"),
                 "a single row with nothing to attend to": dict(

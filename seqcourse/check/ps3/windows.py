@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
+from seqcourse.check import masked
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 
@@ -19,17 +20,21 @@ def local_arguments(
     width: int = 2,
     centres: Sequence[float] | None = None,
     lengths: Sequence[int] | None = None,
+    low: bool = False,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `local_weights`; centres are drawn between 0 and T - 1 unless given."""
+    """Arguments of `local_weights`; centres are drawn between 0 and T - 1 unless given.
+
+    low: every score is far below 0.
+    """
     drawn = normal({"scores": (batch, time), "centre": (batch,)}, seed)
     centre = torch.sigmoid(drawn["centre"]) * (time - 1)
     if centres is not None:
         centre = torch.tensor(list(centres), dtype=torch.float64)
     ends = torch.tensor([time] * batch if lengths is None else list(lengths))
     return {
-        "scores": drawn["scores"].to(dtype),
+        "scores": (drawn["scores"] - masked.FAR_BELOW * low).to(dtype),
         "centre": centre.to(dtype),
         "width": width,
         "mask": torch.arange(time) < ends[:, None],
@@ -135,6 +140,7 @@ _LIKELY = {
     "Did you set scores outside the window to 0? exp(0) is 1. Use -inf.": _locally(
         soften=lambda e, mask: torch.softmax(e.masked_fill(~mask, 0.0), dim=-1)
     ),
+    masked.QUESTION: tuple(_locally(soften=mistake) for mistake in masked.MISTAKES),
     "The centre needs an axis for the positions: centre[:, None].": (
         lambda scores, centre, width, mask: torch.arange(scores.shape[1]) - centre
     ),
@@ -158,6 +164,7 @@ local_weights = Exercise(
                 "padding inside the window": dict(
                     batch=3, time=7, centres=[1.6, 3.2, 5.0], lengths=[2, 3, 5]
                 ),
+                "scores far below 0": dict(batch=2, time=8, low=True),
                 "a window with nothing but padding": dict(
                     batch=2, time=9, centres=[7.0, 1.0], lengths=[4, 4]
                 ),

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
+from seqcourse.check import masked
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.ps4.products import LAYERS, layer
@@ -22,18 +23,22 @@ def local_arguments(
     d_v: int,
     width: int,
     hidden: bool = False,
+    low: bool = False,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Arguments of `local_attention`.
 
-    hidden: the last key is far above the others, also for queries that may not see it.
+    hidden: the last key is far above the others, also for queries that may not see it. low: all
+    similarities are far below 0.
     """
     sizes = {"q": (batch, n, d), "k": (batch, n, d), "v": (batch, n, d_v)}
     given = normal(sizes, seed)
     if hidden:
         given["q"][..., 0] = 2000.0 * math.sqrt(d)
         given["k"][..., 0] = (torch.arange(n) == n - 1).double()
+    if low:
+        masked.set_far_apart(given["q"], given["k"])
     return {name: value.to(dtype) for name, value in given.items()} | {"width": width}
 
 
@@ -120,6 +125,7 @@ _LOCAL_ATTENTION = {
     "others nothing is left to divide: -inf comes before the softmax.": _looking(
         soften=lambda e, mask: (e.softmax(-1) * mask) / (e.softmax(-1) * mask).sum(-1, keepdim=True)
     ),
+    masked.QUESTION: tuple(_looking(soften=mistake) for mistake in masked.MISTAKES),
     "Is the softmax over the queries? Each query's weights sum to 1: dim=-1.": _looking(
         soften=lambda e, mask: functional.softmax(e, -2, mask)
     ),
@@ -154,6 +160,7 @@ local_attention = Exercise(
             {
                 "a width of 0": dict(batch=2, n=4, d=3, d_v=2, width=0),
                 "a window wider than the sequence": dict(batch=2, n=4, d=3, d_v=2, width=7),
+                "similarities far below 0": dict(batch=2, n=5, d=3, d_v=2, width=0, low=True),
                 "keys outside that are far above the others": dict(
                     batch=2, n=9, d=3, d_v=2, width=2, hidden=True
                 ),

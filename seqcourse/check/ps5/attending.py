@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import core
+from seqcourse.check import core, masked
 from seqcourse.check.compare import AnyError, compare_gradients, outcome
 from seqcourse.check.core import Mistake
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
@@ -35,7 +35,8 @@ def attention_arguments(
 
     kind: "none" (no mask), "causal" (one mask (N, M) for all), "mask" (one (B, 1, N, M) per sentence:
     about half of each row, never nothing), "hidden" (the same, and the last key, never allowed, is far
-    more similar than the others), "nothing" (the first row and every third after it see nothing).
+    more similar than the others), "low" (every query may look at one key, and no key is similar to it),
+    "nothing" (the first row and every third after it see nothing).
     """
     front = (batch,) if heads is None else (batch, heads)
     sizes = {"q": (*front, queries, d), "k": (*front, keys, d), "v": (*front, keys, d_v)}
@@ -56,6 +57,9 @@ def attention_arguments(
         drawn["q"][..., 0] = 4 + drawn["q"][..., 0].abs()
         drawn["k"][..., -1, :] = 0.0
         drawn["k"][..., -1, 0] = 1500.0
+    if kind == "low":
+        mask = torch.arange(queries)[:, None] % keys == torch.arange(keys)
+        masked.set_far_apart(drawn["q"], drawn["k"])
     if kind == "nothing":
         mask[..., torch.arange(queries) % 3 == 0, :] = False
     return {**{name: value.to(dtype) for name, value in drawn.items()}, "mask": mask}
@@ -176,6 +180,7 @@ _LIKELY = {
     "to attend to. Such a row should be all zeros.": _with(
         lambda e, mask: functional.softmax(_filled(e, mask, -1e9))
     ),
+    masked.QUESTION: tuple(map(_with, masked.MISTAKES)),
 }
 
 _SPOILED = (
@@ -245,6 +250,9 @@ attention = Exercise(
                 ),
                 "masked scores far above the others": dict(
                     batch=2, heads=2, queries=3, keys=5, d=4, d_v=3, kind="hidden", seed=4
+                ),
+                "similarities far below 0": dict(
+                    batch=2, heads=2, queries=4, keys=5, d=3, d_v=2, kind="low", seed=6
                 ),
                 "rows with nothing to attend to": dict(
                     batch=2, heads=2, queries=4, keys=5, d=3, d_v=3, kind="nothing", seed=5

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
+from seqcourse.check import masked as masking
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import normal
 
@@ -24,13 +25,21 @@ def biased_arguments(
     far: int = 11,
     d_v: int = 3,
     masked: bool = False,
+    low: bool = False,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `biased_attention`; with `masked` no query looks ahead."""
+    """Arguments of `biased_attention`; with `masked` no query looks ahead.
+
+    low: every query looks at one key only, and no key is similar to it.
+    """
     sizes = {"q": (batch, heads, n, d), "k": (batch, heads, m, d), "v": (batch, heads, m, d_v)}
     mask = functional.causal_mask(n, m - n) if masked else None
-    return {**normal({**sizes, "table": (rows, heads)}, seed, dtype), "far": far, "mask": mask}
+    drawn = normal({**sizes, "table": (rows, heads)}, seed, dtype)
+    if low:
+        mask = torch.arange(n)[:, None] % m == torch.arange(m)
+        masking.set_far_apart(drawn["q"], drawn["k"])
+    return {**drawn, "far": far, "mask": mask}
 
 
 def _biased(
@@ -50,6 +59,7 @@ def _biased(
     bias: bool = True,
     heads_first: bool = True,
     root: bool = True,
+    soften: Callable[..., Tensor] = lambda scores, mask: functional.softmax(scores, mask=mask),
 ) -> Tensor:
     """Attention with a number for every bucket of distances; the options make mistakes."""
     n, m, half = q.shape[-2], k.shape[-2], len(table) // 2
@@ -66,7 +76,7 @@ def _biased(
     bias = numbers if bias else 0.0  # (H, N, M)
     width = q.shape[-1] ** 0.5 if root else 1.0
     scores = (q @ k.mT + bias) / width if inside else q @ k.mT / width + bias
-    return functional.softmax(scores, mask=mask) @ v
+    return soften(scores, mask) @ v
 
 
 def reference_biased_attention(q, k, v, table, far, mask) -> Tensor:
@@ -96,6 +106,7 @@ _LIKELY = {
     "Is the table used? Its numbers are added to the similarities.": _with(bias=False),
     "Does every head get its own column, and every pair of places its own number? A reshape does not "
     "exchange axes.": _with(heads_first=False),
+    masking.QUESTION: tuple(_with(soften=mistake) for mistake in masking.MISTAKES),
     "Is the mask not used?": lambda *given: _biased(*given[:-1], None),
 }
 
@@ -111,6 +122,7 @@ biased_attention = Exercise(
             "the first example": dict(batch=2, heads=2, n=5, m=5, d=4, rows=12, far=20),
             "far keys": dict(batch=1, heads=2, n=9, m=9, d=3, seed=10),
             "a mask": dict(batch=2, heads=1, n=8, m=8, d=3, masked=True, seed=20),
+            "a mask, and similarities far below 0": dict(batch=1, heads=2, n=4, m=4, d=3, low=True),
             "fewer queries than keys": dict(batch=1, heads=2, n=2, m=9, d=3, seed=30),
             "keys further away than far": dict(batch=1, heads=2, n=16, m=16, d=3, far=7, seed=40),
             "float32": dict(batch=2, heads=3, n=7, m=7, d=4, dtype=torch.float32, seed=50),
