@@ -22,6 +22,7 @@ from __future__ import annotations
 import _thread as _thread_module
 import contextlib
 import functools
+import os
 import sys
 import sysconfig
 import threading
@@ -52,6 +53,7 @@ _LIBRARIES = tuple(
     }
 )
 _CHECKS = "seqcourse.check"
+_SWITCH = "TORCH_COMPILE_DISABLE"  # the compiler reads it when it is imported
 # What these call themselves (numel, named_parameters) is no use of the answer's.
 _CHECKING = (f"{_CHECKS}.values", f"{_CHECKS}.modules")
 
@@ -137,6 +139,7 @@ class Watch:
 
     def __enter__(self) -> Watch:
         _listen()
+        self._stack.enter_context(_uncompiled())
         self._stack.enter_context(_Functions(self))
         self._stack.enter_context(_Operators(self))
         self._before = _getprofile()
@@ -172,6 +175,27 @@ class Watch:
                 self.add_called(name, frame.f_back)
         elif event == "c_call" and argument is _start_thread and not _is_aside(frame):
             self.add("unseen:thread")
+
+
+@contextlib.contextmanager
+def _uncompiled() -> Iterator[None]:
+    """Run functions under `torch.compile` as they are written: compiled, they would not be recorded.
+
+    PyTorch imports its compiler, for seconds, only where somebody uses it.
+    """
+    with contextlib.ExitStack() as stack:
+        if "torch._dynamo" in sys.modules:
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+            yield
+            return
+        before = os.environ.get(_SWITCH)
+        os.environ[_SWITCH] = "1"
+        try:
+            yield
+        finally:
+            os.environ.pop(_SWITCH) if before is None else os.environ.update({_SWITCH: before})
+            if "torch._dynamo" in sys.modules and before is None:
+                torch._dynamo.config.disable = False
 
 
 _watching: list[Watch] = []

@@ -497,3 +497,19 @@ def test_a_replaced_profiler_of_the_module_changes_nothing(monkeypatch):
     with Watch() as watch:
         functional.softmax(X)
     assert said("x", watch.ran, ["softmax"])
+
+
+def test_a_compiled_answer_is_run_as_it_is_written():
+    ran = []
+
+    def backend(graph, inputs):
+        ran.append("compiled")
+        return graph.forward
+
+    compiled = torch.compile(lambda scores: torch.softmax(scores, dim=-1), backend=backend)
+    with Watch() as watch:
+        found = compiled(X)
+    assert torch.equal(found, torch.softmax(X, dim=-1)) and not ran
+    assert BUILD in said("softmax", watch.ran, ["softmax"])
+    compiled(X)
+    assert ran == ["compiled"]

@@ -103,6 +103,10 @@ _NORMALISED = {
     "an alpha between 0 and 1": (4, 5, 0.6, 3.0, divided_afterwards, (_PRUNED,)),
     "two steps": (2, 2, 1.0, 3.0, None, ()),
     "a path that ends before a better one": (2, 9, 1.0, 3.0, _FIRST, (_ASIDE,)),
+    "a likeliest path that ends before one with the better score": (
+        *(3, 7, 1.0, 2.0, variant(best_first=True)),
+        (_FIRST,),
+    ),
     "a good path that max_len cuts off": (3, 4, 1.0, 3.0, variant(finished_first=False), ()),
 }
 

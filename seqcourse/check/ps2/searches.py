@@ -76,6 +76,7 @@ def search(
     own_width: bool = False,
     rank: Callable[[Path, float], float] = lambda path, alpha: path.log_prob,
     first: bool = False,
+    best_first: bool = False,
     pool: bool = False,
     finished_first: bool = True,
     final: Callable[[Path, float], float] = lambda path, alpha: path.score(alpha),
@@ -85,12 +86,13 @@ def search(
     stay: paths that ended keep their place in the beam; without, they are set aside.
     go_on: paths grow on after <eos>.     shared_state: all paths grow from the best one's state.
     own_width: every path keeps its own K.  rank: what the beam is pruned by.
-    first: stop when a path has ended.      pool: ended paths count, also if pushed out later.
+    first: stop when a path has ended.      best_first: when the likeliest one has.
+    pool: ended paths count, also if pushed out later.
     """
     beam, aside = [Path((), start, state)], []
     for _ in range(max_len):
         growing = [path for path in beam if go_on or not path.ended]
-        if not growing or (first and any(path.ended for path in beam)):
+        if not growing or (first and any(path.ended for path in beam)) or (best_first and beam[0].ended):
             break
         grown: list[Path] = []
         for path in growing:
@@ -178,6 +180,11 @@ BEAM_SEARCH = [
     Likely(
         "Do you stop as soon as one path has ended? A path that still grows may be better.",
         variant(first=True),
+    ),
+    Likely(
+        "Do you stop when the path with the largest log-probability has ended? With alpha above 0 a "
+        "longer one may get the better score: go on until all paths of the beam have ended.",
+        variant(best_first=True),
     ),
     Likely(
         "Do all paths grow from the same state? Every path has its own, after its own words.",

@@ -127,6 +127,10 @@ _EQUIVARIANCE_GAP = {
     "Is it the square of the difference? The absolute value is asked for.": _measured(
         _right, of_one=lambda gap: (gap**2).max()
     ),
+    "Is the layer called with one sequence at a time? It may mix the sequences of a batch: call it "
+    "with all of x.": _measured(
+        lambda layer, x, p: torch.cat([_right(layer, one[None], p) for one in x])
+    ),
     "Does only the first sequence of the batch count?": _measured(
         lambda layer, x, p: _right(layer, x[:1], p)
     ),
@@ -162,6 +166,9 @@ equivariance_gap = Exercise(
             "a shift the other way": dict(layer="running", shift=-1, **_SIZES),
             "permutations that leave everything in place": dict(layer="neighbours", idle=True, **_SIZES),
             "a batch of 1": dict(layer="reversed", batch=1, n=5, d=2, d_v=2),
+            "a layer to which the place of a sequence in the batch matters": dict(
+                layer="reversed", batch=3, n=5, d=2, d_v=3
+            ),
             "as many vectors as entries": dict(layer="running", batch=4, n=4, d=4, d_v=4),
         },
     ),

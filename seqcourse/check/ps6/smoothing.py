@@ -93,9 +93,24 @@ def _no_padding_word(one_hot: Tensor, epsilon: float, pad: int) -> Tensor:
 
 
 def _annotated(one_hot: Tensor, epsilon: float, pad: int) -> Tensor:
+    """The Annotated Transformer's: neither the right word nor padding has a share, V - 2 others have."""
     share = epsilon / (one_hot.shape[-1] - 2) * (1 - one_hot)
     share[..., pad] = 0.0
     return (1 - epsilon) * one_hot + share
+
+
+def _among_v_minus_2(one_hot: Tensor, epsilon: float, pad: int) -> Tensor:
+    return (1 - epsilon) * one_hot + epsilon / (one_hot.shape[-1] - 2) * (1 - one_hot)
+
+
+def _evenly_everywhere(share: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
+    """The even part alone counts padding; `share` makes one number of its losses and what is real."""
+
+    def loss(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
+        even = share(-_log_probs(logits).mean(dim=-1), targets != pad)
+        return (1 - epsilon) * _loss(logits, targets, 0.0, pad) + epsilon * even
+
+    return loss
 
 
 def _divergence(logits, targets, epsilon, pad):
@@ -122,6 +137,14 @@ _LABEL_SMOOTHED_LOSS = {
     "*targets* that are padding are left out.": (
         _with(wanted=_no_padding_word),
         _with(wanted=_annotated),
+    ),
+    "Is epsilon divided by V - 2 words, the others but <pad>? It is spread over all V.": _with(
+        wanted=_among_v_minus_2
+    ),
+    "Does the even part of the target count places that are padding? Where the target is padding "
+    "nothing counts, in neither part.": (
+        _evenly_everywhere(lambda losses, real: losses.mean()),
+        _evenly_everywhere(lambda losses, real: losses.sum() / real.sum()),
     ),
     "Is that the divergence KL(q || p)? Its gradient is the same, but the loss is the "
     "cross-entropy: the entropy of q is not subtracted.": _divergence,

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Case, Exercise, cases_of
-from seqcourse.check.ps7.ids import CLS, FIRST, IGNORE, MASK, PAD, SEP
+from seqcourse.check.ps7.ids import CLS, FIRST, IGNORE, MASK, PAD, SEP, UNK
 
 CHOSEN, MASKED, KEPT = 0.15, 0.8, 0.9  # borders of the draws
 
@@ -28,8 +28,9 @@ def masking_arguments(
     """Arguments of `mask_words`: tokens (B, T), three uniform draws for each, the vocabulary's size.
 
     lengths: real tokens of each row. specials: whether rows begin with <cls>, hold <sep> in the middle
-    and at the end, and padding. borders: draws that lie exactly on 0.15, 0.8, 0.9 and 0. often: draws
-    that choose about every second place. even: draws that make all three fates equally frequent.
+    and at the end, some <unk> and <mask>, and padding. borders: draws that lie exactly on 0.15, 0.8,
+    0.9 and 0. often: draws that choose about every second place. even: draws that make all three fates
+    equally frequent.
     none: draws of which none chooses.
     """
     generator = torch.Generator().manual_seed(seed)
@@ -55,6 +56,7 @@ def masking_arguments(
         draws = torch.stack([exact[place % 4], fates[place % 5], words[place % 3]])
     if specials:
         places, ends = torch.arange(time), torch.tensor(list(lengths))[:, None] - 1
+        tokens = torch.where(places % 7 == 3, UNK, torch.where(places % 11 == 6, MASK, tokens))
         tokens = torch.where((places == ends) | (places == ends // 2), SEP, tokens)
         tokens = torch.where(places > ends, PAD, tokens)
         tokens[:, 0] = CLS
@@ -123,6 +125,10 @@ _LIKELY = [
         "Is only padding left out? <cls> and <sep> are never chosen either: words are the ids from "
         "FIRST on.",
         _made(word=lambda tokens: tokens != PAD),
+    ),
+    Likely(
+        "Are <unk> and <mask> chosen too? They are specials as well: words are the ids from FIRST on.",
+        _made(word=lambda tokens: (tokens != PAD) & (tokens != CLS) & (tokens != SEP)),
     ),
     Likely(
         "Is FIRST taken for a special? It is the first word: tokens >= FIRST.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,7 +21,8 @@ _TASKS = ("Say how it sounds.", "Classify each text.", "What is it like?", "Name
 def prompt_arguments(shots: int, white: bool = False, seed: int = 0) -> dict[str, Any]:
     """Arguments of `few_shot_prompt`: a task, two names, solved examples, a query.
 
-    white: whether texts hold line ends, tabs and several spaces, and the task two in a row.
+    white: whether texts hold line ends (those of Windows, too), tabs and several spaces, and the task
+        two in a row.
     """
     rng = numpy.random.default_rng(seed)
 
@@ -28,10 +30,10 @@ def prompt_arguments(shots: int, white: bool = False, seed: int = 0) -> dict[str
         words = [str(word) for word in rng.choice(_WORDS, size=int(rng.integers(4, 9)))]
         if not white:
             return " ".join(words)
-        spaces = [("  ", "\n", " ", "\t", "\n\n")[int(rng.integers(5))] for _ in words]
-        spaces[1:4] = "\n\n", "  ", "\n"
+        spaces = [("  ", "\n", " ", "\t", "\r\n")[int(rng.integers(5))] for _ in words]
+        spaces[1:4] = "\n\n", "  ", "\r\n"
         between = "".join(space + word for space, word in zip(spaces, words, strict=True))
-        return between + "\n"
+        return between + "\r\n"
 
     labels = [_LABELS[int(rng.integers(len(_LABELS)))] for _ in range(shots)]
     return {
@@ -95,6 +97,8 @@ _LIKELY = {
         _made(line=lambda text: text.replace("\n", " ")),
         _made(line=lambda text: text.strip().replace("\n", " ")),
     ),
+    "Does a line end of Windows (\\r\\n) leave its \\r? Every run of white space becomes one space: "
+    '" ".join(text.split()).': _made(line=lambda text: re.sub("[ \n\t]+", " ", text).strip(" ")),
     "Are words changed? Capitals and full stops stay as they are.": (
         _made(line=lambda text: _one_line(text).lower()),
         _made(line=lambda text: _one_line(text).rstrip(".!,")),
