@@ -3,3 +3,5 @@
 REQUEST = "request.pickle"
 RESULT = "result.safetensors"
 ENDING = "ending.txt"
+# An answer has its seconds in processor time. One that waits is stopped after so many times as long.
+PATIENCE = 4

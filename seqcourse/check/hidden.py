@@ -40,8 +40,8 @@ class HiddenCheck:
         function of the seed, when the cases must be chosen; it gives their seeds, too.
     see: chapter and section to read again, such as ("03", "The encoder reads in both directions").
     share: ALL_OR_NOTHING, or BY_CASE for partial credit: each case is worth the same.
-    seconds: how long all calls may take together. Recording what runs can make a loop over many small
-        operations five times as slow.
+    seconds: of processor time that all calls may take together. Recording what runs can make a loop
+        over many small operations five times as slow.
     """
 
     cell: str

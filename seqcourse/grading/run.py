@@ -25,7 +25,7 @@ from nbformat.v4 import new_output
 
 from seqcourse import bounds
 from seqcourse.errors import CourseError
-from seqcourse.exchange import ENDING, REQUEST, RESULT
+from seqcourse.exchange import ENDING, PATIENCE, REQUEST, RESULT
 from seqcourse.grading.cells import whole
 from seqcourse.grading.own import FRAME, LEFT_OUT, NOT_RUN, SAFE
 
@@ -301,7 +301,7 @@ class Runner:
         code = PROBE.format(str(manager.exchange))
         began = time.monotonic()
         request_id = client.kc.execute(code, silent=True, store_history=False)
-        patience = min(request["seconds"] + 10, max(1.0, self.until - time.monotonic()))
+        patience = min(PATIENCE * request["seconds"] + 10, max(1.0, self.until - time.monotonic()))
         if not await self._reply(client, request_id, patience):
             raise KernelGone("took too long")
         ending = manager.take(ENDING, most=100)
