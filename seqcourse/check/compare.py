@@ -41,10 +41,20 @@ class Mistake(AssertionError):
 
     def _render_traceback_(self) -> list[str]:
         """IPython's hook for the traceback: show only the wrapped sentences."""
-        lines = f"✗ {self.shown or self}".splitlines()
-        return [part for line in lines for part in textwrap.wrap(line, 88, break_long_words=False)] or [
-            "✗"
-        ]
+        return _wrapped(f"✗ {self.shown or self}") or ["✗"]
+
+
+def _wrapped(text: str) -> list[str]:
+    return [
+        part for line in text.splitlines() for part in textwrap.wrap(line, 88, break_long_words=False)
+    ]
+
+
+def not_solved(sentence: str) -> NotImplementedError:
+    """The error of an exercise without an answer; a notebook shows this sentence and no traceback."""
+    error = NotImplementedError(sentence)
+    error._render_traceback_ = lambda: _wrapped(f"– {sentence}")
+    return error
 
 
 class Stopped(Exception):
@@ -274,12 +284,30 @@ _OF_ERRORS = {
         "Does squeeze() or an index drop an axis, or are axes counted from the front? -1 is the last."
     ),
 }
-_ANY_ERROR = "What meets in that line? Print the shapes just before it."
+# What to ask of errors that have nothing to do with shapes, whatever the input.
+_OF_KINDS = {
+    "NameError": "Is the name misspelt, or was the cell that defines it not run?",
+    "UnboundLocalError": "Is the name given a value on every way to that line?",
+    "ModuleNotFoundError": "Is the module's name misspelt? torch, numpy and math are there.",
+    "ZeroDivisionError": "Which number can be 0 there? Ask first, or divide by at least 1.",
+    "AttributeError": "What stands before the dot there? print(type(...)) says what it is.",
+    "KeyError": "Which keys does it have? Print them just before that line.",
+    "RecursionError": "When does the function stop calling itself?",
+}
+_SHAPES = "What meets in that line? Print the shapes just before it."
+_WITH_SHAPES = ("RuntimeError", "IndexError", "ValueError", "TypeError")
 _LIKE_THE_OLD = "Create new tensors like the old ones: x.new_zeros(...), torch.zeros_like(x)."
 
 
-def _error_question(got: Exception) -> str:
-    return next((words for part, words in _OF_ERRORS.items() if re.search(part, str(got))), "")
+def _error_question(got: Exception, hint: str) -> str:
+    """What to ask of an error: about its kind, then the case's own hint, then about its message."""
+    kind, told = error_kind(got), str(got)
+    if kind in _OF_KINDS:
+        return _OF_KINDS[kind]
+    if hint and "Dimension out of range" not in told:
+        return hint
+    known = next((words for part, words in _OF_ERRORS.items() if re.search(part, told)), hint)
+    return known or (_SHAPES if kind in _WITH_SHAPES and not is_discreet() else "")
 
 
 def _first_difference(got: Tensor, expected: Tensor) -> str:
@@ -318,13 +346,11 @@ def compare(
     with sizes_told(*arguments, expected):
         if isinstance(got, Exception):
             question = _explain(got, arguments, likely, tolerance) or _signature_question(name, got)
-            if not hint or "Dimension out of range" in str(got):
-                hint = _error_question(got) or hint or ("" if is_discreet() else _ANY_ERROR)
             sizes = ", ".join(describe(value) for value in arguments)
             raise Mistake(
                 f"{name} stopped with {error_in_words(error_kind(got), str(got))}. "
                 f"It was called with {sizes}.",
-                question or hint,
+                question or _error_question(got, hint),
             ) from got
         if got is None:
             raise Mistake(f"{name} returned None.", "Is the return statement missing?")

@@ -30,9 +30,9 @@ import torch
 
 from seqcourse import progress
 from seqcourse.check import worked
-from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed, outcome
+from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed, not_solved, outcome
 from seqcourse.check.inputs import noncontiguous
-from seqcourse.check.lines import noted_lines, with_line
+from seqcourse.check.lines import never_ran, noted_lines, with_line
 from seqcourse.check.modules import judge_module, record_module
 from seqcourse.check.naming import explaining, size_question, written_numbers
 from seqcourse.check.recording import judge, observe, record
@@ -132,6 +132,8 @@ class Exercise:
             Mistake: with the likeliest reason; a notebook shows it in stages, see `stages`.
             NotImplementedError: the exercise is not solved yet, which is no mistake.
         """
+        if broken := never_ran(self.name):
+            raise Mistake(broken)
         try:
             with noted_lines() as noted:
                 self._check(student)
@@ -147,6 +149,8 @@ class Exercise:
                 worked.show(answer, self.name)
                 mistake.shown += f"\n{worked.ABOVE}"
             raise
+        except NotImplementedError:
+            raise not_solved(self._unsolved) from None
         key, answer = worked.opened(self) if ask else ("", None)
         progress.note(self.name, passed=True, key=key)
         gradients = "gradients, " if self.gradient else ""
@@ -154,6 +158,12 @@ class Exercise:
         if answer:
             worked.show(answer, self.name)
         _passed[self.name] = student
+
+    @property
+    def _unsolved(self) -> str:
+        return (
+            f"{self.name} is not solved yet: your code goes where it says raise NotImplementedError()."
+        )
 
     def _check(self, student: Any) -> None:
         wanted, right = (
@@ -189,10 +199,7 @@ class Exercise:
             Mistake, NotImplementedError: as the self-check does.
         """
         if not self.has_passed(student):
-            try:
-                self(student, ask=False)
-            except NotImplementedError:
-                raise NotImplementedError(f"{self.name} is not solved yet.") from None
+            self(student, ask=False)
         print(UNSEEN)
 
     def _check_all(self, student: Any) -> None:
@@ -376,7 +383,7 @@ class Polls:
         """
         for name, answer in answers.items():
             if answer is None:
-                raise NotImplementedError(f"{name} has no answer yet.")
+                raise not_solved(f"{name} has no answer yet.")
         Polls({name: self.letters[name] for name in answers})(**answers)
         print(UNSEEN)
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from seqcourse.check.compare import Mistake, is_unsolved
+from seqcourse.check.compare import Mistake, is_unsolved, not_solved
 from seqcourse.check.exercise import Exercise
 
 
@@ -42,9 +42,13 @@ class Experiments:
         try:
             yield
         except Exception as error:
-            if isinstance(error, AssertionError) or is_unsolved(error):
-                raise
             exercises = f"exercise{'s' if ' ' in which else ''} {which}"
+            if is_unsolved(error):
+                raise not_solved(
+                    f"This experiment runs through your answers to {exercises}: not all are there yet."
+                ) from None
+            if isinstance(error, AssertionError):
+                raise
             raise Mistake(
                 f"This experiment runs through your answers to {exercises} and stopped with "
                 f"{type(error).__name__}: {error} Run the checks of {exercises} first."

@@ -1,10 +1,13 @@
-"""Which line of a notebook a self-check's error comes from.
+"""Which line of a notebook a self-check's error comes from, and which cell never ran.
 
 The grader does not ask: a line that depends on hidden inputs would tell about them.
 """
 
 from __future__ import annotations
 
+import ast
+import re
+import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,3 +47,24 @@ def with_line(message: str, noted: list[tuple[str, str]]) -> str:
         if found and said:
             return f"{before}{found}{error}{said} {place}{rest}"
     return message
+
+
+def never_ran(name: str) -> str:
+    """A sentence if the notebook's latest cell that defines an answer has a syntax error, otherwise "".
+
+    Then the answer's name still belongs to what an older cell defined.
+    """
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is None:
+        return ""
+    defines = re.compile(rf"^(?:async )?(?:def|class) {re.escape(name)}\b|^{re.escape(name)} *=", re.M)
+    source = next((cell for cell in reversed(shell.user_ns.get("In", [])) if defines.search(cell)), "")
+    try:
+        compile(shell.transform_cell(source), "<cell>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    except (SyntaxError, ValueError) as error:
+        line = f" in line {error.lineno}" if getattr(error, "lineno", None) else ""
+        return (
+            f"{name}: its cell has a syntax error{line} and did not run, so the answer from before is "
+            "still there. Mend the cell and run it."
+        )
+    return ""

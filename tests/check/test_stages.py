@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
 
 from seqcourse import functional
 from seqcourse.check import Mistake, ps1, ps4, ps6
@@ -110,6 +111,68 @@ def rnn_step(x, h, w_ih, w_hh, b_ih, b_hh):
     with pytest.raises(Mistake) as caught:
         ps1.rnn_step.judge_case({"result": numpy.zeros(1)}, ps1.rnn_step.cases[0].make(), "")
     assert "of its cell" not in str(caught.value)
+
+
+@pytest.fixture
+def notebook():
+    """A running notebook in this process, its answer cells not yet run."""
+    shell = InteractiveShell.instance()
+    shell.run_cell("import torch\nfrom seqcourse.check import ps1")
+    yield shell
+    InteractiveShell.clear_instance()
+
+
+def told(shell, capsys, *cells: str) -> str:
+    """What the last of these cells shows."""
+    for cell in cells:
+        capsys.readouterr()
+        shell.run_cell(cell, store_history=True)
+    return capsys.readouterr().out.replace("\n", " ")
+
+
+STUB = "def rnn_step(x, h, w_ih, w_hh, b_ih, b_hh):\n    raise NotImplementedError()"
+RIGHT = (
+    "def rnn_step(x, h, w_ih, w_hh, b_ih, b_hh):\n    "
+    "return torch.tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)"
+)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "ps1.rnn_step(rnn_step)",
+        "ps1.rnn_step.validate(rnn_step)",
+        "with ps1.experiment('1'): rnn_step(*6 * [0])",
+    ],
+)
+def test_an_unsolved_exercise_is_told_in_a_line(notebook, capsys, cell):
+    said = told(notebook, capsys, STUB, cell)
+    assert "not" in said and "Traceback" not in said and len(said) < 200
+
+
+def test_after_a_syntax_error_the_older_answer_is_not_judged(notebook, capsys):
+    assert "✓" in told(notebook, capsys, RIGHT, "ps1.rnn_step(rnn_step)")
+    said = told(notebook, capsys, RIGHT.removesuffix(")"), "ps1.rnn_step(rnn_step)")
+    assert "line 2" in said and "did not run" in said and "✓" not in said
+    assert "✓" in told(notebook, capsys, RIGHT, "ps1.rnn_step(rnn_step)")
+
+
+@pytest.mark.parametrize(
+    ("line", "asks"),
+    [
+        ("return maths.tanh(x)", "misspelt"),
+        ("import nunpy", "module's name"),
+        ("return x / 0 if isinstance(x, int) else 1 / 0", "can be 0"),
+        ("return x.tanhh()", "before the dot"),
+        ("return {}['x']", "Which keys"),
+    ],
+)
+def test_an_error_that_has_nothing_to_do_with_shapes_is_asked_about_by_its_kind(
+    notebook, capsys, line, asks
+):
+    cell = f"def rnn_step(x, h, w_ih, w_hh, b_ih, b_hh):\n    {line}"
+    said = told(notebook, capsys, cell, "ps1.rnn_step(rnn_step)", "ps1.rnn_step(rnn_step)")
+    assert asks in said and "Print the shapes" not in said
 
 
 def test_logits_of_a_step_with_an_axis_too_many_are_named():
