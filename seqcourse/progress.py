@@ -40,8 +40,11 @@ _WORDS = {True: "done", False: "not yet right", None: "not begun"}
 class Task:
     """An exercise of an assignment: its number, its title and the minutes that it is said to take.
 
-    points: by the name of the answer, such as {"causal_mask": 4}; 0 for what a person grades.
-    passed: what the latest self-check of each answer said; True for a written answer that is there.
+    points: by the name of the answer, such as {"causal_mask": 4}; 0 for what no self-check judges: a
+        written answer, which a person reads, and a poll.
+    passed: what the latest self-check of each answer said; True for a written answer or a poll that is
+        answered, right or not.
+    looked_up: whether the worked answer was shown before the exercise was solved.
     """
 
     number: int
@@ -49,6 +52,7 @@ class Task:
     minutes: int
     points: dict[str, float]
     passed: dict[str, bool]
+    looked_up: bool = False
 
     @property
     def state(self) -> bool | None:
@@ -74,6 +78,11 @@ class Progress:
         return sum(task.state is True for task in self.tasks)
 
     @property
+    def looked_up(self) -> int:
+        """Exercises that are done with their worked answer in sight."""
+        return sum(task.looked_up and task.state is True for task in self.tasks)
+
+    @property
     def points(self) -> tuple[float, float]:
         """Points of the answers that passed, and of all that a self-check sees."""
         tasks = self.tasks
@@ -88,12 +97,13 @@ class Progress:
         return next((task for task in self.tasks if task.state is not True), None)
 
     def __str__(self) -> str:
-        """In a line, such as "3 of 9 exercises, 16 of 47 points, 35 minutes, 2 hints"."""
+        """In a line, such as "3 of 9 exercises, 1 looked up, 16 of 47 points, 35 minutes, 2 hints"."""
         earned, all_points = self.points
         minutes = round(self.spent.total_seconds() / 60)
+        done = f"{self.done} of {len(self.tasks)} exercises"
+        done += f", {self.looked_up} looked up" * (self.looked_up > 0)
         return (
-            f"{self.done} of {len(self.tasks)} exercises, {earned:g} of {all_points:g} points, "
-            f"{minutes} minute{'s' * (minutes != 1)}"
+            f"{done}, {earned:g} of {all_points:g} points, {minutes} minute{'s' * (minutes != 1)}"
         ) + (f", {self.hints} hint{'s' * (self.hints != 1)}" if self.hints else "")
 
 
@@ -114,13 +124,18 @@ def read(notebook: Path) -> Progress:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CourseError(f"{notebook} cannot be read as a notebook of the course: {error}") from error
     notes = list(_notes(record_file(notebook)))
-    latest = {name: passed for _, name, passed, _ in notes if name}
+    latest = {name: passed for _, name, passed, *_ in notes if name}
+    solved, looked_up = set(), set()
+    for _, name, passed, _, looked in notes:
+        looked_up |= {name} if looked and name not in solved else set()
+        solved |= {name} if passed else set()
     for task in tasks:
+        task.looked_up = not looked_up.isdisjoint(task.points)
         task.passed |= {name: latest[name] for name in task.points if name in latest}
     times = sorted(at for at, *_ in notes)
     steps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
     spent = sum((step for step in steps if step <= LONGEST_STEP), timedelta())
-    return Progress(tasks, spent, hints=sum(hint for *_, hint in notes))
+    return Progress(tasks, spent, hints=sum(hint for *_, hint, _ in notes))
 
 
 def _tasks(cells: list[Mapping[str, Any]]) -> Iterator[Task]:
@@ -168,18 +183,23 @@ def _points(source: str, grader: Mapping[str, Any]) -> Iterator[tuple[str, str, 
     """(text, answer, points) of each graded call in a cell: cells that were merged have several."""
     said = list(_GRADED.finditer(source))
     for found in said:
-        yield found[0], found[3] if found[2] == "polls" else found[2], float(found[1])
+        poll = found[2] == "polls"
+        yield found[0], found[3] if poll else found[2], 0.0 if poll else float(found[1])
     if not said and grader.get("grade") and (checked := _CHECKED.search(source)):
-        name = checked[2] if checked[1] == "polls" else checked[1]
-        yield checked[0], name, grader["points"]
+        poll = checked[1] == "polls"
+        yield checked[0], checked[2] if poll else checked[1], 0.0 if poll else grader["points"]
 
 
-def _notes(path: Path) -> Iterator[tuple[datetime, str, bool, bool]]:
-    """The lines of a record: when, of which answer, passed, with a hint. Damaged ones are left out."""
+def _notes(path: Path) -> Iterator[tuple[datetime, str, bool, bool, bool]]:
+    """The lines of a record: when, of which answer, passed, with a hint, with the worked answer.
+
+    Damaged ones are left out.
+    """
     for note in _lines(path):
         try:
             at = datetime.fromisoformat(note["at"]).astimezone(UTC)
-            yield at, str(note["of"]), note["passed"] is True, note.get("hint") is True
+            hint, looked_up = note.get("hint") is True, note.get("looked_up") is True
+            yield at, str(note["of"]), note["passed"] is True, hint, looked_up
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
             continue
 
@@ -233,14 +253,13 @@ def current_notebook() -> Path | None:
     return path if path.suffix == ".ipynb" and path.is_file() else None
 
 
-def note(answer: str, passed: bool, hint: bool = False, left: int = 0, key: str = "") -> None:
+def note(answer: str, passed: bool, **told: Any) -> None:
     """Write down what a self-check said of an answer; show it in the panel.
 
-    hint: whether it gave one.     left: how many it could still give.
-    key: opens the worked answer.
+    told: "hint", whether it gave one; "left", how many it could still give; "key", which opens the
+        worked answer; "looked_up", whether that was shown before the exercise was solved.
     """
     if notebook := current_notebook():
-        told = {"hint": hint, "left": left, "key": key}
         if write(notebook, of=answer, passed=passed, **{k: v for k, v in told.items() if v}):
             _show(notebook, update=True)
 
@@ -272,11 +291,19 @@ def _show(notebook: Path, update: bool = False) -> None:
         return  # it is being saved; the next self-check shows it
 
 
+def _sign(task: Task) -> tuple[str, str]:
+    """What the panel shows of an exercise, and the same in words."""
+    if task.state and task.looked_up:
+        return "(✓)", "done, with the worked answer"
+    return _SIGNS[task.state], _WORDS[task.state]
+
+
 def _page(progress: Progress) -> str:
     signs = " &nbsp; ".join(
-        f'<span title="{html.escape(task.title)}: {_WORDS[task.state]}">{task.number}&nbsp;'
-        f'<span aria-label="{_WORDS[task.state]}">{_SIGNS[task.state]}</span></span>'
+        f'<span title="{html.escape(task.title)}: {words}">{task.number}&nbsp;'
+        f'<span aria-label="{words}">{sign}</span></span>'
         for task in progress.tasks
+        for sign, words in [_sign(task)]
     )
     earned, all_points = progress.points
     task = progress.next

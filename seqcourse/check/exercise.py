@@ -36,7 +36,7 @@ from seqcourse.check.lines import never_ran, noted_lines, with_line
 from seqcourse.check.modules import judge_module, record_module
 from seqcourse.check.naming import explaining, size_question, written_numbers
 from seqcourse.check.recording import judge, observe, record
-from seqcourse.check.stages import shown
+from seqcourse.check.stages import passed, shown
 from seqcourse.check.values import result
 from seqcourse.check.watch import refuse
 
@@ -126,7 +126,7 @@ class Exercise:
     def __call__(self, student: Any, ask: bool = True) -> None:
         """Check a student's answer and print a line when all is well.
 
-        ask: whether a check of the same answer again asks for a hint.
+        ask: whether an answer that fails again, changed, gets a hint.
 
         Raises:
             Mistake: with the likeliest reason; a notebook shows it in stages, see `stages`.
@@ -144,7 +144,9 @@ class Exercise:
                 self.name, student, mistake, hints, ask, " ".join(self.questions)
             )
             key, answer = ("", None) if left else worked.opened(self, by_hints=True)
-            progress.note(self.name, passed=False, hint=hint, left=left, key=key)
+            progress.note(
+                self.name, passed=False, hint=hint, left=left, key=key, looked_up=answer is not None
+            )
             if answer:
                 worked.show(answer, self.name)
                 mistake.shown += f"\n{worked.ABOVE}"
@@ -153,6 +155,7 @@ class Exercise:
             raise not_solved(self._unsolved) from None
         key, answer = worked.opened(self) if ask else ("", None)
         progress.note(self.name, passed=True, key=key)
+        passed(self.name)
         gradients = "gradients, " if self.gradient else ""
         print(f"✓ {self.name}: {len(self.cases)} calls, {gradients}unchanged inputs: all as expected.")
         if answer:

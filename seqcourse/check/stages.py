@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import linecache
 import re
+import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 _INPUT = re.compile(r"\s*(\(Input: .*\))$", re.S)
 # The last sentences of a message, from the first that asks something.
 _QUESTION = re.compile(r"(?P<where>.*?\.)\s+(?P<question>(?:(?!\.\s).)*\?.*)", re.S)
 
-# The last answer that failed each self-check, and how often that very answer did.
-_failed: dict[str, tuple[Any, int]] = {}
+# By self-check: the last answer that failed it, and how many hints it has had.
+_failed: dict[str, tuple[str, int]] = {}
 
 
 class Shown(NamedTuple):
     """What is shown of a mistake.
 
     hint: whether that holds a hint more than the last time.
-    left: how many hints are left, if the answer is checked again unchanged.
+    left: how many hints are left.
     """
 
     text: str
@@ -49,17 +54,40 @@ def shown(
 ) -> Shown:
     """What is shown of a mistake.
 
-    An answer that is checked again, unchanged, gets the next hint: first the mistake's question (where
-    the mistake is not known, the ``questions`` of the exercise), then the fix and the section to read.
-    Without ``ask`` it gets none.
+    A changed answer that fails again gets the next hint: first the mistake's question (where the mistake
+    is not known, the ``questions`` of the exercise), then where to look and the section to read. An
+    unchanged answer gets what it got before. Without ``ask`` there is no hint.
     """
     where, question = split(str(mistake), getattr(mistake, "asks", ""))
     if not ask:
         return Shown(where, False, left=1)
-    last, times = _failed.get(name, (None, 0))
-    times = times + 1 if last is student else 0
-    _failed[name] = student, times
+    attempt, (last, times) = attempt_of(student), _failed.get(name, ("", -1))
+    again = attempt == last
+    times += not again
+    _failed[name] = attempt, times
     hints = [hint for hint in (question or questions, *hints) if hint]
-    more = f"Run this check again for {'another' if times else 'a'} hint." if times < len(hints) else ""
+    more = f"Change your answer: the next one that fails gets {'another' if times else 'a'} hint."
+    more = more if times < len(hints) else ""
     text = "\n".join([where, *hints[:times], more]).strip()
-    return Shown(text, 0 < times <= len(hints), max(0, len(hints) - times))
+    return Shown(text, 0 < times <= len(hints) and not again, max(0, len(hints) - times))
+
+
+def passed(name: str) -> None:
+    """A self-check passed: its hints begin anew."""
+    _failed.pop(name, None)
+
+
+def attempt_of(student: Any) -> str:
+    """An answer's code without comments and blank lines: two texts differ if two attempts do.
+
+    In a notebook it is the whole cell, helpers included.
+    """
+    inside = vars(student).values() if isinstance(student, type) else [inspect.unwrap(student)]
+    code = next((part.__code__ for part in inside if hasattr(part, "__code__")), None)
+    source = "".join(linecache.getlines(code.co_filename)) if code else ""
+    try:
+        if code and Path(code.co_filename).is_file():
+            source = inspect.getsource(student)
+        return ast.dump(ast.parse(textwrap.dedent(source))) if source else f"{id(student)}"
+    except (OSError, TypeError, ValueError, SyntaxError, RecursionError):
+        return source or f"{id(student)}"

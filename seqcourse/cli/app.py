@@ -402,6 +402,9 @@ def solution(
     given: Annotated[
         str, typer.Option("--with", help="The key that your class gave out.", metavar="KEY")
     ] = "",
+    stuck: Annotated[
+        bool, typer.Option("--stuck", help="Open it unsolved; your record says that it was looked up.")
+    ] = False,
     key: Annotated[bool, typer.Option("--key", help="Print the class's key (for instructors).")] = False,
 ) -> None:
     """Show a worked answer with its explanation, once your self-check passed."""
@@ -410,7 +413,7 @@ def solution(
     if key:
         show_key(name)
     else:
-        show_solution(name, exercise, given)
+        show_solution(name, exercise, given, stuck)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 from rich.console import Console
@@ -16,15 +17,14 @@ from seqcourse.cli.root import find_root, find_work, shown, tell
 from seqcourse.errors import CourseError
 from seqcourse.printable import printable
 
-TIMES = {1: "once more", 2: "twice more", 3: "three times more"}
 
-
-def show_solution(name: str, exercise: str, given: str = "") -> None:
+def show_solution(name: str, exercise: str, given: str = "", stuck: bool = False) -> None:
     """Print the worked answers to an exercise; without an exercise, list them.
 
     Args:
         exercise: its number ("4", "4a") or the name of its answer.
         given: the class's key. It is kept beside the notebook.
+        stuck: open them before they are solved, and note that they were looked up.
     Raises:
         CourseError: there is no such answer, or it does not open yet; says what is missing.
     """
@@ -53,6 +53,8 @@ def show_solution(name: str, exercise: str, given: str = "") -> None:
             f"{known}."
         )
     opened = {key: _open(notebook, sheet, key) for key in found}
+    for key in [key for key, answer in opened.items() if stuck and not answer]:
+        opened[key] = _look_up(notebook, sheet, key)
     for key, answer in opened.items():
         if answer:
             _print(sheet, key, answer)
@@ -127,6 +129,20 @@ def _open(notebook: Path, sheet: Sheet, name: str) -> Worked | None:
     return sheet.open(name, progress.latest(notebook).get(of, progress.Latest()).key)
 
 
+def _look_up(notebook: Path, sheet: Sheet, name: str) -> Worked | None:
+    """A worked answer whose exercise is not solved, where the class allows that."""
+    if sheet.opens != sheets.RESULT or not sheet.after_hints:
+        return None
+    from seqcourse.check import right
+
+    exercises = import_module(f"seqcourse.check.{sheet.assignment}").EXERCISES
+    key = right.key(exercises[name], sheet.answers[name].shift)
+    answer = sheet.open(name, key)
+    if answer:
+        progress.write(notebook, of=name, passed=False, key=key, looked_up=True)
+    return answer
+
+
 def _why(notebook: Path, sheet: Sheet, name: str) -> str:
     """What is missing for a worked answer."""
     entry, call = sheet.answers[name], f"check.{sheet.assignment}.{name}({name})"
@@ -136,16 +152,15 @@ def _why(notebook: Path, sheet: Sheet, name: str) -> str:
             f"{closed} Your class opens it after the due date, with a key: "
             f"seqcourse solution {sheet.assignment} {entry.number} --with KEY"
         )
-    last = progress.latest(notebook).get(name)
-    if last is None or last.passed or not last.left or not sheet.after_hints:
-        hints = ", or after the last hint" if sheet.after_hints else ""
-        return (
-            f"{closed} It opens when its self-check passes{hints}: run {call} in {shown(notebook)}, in "
-            f"an editor such as JupyterLab."
-        )
+    opens = (
+        f"{closed} It opens when {call} passes in {shown(notebook)}, in an editor such as JupyterLab."
+    )
+    if not sheet.after_hints:
+        return opens
     return (
-        f"{closed} Its self-check found a mistake. Mend it, or run {call} unchanged "
-        f"{TIMES.get(last.left, f'{last.left} times more')}: the answer opens with the last hint."
+        f"{opens} Each changed answer gets another hint there, and with the last one it opens, too. If "
+        f"you are stuck: seqcourse solution {sheet.assignment} {entry.number} --stuck. Your record then "
+        f"says that you looked it up."
     )
 
 

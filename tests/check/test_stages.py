@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy
@@ -56,10 +58,20 @@ def test_an_error_is_asked_about_where_no_likely_mistake_explains_it():
         ps4.attention(through_another)
 
 
-def test_the_same_answer_again_gets_the_next_hint_and_another_one_begins_anew():
-    def forgotten(x, h, w_ih, w_hh, b_ih, b_hh):
-        return (x @ w_ih.T + b_ih + h @ w_hh.T).tanh()
+def _forgotten(change: str = "") -> Callable[..., torch.Tensor]:
+    """A wrong answer, as a notebook's cell defines it."""
+    cell = f"""def rnn_step(x, h, w_ih, w_hh, b_ih, b_hh):
+    # a comment
+{change}
+    return (x @ w_ih.T + b_ih + h @ w_hh.T).tanh()
+"""
+    space, name = {}, f"<cell {cell}>"
+    linecache.cache[name] = (len(cell), None, cell.splitlines(keepends=True), name)
+    exec(compile(cell, name, "exec"), space)
+    return space["rnn_step"]
 
+
+def test_a_changed_answer_gets_the_next_hint_and_the_same_one_does_not():
     def shown(answer) -> str:
         with pytest.raises(Mistake) as caught:
             ps1.rnn_step(answer)
@@ -67,28 +79,39 @@ def test_the_same_answer_again_gets_the_next_hint_and_another_one_begins_anew():
         return " ".join(caught.value._render_traceback_())
 
     with pytest.raises(Mistake) as caught:
-        ps1.rnn_step.validate(forgotten)  # asks for nothing
+        ps1.rnn_step.validate(_forgotten())  # asks for nothing
     assert "?" not in caught.value.shown
-    first, second, third, fourth, fifth = (shown(forgotten) for _ in range(5))
-    assert "the numbers are not" in first and "?" not in first and "again for a hint" in first
+    first = shown(_forgotten())
+    for same in ("", "", "    # another comment\n\n"):
+        assert shown(_forgotten(same)) == first, "four keystrokes are no attempt"
+    second, third, fourth, fifth = (shown(_forgotten(f"    h = h + {k} * 0")) for k in range(4))
+    assert (
+        "the numbers are not" in first
+        and "?" not in first
+        and "next one that fails gets a hint" in first
+    )
     assert "bias of the hidden part" in second and "one tanh" not in second
     assert "Add four terms before one tanh" in third and "Read again" not in third
     assert "Read again: chapter 1" in fourth and "another hint" not in fourth and fifth == fourth
-    assert shown(lambda *a: forgotten(*a)) == first
+    ps1.rnn_step(lambda x, h, w, u, a, b: (x @ w.T + a + h @ u.T + b).tanh())
+    assert shown(_forgotten()) == first, "after a right answer the hints begin anew"
 
 
 def test_a_mistake_that_nobody_knows_is_asked_about_before_the_fix_is_told():
-    def halved(x, gamma, beta, eps):
-        return functional.layer_norm(x, gamma, beta, eps) / 2
-
+    halved = [
+        lambda x, gamma, beta, eps: functional.layer_norm(x, gamma, beta, eps) / 2,
+        lambda x, gamma, beta, eps: functional.layer_norm(x, gamma, beta, eps) * 0.5,
+        lambda x, gamma, beta, eps: functional.layer_norm(x, gamma, beta, eps) / 2.0,
+        lambda x, gamma, beta, eps: 0.5 * functional.layer_norm(x, gamma, beta, eps),
+    ]
     shown = []
-    for _ in range(4):
+    for answer in halved:
         with pytest.raises(Mistake) as caught:
-            ps6.layer_norm(halved)
+            ps6.layer_norm(answer)
         assert caught.value.asks == ""
         shown.append(" ".join(caught.value._render_traceback_()))
     first, second, third, fourth = shown
-    assert "?" not in first and "again for a hint" in first
+    assert "?" not in first and "gets a hint" in first
     assert "Over which axis" in second and "Divide by sqrt" not in second
     assert "Divide by sqrt" in third and "Read again" not in third
     assert "Read again: chapter 10" in fourth
@@ -171,7 +194,8 @@ def test_an_error_that_has_nothing_to_do_with_shapes_is_asked_about_by_its_kind(
     notebook, capsys, line, asks
 ):
     cell = f"def rnn_step(x, h, w_ih, w_hh, b_ih, b_hh):\n    {line}"
-    said = told(notebook, capsys, cell, "ps1.rnn_step(rnn_step)", "ps1.rnn_step(rnn_step)")
+    check = "ps1.rnn_step(rnn_step)"
+    said = told(notebook, capsys, cell, check, f"{cell}; a = 1", check)
     assert asks in said and "Print the shapes" not in said
 
 

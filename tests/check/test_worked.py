@@ -33,6 +33,13 @@ def wrong(lengths, size):
     return torch.arange(size) <= lengths[:, None]
 
 
+def changed():
+    """The wrong answer as another attempt: a function from no file that can be read."""
+    space = {"torch": torch}
+    exec("def padding_mask(lengths, size): return torch.arange(size) <= lengths[:, None]", space)
+    return space["padding_mask"]
+
+
 @pytest.fixture
 def notebook(tmp_path, monkeypatch):
     """Assignment 5 in an editor, in a folder of its own; `shown` collects what it displays."""
@@ -112,12 +119,15 @@ def test_the_last_hint_opens_it_too_and_a_key_stays(notebook, displayed):
     left = []
     for _ in range(4):
         with pytest.raises(Mistake) as caught:
-            ps5.padding_mask(wrong)
+            ps5.padding_mask(changed())
         left.append(progress.latest(notebook)["padding_mask"].left)
         assert (worked.ABOVE in caught.value.shown) == bool(displayed)
     assert left == [3, 2, 1, 0] and len(displayed) == 1
+    task = next(task for task in progress.read(notebook).tasks if "padding_mask" in task.points)
+    assert task.looked_up and task.state is False
+    ps5.padding_mask(padding)
     with pytest.raises(Mistake):
-        ps5.padding_mask(lambda *given: wrong(*given))  # another answer begins anew
+        ps5.padding_mask(wrong)  # after a right answer the hints begin anew
     last = progress.latest(notebook)["padding_mask"]
     assert last.left == 3 and beside("ps5").open("padding_mask", last.key)
 
@@ -127,7 +137,7 @@ def test_a_class_can_leave_the_way_by_hints_out(notebook, displayed):
     path.write_text(path.read_text().replace('"after_hints": true', '"after_hints": false'))
     for _ in range(5):
         with pytest.raises(Mistake):
-            ps5.padding_mask(wrong)
+            ps5.padding_mask(changed())
     assert not displayed and not progress.latest(notebook)["padding_mask"].key
     ps5.padding_mask(padding)
     assert len(displayed) == 1
@@ -159,7 +169,7 @@ def test_nothing_is_read_while_work_is_graded_or_validated(notebook, displayed, 
     ps5.padding_mask(padding)
     for _ in range(5):
         with pytest.raises(Mistake):
-            ps5.padding_mask(wrong)
+            ps5.padding_mask(changed())
     assert not displayed
 
 

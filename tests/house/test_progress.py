@@ -69,9 +69,16 @@ def test_hints_are_counted(notebook):
 def test_both_answers_of_an_exercise_and_every_poll_are_needed(notebook):
     tasks = progress.read(notebook).tasks
     answers = [name for task in tasks for name, points in task.points.items() if points]
-    assert len(answers) == 14
+    assert len(answers) == 10 and not any(name.startswith("poll") for name in answers)
+    answers += [f"poll_{number}" for number in range(1, 5)]
     write(notebook, *((0, name, True) for name in answers if name != "poll_3"))
     assert [task.number for task in progress.read(notebook).tasks if task.state is not True] == [9, 10]
+
+
+def test_an_answered_poll_is_done_and_earns_nothing_that_nobody_has_judged(notebook):
+    write(notebook, *((0, f"poll_{number}", True) for number in range(1, 5)))
+    found = progress.read(notebook)
+    assert found.done == 1 and found.points[0] == 0
 
 
 def test_a_written_answer_is_done_when_it_is_there_and_gives_no_points(notebook):

@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "capstone": {"check", "data", "metrics", "zoo"},
     "grading": {"answers", "capstone", "check"},
     "audit": {"check", "grading"},
-    "cli": {"answers", "audit", "data", "grading", "pages", "progress", "zoo"},
+    "cli": {"answers", "audit", "check", "data", "grading", "pages", "progress", "zoo"},
 }
 EVERYBODY = {
     "bounds",

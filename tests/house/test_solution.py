@@ -47,12 +47,28 @@ def key(name: str) -> str:
 def test_it_says_what_is_missing(notebook):
     said = refused("ps5", "1")
     assert "exercise 1 (causal_mask) is still closed" in said
-    assert "run check.ps5.causal_mask(causal_mask) in ps5.ipynb" in said
-    for left, words in ((3, "three times more"), (2, "twice more"), (1, "once more")):
-        progress.write(notebook, of="causal_mask", passed=False, left=left)
-        assert f"unchanged {words}: the answer opens with the last hint" in refused("ps5", "causal_mask")
+    assert "when check.ps5.causal_mask(causal_mask) passes in ps5.ipynb" in said
+    assert "Each changed answer gets another hint" in said and "ps5 1 --stuck" in said
     progress.write(notebook, of="causal_mask", passed=True, key="not this one")
     assert "still closed" in refused("ps5", "1")
+
+
+def test_whoever_is_stuck_can_look_it_up_and_that_is_noted(notebook):
+    assert "def causal_mask" in run("ps5", "1", "--stuck")
+    assert "def causal_mask" in run("ps5", "1"), "it stays open"
+    progress.write(notebook, of="causal_mask", passed=True)
+    progress.write(notebook, of="padding_mask", passed=True, key=key("padding_mask"))
+    assert "def padding_mask" in run("ps5", "2a", "--stuck")
+    found = progress.read(notebook)
+    assert [task.looked_up for task in found.tasks[:3]] == [True, False, False]
+    assert "1 looked up" in str(found) and found.tasks[0].state is True
+
+
+def test_a_class_that_leaves_this_way_out_shows_nothing_to_whoever_is_stuck(notebook):
+    path = notebook.with_name(sheets.FILE)
+    path.write_text(path.read_text().replace('"after_hints": true', '"after_hints": false'))
+    assert "still closed" in refused("ps5", "1", "--stuck")
+    assert progress.latest(notebook) == {}
 
 
 def test_it_prints_an_open_answer_plainly_where_nobody_looks(notebook):
