@@ -16,7 +16,9 @@ def as_html(worked: Worked) -> str:
     parts = [f"<p>{explained}</p>", _code(worked.code)]
     if worked.other:
         parts += [f"<p>Another style: {html.escape(worked.style)}</p>", _code(worked.other)]
-    return f"<details><summary>{TITLE}</summary>{''.join(parts)}</details>"
+    # JupyterLab's styles take away the triangle by which one sees that it opens.
+    summary = f'<summary style="display: list-item; cursor: pointer">{TITLE}</summary>'
+    return f"<details>{summary}{''.join(parts)}</details>"
 
 
 def _code(source: str) -> str:

@@ -30,5 +30,7 @@ def show(answer: sheet.Worked, name: str) -> None:
     """Show a worked answer in a notebook, folded."""
     from IPython.display import display
 
-    plain = f"{folded.TITLE}: seqcourse solution ASSIGNMENT {name}"
+    notebook = progress.current_notebook()
+    assignment = notebook.stem if notebook else "ASSIGNMENT"
+    plain = f"{folded.TITLE}: seqcourse solution {assignment} {name}"
     display({"text/html": folded.as_html(answer), "text/plain": plain}, raw=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 from seqcourse.errors import CourseError
@@ -101,12 +102,19 @@ def static_form(question: str, options: Mapping[str, str], answer: str) -> Shown
 
 
 def widget_form(question: str, options: Mapping[str, str], answer: str) -> Any:
-    """An ipywidgets box: the question, radio buttons with none chosen, and the reason below."""
+    """An ipywidgets box: the question, radio buttons with none chosen, and the reason below.
+
+    A radio button cannot show a formula: where an option has one, the buttons are letters of a list.
+    """
     import ipywidgets as widgets
 
-    asked = widgets.HTMLMath(f'{STYLE}<div class="sq"><b>{inline(question)}</b></div>')
+    lettered = any("$" in option for option in options)
+    listed = "".join(f"<li>{inline(option)}</li>" for option in options) if lettered else ""
+    listed = f'<ol type="a" class="sq-listed">{listed}</ol>' if listed else ""
+    asked = widgets.HTMLMath(f'{STYLE}<div class="sq"><b>{inline(question)}</b>{listed}</div>')
+    labels = ascii_lowercase if lettered else map(plain, options)
     buttons = widgets.RadioButtons(
-        options=[(plain(option), option) for option in options],
+        options=list(zip(labels, options, strict=False)),
         index=None,
         layout=widgets.Layout(width="auto", max_width="100%"),
     )

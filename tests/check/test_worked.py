@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import shutil
 from base64 import b64decode
 from dataclasses import replace
@@ -107,9 +108,12 @@ def test_a_likely_mistake_does_not_make_the_key(name):
 def test_a_passed_self_check_shows_the_answer_folded(notebook, displayed, capsys):
     ps5.padding_mask(padding)
     (data,) = displayed
-    assert data["text/html"].startswith(f"<details><summary>{folded.TITLE}</summary>")
+    assert re.match(f"<details><summary[^>]*list-item[^>]*>{folded.TITLE}</summary>", data["text/html"])
     assert "torch.arange(size) &lt; lengths[:, None]" in data["text/html"]
-    assert "seqcourse solution" in data["text/plain"] and "arange" not in data["text/plain"]
+    assert (
+        "seqcourse solution ps5 padding_mask" in data["text/plain"]
+        and "arange" not in data["text/plain"]
+    )
     assert progress.latest(notebook)["padding_mask"].passed
     assert beside("ps5").open("padding_mask", progress.latest(notebook)["padding_mask"].key)
     assert "all as expected" in capsys.readouterr().out

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import matplotlib.pyplot as plt
 import pytest
 from bs4 import BeautifulSoup
 
 from seqcourse import CourseError, viz
+from seqcourse.viz.poll import POLLS, load_poll, widget_form
 
 widgets = pytest.importorskip("ipywidgets")
 
@@ -85,6 +88,32 @@ def test_a_kernel_allows_more_frames_than_a_page():
     box = viz.explore(lambda n: str(n), alt="A number.", n=range(1000), start={"n": 500})
     (frame,) = parts(box, widgets.HTML)
     assert BeautifulSoup(frame.value, "html.parser").p.text == "500"
+
+
+def every_poll():
+    for path in sorted(POLLS.glob("*.toml")):
+        for name in tomllib.loads(path.read_text(encoding="utf-8")):
+            yield f"{path.stem}-{name}"
+
+
+@pytest.mark.parametrize("name", list(every_poll()))
+def test_no_formula_of_a_poll_is_shown_as_its_source(name):
+    """A radio button shows text as it is; HTMLMath sets what stands between dollars."""
+    given = load_poll(name)
+    box = widget_form(**given)
+    (buttons,) = parts(box, widgets.RadioButtons)
+    labels = [label for label, _ in buttons.options]
+    assert not any(sign in label for label in labels for sign in ("$", "\\", "_{", "^{"))
+    assert [option for _, option in buttons.options] == list(given["options"])
+    asked = parts(box, widgets.HTMLMath)[0].value
+    if any("$" in option for option in given["options"]):
+        assert labels == list("abcdefgh"[: len(labels)]) and asked.count("<li>") == len(labels)
+        assert (
+            asked.count("\\(")
+            == sum(text.count("$") for text in [given["question"], *given["options"]]) / 2
+        )
+    else:
+        assert "<li>" not in asked
 
 
 def test_poll_answers_each_choice_with_its_own_reason():
