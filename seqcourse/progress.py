@@ -132,8 +132,9 @@ def read(notebook: Path) -> Progress:
     for task in tasks:
         task.looked_up = not looked_up.isdisjoint(task.points)
         task.passed |= {name: latest[name] for name in task.points if name in latest}
-    times = sorted(at for at, *_ in notes)
-    steps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    times = sorted((at, name) for at, name, *_ in notes)
+    pairs = zip(times, times[1:], strict=False)
+    steps = [later - earlier for (earlier, _), (later, name) in pairs if name]  # not to a new beginning
     spent = sum((step for step in steps if step <= LONGEST_STEP), timedelta())
     return Progress(tasks, spent, hints=sum(hint for *_, hint, _ in notes))
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from seqcourse import __version__
+from seqcourse.cli.front import write_front
 from seqcourse.cli.root import STARTED, find_work, is_course, is_started, shown
 from seqcourse.errors import CourseError
 
@@ -24,6 +25,8 @@ FILES = (
     "book/appendix_glossary.md",
     "book/appendix_disagreements.md",
     "book/appendix_environment.md",
+    "book/appendix_on_your_own.md",
+    "book/appendix_syllabus.md",
     "assignments/ps*/ps*.ipynb",
     "assignments/ps*/*.md",
     "assignments/ps*/worked.json",
@@ -128,6 +131,7 @@ def _bring(folder: Path) -> None:
                     beside.append((name, _put_beside(target, content)))
             given[name] = now
             _write(folder / STARTED, json.dumps({"version": __version__, "files": given}).encode())
+    write_front(folder)
     unchanged = len(listed) - len(new) - len(replaced) - len(beside)
     print(
         f"{shown(folder)}, version {__version__}: {len(new)} files are new, {len(replaced)} are "

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from seqcourse.cli.front import NAME as FRONT
+from seqcourse.cli.front import write_front
 from seqcourse.cli.handout import start, update
 from seqcourse.cli.root import MINE, STARTED, find_root, find_work, is_course
 from seqcourse.errors import CourseError
@@ -36,9 +38,12 @@ def open_lab(options: Sequence[str] = (), teach: bool = False) -> None:
     environment = dict(os.environ)
     environment.pop("SEQCOURSE_STATIC", None)
     if not teach:
-        paths = [str(_without_menus(root)), environment.get("JUPYTER_CONFIG_PATH", "")]
+        write_front(root)
+        paths = [str(_settings(root)), environment.get("JUPYTER_CONFIG_PATH", "")]
         environment["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
+    if (root / FRONT).is_file() and not teach:
+        command.append(f"--LabApp.default_url=/lab/tree/{FRONT}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # in a container one often is; Jupyter asks for a word then
     try:
@@ -68,10 +73,14 @@ def students_folder() -> Path:
     return folder
 
 
-def _without_menus(root: Path) -> Path:
-    """A folder of settings for JupyterLab that switches `HIDDEN` off."""
+def _settings(root: Path) -> Path:
+    """A folder of settings for JupyterLab: `HIDDEN` is switched off, and Markdown opens rendered."""
     folder = root / STARTED.parent / "jupyter"
     (folder / "labconfig").mkdir(parents=True, exist_ok=True)
-    settings = {"disabledExtensions": dict.fromkeys(HIDDEN, True)}
-    (folder / "labconfig" / "page_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    viewers = {"defaultViewers": {"markdown": "Markdown Preview"}}
+    for name, settings in (
+        ("page_config.json", {"disabledExtensions": dict.fromkeys(HIDDEN, True)}),
+        ("default_setting_overrides.json", {"@jupyterlab/docmanager-extension:plugin": viewers}),
+    ):
+        (folder / "labconfig" / name).write_text(json.dumps(settings), encoding="utf-8")
     return folder

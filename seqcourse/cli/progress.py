@@ -12,6 +12,8 @@ from seqcourse import progress
 from seqcourse.cli.root import find_work
 from seqcourse.errors import CourseError
 
+DEPTHS = ("", "*/", "assignments/*/")  # below a folder; a whole disk is not searched
+
 
 def show_progress(folder: Path | None) -> None:
     """Print a line for every assignment in a folder, and what comes next.
@@ -21,7 +23,8 @@ def show_progress(folder: Path | None) -> None:
     """
     folder = folder or _assignments()
     table = Table("assignment", "exercises", "points", "minutes", "next", box=None, pad_edge=False)
-    notebooks = [folder] if folder.suffix == ".ipynb" else sorted(folder.glob("**/ps*.ipynb"))
+    found = (path for depth in DEPTHS for path in folder.glob(f"{depth}ps*.ipynb"))
+    notebooks = [folder] if folder.suffix == ".ipynb" else sorted(found)
     notebooks = [path for path in notebooks if not any(part.startswith(".") for part in path.parts)]
     if not notebooks:
         raise CourseError(f"There is no assignment (ps1.ipynb, ...) in {folder}.")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from seqcourse.cli import handout, root
+from seqcourse import progress
+from seqcourse.cli import front, handout, root
 from seqcourse.errors import CourseError
 from tests.house.test_house import tracked
 
@@ -64,6 +65,7 @@ def texts(folder: Path) -> dict[str, str]:
     paths = (path for path in folder.rglob("*") if path.is_file())
     found = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
     found.pop(root.STARTED.as_posix(), None)
+    found.pop(front.NAME, None)  # made from the others
     return found
 
 
@@ -173,6 +175,25 @@ def test_a_damaged_list_makes_everything_that_differs_the_student_s(mine, releas
         found = texts(mine)
         assert found[CHAPTER] == first()[CHAPTER] and found[ANSWERS] == notebook("my answer")
         assert found["book/01_one-2.0.0.ipynb"] == second()[CHAPTER]
+
+
+def test_the_first_page_leads_to_everything_and_says_what_is_next(tmp_path):
+    handout.start(tmp_path / "mine")
+    page = tmp_path / "mine" / front.NAME
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert all((page.parent / link).is_file() for link in links)
+    given = handout.names(ROOT)
+    notebooks = {
+        name for name in given if re.fullmatch(r"book/\d.*\.ipynb|assignments/(ps\d)/\1\.ipynb", name)
+    }
+    assert notebooks <= set(links) and "**Next**: chapter 1" in text
+    assert re.search(r"\[1 · Recurrent networks\]\([^)]*\) \| \d+ \| \d+ \|", text)
+    progress.write(page.parent / "assignments/ps5/ps5.ipynb", of="causal_mask", passed=True)
+    front.write_front(page.parent)
+    text = page.read_text(encoding="utf-8")
+    assert "**Next**: [ps5, exercise 2 · Padding, and both at once](assignments/ps5/ps5.ipynb)" in text
+    assert "1 of 10 exercises" in text
 
 
 def test_bad_folders_get_a_sentence(tmp_path, mine, release, monkeypatch):

@@ -58,6 +58,11 @@ def test_the_latest_self_check_counts_and_breaks_do_not(notebook):
     assert found.spent == timedelta(minutes=15 + 10)
 
 
+def test_time_before_a_new_beginning_is_no_work(notebook):
+    write(notebook, (0, "", False), (10, "causal_mask", True), (25, "", False), (28, "combine", True))
+    assert progress.read(notebook).spent == timedelta(minutes=10 + 3)
+
+
 def test_hints_are_counted(notebook):
     write(notebook, (0, "causal_mask", False), (1, "causal_mask", False), (2, "causal_mask", True))
     record = progress.record_file(notebook)
