@@ -108,6 +108,13 @@ def open_notebook(page, address: str, name: str) -> None:
     )
 
 
+def test_it_opens_on_the_first_page_set_as_a_page(page, address):
+    page.goto(f"{address}/?token={TOKEN}")
+    page.locator(".jp-MarkdownViewer h1", has_text="Your course").wait_for()
+    assert page.locator(".jp-MarkdownViewer table").count() == 2
+    assert "**Next**" not in page.locator(".jp-MarkdownViewer").first.inner_text()
+
+
 def test_a_chapter_shows_its_numbers_sources_boxes_and_captions(page, address):
     open_notebook(page, address, CHAPTER)
     expect_no_marks(page, CHAPTER)
