@@ -14,6 +14,7 @@ from seqcourse.functional.masks import (
 )
 from seqcourse.functional.patches import patches
 from seqcourse.functional.position import grid_encoding, rotate, shift_matrix, sinusoidal_encoding
+from seqcourse.functional.precision import widened
 from seqcourse.functional.pyramid import pair_neighbours
 from seqcourse.functional.recurrent import gru_combine, gru_step, lstm_step, rnn_step
 from seqcourse.functional.rollout import attention_rollout
@@ -100,5 +101,6 @@ __all__ = [
     "spectral_window",
     "vocode",
     "weighted_sum",
+    "widened",
     "window_mask",
 ]

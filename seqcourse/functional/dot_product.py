@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from itertools import zip_longest
 
 import torch
@@ -11,6 +12,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from seqcourse.functional.dropout import dropout as drop
 from seqcourse.functional.masks import causal_mask, check_hidden
+from seqcourse.functional.precision import widened
 from seqcourse.functional.scores import softmax
 
 
@@ -78,10 +80,19 @@ def attention(
 def _readable(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: float
 ) -> tuple[Tensor, Tensor]:
-    """The formula as it is written."""
-    similarities = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (..., N_Q, N_X)
-    weights = softmax(similarities, dim=-1, mask=mask)
-    return drop(weights, dropout) @ v, weights
+    """The formula as it is written, in at least 32 bits, as the kernel computes it."""
+    given = q.dtype
+    with _without_autocast(q.device.type):
+        q, k, v = widened(q), widened(k), widened(v)
+        similarities = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (..., N_Q, N_X)
+        weights = softmax(similarities, dim=-1, mask=mask)
+        return (drop(weights, dropout) @ v).to(given), weights.to(given)
+
+
+def _without_autocast(device: str) -> AbstractContextManager:
+    """Mixed precision would bring the two products back to 16 bits, of which the softmax is NaN."""
+    mixed = torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
+    return torch.autocast(device, enabled=False) if mixed else nullcontext()
 
 
 def _fused(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, dropout: float) -> Tensor:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from seqcourse.functional.precision import widened
+
 
 def length_mask(lengths: Tensor, size: int) -> Tensor:
     """True at the positions of a padded batch that hold a real token.
@@ -93,7 +95,7 @@ def window_mask(centre: Tensor, width: int, size: int) -> Tensor:
         (B, T), entry (b, t) is True where |t - centre[b]| <= width.
     """
     positions = torch.arange(size, device=centre.device)[None, :]
-    return (positions - centre[:, None]).abs() <= width
+    return (positions - widened(centre)[:, None]).abs() <= width
 
 
 def causal_mask(size: int, past: int = 0, device: torch.device | None = None) -> Tensor:

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from seqcourse.functional.precision import widened
+
 
 def dot_score(s: Tensor, h: Tensor) -> Tensor:
     r"""Dot product, :math:`e_i = h_i^\top s` (Luong et al. 2015). Needs D_S = D_H.
@@ -123,17 +125,18 @@ def softmax(scores: Tensor, dim: int = -1, mask: Tensor | None = None) -> Tensor
     Raises:
         ValueError: if the mask is not boolean, or does not broadcast to the shape of ``scores``.
     """
+    wide = widened(scores)
     if mask is None:
-        shifted = scores - scores.amax(dim, keepdim=True).detach()
+        shifted = wide - wide.amax(dim, keepdim=True).detach()
         exponentials = shifted.exp()
-        return exponentials / exponentials.sum(dim, keepdim=True)
+        return (exponentials / exponentials.sum(dim, keepdim=True)).to(scores.dtype)
     _check_mask(scores, mask)
-    scores = scores.masked_fill(~mask, float("-inf"))
-    highest = scores.amax(dim, keepdim=True).detach()
+    wide = wide.masked_fill(~mask, float("-inf"))
+    highest = wide.amax(dim, keepdim=True).detach()
     nothing = highest == float("-inf")
-    exponentials = (scores - highest.masked_fill(nothing, 0.0)).exp()
+    exponentials = (wide - highest.masked_fill(nothing, 0.0)).exp()
     total = exponentials.sum(dim, keepdim=True)
-    return exponentials / total.masked_fill(nothing, 1.0)
+    return (exponentials / total.masked_fill(nothing, 1.0)).to(scores.dtype)
 
 
 def log_softmax(scores: Tensor, dim: int = -1) -> Tensor:
@@ -146,8 +149,9 @@ def log_softmax(scores: Tensor, dim: int = -1) -> Tensor:
     Returns:
         Log-probabilities of the shape of ``scores``; finite even where the probability underflows.
     """
-    shifted = scores - scores.amax(dim, keepdim=True).detach()
-    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+    wide = widened(scores)
+    shifted = wide - wide.amax(dim, keepdim=True).detach()
+    return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(scores.dtype)
 
 
 def weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
@@ -189,9 +193,10 @@ def gaussian_window(centre: Tensor, width: int, size: int) -> Tensor:
     """
     if width <= 0:
         raise ValueError(f"gaussian_window needs a width above 0, but it is {width}.")
-    positions = torch.arange(size, device=centre.device, dtype=centre.dtype)[None, :]
+    wide = widened(centre)
+    positions = torch.arange(size, device=wide.device, dtype=wide.dtype)[None, :]
     sigma = width / 2
-    return torch.exp(-((positions - centre[:, None]) ** 2) / (2 * sigma**2))
+    return torch.exp(-((positions - wide[:, None]) ** 2) / (2 * sigma**2)).to(centre.dtype)
 
 
 def _check_states(name: str, s: Tensor, h: Tensor) -> None:
