@@ -373,6 +373,14 @@ class _Objective(nn.Module):
         return self.loss(self.model, batch)
 
 
+def _has_bf16(kind: str) -> bool:
+    """Whether a GPU multiplies bf16 in hardware; a Tesla T4 only emulates it, at a loss."""
+    asks = getattr(torch.get_device_module(kind), "is_bf16_supported", None)
+    if asks is None:  # Apple's
+        return False
+    return asks(including_emulation=False) if kind in ("cuda", "xpu") else asks()
+
+
 def _has_amx() -> bool:
     """Whether the processor multiplies bf16 in hardware; PyTorch has no public name for it yet."""
     ask = getattr(torch.cpu, "_is_amx_tile_supported", None)
@@ -390,8 +398,7 @@ def _accelerator(precision: str):
         if on_cpu:
             quick = precision == "fast" and _has_amx()
         else:
-            asks = getattr(torch.get_device_module(chosen.type), "is_bf16_supported", bool)
-            quick = asks()  # Apple's has no such question
+            quick = _has_bf16(chosen.type)
         precision = "bf16" if quick else "no"
     if precision not in ("no", "bf16", "fp16"):
         raise ValueError(f"precision should be auto, fast, no, bf16 or fp16, but it is {precision!r}.")

@@ -306,6 +306,18 @@ def test_fast_is_bf16_where_the_processor_has_amx(amx, computes_in, monkeypatch)
     assert math.isfinite(fast.fit(batches).epoch_losses[0])
 
 
+@pytest.mark.parametrize("kind", ["cuda", "xpu"])
+@pytest.mark.parametrize("native", [True, False])
+def test_auto_takes_no_bf16_that_is_only_emulated(kind, native, monkeypatch):
+    """A Tesla T4, Colab's default, says that it has bf16 unless it is asked about its hardware."""
+    monkeypatch.setattr(
+        torch.get_device_module(kind),
+        "is_bf16_supported",
+        lambda including_emulation=True: including_emulation or native,
+    )
+    assert trainer_module._has_bf16(kind) == native
+
+
 def test_a_loss_that_is_no_number_stops_with_advice():
     trainer, batches = small(epochs=1, loss=lambda m, b: train.teacher_forcing_loss(m, b) * float("nan"))
     with pytest.raises(CourseError, match="loss became nan at step 1.*lower learning rate"):
