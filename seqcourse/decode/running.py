@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from operator import index
 from typing import Any, NamedTuple
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -110,7 +109,7 @@ def _ids_of(prefix: Sequence[int] | Tensor | None, count: int) -> Tensor:
 
 
 def _has_length(row: Any) -> bool:
-    return isinstance(row, (Sequence, Tensor, numpy.ndarray)) and getattr(row, "ndim", 1) > 0
+    return not isinstance(row, str) and hasattr(row, "__len__") and getattr(row, "ndim", 1) > 0
 
 
 def _start_without(model: StepModel, count: int) -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy
 import torch
 from torch import Tensor
 
@@ -45,8 +44,8 @@ def score(
     count = len(token_lists)
     if count == 0:
         raise ValueError("token_lists is empty; expected at least one output to score.")
-    one = isinstance(finished, bool | numpy.bool_)
-    flags = [bool(finished)] * count if one else list(map(bool, finished))
+    each = isinstance(finished, Iterable)
+    flags = list(map(bool, finished)) if each else [bool(finished)] * count
     if len(flags) != count:
         raise ValueError(f"finished has {len(flags)} entries for {count} outputs; give one for each.")
     sentences = row_count(memory)

@@ -6,6 +6,7 @@ from seqcourse.functional.dropout import dropout
 from seqcourse.functional.layers import gelu, gelu_sigmoid, gelu_tanh, layer_norm, rms_norm, silu
 from seqcourse.functional.loss import sequence_loss
 from seqcourse.functional.masks import (
+    boolean_mask,
     causal_mask,
     check_hidden,
     check_lengths,
@@ -53,6 +54,7 @@ __all__ = [
     "additive_score_from_keys",
     "attention",
     "attention_rollout",
+    "boolean_mask",
     "causal_mask",
     "check_hidden",
     "check_lengths",

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from seqcourse.functional.dropout import dropout as drop
-from seqcourse.functional.masks import causal_mask, check_hidden
+from seqcourse.functional.masks import boolean_mask, causal_mask, check_hidden
 from seqcourse.functional.precision import widened
 from seqcourse.functional.scores import softmax
 
@@ -55,6 +55,7 @@ def attention(
         ValueError: if the shapes do not fit, the mask is not boolean or hides NaN (looked for on a CPU
             only), or the dropout is not at least 0 and below 1.
     """
+    mask = None if mask is None else boolean_mask(mask, q)
     _check(q, k, v, mask)
     if not 0 <= dropout < 1:
         raise ValueError(f"dropout should be at least 0 and below 1, but it is {dropout}.")
@@ -130,11 +131,6 @@ def _check(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
             )
     if mask is None:
         return
-    if mask.dtype != torch.bool:
-        raise ValueError(
-            f"A mask should be boolean, True = may attend, but its type is {mask.dtype}. "
-            f"Where 1 means may attend, mask.bool() makes it so."
-        )
     wanted = (*q.shape[:-1], k.shape[-2])
     sizes = zip(reversed(mask.shape), reversed(wanted), strict=False)
     if mask.dim() > len(wanted) or any(m not in (1, size) for m, size in sizes):

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from seqcourse.functional.masks import boolean_mask
 from seqcourse.functional.precision import widened
 
 
@@ -130,7 +131,7 @@ def softmax(scores: Tensor, dim: int = -1, mask: Tensor | None = None) -> Tensor
         shifted = wide - wide.amax(dim, keepdim=True).detach()
         exponentials = shifted.exp()
         return (exponentials / exponentials.sum(dim, keepdim=True)).to(scores.dtype)
-    _check_mask(scores, mask)
+    mask = _fitting(mask, scores)
     wide = wide.masked_fill(~mask, float("-inf"))
     highest = wide.amax(dim, keepdim=True).detach()
     nothing = highest == float("-inf")
@@ -216,14 +217,11 @@ def _check_parameters(name: str, **given: tuple[Tensor, tuple[int, ...]]) -> Non
             )
 
 
-def _check_mask(scores: Tensor, mask: Tensor) -> None:
-    if mask.dtype != torch.bool:
-        raise ValueError(
-            f"A mask should be boolean, True = may attend, but its type is {mask.dtype}. "
-            f"Where 1 means may attend, mask.bool() makes it so."
-        )
+def _fitting(mask: Tensor, scores: Tensor) -> Tensor:
+    mask = boolean_mask(mask, scores)
     sizes = zip(reversed(mask.shape), reversed(scores.shape), strict=False)
     if mask.dim() > scores.dim() or any(m not in (1, size) for m, size in sizes):
         raise ValueError(
             f"A mask should fit the scores, {tuple(scores.shape)}, but it is {tuple(mask.shape)}."
         )
+    return mask

@@ -28,7 +28,7 @@ def bert_loss(model: nn.Module, batch) -> Tensor:
         model: a :class:`seqcourse.models.BERT`.
         batch: a :class:`seqcourse.data.MaskedBatch`.
     """
-    mask = F.length_mask(batch.lengths, batch.tokens.shape[1])
+    mask = F.length_mask(batch.lengths, batch.tokens.shape[1])[:, None]  # (B, 1, T)
     out = model(batch.tokens, mask, batch.segments)
     return masked_word_loss(out.words, batch.targets) + cross_entropy(out.follows.float(), batch.follows)
 

@@ -82,6 +82,20 @@ def test_a_flat_mask_of_queries_and_keys_is_not_taken_for_one_of_sequences():
     )
 
 
+@pytest.mark.parametrize("cross", [False, True])
+def test_a_mask_with_two_readings_is_refused_until_an_axis_says_which(cross):
+    """(3, 3) for 3 sequences of 3 queries: which keys are real, or which a query may see?"""
+    attention, x = nn.MultiHeadAttention(D, H), torch.randn(3, 3, D)
+    memory = torch.randn(3, 3, D) if cross else None
+    mask = F.causal_mask(3)
+    with pytest.raises(ValueError, match=r"mask\[:, None\] if .* real, mask\[None\] if .* may see"):
+        attention(x, memory, mask)
+    ahead = attention(x, memory, mask[None], need_weights=True)[1]
+    padded = attention(x, memory, mask[:, None], need_weights=True)[1]
+    torch.testing.assert_close(ahead, attention(x, memory, causal=True, need_weights=True)[1])
+    assert (padded[0, ..., 1:] == 0).all() and (padded[2] > 0).all()  # lengths 1, 2 and 3
+
+
 def test_a_mask_may_differ_between_queries_and_heads():
     attention = nn.MultiHeadAttention(D, H)
     x = torch.randn(B, N, D)
