@@ -2,7 +2,7 @@
 
 from seqcourse.functional.captions import doubly_stochastic
 from seqcourse.functional.dot_product import attention
-from seqcourse.functional.dropout import dropout
+from seqcourse.functional.dropout import check_share, dropout
 from seqcourse.functional.layers import gelu, gelu_sigmoid, gelu_tanh, layer_norm, rms_norm, silu
 from seqcourse.functional.loss import sequence_loss
 from seqcourse.functional.masks import (
@@ -58,6 +58,7 @@ __all__ = [
     "causal_mask",
     "check_hidden",
     "check_lengths",
+    "check_share",
     "check_width",
     "cut_frames",
     "dct_matrix",

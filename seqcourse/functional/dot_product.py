@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from seqcourse.functional.dropout import check_share
 from seqcourse.functional.dropout import dropout as drop
 from seqcourse.functional.masks import boolean_mask, causal_mask, check_hidden
 from seqcourse.functional.precision import widened
@@ -57,8 +58,7 @@ def attention(
     """
     mask = None if mask is None else boolean_mask(mask, q)
     _check(q, k, v, mask)
-    if not 0 <= dropout < 1:
-        raise ValueError(f"dropout should be at least 0 and below 1, but it is {dropout}.")
+    check_share(dropout)
     if causal and k.shape[-2] < q.shape[-2]:
         raise ValueError(
             f"Causal attention needs a key for each query, but there are {q.shape[-2]} queries and "

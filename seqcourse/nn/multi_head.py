@@ -28,13 +28,14 @@ class MultiHeadAttention(nn.Module):
         dropout: share of the attention weights set to 0 while training.
 
     Raises:
-        ValueError: if the heads do not divide the width.
+        ValueError: if the heads do not divide the width, or the dropout is not at least 0 and below 1.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
         super().__init__()
         if heads < 1 or width % heads:
             raise ValueError(f"heads should divide the width, {width}, but there are {heads}.")
+        F.check_share(dropout)
         self.width, self.heads, self.dropout = width, heads, dropout
         # W_Q, W_K and W_V, one above the other.
         self.in_weight = nn.Parameter(torch.empty(3 * width, width))

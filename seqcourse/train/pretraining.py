@@ -47,7 +47,7 @@ def fine_tuning_loss(model: nn.Module, batch, auxiliary: float = 0.0, pad_id: in
     """
     out = model(batch.tokens, batch.lengths, need_words=auxiliary > 0)
     loss = cross_entropy(out.classes.float(), batch.labels)
-    if auxiliary > 0:
+    if auxiliary > 0 and batch.tokens.shape[1] > 1:  # in texts of one token no word follows another
         words = F.sequence_loss(out.words[:, :-1].float(), batch.tokens[:, 1:], pad_id=pad_id)
         loss = loss + auxiliary * words
     return loss

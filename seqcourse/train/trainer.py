@@ -102,8 +102,12 @@ class Trainer:
 
     Device, mixed precision and several processes (``accelerate launch``) are Accelerate's work. With
     several processes each takes every n-th batch, and gradients are averaged; batches that are left
-    over when each has had as many are skipped. Each batch counts by its ``terms``, over which its loss
-    is a mean: so n processes make the steps that one makes on batches n times as large.
+    over when each has had as many are skipped. Each batch counts by its ``terms``. So n processes make
+    the steps that one makes on batches n times as large, if the loss is a mean over these terms and
+    nothing is drawn at random. It is not quite so for a sum of two means over different things, all
+    of which count by the batch's terms (``bert_loss``: hidden words and pairs; ``fine_tuning_loss``
+    with an auxiliary part: texts and words), nor where the rows of a batch are compared with each
+    other (``captioning_loss`` with places that are drawn).
 
     Args:
         model: any module.
@@ -287,6 +291,11 @@ class Trainer:
             loss = objective(batch)
         value = loss.item()
         if not math.isfinite(value):
+            if getattr(batch, "terms", 1) == 0:
+                raise CourseError(
+                    f"The batch of step {self.step + 1} asks for nothing: none of its targets is real, "
+                    f"so its mean loss is {value}. Leave such batches out."
+                )
             raise CourseError(
                 f"The loss became {value} at step {self.step + 1}. Try a lower learning rate than "
                 f"{self.config.learning_rate:g}, a warm-up, or a smaller clip_norm."

@@ -109,6 +109,21 @@ def test_a_mask_may_differ_between_queries_and_heads():
     )
 
 
+@pytest.mark.parametrize("share", [1.0, 1.5, -0.1, float("nan")])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda share: nn.MultiHeadAttention(D, H, dropout=share),
+        lambda share: nn.Recurrent("gru", D, D, 2, dropout=share),
+        lambda share: nn.Block(D, H, 20, dropout=share),
+        lambda share: F.dropout(torch.ones(3), share),
+    ],
+)
+def test_a_dropout_that_leaves_nothing_is_refused_where_it_is_given(make, share):
+    with pytest.raises(ValueError, match=f"dropout should be at least 0 and below 1, but it is {share}"):
+        make(share)
+
+
 def test_without_positions_it_is_equivariant():
     attention, x = nn.MultiHeadAttention(D, H), torch.randn(B, N, D)
     order = torch.randperm(N)

@@ -324,6 +324,22 @@ def test_a_loss_that_is_no_number_stops_with_advice():
         trainer.fit(batches)
 
 
+ONE = torch.ones(1, 1, dtype=torch.int64)
+UNASKED = [
+    (train.teacher_forcing_loss, data.Batch(5 * ONE, ONE[0], ONE, 0 * ONE, 0 * ONE[0])),
+    (train.language_model_loss, data.TextBatch(5 * ONE, -100 * ONE)),
+]
+
+
+@pytest.mark.parametrize(("loss", "batch"), UNASKED)
+def test_a_batch_that_asks_for_nothing_is_named(loss, batch):
+    """A lower learning rate would not help there."""
+    is_text = isinstance(batch, data.TextBatch)
+    model = models.CharLM(12, 6, 8) if is_text else models.EncoderDecoder(12, 12, 8, 12)
+    with pytest.raises(CourseError, match="batch of step 1 asks for nothing.*Leave such batches out"):
+        train.Trainer(model, loss, train.TrainingConfig()).fit([batch])
+
+
 def test_a_checkpoint_of_other_options_is_refused(tmp_path):
     trainer, batches = small(epochs=1, folder=tmp_path)
     trainer.fit(batches)
