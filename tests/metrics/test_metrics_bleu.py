@@ -85,9 +85,7 @@ def test_by_length_bins_are_half_open_and_each_a_corpus():
     assert bins[1].bleu == bleu(hypotheses[1:2], references[:1])
     assert bins[2].bleu == bleu(hypotheses[2:], references[:2])
     assert bins[2].bleu.score < bins[0].bleu.score
-    counted = numpy.array(
-        [len(source.split()) if isinstance(source, str) else source for source in sources]
-    )
+    counted = numpy.array([3, 4, 6, 7])
     assert bleu_by_length(hypotheses, references, counted, [1, 4, 5, 6, 9]) == bins
 
 
