@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy
 
 from seqcourse.errors import CourseError
@@ -27,7 +29,7 @@ def copy_task(
     Raises:
         CourseError: a number is out of range.
     """
-    low, high = (length, length) if isinstance(length, int) else length
+    low, high = (length, length) if isinstance(length, Integral) else length
     if n < 1 or symbols < 1 or not 1 <= low <= high:
         raise CourseError(
             f"copy_task expects n, symbols and lengths of at least 1 and (shortest, longest) in "

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from seqcourse.data.batching import Loader, TensorBatch, epoch_generator
 from seqcourse.errors import CourseError
+from seqcourse.tokens import NOT_ASKED
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,10 @@ class TextBatch(TensorBatch):
 
     tokens: Tensor  # (B, T)
     targets: Tensor  # (B, T), the tokens shifted by one position
+
+    @property
+    def terms(self) -> int:
+        return int((self.targets != NOT_ASKED).sum())
 
 
 class TextBatches(Loader):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from operator import index
 from typing import Any, NamedTuple
 
 import torch
@@ -11,7 +12,12 @@ from torch import Tensor
 
 from seqcourse.decode.interface import StepLike, StepModel
 from seqcourse.decode.trees import device_of, row_count, select
-from seqcourse.tokens import SOS
+from seqcourse.tokens import PAD, SOS
+
+ONE_LENGTH = (
+    "Give prefixes without padding, those of one length in one call: prefix[i : i + 1, :lengths[i]] is "
+    "the i-th alone, if it was padded on the right."
+)
 
 
 @contextmanager
@@ -53,6 +59,26 @@ def begin(
     count = rows if rows is not None else batch_size or 1
     if count == 0:
         raise ValueError("the memory holds no sentence; expected at least one. Encode some first.")
+    fed = _ids_of(prefix, count)
+    state = model.start(memory) if memory is not None else _start_without(model, count)
+    parameters = list(model.parameters()) if isinstance(model, torch.nn.Module) else []
+    device = device_of(memory, state, parameters)
+    fed = fed.to(device, torch.int64)
+    column = (fed if fed.dim() == 2 else fed[None]).expand(count, -1).unbind(1)
+    for tokens in column[:-1]:
+        state = model.step(tokens, state, memory).state
+    return Start(count, column[-1], state, device)
+
+
+def _ids_of(prefix: Sequence[int] | Tensor | None, count: int) -> Tensor:
+    """The ids of a prefix, (P,), (1, P) or (count, P)."""
+    if isinstance(prefix, Sequence):
+        sizes = {len(row) for row in prefix if _has_length(row)}
+        if len(sizes) > 1:
+            raise ValueError(
+                f"the prefixes of one call should be of one length, but they have between {min(sizes)} "
+                f"and {max(sizes)} ids. {ONE_LENGTH}"
+            )
     try:
         fed = torch.as_tensor([SOS] if prefix is None else prefix)
     except (TypeError, ValueError) as error:
@@ -74,14 +100,16 @@ def begin(
             f"prefix should be a list of ids, or a tensor of them of shape (P,), (1, P) or "
             f"({count}, P), but its shape is {tuple(fed.shape)} and its type {fed.dtype}."
         )
-    state = model.start(memory) if memory is not None else _start_without(model, count)
-    parameters = list(model.parameters()) if isinstance(model, torch.nn.Module) else []
-    device = device_of(memory, state, parameters)
-    fed = fed.to(device, torch.int64)
-    column = (fed if fed.dim() == 2 else fed[None]).expand(count, -1).unbind(1)
-    for tokens in column[:-1]:
-        state = model.step(tokens, state, memory).state
-    return Start(count, column[-1], state, device)
+    if fed.shape[-1] > 1 and (fed[..., [0, -1]] == PAD).any():
+        raise ValueError(
+            f"the prefix is padded: <pad> (id {PAD}) stands at an end, and the model would read it as "
+            f"a word. {ONE_LENGTH}"
+        )
+    return fed
+
+
+def _has_length(row: Any) -> bool:
+    return not isinstance(row, str) and hasattr(row, "__len__") and getattr(row, "ndim", 1) > 0
 
 
 def _start_without(model: StepModel, count: int) -> Any:
@@ -131,8 +159,8 @@ def hide(log_probs: Tensor, forbid: Sequence[int], must_go_on: bool = False) -> 
     size = log_probs.shape[-1]
     for token in forbid:
         token_in_vocabulary("forbid", token, size)
-    index = torch.tensor(list(forbid), dtype=torch.int64, device=log_probs.device)
-    hidden = log_probs.index_fill_(-1, index, float("-inf"))
+    places = torch.tensor(list(forbid), dtype=torch.int64, device=log_probs.device)
+    hidden = log_probs.index_fill_(-1, places, float("-inf"))
     if must_go_on and (hidden.amax(-1) == float("-inf")).any():
         raise ValueError(
             f"forbid = {list(forbid)} leaves no word to choose: all that the model allows at some "
@@ -155,14 +183,18 @@ class Rows:
     def of(self, sentences: list[int]) -> Any:
         """The memory with row r being that of sentence `sentences[r]`."""
         if sentences != self._sentences:
-            index = torch.tensor(sentences, dtype=torch.int64, device=self._device)
-            self._sentences, self._rows = sentences, select(self._memory, index)
+            rows = torch.tensor(sentences, dtype=torch.int64, device=self._device)
+            self._sentences, self._rows = sentences, select(self._memory, rows)
         return self._rows
 
 
 def whole_number(name: str, value: int, least: int = 1) -> None:
-    """Raise ValueError unless value is an integer >= least."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    """Raise ValueError unless value is an integer >= least, Python's, NumPy's or a tensor's."""
+    try:
+        whole = not isinstance(value, bool) and index(value) >= least
+    except TypeError:
+        whole = False
+    if not whole:
         raise ValueError(f"{name} should be a whole number of at least {least}, but it is {value!r}.")
 
 

@@ -33,8 +33,8 @@ def greedy(
         language model, of which `batch_size` (default 1) sequences are then wanted.
     max_len: at most this many tokens per sentence, <eos> counted.
     prefix: the ids that are fed before the first choice, one list for all sentences or a tensor
-        (B, P); default [<sos>]. It is not repeated in the hypotheses. For a model that was trained
-        with <sos>, put that in front: [SOS, ...].
+        (B, P) without padding; default [<sos>]. It is not repeated in the hypotheses. For a model
+        that was trained with <sos>, put that in front: [SOS, ...].
     forbid: ids that are never chosen, such as UNK. Log-probabilities remain the model's own.
 
     Returns B hypotheses. Raises ValueError for arguments or logits that make no sense.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -17,7 +17,7 @@ from seqcourse.decode.running import (
     token_in_vocabulary,
 )
 from seqcourse.decode.trees import row_count, select
-from seqcourse.tokens import EOS
+from seqcourse.tokens import EOS, PAD
 
 
 def score(
@@ -32,19 +32,20 @@ def score(
 
     memory: of N sentences, one per output, or of one sentence, which is then the source of all N; None
         for a language model.
-    token_lists: N lists of ids, as in `Hypothesis.tokens`: without <sos> and <eos>.
+    token_lists: N lists of ids without padding, as in `Hypothesis.tokens`: without <sos> and <eos>.
     finished: whether <eos> follows the last token and counts: one answer for all, or one for each.
     prefix: the ids that are fed first, without being scored; default [<sos>].
 
     Returns (N,) float64 on the CPU. An output that the model rules out has -inf.
 
     Raises ValueError where the numbers of outputs, sentences and flags do not fit, for ids outside the
-    vocabulary and for <eos> among them.
+    vocabulary, for <eos> among them and for padding.
     """
     count = len(token_lists)
     if count == 0:
         raise ValueError("token_lists is empty; expected at least one output to score.")
-    flags = [finished] * count if isinstance(finished, bool) else list(finished)
+    each = isinstance(finished, Iterable)
+    flags = list(map(bool, finished)) if each else [bool(finished)] * count
     if len(flags) != count:
         raise ValueError(f"finished has {len(flags)} entries for {count} outputs; give one for each.")
     sentences = row_count(memory)
@@ -56,6 +57,7 @@ def score(
     targets = [
         [*map(int, ids), *([EOS] if ends else [])] for ids, ends in zip(token_lists, flags, strict=True)
     ]
+    _check_unpadded([ids[: len(ids) - ends] for ids, ends in zip(targets, flags, strict=True)])
     totals = [0.0] * count
     for number, ids in enumerate(targets):
         if EOS in ids[: len(ids) - flags[number]]:
@@ -88,3 +90,16 @@ def score(
             going = [going[place] for place in alive]
             sentences = [sentences[place] for place in alive]
     return torch.tensor(totals, dtype=torch.float64)
+
+
+def _check_unpadded(outputs: list[list[int]]) -> None:
+    """Refuse the rows of a padded table: as long as each other, and <pad> at an end of some of them.
+
+    A model may have written <pad> itself, so one alone is no sign.
+    """
+    padded = [bool(ids) and PAD in (ids[0], ids[-1]) for ids in outputs]
+    if any(padded) and not all(padded) and len(set(map(len, outputs))) == 1:
+        raise ValueError(
+            f"output {padded.index(True)} is padded: <pad> (id {PAD}) stands at an end, and would be "
+            f"scored as a word. Leave padding out: token_lists may hold lists of different lengths."
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from numbers import Number
 from typing import Any, TypeVar
 
 import torch
@@ -31,7 +32,7 @@ def select(tree: Tree, index: Tensor) -> Tree:
                 "single number. Give it the shape (B,), or keep it as a Python number."
             )
         return tree.index_select(0, index.to(tree.device))
-    if tree is None or isinstance(tree, (bool, int, float, str)):
+    if tree is None or isinstance(tree, (Number, str)) or getattr(tree, "shape", None) == ():
         return tree
     if isinstance(tree, tuple):
         parts = [select(part, index) for part in tree]

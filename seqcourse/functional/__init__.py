@@ -2,10 +2,11 @@
 
 from seqcourse.functional.captions import doubly_stochastic
 from seqcourse.functional.dot_product import attention
-from seqcourse.functional.dropout import dropout
+from seqcourse.functional.dropout import check_share, dropout
 from seqcourse.functional.layers import gelu, gelu_sigmoid, gelu_tanh, layer_norm, rms_norm, silu
 from seqcourse.functional.loss import sequence_loss
 from seqcourse.functional.masks import (
+    boolean_mask,
     causal_mask,
     check_hidden,
     check_lengths,
@@ -14,6 +15,7 @@ from seqcourse.functional.masks import (
 )
 from seqcourse.functional.patches import patches
 from seqcourse.functional.position import grid_encoding, rotate, shift_matrix, sinusoidal_encoding
+from seqcourse.functional.precision import widened
 from seqcourse.functional.pyramid import pair_neighbours
 from seqcourse.functional.recurrent import gru_combine, gru_step, lstm_step, rnn_step
 from seqcourse.functional.rollout import attention_rollout
@@ -52,9 +54,11 @@ __all__ = [
     "additive_score_from_keys",
     "attention",
     "attention_rollout",
+    "boolean_mask",
     "causal_mask",
     "check_hidden",
     "check_lengths",
+    "check_share",
     "check_width",
     "cut_frames",
     "dct_matrix",
@@ -100,5 +104,6 @@ __all__ = [
     "spectral_window",
     "vocode",
     "weighted_sum",
+    "widened",
     "window_mask",
 ]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from itertools import zip_longest
 
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from seqcourse.functional.dropout import check_share
 from seqcourse.functional.dropout import dropout as drop
-from seqcourse.functional.masks import causal_mask, check_hidden
+from seqcourse.functional.masks import boolean_mask, causal_mask, check_hidden
+from seqcourse.functional.precision import widened
 from seqcourse.functional.scores import softmax
 
 
@@ -53,9 +56,9 @@ def attention(
         ValueError: if the shapes do not fit, the mask is not boolean or hides NaN (looked for on a CPU
             only), or the dropout is not at least 0 and below 1.
     """
+    mask = None if mask is None else boolean_mask(mask, q)
     _check(q, k, v, mask)
-    if not 0 <= dropout < 1:
-        raise ValueError(f"dropout should be at least 0 and below 1, but it is {dropout}.")
+    check_share(dropout)
     if causal and k.shape[-2] < q.shape[-2]:
         raise ValueError(
             f"Causal attention needs a key for each query, but there are {q.shape[-2]} queries and "
@@ -78,10 +81,19 @@ def attention(
 def _readable(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: float
 ) -> tuple[Tensor, Tensor]:
-    """The formula as it is written."""
-    similarities = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (..., N_Q, N_X)
-    weights = softmax(similarities, dim=-1, mask=mask)
-    return drop(weights, dropout) @ v, weights
+    """The formula as it is written, in at least 32 bits, as the kernel computes it."""
+    given = q.dtype
+    with _without_autocast(q.device.type):
+        q, k, v = widened(q), widened(k), widened(v)
+        similarities = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (..., N_Q, N_X)
+        weights = softmax(similarities, dim=-1, mask=mask)
+        return (drop(weights, dropout) @ v).to(given), weights.to(given)
+
+
+def _without_autocast(device: str) -> AbstractContextManager:
+    """Mixed precision would bring the two products back to 16 bits, of which the softmax is NaN."""
+    mixed = torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
+    return torch.autocast(device, enabled=False) if mixed else nullcontext()
 
 
 def _fused(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, dropout: float) -> Tensor:
@@ -119,11 +131,6 @@ def _check(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
             )
     if mask is None:
         return
-    if mask.dtype != torch.bool:
-        raise ValueError(
-            f"A mask should be boolean, True = may attend, but its type is {mask.dtype}. "
-            f"Where 1 means may attend, mask.bool() makes it so."
-        )
     wanted = (*q.shape[:-1], k.shape[-2])
     sizes = zip(reversed(mask.shape), reversed(wanted), strict=False)
     if mask.dim() > len(wanted) or any(m not in (1, size) for m, size in sizes):

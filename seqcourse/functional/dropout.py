@@ -9,6 +9,16 @@ from torch.nn.functional import dropout as _of_the_device
 CHOICES = 256  # what a byte can be
 
 
+def check_share(share: float) -> None:
+    """Refuse a share to drop that leaves nothing, or is none.
+
+    Raises:
+        ValueError: if it is not at least 0 and below 1.
+    """
+    if not 0 <= share < 1:
+        raise ValueError(f"dropout should be at least 0 and below 1, but it is {share}.")
+
+
 def dropout(x: Tensor, share: float) -> Tensor:
     r"""Set a random share p of the numbers to 0 (Srivastava et al. 2014).
 
@@ -29,8 +39,7 @@ def dropout(x: Tensor, share: float) -> Tensor:
     Raises:
         ValueError: if the share is not at least 0 and below 1.
     """
-    if not 0 <= share < 1:
-        raise ValueError(f"A share to drop should be at least 0 and below 1, but it is {share}.")
+    check_share(share)
     if x.device.type != "cpu":
         return _of_the_device(x, share)
     dropped = min(round(share * CHOICES), CHOICES - 1)

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn.functional import gelu as _fused_gelu
 from torch.nn.functional import layer_norm as _fused_layer_norm
 
+from seqcourse.functional.precision import widened
 from seqcourse.functional.widths import check_width
 
 
@@ -52,7 +53,9 @@ def rms_norm(x: Tensor, gamma: Tensor, eps: float = 1e-5) -> Tensor:
         ValueError: if the vectors have another width than gamma.
     """
     check_width("rms_norm", x, gamma.shape[0])
-    return gamma * x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
+    wide = widened(x)
+    y = widened(gamma) * wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)
+    return y.to(x.dtype)
 
 
 def gelu(x: Tensor) -> Tensor:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from seqcourse.functional.precision import widened
+
 
 def sequence_loss(
     logits: Tensor, targets: Tensor, pad_id: int = 0, label_smoothing: float = 0.0
@@ -38,8 +40,8 @@ def sequence_loss(
     if not 0 <= label_smoothing < 1:
         raise ValueError(f"label_smoothing should be at least 0 and below 1, but is {label_smoothing}.")
     try:
-        return cross_entropy(
-            logits.reshape(-1, logits.shape[-1]),
+        loss = cross_entropy(
+            widened(logits).reshape(-1, logits.shape[-1]),
             targets.reshape(-1),
             ignore_index=pad_id,
             label_smoothing=label_smoothing,
@@ -49,3 +51,4 @@ def sequence_loss(
             f"The targets should be ids from 0 to {logits.shape[-1] - 1}, one for each logit, but they "
             f"go from {targets.min()} to {targets.max()}."
         ) from error
+    return loss.to(logits.dtype)

@@ -5,6 +5,27 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from seqcourse.functional.precision import widened
+
+
+def boolean_mask(mask: Tensor, like: Tensor) -> Tensor:
+    """A mask as a tensor beside another one.
+
+    Args:
+        mask: boolean; NumPy's arrays and lists of bools are taken, too.
+        like: a tensor on the device where the mask should be, if it is not a tensor yet.
+
+    Raises:
+        ValueError: if it is not boolean.
+    """
+    mask = mask if isinstance(mask, Tensor) else torch.as_tensor(mask, device=like.device)
+    if mask.dtype != torch.bool:
+        raise ValueError(
+            f"A mask should be boolean, True = may attend, but its type is {mask.dtype}. "
+            f"Where 1 means may attend, mask.bool() makes it so."
+        )
+    return mask
+
 
 def length_mask(lengths: Tensor, size: int) -> Tensor:
     """True at the positions of a padded batch that hold a real token.
@@ -17,8 +38,9 @@ def length_mask(lengths: Tensor, size: int) -> Tensor:
         (B, T), entry (b, t) is True where t < lengths[b].
 
     Raises:
-        ValueError: if a length is not between 1 and T.
+        ValueError: if the lengths are no tensor of whole numbers, or one is not between 1 and T.
     """
+    _check_numbers(lengths)
     _check_range(lengths, size)
     return torch.arange(size, device=lengths.device)[None, :] < lengths[:, None]
 
@@ -32,14 +54,29 @@ def check_lengths(lengths: Tensor, batch: int, size: int) -> None:
         size: padded length T.
 
     Raises:
-        ValueError: if there is not one length for each sequence, or one is not between 1 and T.
+        ValueError: if the lengths are no tensor of whole numbers, there is not one for each sequence, or
+            one is not between 1 and T.
     """
+    _check_numbers(lengths)
     if lengths.shape != (batch,):
         raise ValueError(
             f"There should be one length for each of the {batch} sequences, "
             f"but lengths is {tuple(lengths.shape)}."
         )
     _check_range(lengths, size)
+
+
+def _check_numbers(lengths: Tensor) -> None:
+    if not isinstance(lengths, Tensor):
+        raise ValueError(
+            f"Lengths should be a tensor of whole numbers, one for each sequence, but they are a "
+            f"{type(lengths).__name__}. torch.tensor(lengths) makes one of a list."
+        )
+    if lengths.is_floating_point() or lengths.dtype == torch.bool:
+        raise ValueError(
+            f"Lengths should be whole numbers, but their type is {lengths.dtype}. "
+            f"A mask (B, T) becomes lengths with mask.sum(1)."
+        )
 
 
 def _check_range(lengths: Tensor, size: int) -> None:
@@ -93,7 +130,7 @@ def window_mask(centre: Tensor, width: int, size: int) -> Tensor:
         (B, T), entry (b, t) is True where |t - centre[b]| <= width.
     """
     positions = torch.arange(size, device=centre.device)[None, :]
-    return (positions - centre[:, None]).abs() <= width
+    return (positions - widened(centre)[:, None]).abs() <= width
 
 
 def causal_mask(size: int, past: int = 0, device: torch.device | None = None) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import index
 
 import torch
 from torch import Tensor
@@ -25,8 +26,8 @@ def sinusoidal_encoding(positions: Tensor | int, width: int, base: float = 10_00
     Raises:
         ValueError: if the width is odd.
     """
-    if isinstance(positions, int):
-        positions = torch.arange(positions)
+    if not isinstance(positions, Tensor):
+        positions = torch.arange(index(positions))
     angles = positions[..., None] * _frequencies(width, base, positions)  # (..., d / 2)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from seqcourse.functional.masks import length_mask
+from seqcourse.functional.masks import check_lengths, length_mask
 
 
 def pair_neighbours(x: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -32,12 +32,8 @@ def pair_neighbours(x: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, T
     batch, size, width = x.shape
     if lengths is None:
         lengths = torch.full((batch,), size, device=x.device)
-    elif lengths.shape != (batch,):
-        raise ValueError(
-            f"There should be one length for each of the {batch} sequences, but lengths is "
-            f"{tuple(lengths.shape)}."
-        )
     else:
+        check_lengths(lengths, batch, size)
         x = x.masked_fill(~length_mask(lengths, size)[..., None], 0)  # whatever the padding holds
     if size % 2:
         x = pad(x, (0, 0, 0, 1))  # (B, T + 1, D)

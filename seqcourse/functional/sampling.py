@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from seqcourse.functional.precision import SHORT, widened
 from seqcourse.functional.scores import softmax
 
 
@@ -20,7 +21,8 @@ def gumbel_noise(
     r"""Independent standard Gumbel variables, :math:`G = -\log(-\log U)` with U uniform on (0, 1).
 
     -log U is a standard exponential variable, which is how it is drawn here. A draw of exactly 0 is
-    raised to the smallest positive number, since the logarithm of 0 would be minus infinity.
+    raised to the smallest positive number, since the logarithm of 0 would be minus infinity. Noise of
+    16 bits is drawn in 32: the largest draws decide, and 16 bits would make many of them equal.
 
     Args:
         shape: of the result.
@@ -32,8 +34,9 @@ def gumbel_noise(
         Noise of that shape.
     """
     drawn_on = device if generator is None else generator.device
-    exponential = torch.empty(shape, dtype=dtype, device=drawn_on).exponential_(generator=generator)
-    return -exponential.clamp_min(torch.finfo(exponential.dtype).tiny).log().to(device)
+    wide = torch.float32 if dtype in SHORT else dtype
+    exponential = torch.empty(shape, dtype=wide, device=drawn_on).exponential_(generator=generator)
+    return -exponential.clamp_min(torch.finfo(exponential.dtype).tiny).log().to(device, dtype)
 
 
 def gumbel_max(logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
@@ -48,8 +51,7 @@ def gumbel_max(logits: Tensor, generator: torch.Generator | None = None) -> Tens
     Returns:
         Indices, (...).
     """
-    noise = gumbel_noise(logits.shape, generator=generator, dtype=logits.dtype, device=logits.device)
-    return (logits + noise).argmax(-1)
+    return _noisy(logits, generator).argmax(-1)
 
 
 def gumbel_softmax(
@@ -74,5 +76,10 @@ def gumbel_softmax(
     """
     if temperature <= 0:
         raise ValueError(f"gumbel_softmax needs a temperature above 0, but it is {temperature}.")
-    noise = gumbel_noise(logits.shape, generator=generator, dtype=logits.dtype, device=logits.device)
-    return softmax((logits + noise) / temperature)
+    return softmax(_noisy(logits, generator) / temperature).to(logits.dtype)
+
+
+def _noisy(logits: Tensor, generator: torch.Generator | None) -> Tensor:
+    """Logits with Gumbel noise, in at least 32 bits."""
+    wide = widened(logits)
+    return wide + gumbel_noise(wide.shape, generator=generator, dtype=wide.dtype, device=wide.device)

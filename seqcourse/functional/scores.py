@@ -10,6 +10,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from seqcourse.functional.masks import boolean_mask
+from seqcourse.functional.precision import widened
+
 
 def dot_score(s: Tensor, h: Tensor) -> Tensor:
     r"""Dot product, :math:`e_i = h_i^\top s` (Luong et al. 2015). Needs D_S = D_H.
@@ -123,17 +126,18 @@ def softmax(scores: Tensor, dim: int = -1, mask: Tensor | None = None) -> Tensor
     Raises:
         ValueError: if the mask is not boolean, or does not broadcast to the shape of ``scores``.
     """
+    wide = widened(scores)
     if mask is None:
-        shifted = scores - scores.amax(dim, keepdim=True).detach()
+        shifted = wide - wide.amax(dim, keepdim=True).detach()
         exponentials = shifted.exp()
-        return exponentials / exponentials.sum(dim, keepdim=True)
-    _check_mask(scores, mask)
-    scores = scores.masked_fill(~mask, float("-inf"))
-    highest = scores.amax(dim, keepdim=True).detach()
+        return (exponentials / exponentials.sum(dim, keepdim=True)).to(scores.dtype)
+    mask = _fitting(mask, scores)
+    wide = wide.masked_fill(~mask, float("-inf"))
+    highest = wide.amax(dim, keepdim=True).detach()
     nothing = highest == float("-inf")
-    exponentials = (scores - highest.masked_fill(nothing, 0.0)).exp()
+    exponentials = (wide - highest.masked_fill(nothing, 0.0)).exp()
     total = exponentials.sum(dim, keepdim=True)
-    return exponentials / total.masked_fill(nothing, 1.0)
+    return (exponentials / total.masked_fill(nothing, 1.0)).to(scores.dtype)
 
 
 def log_softmax(scores: Tensor, dim: int = -1) -> Tensor:
@@ -146,8 +150,9 @@ def log_softmax(scores: Tensor, dim: int = -1) -> Tensor:
     Returns:
         Log-probabilities of the shape of ``scores``; finite even where the probability underflows.
     """
-    shifted = scores - scores.amax(dim, keepdim=True).detach()
-    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+    wide = widened(scores)
+    shifted = wide - wide.amax(dim, keepdim=True).detach()
+    return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(scores.dtype)
 
 
 def weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
@@ -189,9 +194,10 @@ def gaussian_window(centre: Tensor, width: int, size: int) -> Tensor:
     """
     if width <= 0:
         raise ValueError(f"gaussian_window needs a width above 0, but it is {width}.")
-    positions = torch.arange(size, device=centre.device, dtype=centre.dtype)[None, :]
+    wide = widened(centre)
+    positions = torch.arange(size, device=wide.device, dtype=wide.dtype)[None, :]
     sigma = width / 2
-    return torch.exp(-((positions - centre[:, None]) ** 2) / (2 * sigma**2))
+    return torch.exp(-((positions - wide[:, None]) ** 2) / (2 * sigma**2)).to(centre.dtype)
 
 
 def _check_states(name: str, s: Tensor, h: Tensor) -> None:
@@ -211,14 +217,11 @@ def _check_parameters(name: str, **given: tuple[Tensor, tuple[int, ...]]) -> Non
             )
 
 
-def _check_mask(scores: Tensor, mask: Tensor) -> None:
-    if mask.dtype != torch.bool:
-        raise ValueError(
-            f"A mask should be boolean, True = may attend, but its type is {mask.dtype}. "
-            f"Where 1 means may attend, mask.bool() makes it so."
-        )
+def _fitting(mask: Tensor, scores: Tensor) -> Tensor:
+    mask = boolean_mask(mask, scores)
     sizes = zip(reversed(mask.shape), reversed(scores.shape), strict=False)
     if mask.dim() > scores.dim() or any(m not in (1, size) for m, size in sizes):
         raise ValueError(
             f"A mask should fit the scores, {tuple(scores.shape)}, but it is {tuple(mask.shape)}."
         )
+    return mask

@@ -13,6 +13,8 @@ import math
 import torch
 from torch import Tensor
 
+from seqcourse.functional.precision import widened
+
 RATE = 8000  # Hz
 SIZE = 400  # samples in a frame, 50 ms
 HOP = 200  # samples from one frame to the next, 25 ms
@@ -69,7 +71,9 @@ def power_spectrum(frames: Tensor, kind: str = "hann") -> Tensor:
     Returns:
         (..., T, size // 2 + 1).
     """
-    return torch.fft.rfft(frames * spectral_window(frames.shape[-1], kind).to(frames)).abs().square()
+    wide = widened(frames)
+    spectrum = torch.fft.rfft(wide * spectral_window(frames.shape[-1], kind).to(wide))
+    return spectrum.abs().square().to(frames.dtype)
 
 
 def hertz_to_mel(hertz: Tensor, scale: str = "slaney") -> Tensor:
@@ -128,16 +132,18 @@ def mel_filters(
 
 def decibels(power: Tensor, top: float | None = RANGE) -> Tensor:
     r"""Levels :math:`10 \log_{10} P` in dB, not below -100 dB nor ``top`` dB below the loudest."""
-    level = 10 * torch.log10(power.clamp_min(QUIETEST))
-    return level if top is None else level.maximum(level.amax((-1, -2), keepdim=True) - top)
+    level = 10 * torch.log10(widened(power).clamp_min(QUIETEST))
+    if top is not None:
+        level = level.maximum(level.amax((-1, -2), keepdim=True) - top)
+    return level.to(power.dtype)
 
 
 def log_mel(
     sound: Tensor, bands: int = BANDS, size: int = SIZE, hop: int = HOP, rate: int = RATE
 ) -> Tensor:
     """Level of every mel band in every frame, in dB: sound (..., N) to (..., T, bands)."""
-    power = power_spectrum(cut_frames(sound, size, hop))
-    return decibels(power @ mel_filters(bands, size, rate).to(power).T)
+    power = power_spectrum(cut_frames(widened(sound), size, hop))
+    return decibels(power @ mel_filters(bands, size, rate).to(power).T).to(sound.dtype)
 
 
 def dct_matrix(rows: int, columns: int) -> Tensor:
@@ -165,8 +171,8 @@ def mfcc(
     with the loudness, the next ones describe the spectrum's coarse shape, which the mouth makes; the
     pitch is left out.
     """
-    levels = log_mel(sound, bands, size, hop, rate)
-    return levels @ dct_matrix(coefficients, bands).to(levels).T
+    levels = log_mel(widened(sound), bands, size, hop, rate)
+    return (levels @ dct_matrix(coefficients, bands).to(levels).T).to(sound.dtype)
 
 
 def levels_from_mfcc(coefficients: Tensor, bands: int = BANDS) -> Tensor:
@@ -179,10 +185,11 @@ def power_from_levels(levels: Tensor, size: int = SIZE, rate: int = RATE) -> Ten
 
     Every frequency takes the mean of the bands it lies in, weighted as the filters weight it.
     """
-    filters = mel_filters(levels.shape[-1], size, rate, even=False).to(levels)
-    width = mel_filters(levels.shape[-1], size, rate).to(levels).sum(1)  # of each band, even filters
-    power = 10 ** (levels / 10) / width.clamp_min(1e-8)
-    return power @ filters / filters.sum(0).clamp_min(1e-8)
+    wide = widened(levels)
+    filters = mel_filters(levels.shape[-1], size, rate, even=False).to(wide)
+    width = mel_filters(levels.shape[-1], size, rate).to(wide).sum(1)  # of each band, even filters
+    power = 10 ** (wide / 10) / width.clamp_min(1e-8)
+    return (power @ filters / filters.sum(0).clamp_min(1e-8)).to(levels.dtype)
 
 
 def vocode(
@@ -229,4 +236,4 @@ def sound_of_mfcc(coefficients: Tensor, pitch: float | None = None) -> Tensor:
 
         IPython.display.Audio(F.sound_of_mfcc(frames), rate=8000)
     """
-    return vocode(power_from_levels(levels_from_mfcc(coefficients)), pitch=pitch)
+    return vocode(power_from_levels(levels_from_mfcc(widened(coefficients))), pitch=pitch)

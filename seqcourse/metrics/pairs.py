@@ -27,6 +27,7 @@ def references_of(
         ValueError: if the lists do not fit or hold no texts, or an entry has no reference, or what seems
             to be the tokens of one.
     """
+    _refuse_streams(hypotheses, references)
     same_length(hypotheses=hypotheses, references=references)
     texts(hypotheses=hypotheses)
     several = [(given,) if isinstance(given, str) else tuple(given) for given in references]
@@ -41,6 +42,19 @@ def references_of(
                 f'like the tokens of one text. Join them: " ".join(tokens).'
             )
     return several
+
+
+def _refuse_streams(hypotheses: Sequence[str], references: Sequence[Any]) -> None:
+    """Refuse sacrebleu's form, one list with a reference of every sentence after the other."""
+    count = len(hypotheses)
+    if len(references) in (0, count) or isinstance(references, str) or isinstance(hypotheses, str):
+        return
+    if all(not isinstance(given, str) and len(given) == count for given in references):
+        raise ValueError(
+            f"references should have one entry for each of the {count} hypotheses, with all its "
+            f"references, but they are {len(references)} lists of {count}: a list for each translator, "
+            f"it seems. list(zip(*references)) turns them."
+        )
 
 
 def same_length(**lists: Sequence[Any]) -> None:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
+from numbers import Integral
 
 import numpy
 from sacrebleu.metrics import BLEU as _SacreBLEU
@@ -218,6 +219,6 @@ def bleu_by_length(
 
 
 def _length(source: str | Sequence[str] | int) -> int:
-    if isinstance(source, int):
-        return source
+    if isinstance(source, Integral):
+        return int(source)
     return len(source.split() if isinstance(source, str) else source)

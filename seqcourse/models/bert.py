@@ -93,7 +93,8 @@ class BERT(nn.Module):
 
         Args:
             tokens: (B, T), <cls> first.
-            mask: (B, T), True = a real token, may be attended to; None if all are.
+            mask: (B, 1, T), True = a real token, may be attended to; None if all are. (B, T) is taken,
+                too, unless B = T: then it could be a mask of queries and keys.
             segments: 0 or 1 for each token, (B, T); None if there is one segment only.
         """
         states = self.states(tokens, mask, segments)

@@ -50,7 +50,7 @@ class Classifier(nn.Module):
         """
         F.check_lengths(lengths, *tokens.shape)
         if isinstance(self.body, BERT):
-            states = self.body.states(tokens, F.length_mask(lengths, tokens.shape[1]))
+            states = self.body.states(tokens, F.length_mask(lengths, tokens.shape[1])[:, None])
         else:
             states = self.body.states(tokens)
         summary = self.body.summary(states, lengths)

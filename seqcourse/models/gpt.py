@@ -79,7 +79,11 @@ class GPT(nn.Module):
         return Step(self.logits(self.norm(x[:, 0])), tuple(longer))
 
     def forward(self, tokens: Tensor) -> Output:
-        """All tokens at once: (B, T) to logits (B, T, V) for what follows each."""
+        """All tokens at once: (B, T) to logits (B, T, V) for what follows each.
+
+        Padding on the right changes nothing at the tokens before it. Padding on the left would be read
+        like any other token.
+        """
         return Output(self.logits(self.states(tokens)))
 
     def states(self, tokens: Tensor) -> Tensor:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from seqcourse import functional as F
 from seqcourse.models.interface import Output, Step, embed
 from seqcourse.nn import Recurrent
 from seqcourse.nn.dropout import Dropout
 from seqcourse.nn.recurrent import State
+from seqcourse.tokens import PAD
 
 
 class CharLM(nn.Module):
@@ -49,11 +51,40 @@ class CharLM(nn.Module):
         return Step(self.output(self.dropout(outputs[:, 0])), state)
 
     def forward(self, tokens: Tensor, state: State | None = None) -> Output:
-        """All characters at once: tokens (B, T) to logits (B, T, V) for what follows each."""
-        return self.run(tokens, state)[0]
+        """All characters at once: tokens (B, T) to logits (B, T, V) for what follows each.
 
-    def run(self, tokens: Tensor, state: State | None = None) -> tuple[Output, State]:
-        """As :meth:`forward`, and the state after the last character, to go on from there."""
+        Padding on the right changes nothing at the characters before it. Padding on the left would be
+        read like any other character.
+        """
+        return self._read(tokens, None, state)[0]
+
+    def run(
+        self, tokens: Tensor, state: State | None = None, lengths: Tensor | None = None
+    ) -> tuple[Output, State]:
+        """As :meth:`forward`, and the state after each text's last character, to go on from there.
+
+        Args:
+            tokens: (B, T), padded on the right.
+            state: before the first character, zeros if it is not given.
+            lengths: real length of each text, (B,), 1 to T, or None when none is padded.
+
+        Raises:
+            ValueError: if there is padding, and the lengths do not say so.
+        """
+        if lengths is None and (tokens[:, [0, -1]] == PAD).any():
+            raise ValueError(
+                f"The texts are padded: <pad> (id {PAD}) stands at an end, and the state would be that "
+                f"after reading it. Give lengths=, the real length of each, with padding on the right. "
+                f"If id {PAD} is a character of yours, give torch.full((B,), T)."
+            )
+        if lengths is not None and (tokens[~F.length_mask(lengths, tokens.shape[1])] != PAD).any():
+            raise ValueError(
+                f"Behind the length of each text there should be nothing but <pad> (id {PAD}): padding "
+                f"goes on the right."
+            )
+        return self._read(tokens, lengths, state)
+
+    def _read(self, tokens: Tensor, lengths: Tensor | None, state: State | None) -> tuple[Output, State]:
         x = self.dropout(embed(self.embedding.weight, tokens))  # (B, T, E)
-        outputs, state = self.recurrent(x, state=state)
+        outputs, state = self.recurrent(x, lengths, state)
         return Output(self.output(self.dropout(outputs))), state

@@ -60,7 +60,11 @@ class Llama(nn.Module):
         return Step(output.logits[:, -1], state)
 
     def forward(self, tokens: Tensor) -> Output:
-        """All tokens at once: (B, T) to logits (B, T, V) for what follows each."""
+        """All tokens at once: (B, T) to logits (B, T, V) for what follows each.
+
+        Padding on the right changes nothing at the tokens before it. Padding on the left would be read
+        like any other token.
+        """
         return self.run(tokens)[0]
 
     def run(self, tokens: Tensor, state: State | None = None) -> tuple[Output, State]:

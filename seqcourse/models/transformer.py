@@ -78,7 +78,7 @@ class Transformer(nn.Module):
         mask = F.length_mask(src_lengths, src.shape[1])
         x = self._embed_source(src)
         for block in self.encoder:
-            x, _ = block(x, mask)
+            x, _ = block(x, mask[:, None])
         states = self.encoder_norm(x)
         keys = tuple(block.prepare(states) for block in self.decoder)
         return Memory(states=states, mask=mask, keys=keys)
@@ -124,7 +124,7 @@ class Transformer(nn.Module):
         x = self._embed_source(src)
         encoder, own, cross = [], [], []
         for block in self.encoder:
-            x, (weights, _) = block(x, memory.mask, need_weights=True)
+            x, (weights, _) = block(x, memory.mask[:, None], need_weights=True)
             encoder.append(weights)
         x = self._embed_target(tgt_in)
         for block, keys in zip(self.decoder, memory.keys, strict=True):

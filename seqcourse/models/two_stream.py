@@ -137,7 +137,7 @@ class TwoStream(nn.Module):
         y = self.dropout(self.positions(embed(self.embedding, tokens)))  # (B, T, D)
         found = []
         for number, text_block in enumerate(self.text_blocks):
-            y, _ = text_block(y, mask)
+            y, _ = text_block(y, mask[:, None])
             if number:
                 x, _ = self.picture_blocks[number - 1](x)
             x, y, weights = self.meetings[number](

@@ -139,6 +139,7 @@ class Attention(nn.Module):
         Returns:
             Context (B, D_H) and weights (B, T).
         """
+        mask = None if mask is None else F.boolean_mask(mask, h)
         weights = F.softmax(self.scores(s, h, keys), mask=mask)
         return _context(weights, h, mask), weights
 
@@ -180,8 +181,8 @@ class LocalAttention(Attention):
     ) -> tuple[Tensor, Tensor]:
         """Attend once inside the window; arguments and result as in :class:`Attention`."""
         size = h.shape[1]
-        if mask is None:
-            mask = torch.ones(h.shape[:2], dtype=torch.bool, device=h.device)
+        everywhere = torch.ones(h.shape[:2], dtype=torch.bool, device=h.device)
+        mask = everywhere if mask is None else F.boolean_mask(mask, h)
         centre = self.centre(s, mask.sum(-1))
         mask = mask & F.window_mask(centre, self.width, size)  # (B, T)
         weights = F.softmax(self.scores(s, h, keys), mask=mask)

@@ -168,6 +168,8 @@ class Block(nn.Module):
                 "A block with cross-attention needs a memory: memory=block.prepare(states), with the "
                 "encoder's states (B, M, D)."
             )
+        if mask is not None and mask.ndim == 2:
+            mask = mask[:, None]  # (B, 1, M): of the keys, whatever the number of queries
         queries = attention.queries(self._before(x, self.cross_norm))
         y, weights = attention.attend(queries, *memory, mask, need_weights=need_weights)
         return self._after(x, y, self.cross_norm), weights

@@ -86,6 +86,7 @@ class CoAttention(nn.Module):
         """
         pre = self.norm == "pre"
         left, right = (self.x_norm(x), self.y_norm(y)) if pre else (x, y)
+        x_mask, y_mask = (m if m is None else m[:, None] for m in (x_mask, y_mask))  # of the keys
         x_reads, y_reads = (right, y_mask), (left, x_mask)
         if not meet:
             x_reads, y_reads = y_reads, x_reads

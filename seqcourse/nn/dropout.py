@@ -19,8 +19,7 @@ class Dropout(nn.Module):
 
     def __init__(self, share: float) -> None:
         super().__init__()
-        if not 0 <= share < 1:
-            raise ValueError(f"dropout should be at least 0 and below 1, but it is {share}.")
+        F.check_share(share)
         self.share = share
 
     def forward(self, x: Tensor) -> Tensor:

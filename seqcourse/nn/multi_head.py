@@ -28,13 +28,14 @@ class MultiHeadAttention(nn.Module):
         dropout: share of the attention weights set to 0 while training.
 
     Raises:
-        ValueError: if the heads do not divide the width.
+        ValueError: if the heads do not divide the width, or the dropout is not at least 0 and below 1.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
         super().__init__()
         if heads < 1 or width % heads:
             raise ValueError(f"heads should divide the width, {width}, but there are {heads}.")
+        F.check_share(dropout)
         self.width, self.heads, self.dropout = width, heads, dropout
         # W_Q, W_K and W_V, one above the other.
         self.in_weight = nn.Parameter(torch.empty(3 * width, width))
@@ -58,7 +59,8 @@ class MultiHeadAttention(nn.Module):
         Args:
             x: (B, N, D).
             memory: what the keys and values are made of, (B, M, D); ``x`` itself without it.
-            mask: boolean, True = may attend: (B, M) for all queries, (B, N, M), or (B, H, N, M).
+            mask: boolean, True = may attend: (B, 1, M) for all queries, (B, N, M), or (B, H, N, M). With
+                two axes it is (B, M); where B = N > 1 it could as well be (N, M), and is refused.
             causal: no query looks ahead; needs M >= N.
             need_weights: return the weights too.
 
@@ -87,7 +89,7 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """The part behind the projections: q (B, H, N, D_head), k and v (B, H, M, D_head)."""
         dropout = self.dropout if self.training else 0.0
-        mask = _for_heads(mask, len(k), k.shape[2])
+        mask = None if mask is None else _for_heads(F.boolean_mask(mask, q), len(k), q, k)
         y, weights = F.attention(
             q, k, v, mask, causal=causal, need_weights=need_weights, dropout=dropout
         )
@@ -125,12 +127,19 @@ class MultiHeadAttention(nn.Module):
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
 
-def _for_heads(mask: Tensor | None, batch: int, keys: int) -> Tensor | None:
+def _for_heads(mask: Tensor, batch: int, q: Tensor, k: Tensor) -> Tensor:
     """A mask with an axis for the heads."""
-    if mask is None or mask.dim() == 4:
+    if mask.dim() == 4:
         return mask
     if mask.dim() == 3:
         return mask[:, None]
+    queries, keys = q.shape[2], k.shape[2]
+    if mask.shape == (batch, keys) and batch == queries > 1:
+        raise ValueError(
+            f"A mask {tuple(mask.shape)} has two readings here, as there are as many sequences as "
+            f"queries. Say which with a third axis: mask[:, None] if it tells which keys of each "
+            f"sequence are real, mask[None] if it tells which keys each query may see."
+        )
     if mask.shape not in ((batch, keys), (1, keys)):
         raise ValueError(
             f"A mask with two axes tells which keys of each sequence are real, so it should be (B, M), "

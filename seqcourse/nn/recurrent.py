@@ -84,7 +84,8 @@ class Recurrent(nn.Module):
         dropout: probability of dropping a number between layers, while training.
 
     Raises:
-        ValueError: if the kind is unknown or there is no layer.
+        ValueError: if the kind is unknown, there is no layer, or the dropout is not at least 0 and
+            below 1.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Recurrent(nn.Module):
             raise ValueError(f"kind should be one of {', '.join(GATES)}, but it is {kind!r}.")
         if num_layers < 1:
             raise ValueError(f"num_layers should be at least 1, but it is {num_layers}.")
+        F.check_share(dropout)
         self.kind, self.hidden_size, self.num_layers = kind, hidden_size, num_layers
         self.directions = 2 if bidirectional else 1
         self.dropout = dropout

@@ -103,11 +103,11 @@ class HowToCite(SphinxDirective):
         self.env.note_dependency(str(path))
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
         authors = " and ".join(_author(author) for author in found["authors"])
-        year, title = str(found["date-released"])[:4], found["title"]
+        year, title = str(found.get("date-released", ""))[:4], found["title"]
         address = self.config.book_site or self.config.book_repository
         version = found["version"]
         where = f" {address}" if address else ""
-        said = f"{authors}. {title}, version {version}. {year}.{where}"
+        said = f"{authors}. {title}, version {version}. {year or 'Not released yet'}.{where}"
         fields = {"title": title, "author": authors, "year": year, "version": version, "url": address}
         lines = [f"  {key:7} = {{{value}}}," for key, value in fields.items() if value]
         entry = "\n".join(["@misc{seqcourse,", *lines, "}"])

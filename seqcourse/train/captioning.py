@@ -43,7 +43,8 @@ def captioning_loss(
     if doubly:
         loss = loss + doubly * F.doubly_stochastic(out.weights, real) * len(real) / count
     if entropy:
-        nats = -(out.weights * out.weights.clamp_min(1e-9).log()).sum(-1)  # (B, T')
+        weights = F.widened(out.weights)
+        nats = -(weights * weights.clamp_min(1e-9).log()).sum(-1)  # (B, T')
         loss = loss - entropy * (nats * real).sum() / count
     if getattr(out, "drawn", None) is not None and reinforce:
         gain = advantage(out.logits.float(), batch.tgt_out)

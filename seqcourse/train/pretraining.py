@@ -28,7 +28,7 @@ def bert_loss(model: nn.Module, batch) -> Tensor:
         model: a :class:`seqcourse.models.BERT`.
         batch: a :class:`seqcourse.data.MaskedBatch`.
     """
-    mask = F.length_mask(batch.lengths, batch.tokens.shape[1])
+    mask = F.length_mask(batch.lengths, batch.tokens.shape[1])[:, None]  # (B, 1, T)
     out = model(batch.tokens, mask, batch.segments)
     return masked_word_loss(out.words, batch.targets) + cross_entropy(out.follows.float(), batch.follows)
 
@@ -47,7 +47,7 @@ def fine_tuning_loss(model: nn.Module, batch, auxiliary: float = 0.0, pad_id: in
     """
     out = model(batch.tokens, batch.lengths, need_words=auxiliary > 0)
     loss = cross_entropy(out.classes.float(), batch.labels)
-    if auxiliary > 0:
+    if auxiliary > 0 and batch.tokens.shape[1] > 1:  # in texts of one token no word follows another
         words = F.sequence_loss(out.words[:, :-1].float(), batch.tokens[:, 1:], pad_id=pad_id)
         loss = loss + auxiliary * words
     return loss

@@ -102,8 +102,12 @@ class Trainer:
 
     Device, mixed precision and several processes (``accelerate launch``) are Accelerate's work. With
     several processes each takes every n-th batch, and gradients are averaged; batches that are left
-    over when each has had as many are skipped. Each batch counts by its ``terms``, over which its loss
-    is a mean: so n processes make the steps that one makes on batches n times as large.
+    over when each has had as many are skipped. Each batch counts by its ``terms``. So n processes make
+    the steps that one makes on batches n times as large, if the loss is a mean over these terms and
+    nothing is drawn at random. It is not quite so for a sum of two means over different things, all
+    of which count by the batch's terms (``bert_loss``: hidden words and pairs; ``fine_tuning_loss``
+    with an auxiliary part: texts and words), nor where the rows of a batch are compared with each
+    other (``captioning_loss`` with places that are drawn).
 
     Args:
         model: any module.
@@ -287,6 +291,11 @@ class Trainer:
             loss = objective(batch)
         value = loss.item()
         if not math.isfinite(value):
+            if getattr(batch, "terms", 1) == 0:
+                raise CourseError(
+                    f"The batch of step {self.step + 1} asks for nothing: none of its targets is real, "
+                    f"so its mean loss is {value}. Leave such batches out."
+                )
             raise CourseError(
                 f"The loss became {value} at step {self.step + 1}. Try a lower learning rate than "
                 f"{self.config.learning_rate:g}, a warm-up, or a smaller clip_norm."
@@ -373,6 +382,14 @@ class _Objective(nn.Module):
         return self.loss(self.model, batch)
 
 
+def _has_bf16(kind: str) -> bool:
+    """Whether a GPU multiplies bf16 in hardware; a Tesla T4 only emulates it, at a loss."""
+    asks = getattr(torch.get_device_module(kind), "is_bf16_supported", None)
+    if asks is None:  # Apple's
+        return False
+    return asks(including_emulation=False) if kind in ("cuda", "xpu") else asks()
+
+
 def _has_amx() -> bool:
     """Whether the processor multiplies bf16 in hardware; PyTorch has no public name for it yet."""
     ask = getattr(torch.cpu, "_is_amx_tile_supported", None)
@@ -390,8 +407,7 @@ def _accelerator(precision: str):
         if on_cpu:
             quick = precision == "fast" and _has_amx()
         else:
-            asks = getattr(torch.get_device_module(chosen.type), "is_bf16_supported", bool)
-            quick = asks()  # Apple's has no such question
+            quick = _has_bf16(chosen.type)
         precision = "bf16" if quick else "no"
     if precision not in ("no", "bf16", "fp16"):
         raise ValueError(f"precision should be auto, fast, no, bf16 or fp16, but it is {precision!r}.")

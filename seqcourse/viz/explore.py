@@ -6,6 +6,7 @@ import html
 import itertools
 import json
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any
 
 from seqcourse.errors import CourseError
@@ -209,7 +210,7 @@ def _is_scale(options: list[tuple[str, Any]]) -> bool:
     values = [value for _, value in options]
     if len(values) < 3 or any(isinstance(v, bool) for v in values):
         return False
-    if not all(isinstance(value, (int, float)) for value in values):
+    if not all(isinstance(value, Real) for value in values):
         return False
     steps = [b - a for a, b in itertools.pairwise(values)]
     return all(step > 0 for step in steps) or all(step < 0 for step in steps)

@@ -311,7 +311,7 @@ class System:
     def generate(
         self,
         prompt: str,
-        length: int = 200,
+        length: int | None = None,
         temperature: float = 1.0,
         seed: int = 0,
         **options: Any,
@@ -320,7 +320,8 @@ class System:
 
         Args:
             prompt: the text to continue, at least one character.
-            length: how many pieces to add: characters, words or subwords.
+            length: how many pieces to add: characters, words or subwords. If it is not given: 200, or as
+                many as the model can read.
             temperature: divides the logits; below 1 likely pieces become likelier.
             seed: the same seed draws the same text.
             options: see ``decode.sample``, for instance ``top_p``.
@@ -338,8 +339,10 @@ class System:
         ids = self.target.encode(tokens, eos=False)
         if not ids:
             raise CourseError("Expected a prompt of at least one character, but it is empty.")
-        longest = getattr(self.model, "longest", None)
-        if longest is not None and len(ids) + length > longest + 1:
+        longest = getattr(self.model, "longest", math.inf)
+        if length is None:
+            length = max(1, min(200, longest + 1 - len(ids)))
+        if len(ids) + length > longest + 1:
             raise CourseError(
                 f"{self.recipe.name} reads at most {longest} pieces, but the prompt has {len(ids)} and "
                 f"{length} more were asked for. Shorten one of them."

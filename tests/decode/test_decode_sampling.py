@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 
+import numpy
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqcourse.decode import beam_search, filter_logits, greedy, sample, score
+from seqcourse.decode import beam_search, exhaustive_search, filter_logits, greedy, sample, score
+from seqcourse.models import CharLM
 from seqcourse.tokens import EOS
 
 from .toys import A, B, C, Out, Tables, Written, recurrent, sources
@@ -148,6 +150,42 @@ def test_every_sentence_may_have_its_own_prefix():
     model = Written({(): {A: 1.0}, (A,): {C: 1.0}, (B,): {A: 1.0}} | ends)
     found = greedy(model, None, prefix=torch.tensor([[1, A], [1, B]]), batch_size=2)
     assert [h.tokens for h in found] == [[C], [A]]
+
+
+PADDED = "the prefix is padded: <pad>.*without padding, those of one length in one call"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "message"),
+    [
+        (torch.tensor([[1, A, B], [1, A, 0]]), PADDED),
+        (torch.tensor([[1, A, B], [0, 1, A]]), PADDED),  # padded on the left
+        ([[1, A, B], [1, A, 0]], PADDED),
+        ([1, A, 0, 0], PADDED),
+        ([[1, A, B], [1, A]], "of one length, but they have between 2 and 3 ids.*in one call"),
+        ([torch.tensor([1, A, B]), torch.tensor([1, A])], "between 2 and 3 ids"),
+        ([numpy.array([1, A, B]), numpy.array([1, A])], "between 2 and 3 ids"),
+    ],
+)
+@pytest.mark.parametrize("search", [greedy, sample, beam_search, exhaustive_search, score])
+def test_a_padded_prefix_is_refused_with_the_way_to_do_it(search, prefix, message):
+    """Otherwise <pad> is read as a word, and what follows is the continuation of another text."""
+    written = [[C]] * 2 if search is score else 3 if search is exhaustive_search else None
+    given = [] if written is None else [written]
+    model = CharLM(9, 4, 6)
+    options = {} if search is score else {"batch_size": 2}
+    with pytest.raises(ValueError, match=message):
+        search(model, None, *given, prefix=prefix, **options)
+
+
+def test_numpys_integers_are_whole_numbers():
+    model, two, three = CharLM(9, 4, 6), numpy.int64(2), torch.tensor(3)
+    plain = beam_search(model, None, beam_width=2, n_best=2, max_len=3, batch_size=2)
+    assert beam_search(model, None, two, two, max_len=three, batch_size=two) == plain
+    found = sample(model, None, top_k=numpy.int32(1), max_len=three, prefix=numpy.array([1, A]))
+    assert found == greedy(model, None, max_len=3, prefix=[1, A])
+    once = score(model, None, [[A, B]], finished=numpy.True_)
+    assert torch.equal(once, score(model, None, [[A, B]]))
 
 
 def test_filters_cut_exactly_what_they_say():

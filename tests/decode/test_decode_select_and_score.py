@@ -93,6 +93,8 @@ def test_score_of_the_impossible_is_minus_infinity():
         ([[A], [A], [-1]], True, "token_lists names token -1"),
         ([[A], [A, EOS, B], [A]], True, r"output 1 holds <eos> \(id 2\) before its end"),
         ([[A], [A, EOS], [A]], True, "output 1 holds <eos>"),
+        ([[A, B], [A, 0], [B, A]], True, "output 1 is padded: <pad>.*lists of different lengths"),
+        (torch.tensor([[A, B], [A, B], [0, A]]), False, "output 2 is padded"),
     ],
 )
 def test_nonsense_is_refused_in_a_sentence(outputs, finished, message):

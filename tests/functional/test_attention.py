@@ -2,12 +2,14 @@
 
 import math
 
+import numpy
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqcourse import functional as F
+from seqcourse import models, nn
 
 B, T, D_S, D_H, D_A = 3, 5, 4, 6, 7
 
@@ -171,6 +173,44 @@ def test_length_mask_counts(lengths):
 def test_a_length_that_no_padded_sentence_has_is_refused(length):
     with pytest.raises(ValueError, match="between 1 and the padded length 9"):
         F.length_mask(torch.tensor([3, length]), 9)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "message"),
+    [
+        ([3, 2], r"a tensor of whole numbers.*are a list. torch.tensor\(lengths\)"),
+        (numpy.array([3, 2]), "are a ndarray"),
+        (torch.tensor([3.0, 2.0]), "whole numbers, but their type is torch.float32"),
+        (torch.tensor([[True, False]]), "torch.bool.*mask.sum"),
+    ],
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda lengths: F.length_mask(lengths, 5),
+        lambda lengths: F.check_lengths(lengths, 2, 5),
+        lambda lengths: F.pair_neighbours(torch.zeros(2, 5, 3), lengths),
+        lambda lengths: nn.Recurrent("gru", 3, 4)(torch.zeros(2, 5, 3), lengths),
+        lambda lengths: models.AttentionSeq2Seq(9, 9, 4, 4).encode(torch.ones(2, 5).long(), lengths),
+        lambda lengths: models.Transformer(9, 9, 4, 2, 1).encode(torch.ones(2, 5).long(), lengths),
+    ],
+)
+def test_lengths_that_are_no_tensor_of_whole_numbers_get_a_sentence(call, lengths, message):
+    with pytest.raises(ValueError, match=message):
+        call(lengths)
+
+
+def test_numpys_masks_and_lists_of_bools_are_masks():
+    flags, scores = [True, False, True], torch.randn(2, 3)
+    expected = F.softmax(scores, mask=torch.tensor(flags))
+    assert torch.equal(F.softmax(scores, mask=numpy.array(flags)), expected)
+    assert torch.equal(F.softmax(scores, mask=flags), expected)
+    q, square = torch.randn(1, 3, 8), numpy.tril(numpy.ones((3, 3), dtype=bool))
+    y = F.attention(q, q, q, causal=True, need_weights=True)
+    assert torch.equal(F.attention(q, q, q, square, need_weights=True)[1], y[1])
+    layer, block = nn.MultiHeadAttention(8, 2), nn.Block(8, 2, 16)
+    assert torch.equal(layer(q, mask=square[None])[0], layer(q, mask=torch.tensor(square)[None])[0])
+    assert torch.equal(block(q, square[None])[0], block(q, torch.tensor(square)[None])[0])
 
 
 def test_window_mask():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy
 import pytest
 import torch
 
@@ -60,3 +61,7 @@ def test_a_place_of_a_grid_is_its_row_and_its_column():
     assert len({tuple(place) for place in F.grid_encoding(8, 8, 96).tolist()}) == 64
     with pytest.raises(ValueError, match="a multiple of 4, two even halves, but it is 6"):
         F.grid_encoding(2, 2, 6)
+
+
+def test_numpys_integers_count_positions():
+    assert torch.equal(F.sinusoidal_encoding(numpy.int64(5), 8), F.sinusoidal_encoding(5, 8))

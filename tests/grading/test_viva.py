@@ -257,6 +257,14 @@ def test_an_answer_that_breaks_at_a_batch_of_one():
     assert question.options[question.right] == "It stops in line 3." and question.note == "IndexError."
 
 
+def test_a_busy_machine_takes_no_question_away(monkeypatch):
+    """Every version waits longer than its seconds, and computes little."""
+    monkeypatch.setattr(changed, "SECONDS", 0.4)
+    waits = BY_HAND.replace("    return", "    __import__('time').sleep(0.05)\n    return")
+    tried = tried_here(waits, lines=(2,))
+    assert len(tried.planned.changes) > 1 and not any(name.endswith(".late") for name in tried.found)
+
+
 def test_a_change_that_never_ends_costs_only_its_own_question():
     source = (
         "def attention(q, k, v):\n"

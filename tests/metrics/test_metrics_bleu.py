@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy
 import pytest
 
 from seqcourse.metrics import bleu, bleu_by_length, bleu_gain
@@ -84,6 +85,8 @@ def test_by_length_bins_are_half_open_and_each_a_corpus():
     assert bins[1].bleu == bleu(hypotheses[1:2], references[:1])
     assert bins[2].bleu == bleu(hypotheses[2:], references[:2])
     assert bins[2].bleu.score < bins[0].bleu.score
+    counted = numpy.array([3, 4, 6, 7])
+    assert bleu_by_length(hypotheses, references, counted, [1, 4, 5, 6, 9]) == bins
 
 
 @pytest.mark.parametrize(
@@ -97,6 +100,8 @@ def test_by_length_bins_are_half_open_and_each_a_corpus():
         (["a b c"], [["a", "b", "d"]], "looks like the tokens of one text"),
         ([["a", "b"]], ["a b"], "hypotheses should hold texts"),
         (["a"], [[["a"]]], "references should hold texts"),
+        (["a b", "c d", "e f"], [["a b", "c d", "e f"]], r"1 lists of 3.*list\(zip\(\*references\)\)"),
+        (["a b", "c d", "e f"], [["a b", "c d", "e f"]] * 2, "2 lists of 3: a list for each translator"),
     ],
 )
 def test_lists_that_do_not_fit_are_refused(hypotheses, references, message):

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from seqcourse import decode, models
+from seqcourse import data, decode, models, train
 
 TOKENS = torch.randint(4, 19, (3, 7), generator=torch.Generator().manual_seed(0))
 LENGTHS = torch.tensor([7, 4, 1])
@@ -119,6 +119,29 @@ def test_berts_two_heads():
     body = models.BERT(19, 16, 4, 2, longest=12, pretraining=False)
     extra = set(model.state_dict()) - set(body.state_dict())
     assert {name.split(".")[0] for name in extra} == {"word_dense", "word_norm", "word_bias", "follows"}
+
+
+def test_as_many_texts_as_words_are_no_doubt_for_bert():
+    """Three texts of three words: a causal mask is refused, and what the package asks for itself is
+    told apart by an axis."""
+    tokens, lengths = TOKENS[:, :3], torch.tensor([3, 2, 1])
+    mask, segments = torch.arange(3)[None] < lengths[:, None], SEGMENTS[:, :3]
+    model = bert()
+    with pytest.raises(ValueError, match=r"two readings here.*mask\[:, None\] if.*mask\[None\] if"):
+        model(tokens, torch.ones(3, 3, dtype=torch.bool).tril())
+    out = model(tokens, mask[:, None], segments)
+    for row, length in enumerate(lengths):
+        alone = model(tokens[row : row + 1, :length], segments=segments[row : row + 1, :length])
+        torch.testing.assert_close(alone.words[0], out.words[row, :length])
+    batch = data.MaskedBatch(
+        tokens, lengths, segments, tokens.where(mask, -100), torch.tensor([1, 0, 1])
+    )
+    parts = (out.words[mask], tokens[mask]), (out.follows, batch.follows)
+    expected = sum(nn.functional.cross_entropy(*part) for part in parts)
+    torch.testing.assert_close(train.bert_loss(model, batch).double(), expected, rtol=1e-5, atol=1e-5)
+    classifier = models.Classifier(model, 5).double()
+    alone = classifier(tokens[2:, :1], lengths[2:])
+    torch.testing.assert_close(classifier(tokens, lengths).classes[2:], alone.classes)
 
 
 @pytest.mark.parametrize("make", [gpt, bert])

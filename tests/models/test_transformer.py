@@ -120,6 +120,17 @@ def test_the_order_of_the_source_counts_only_through_the_positions():
     assert (seeing(SRC, full, TGT).logits - seeing(turned, full, TGT).logits).abs().max() > 0.01
 
 
+def test_as_many_sentences_as_words_are_no_doubt():
+    """Three sentences of three words, three words each to say: every mask is (3, 3)."""
+    model = make()
+    src, tgt, lengths = SRC[:3, :3], TGT[:3, :3], torch.tensor([3, 2, 1])
+    logits, maps = model(src, lengths, tgt).logits, model.maps(src, lengths, tgt)
+    for row, length in enumerate(lengths):
+        one = src[row : row + 1, :length], lengths[row : row + 1], tgt[row : row + 1]
+        torch.testing.assert_close(model(*one).logits[0], logits[row])
+        torch.testing.assert_close(model.maps(*one).encoder[0], maps.encoder[row][..., :length, :length])
+
+
 def test_the_three_kinds_of_maps():
     model = make()
     maps = model.maps(SRC, LENGTHS, TGT)

@@ -80,6 +80,15 @@ def test_regions_are_told_place_by_place_and_do_not_know_the_question():
     torch.testing.assert_close(model(PICTURES, TOKENS.flip(1), LENGTHS).regions, out.regions)
 
 
+@pytest.mark.parametrize("fusion", ["co-attention", "apart"])
+def test_as_many_questions_as_words_are_no_doubt(fusion):
+    """Three questions of three words: a mask of the keys could be one of queries and keys."""
+    model, lengths = two_stream(fusion), torch.tensor([3, 2, 1])
+    together = model(PICTURES, TOKENS[:, :3], lengths).answers
+    alone = model(PICTURES[2:], TOKENS[2:, :1], lengths[2:]).answers
+    torch.testing.assert_close(together[2:], alone)
+
+
 def test_maps_of_both_directions():
     model = two_stream()
     at_words, at_places = model.maps(PICTURES, TOKENS, LENGTHS)

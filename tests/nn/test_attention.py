@@ -28,6 +28,16 @@ def test_padding_gets_no_weight_and_changes_nothing(given, name):
     torch.testing.assert_close(attention(s[1:], h[1:, :3])[0], context[1:])  # never padded at all
 
 
+@pytest.mark.parametrize("local", [False, True])
+def test_a_mask_of_numpys_is_a_mask(given, local):
+    s, h, mask = given
+    score = nn.SCORES["general"](D, D)
+    attention = nn.LocalAttention(score, D, 2) if local else nn.Attention(score)
+    expected = attention(s, h, mask)
+    for other in (mask.numpy(), mask.tolist()):
+        assert all(map(torch.equal, attention(s, h, other), expected))
+
+
 @pytest.mark.parametrize("name", nn.SCORES)
 def test_prepared_keys_change_nothing(given, name):
     s, h, mask = given

@@ -82,6 +82,20 @@ def test_a_flat_mask_of_queries_and_keys_is_not_taken_for_one_of_sequences():
     )
 
 
+@pytest.mark.parametrize("cross", [False, True])
+def test_a_mask_with_two_readings_is_refused_until_an_axis_says_which(cross):
+    """(3, 3) for 3 sequences of 3 queries: which keys are real, or which a query may see?"""
+    attention, x = nn.MultiHeadAttention(D, H), torch.randn(3, 3, D)
+    memory = torch.randn(3, 3, D) if cross else None
+    mask = F.causal_mask(3)
+    with pytest.raises(ValueError, match=r"mask\[:, None\] if .* real, mask\[None\] if .* may see"):
+        attention(x, memory, mask)
+    ahead = attention(x, memory, mask[None], need_weights=True)[1]
+    padded = attention(x, memory, mask[:, None], need_weights=True)[1]
+    torch.testing.assert_close(ahead, attention(x, memory, causal=True, need_weights=True)[1])
+    assert (padded[0, ..., 1:] == 0).all() and (padded[2] > 0).all()  # lengths 1, 2 and 3
+
+
 def test_a_mask_may_differ_between_queries_and_heads():
     attention = nn.MultiHeadAttention(D, H)
     x = torch.randn(B, N, D)
@@ -93,6 +107,21 @@ def test_a_mask_may_differ_between_queries_and_heads():
     torch.testing.assert_close(
         attention(x, mask=one)[0], attention(x, mask=one[:, None].expand_as(mask))[0]
     )
+
+
+@pytest.mark.parametrize("share", [1.0, 1.5, -0.1, float("nan")])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda share: nn.MultiHeadAttention(D, H, dropout=share),
+        lambda share: nn.Recurrent("gru", D, D, 2, dropout=share),
+        lambda share: nn.Block(D, H, 20, dropout=share),
+        lambda share: F.dropout(torch.ones(3), share),
+    ],
+)
+def test_a_dropout_that_leaves_nothing_is_refused_where_it_is_given(make, share):
+    with pytest.raises(ValueError, match=f"dropout should be at least 0 and below 1, but it is {share}"):
+        make(share)
 
 
 def test_without_positions_it_is_equivariant():

@@ -58,6 +58,13 @@ def test_fine_tuning_adds_the_language_models_loss(auxiliary):
     torch.testing.assert_close(found, classes + auxiliary * words)
 
 
+def test_texts_of_one_token_have_no_next_word():
+    torch.manual_seed(0)
+    model = models.Classifier(models.GPT(12, 8, 2, 1, longest=8), 3)
+    batch = data.LabelledBatch(TOKENS[:, 1:2], torch.tensor([1, 1]), torch.tensor([2, 0]))
+    torch.testing.assert_close(fine_tuning_loss(model, batch, 0.5), fine_tuning_loss(model, batch))
+
+
 def test_bert_learns_which_word_is_hidden():
     """Documents of one repeated word: the neighbours tell what is hidden."""
     torch.manual_seed(0)

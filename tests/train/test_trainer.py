@@ -306,10 +306,38 @@ def test_fast_is_bf16_where_the_processor_has_amx(amx, computes_in, monkeypatch)
     assert math.isfinite(fast.fit(batches).epoch_losses[0])
 
 
+@pytest.mark.parametrize("kind", ["cuda", "xpu"])
+@pytest.mark.parametrize("native", [True, False])
+def test_auto_takes_no_bf16_that_is_only_emulated(kind, native, monkeypatch):
+    """A Tesla T4, Colab's default, says that it has bf16 unless it is asked about its hardware."""
+    monkeypatch.setattr(
+        torch.get_device_module(kind),
+        "is_bf16_supported",
+        lambda including_emulation=True: including_emulation or native,
+    )
+    assert trainer_module._has_bf16(kind) == native
+
+
 def test_a_loss_that_is_no_number_stops_with_advice():
     trainer, batches = small(epochs=1, loss=lambda m, b: train.teacher_forcing_loss(m, b) * float("nan"))
     with pytest.raises(CourseError, match="loss became nan at step 1.*lower learning rate"):
         trainer.fit(batches)
+
+
+ONE = torch.ones(1, 1, dtype=torch.int64)
+UNASKED = [
+    (train.teacher_forcing_loss, data.Batch(5 * ONE, ONE[0], ONE, 0 * ONE, 0 * ONE[0])),
+    (train.language_model_loss, data.TextBatch(5 * ONE, -100 * ONE)),
+]
+
+
+@pytest.mark.parametrize(("loss", "batch"), UNASKED)
+def test_a_batch_that_asks_for_nothing_is_named(loss, batch):
+    """A lower learning rate would not help there."""
+    is_text = isinstance(batch, data.TextBatch)
+    model = models.CharLM(12, 6, 8) if is_text else models.EncoderDecoder(12, 12, 8, 12)
+    with pytest.raises(CourseError, match="batch of step 1 asks for nothing.*Leave such batches out"):
+        train.Trainer(model, loss, train.TrainingConfig()).fit([batch])
 
 
 def test_a_checkpoint_of_other_options_is_refused(tmp_path):

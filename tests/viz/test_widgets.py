@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 
 import matplotlib.pyplot as plt
+import numpy
 import pytest
 from bs4 import BeautifulSoup
 
@@ -59,6 +60,12 @@ def test_explore_swaps_the_frame_when_a_value_changes():
     assert 'alt="gru at 2."' in frame.value
     slider.value, choice.value = 1, "rnn"
     assert frame.value == before
+
+
+def test_numpys_integers_make_a_slider():
+    box = viz.explore(drawing([]), alt="{kind}.", temperature=numpy.arange(1, 4), kind=["rnn", "gru"])
+    (slider,) = parts(box, widgets.SelectionSlider)
+    assert len(slider.options) == 3
 
 
 def test_explore_draws_each_frame_once_and_leaves_no_figure_open():

@@ -1,7 +1,8 @@
 """Run versions of one answer in which one thing was changed, and record what each does.
 
-`seqcourse.grading.viva` sends the request. Every change runs in a forked process of its own with a time
-limit, since it can make a loop endless. The numbers are untrusted, as a probe's are.
+`seqcourse.grading.viva` sends the request. Every change runs in a forked process of its own with a limit
+of processor time, since it can make a loop endless. So what is asked does not depend on how busy the
+machine is. The numbers are untrusted, as a probe's are.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from seqcourse.check.values import arrays
 PLACE = "<viva>"
 # The name by which marked code reports the shape of a value.
 MARK = "__viva_shape__"
-SECONDS = 3.0  # for one version
+SECONDS = 3.0  # of processor time, for one version
+PATIENCE = 4  # a version that waits is stopped after so many times as long
 MOST_NUMBERS = 4_000  # a larger result is asked about by nobody
 KEPT = ("result", "built")
 
@@ -40,7 +42,8 @@ def run(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.n
     Args:
         check: the request. "answer" is the exercise's name, "record" the function that calls it, "calls"
             the pickled arguments, "versions" the sources, the answer first; "marked" is a source that
-            reports shapes (or "") on the calls "seen"; "budget" the seconds for all of it.
+            reports shapes (or "") on the calls "seen"; "budget" the seconds of processor time for all
+            of it.
         space: the student's namespace, in which each version replaces the answer.
 
     Returns:
@@ -48,7 +51,7 @@ def run(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.n
         lines that ran, "V.late" for a version that took too long, and "shape.K" for the marked
         expression K.
     """
-    until = time.monotonic() + check["budget"]
+    began = time.process_time()
     answer, *changed = check["versions"]
     # The answer itself runs here, so that what it imports is imported once.
     found = {f"0.{name}": value for name, value in _calls(answer, check, space).items()}
@@ -58,9 +61,10 @@ def run(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.n
     ]
     if check["marked"]:
         jobs.append(("", lambda: _shapes(check, space)))
+    left = check["budget"] - (time.process_time() - began)
     for prefix, work in jobs:
-        left = min(SECONDS, until - time.monotonic())
-        told = _apart(work, left) if left > 0 else None
+        told, used = _apart(work, min(SECONDS, left)) if left > 0 else (None, 0.0)
+        left -= used
         if told is None:
             told = {"late": numpy.array(True)}
         found |= {f"{prefix}{name}": value for name, value in told.items()}
@@ -157,20 +161,27 @@ class _Lines:
         return self
 
 
-def _apart(work: Callable[[], dict[str, numpy.ndarray]], seconds: float) -> dict | None:
-    """What `work` returns in a forked process; None if it takes longer or does not return."""
+def _apart(
+    work: Callable[[], dict[str, numpy.ndarray]], seconds: float
+) -> tuple[dict[str, numpy.ndarray] | None, float]:
+    """What `work` returns in a forked process, and the processor time that it used.
+
+    None if it uses more than these seconds, or does not return.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(reading)
             os.setpgid(0, 0)
+            signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process
+            signal.setitimer(signal.ITIMER_PROF, seconds)
             with os.fdopen(writing, "wb") as file:
                 file.write(pack(work()))
         finally:
             os._exit(0)
     os.close(writing)
-    parts, until = [], time.monotonic() + seconds
+    parts, until = [], time.monotonic() + PATIENCE * seconds
     with os.fdopen(reading, "rb", buffering=0) as file:
         while select.select([file], [], [], max(0.0, until - time.monotonic()))[0]:
             part = file.read(1 << 16)
@@ -182,8 +193,9 @@ def _apart(work: Callable[[], dict[str, numpy.ndarray]], seconds: float) -> dict
             end(child, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             pass
-    os.waitpid(child, 0)
+    _, _, used = os.wait4(child, 0)
     try:
-        return unpack(b"".join(parts))
+        told = unpack(b"".join(parts))
     except ValueError:
-        return None
+        told = None
+    return told, used.ru_utime + used.ru_stime

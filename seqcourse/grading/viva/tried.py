@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from seqcourse.check.exercise import Exercise
     from seqcourse.check.versions import Call
 
-BUDGET = 20.0  # seconds for all versions of one answer
+BUDGET = 20.0  # seconds of processor time for all versions of one answer
 LONGEST = 6_000  # characters of an answer that is asked about
 
 

@@ -62,7 +62,7 @@ class SentenceEncoder:
         """
         tokens, mask = self.batch(sentences)
         with torch.inference_mode():
-            states = self.model.states(tokens, mask)  # (B, T, D)
+            states = self.model.states(tokens, mask[:, None])  # (B, T, D)
             return mean_of_real(states, mask)
 
 
