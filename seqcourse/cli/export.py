@@ -47,6 +47,8 @@ def export_grades(
         if path is not None:
             check_csv(path)
     lines = read_course(course, name)
+    for sentence in course.passed_over(name):
+        tell(sentence)
     filled = []
     if canvas is not None:
         filled.append((canvas_out, for_canvas.fill(canvas, name, final_grades(lines), canvas_column)))

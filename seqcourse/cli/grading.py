@@ -207,7 +207,7 @@ def grade_assignment(
         steps(f"nothing of {name} handed in: {', '.join(absent)}")
     for student in asked:
         steps(question(course, name, student))
-    for sentence in find_teams(course, name).questions:
+    for sentence in [*course.passed_over(name), *find_teams(course, name).questions]:
         steps(sentence)
     if csv:
         write_csv(scores, csv)

@@ -13,6 +13,7 @@ from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.history import label, note, numbers_of, read_history
 from seqcourse.grading.history import points as as_points
 from seqcourse.grading.kept import APPEAL
+from seqcourse.grading.marks import grades_of
 from seqcourse.grading.parse import shown
 from seqcourse.grading.spreadsheet import number
 from seqcourse.printable import printable
@@ -58,10 +59,10 @@ def answer(
         note(course, name, [student])
         with Gradebook(course.gradebook_url) as gradebook:
             try:
-                books = gradebook.find_submission(name, student).notebooks
+                submission = gradebook.find_submission(name, student)
             except MissingEntry:
-                books = []
-            grades = {grade.name: grade for book in books for grade in book.grades}
+                submission = None
+            grades = {grade.name: grade for grade in grades_of(submission)}
             if not set(chosen.tests) & grades.keys():
                 raise CourseError(
                     f"{student} should have a mark of {name} before an appeal is answered, but has "

@@ -20,6 +20,7 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.adapt import class_notebook
 from seqcourse.grading.byhand import answers_of
 from seqcourse.grading.course import Course
+from seqcourse.grading.marks import grades_of
 from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.records import LONGEST_NAME
 
@@ -111,10 +112,10 @@ def restore(course: Course, name: str, students: Iterable[str]) -> None:
     with Gradebook(course.gradebook_url) as gradebook:
         for student, answers in found.items():
             try:
-                books = gradebook.find_submission(name, student).notebooks
+                submission = gradebook.find_submission(name, student)
             except MissingEntry:
                 continue
-            grades = {grade.name: grade for book in books for grade in book.grades}
+            grades = {grade.name: grade for grade in grades_of(submission)}
             works = _works(course, name, student)
             for exercise, answer in answers.items():
                 tests = known[exercise].tests if exercise in known else ()

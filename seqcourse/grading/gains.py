@@ -30,6 +30,7 @@ from seqcourse.grading.history import (
     state_of,
     writing,
 )
+from seqcourse.grading.marks import grades_of
 from seqcourse.grading.records import FAILED, GRADED, WITH_GRADE, Record, read_record, write_record
 from seqcourse.printable import printable
 
@@ -125,7 +126,7 @@ def compare(
     before = state_of(course, name, submission, owner)
     if before is None or before.marks is None:
         return None
-    grades = {grade.name: grade for book in submission.notebooks for grade in book.grades}
+    grades = {grade.name: grade for grade in grades_of(submission)}
     now = _after(course, name, before, grades, found, owner)
     now = replace(now, attempt=attempt)
     record = read_record(course, name, found.student)

@@ -72,6 +72,18 @@ def _init_assignment(self: BaseConverter, assignment: str, student: str) -> None
         (target / name).write_bytes(content)
 
 
+def _only_the_assignment(self: BaseConverter) -> None:
+    """Take psN.ipynb of the folder psN; nbgrader would take each notebook in it for a part."""
+    _find_notebooks(self)
+    for folder, found in self.assignments.items():
+        name = f"{Path(folder).name}.ipynb"
+        others = [path for path in found if Path(path).name != name]
+        if len(others) < len(found):
+            self.assignments[folder] = [path for path in found if path not in others]
+            for path in others:
+                self.log.warning("Passed over: %s. Only %s is the assignment.", path, name)
+
+
 def _convert_notebooks(self: Autograde) -> None:
     """Pass over folders whose names would stop the class, and attempts beyond the last allowed one.
 
@@ -97,6 +109,8 @@ def _convert_notebooks(self: Autograde) -> None:
 
 
 _copy_all = BaseConverter.init_assignment
+_find_notebooks = BaseConverter.init_notebooks
+BaseConverter.init_notebooks = _only_the_assignment
 CourseDirectory.get_existing_timestamp = _existing_timestamp
 BaseConverter.init_assignment = _init_assignment
 Autograde.convert_notebooks = _convert_notebooks

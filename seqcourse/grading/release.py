@@ -78,7 +78,12 @@ def _generate(course: Course, name: str, final: Path) -> Released:
     whole = notebooks.read(course.solution(name))
     book = adapt(whole, course, name)
     _refuse_unchecked(course, name, book)
-    warnings = [*reshape(course, name, book), *other_points(book), *to_look_at(whole, book)]
+    warnings = [
+        *course.passed_over(name),
+        *reshape(course, name, book),
+        *other_points(book),
+        *to_look_at(whole, book),
+    ]
     with tempfile.TemporaryDirectory(dir=course.folder, prefix="release-") as staging:
         api = course.api(CourseDirectory__release_directory=staging)
         outcome = api.generate_assignment(name, force=True, create=True)

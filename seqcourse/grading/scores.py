@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqcourse.errors import CourseError
+from seqcourse.grading import marks
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.adapt import class_notebook
 from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
@@ -51,7 +52,7 @@ class Row:
 
     @property
     def total(self) -> float | None:
-        return None if self.points is None else max(0.0, sum(self.points.values()) - self.penalty)
+        return None if self.points is None else marks.total(sum(self.points.values()), self.penalty)
 
     def cell(self, exercise: str) -> str:
         """The points of an exercise; "–": no grade, "…": needs manual grading, "↻": changed since."""
@@ -100,25 +101,24 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
             days = renew_penalties(gradebook, name, config)
         submissions = handed_in(gradebook, name)
         for record in records:
+            submission = submissions.get(record.student)
+            record = marks.as_found(record, submission)
             if not record.has_grade:
                 rows.append(Row(record.student, record.status, record.told, None))
                 continue
             points = {exercise.name: 0.0 for exercise in exercises}
             waiting: dict[str, list[str]] = {WAITS: [], CHANGED: []}
-            penalty = 0.0
-            submission = submissions[record.student]
+            penalty = marks.penalty_of(submission)
             late = seconds_late(submission, config)[0] > 0
-            for graded in submission.notebooks:
-                penalty += float(graded.late_submission_penalty or 0.0)
-                for grade in graded.grades:
-                    if grade.name not in owner:
-                        raise CourseError(
-                            f"The grades of {name} should be of the exercises it has now, but they have "
-                            f"{grade.name}. Grade again: seqcourse grade {name}"
-                        )
-                    points[owner[grade.name]] += counted(grade)
-                    if pending(grade):
-                        waiting[pending(grade)].append(owner[grade.name])
+            for grade in marks.grades_of(submission):
+                if grade.name not in owner:
+                    raise CourseError(
+                        f"The grades of {name} should be of the exercises it has now, but they have "
+                        f"{grade.name}. Grade again: seqcourse grade {name}"
+                    )
+                points[owner[grade.name]] += counted(grade)
+                if pending(grade):
+                    waiting[pending(grade)].append(owner[grade.name])
             row = Row(record.student, record.status, record.told, points)
             new, changed = map(tuple, waiting.values())
             row = replace(row, waiting=new, changed=changed, penalty=penalty, late=late)
