@@ -9,7 +9,7 @@ from seqcourse.grading.answers import MOST, give_points, new_answer, write_answe
 from seqcourse.grading.appeals import read_appeals
 from seqcourse.grading.course import Course
 from seqcourse.grading.grade import alone
-from seqcourse.grading.gradebook import open_gradebook
+from seqcourse.grading.gradebook import open_gradebook, opened
 from seqcourse.grading.history import label, note, numbers_of, read_history
 from seqcourse.grading.history import points as as_points
 from seqcourse.grading.kept import APPEAL
@@ -30,7 +30,7 @@ def answer(
     Raises:
         CourseError: no such student, exercise or appeal, no grade, or points that do not fit.
     """
-    from nbgrader.api import Gradebook, MissingEntry
+    from nbgrader.api import MissingEntry
 
     need_student(course, name, student)
     exercises = notebooks.exercises(class_notebook(course, name))
@@ -57,7 +57,7 @@ def answer(
     with alone(course):
         open_gradebook(course)
         note(course, name, [student])
-        with Gradebook(course.gradebook_url) as gradebook:
+        with opened(course) as gradebook:
             try:
                 submission = gradebook.find_submission(name, student)
             except MissingEntry:

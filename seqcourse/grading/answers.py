@@ -20,6 +20,7 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.adapt import class_notebook
 from seqcourse.grading.byhand import answers_of
 from seqcourse.grading.course import Course
+from seqcourse.grading.gradebook import opened
 from seqcourse.grading.marks import grades_of
 from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.records import LONGEST_NAME
@@ -103,13 +104,13 @@ def restore(course: Course, name: str, students: Iterable[str]) -> None:
 
     They wait for a second look if the work is another one.
     """
-    from nbgrader.api import Gradebook, MissingEntry
+    from nbgrader.api import MissingEntry
 
     found = {who: answers for who in students if (answers := read_answers(course, name, who))}
     if not found:
         return
     known = {each.name: each for each in notebooks.exercises(class_notebook(course, name))}
-    with Gradebook(course.gradebook_url) as gradebook:
+    with opened(course) as gradebook:
         for student, answers in found.items():
             try:
                 submission = gradebook.find_submission(name, student)

@@ -23,7 +23,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading import canvas, marks
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
-from seqcourse.grading.gradebook import handed_in
+from seqcourse.grading.gradebook import handed_in, opened
 from seqcourse.grading.late import renew_penalties
 from seqcourse.grading.late_days import Account
 from seqcourse.grading.spreadsheet import MARK, harmless, number
@@ -187,7 +187,6 @@ def write_table(lines: Sequence[Line], assignment: str, path: Path) -> None:
 
 def read_course(course: Course, assignment: str) -> list[Line]:
     """The lines of an assignment, with current penalties and records."""
-    from nbgrader.api import Gradebook
 
     from seqcourse.grading.gradebook import open_gradebook
     from seqcourse.grading.history import note
@@ -211,7 +210,7 @@ def read_course(course: Course, assignment: str) -> list[Line]:
             records[path.stem] = record
 
     note(course, assignment)
-    with Gradebook(course.gradebook_url) as gradebook:
+    with opened(course) as gradebook:
         if not read_lines(gradebook, assignment, records, there):
             return []
         days = renew_penalties(gradebook, assignment, course.config())

@@ -22,7 +22,7 @@ from seqcourse.grading.answers import Answer, read_answers
 from seqcourse.grading.attempts import last_attempt
 from seqcourse.grading.byhand import counted, pending
 from seqcourse.grading.course import Course
-from seqcourse.grading.gradebook import handed_in
+from seqcourse.grading.gradebook import handed_in, opened
 from seqcourse.grading.late import renew_penalties
 from seqcourse.grading.marks import grades_of, is_graded, penalty_of, total
 from seqcourse.grading.records import FAILED, LONGEST_NAME, read_record
@@ -145,10 +145,9 @@ def note(
         words: an instructor's reason.
         again: a changed mark may be lowered again from now on, whatever was kept before.
     """
-    from nbgrader.api import Gradebook
 
     noted = []
-    with writing(course), Gradebook(course.gradebook_url) as gradebook:
+    with writing(course), opened(course) as gradebook:
         renew_penalties(gradebook, name, course.config())
         submissions = handed_in(gradebook, name)
         owner = owners(course, name)

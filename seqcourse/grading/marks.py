@@ -6,10 +6,13 @@ once stood in solutions/, is passed over.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from seqcourse.grading.records import Record
+from seqcourse.grading.course import Course
+from seqcourse.grading.gradebook import handed_in, opened
+from seqcourse.grading.records import Record, read_record
 
 if TYPE_CHECKING:
     from nbgrader.api import Assignment, Grade, SubmittedAssignment
@@ -52,10 +55,19 @@ def total(points: float, penalty: float) -> float:
 
 def as_found(record: Record, submission: SubmittedAssignment | None) -> Record:
     """A record, or one without a grade where the gradebook lost it: it was moved, or is another one."""
-    if not record.has_grade or is_graded(submission):
+    worthless = submission is not None and not maximum_of(submission.assignment)
+    if not record.has_grade or is_graded(submission) or worthless:
         return record
     sentence = (
         f"It was graded, but the gradebook does not have the grade: it is a new one, or another one. "
         f"Put the old gradebook back, or grade again: seqcourse grade {record.assignment}"
     )
     return replace(record, status=LOST, sentence=sentence)
+
+
+def found_records(course: Course, name: str, students: Iterable[str]) -> list[Record]:
+    """The records of these students, as the gradebook bears them out; nobody without one."""
+    found = [read_record(course, name, student) for student in students]
+    with opened(course) as gradebook:
+        submissions = handed_in(gradebook, name)
+        return [as_found(record, submissions.get(record.student)) for record in found if record]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
+from seqcourse.grading.gradebook import opened
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
@@ -29,11 +30,11 @@ def reshape(course: Course, name: str, book: dict) -> list[str]:
     Without submissions nothing is done: nbgrader then replaces the cells itself. Before grades leave
     the gradebook they are written to a file, so that a cell that was only renamed loses nothing.
     """
-    from nbgrader.api import Comment, Gradebook, MissingEntry
+    from nbgrader.api import Comment, MissingEntry
     from nbgrader.api import Grade as Row
 
     told: list[str] = []
-    with Gradebook(course.gradebook_url) as gradebook:
+    with opened(course) as gradebook:
         told += _only_the_assignment(course, name, gradebook)
         try:
             known = gradebook.find_notebook(name, name)

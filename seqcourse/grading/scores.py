@@ -15,7 +15,7 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.adapt import class_notebook
 from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
 from seqcourse.grading.course import Course
-from seqcourse.grading.gradebook import handed_in
+from seqcourse.grading.gradebook import handed_in, opened
 from seqcourse.grading.history import note
 from seqcourse.grading.late import renew_penalties, seconds_late
 from seqcourse.grading.late_days import Account, Accounts
@@ -87,14 +87,13 @@ class Scores:
 
 def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
     """Read the scores of these records from the gradebook, with current late penalties."""
-    from nbgrader.api import Gradebook
 
     exercises = tuple(notebooks.exercises(class_notebook(course, name)))
     owner = {test: exercise.name for exercise in exercises for test in exercise.tests}
     rows = []
     if any(record.has_grade for record in records):
         note(course, name)
-    with Gradebook(course.gradebook_url) as gradebook:
+    with opened(course) as gradebook:
         config = course.config()
         days = Accounts()
         if any(record.has_grade for record in records):
