@@ -31,7 +31,8 @@ _DATA = re.compile(
     rf"""(?:(?<=["']){_TYPE}([A-Za-z0-9+/=\s]+)(?=["'])|{_TYPE}([A-Za-z0-9+/=]+))""", re.IGNORECASE
 )
 _END = re.compile(r"[)>\"'\s]")
-_NAME = re.compile(r"attachment:(picture-[0-9a-f]{16})")
+MARK = "attachment:"
+_NAME = re.compile(rf"{MARK}(picture-[0-9a-f]{{16}})")
 _LONGEST = 300  # characters of an attachment's name
 
 
@@ -43,29 +44,43 @@ def taken_out(cell: dict) -> tuple[str, dict[str, str]]:
         content = "".join(content.split())
         name = f"picture-{hashlib.sha256(content.encode(errors='replace')).hexdigest()[:16]}"
         found[name] = content
-        return f"attachment:{name}"
+        return f"{MARK}{name}"
 
-    first, *parts = text(cell).split("attachment:")
-    attached = cell.get("attachments")
-    attached = attached if isinstance(attached, dict) else {}
+    attached = _attached(cell)
+    first, *parts = text(cell).split(MARK)
     for place, part in enumerate(parts):
-        length, content = _reference(part, attached)
-        parts[place] = named(content) + part[length:] if content else f"attachment:{part}"
+        length, name = _reference(part, attached)
+        content = attached.get(name)
+        parts[place] = named(content) + part[length:] if content else f"{MARK}{part}"
     source = "".join([first, *parts])
     return _DATA.sub(lambda match: named(match[1] or match[2]), source), found
 
 
-def _reference(after: str, attached: Mapping[str, object]) -> tuple[int, str]:
-    """How long the name is that follows ``attachment:``, and the picture in base64; (0, "") if none."""
+def referred(cell: dict) -> set[str]:
+    """The names of the attachments to which a cell's text refers."""
+    attached = _attached(cell)
+    return {_reference(part, attached)[1] for part in text(cell).split(MARK)[1:]} - {""}
+
+
+def _attached(cell: dict) -> dict[str, str]:
+    """Name -> base64 of what is attached to a cell."""
+    attached = cell.get("attachments")
+    bundles = attached.items() if isinstance(attached, dict) else ()
+    contents = {
+        name: [joined(each) for each in bundle.values()]
+        for name, bundle in bundles
+        if isinstance(bundle, dict)
+    }
+    return {name: next(filter(None, some)) for name, some in contents.items() if any(some)}
+
+
+def _reference(after: str, attached: Mapping[str, str]) -> tuple[int, str]:
+    """The length and the name of the attachment that follows ``attachment:``; (0, "") if none does."""
     ends = [match.start() for match in _END.finditer(after[:_LONGEST])]
     for end in reversed([*ends, min(len(after), _LONGEST)] if attached else []):
-        name = after[:end]
-        bundle = next(
-            (attached[each] for each in (name, unquote(html.unescape(name))) if each in attached), None
-        )
-        contents = [joined(each) for each in bundle.values()] if isinstance(bundle, dict) else []
-        if any(contents):
-            return end, next(filter(None, contents))
+        for name in (after[:end], unquote(html.unescape(after[:end]))):
+            if name in attached:
+                return end, name
     return 0, ""
 
 

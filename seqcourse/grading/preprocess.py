@@ -24,6 +24,7 @@ from seqcourse import __version__
 from seqcourse.grading.byhand import HoldBack, SaveGrades
 from seqcourse.grading.kept import TIMESTAMP, kept, time
 from seqcourse.grading.late import RenewPenalty
+from seqcourse.grading.pictures import referred
 from seqcourse.grading.records import unfit_name
 from seqcourse.grading.snapshot import refused
 from seqcourse.printable import printable
@@ -32,6 +33,32 @@ SANITIZE = [HoldBack, OverwriteCells]
 # nbgrader's CheckCellMetadata is not among them: every mark was put back from the release, which it
 # has checked.
 AUTOGRADE = [LimitOutput, SaveGrades, RenewPenalty]
+
+
+# What of a notebook's and of a cell's metadata is handed out; editors write names, outputs and times.
+NOTEBOOK_KEYS = {"kernelspec": ("display_name", "language", "name"), "language_info": ("name",)}
+CELL_KEYS = ("nbgrader", "tags", "editable", "deletable", "jupyter", "mystnb")
+
+
+class HandOut(NbGraderPreprocessor):
+    """Leaves in a released notebook known metadata, and the pictures that its text shows."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        for key in list(nb.metadata):
+            known = NOTEBOOK_KEYS.get(key, ())
+            nb.metadata[key] = {
+                name: nb.metadata[key][name] for name in known if name in nb.metadata[key]
+            }
+            if not known:
+                del nb.metadata[key]
+        for cell in nb.cells:
+            for key in set(cell.metadata) - set(CELL_KEYS):
+                del cell.metadata[key]
+            shown = referred(cell)
+            kept = {name: each for name, each in cell.pop("attachments", {}).items() if name in shown}
+            if kept:
+                cell["attachments"] = kept
+        return nb, resources
 
 
 class WriteVersion(NbGraderPreprocessor):

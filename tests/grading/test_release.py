@@ -22,7 +22,7 @@ from seqcourse.grading.release import release
 from seqcourse.grading.scores import read_scores
 
 from .here import examine_here
-from .toy import answer, hidden_test, solved
+from .toy import answer, code, hidden_test, solved
 
 
 def change(course, *more: dict, without: str = "nothing") -> None:
@@ -144,3 +144,34 @@ def test_a_folder_is_an_assignment_by_its_notebook(toy):
     assert toy.names() == []
     with pytest.raises(CourseError, match=r"notebook in solutions/ps1/ps1\.ipynb, but there are none"):
         release(toy, ["ps1"])
+
+
+def test_what_is_not_meant_for_students_stays(toy):
+    """A list of what goes out: rubrics, exports, editors' copies and names of people are not on it."""
+    path = toy.solution("ps1")
+    book = notebooks.read(path)
+    picture = {"image/png": "iVBORw0KGgo="}
+    title, *cells, why = book["cells"]
+    title["source"] += "\n\n![the task](<attachment:the task.png>)\n\nRead `numbers.csv`, then answer."
+    title["attachments"] = {"the task.png": picture, "answer.png": picture}
+    why["source"] += "\n\n![](attachment:rubric.png)"
+    why["attachments"] = {"rubric.png": picture}
+    cells[0]["metadata"] |= {"executionInfo": {"user": {"displayName": "Prof"}}, "outputId": "7"}
+    book["metadata"] |= {"widgets": {"state": "SECRET"}, "colab": {"authorship_tag": "Prof"}}
+    book["metadata"]["kernelspec"]["path"] = "/home/prof"
+    imports = code("helper", "from helper import twice", "helper", {"locked": True, "grade": False})
+    imports["metadata"]["nbgrader"] |= {"solution": False, "task": False}
+    path.write_text(json.dumps(book | {"cells": [title, imports, *cells, why]}))
+    stays = ["ps1.html", "ps1.md", "ps1.py", "ps1.ipynb.orig", ".ps1.ipynb.swp", "rubric.pdf"]
+    stays += ["numbers.csv.bak", "old numbers.csv", "ps1_files/ps1_7_0.png", "old/ps1.ipynb.txt"]
+    for name in ("numbers.csv", "helper.py", "AGENTS.md", *stays):
+        (path.parent / name).parent.mkdir(exist_ok=True)
+        (path.parent / name).write_text("What the instructor wrote.")
+    (released,) = release(toy)
+    files = {each.relative_to(released.folder).as_posix() for each in released.folder.rglob("*")}
+    assert {"ps1.ipynb", "numbers.csv", "helper.py", "AGENTS.md"} <= files and not files & set(stays)
+    assert all(name in released.warnings[0] for name in stays if name != ".ps1.ipynb.swp")
+    text = (released.folder / "ps1.ipynb").read_text()
+    assert not [word for word in ("Prof", "SECRET", "rubric", "answer.png", "/home") if word in text]
+    (given,) = (cell for cell in json.loads(text)["cells"] if cell.get("attachments"))
+    assert given["id"] == "title" and list(given["attachments"]) == ["the task.png"]
