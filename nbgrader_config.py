@@ -23,7 +23,7 @@ from seqcourse.grading.feedback import (
 )
 from seqcourse.grading.late import LatePolicy, RenewPenalty
 from seqcourse.grading.plain import Reader
-from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, WriteVersion
+from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, HandOut, WriteVersion
 from seqcourse.grading.shared_by_hand import share_by_hand
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
@@ -60,7 +60,7 @@ c.ClearSolutions.code_stub = {
 }
 c.ClearSolutions.text_stub = "*Your answer goes here.*"
 c.GenerateAssignment.preprocessors.insert(0, AdaptToClass)
-c.GenerateAssignment.preprocessors.append(WriteVersion)
+c.GenerateAssignment.preprocessors.extend([HandOut, WriteVersion])
 
 # `nbgrader autograde` examines a submission as `seqcourse grade` does: a worker process reads it as what
 # it may be, puts its answers into the released notebook, and runs that in a sandbox; the hidden checks

@@ -38,6 +38,11 @@ ARRAYS = 20_000
 TEXT = 100_000
 LETTERS = 4 * MB
 
+# The pictures of one written answer: bytes as handed in, bytes on a page, and the pixels of a picture
+# that is made smaller.
+PICTURES, PICTURES_SHOWN = 20 * MB, 2 * MB
+PIXELS = 100_000_000
+
 # A page about it: characters of one text in Markdown and of all of them, of one cell of code.
 MARKDOWN, ALL_MARKDOWN = 20_000, 200_000
 CODE = 100_000

@@ -47,6 +47,8 @@ def export_grades(
         if path is not None:
             check_csv(path)
     lines = read_course(course, name)
+    for sentence in course.passed_over(name):
+        tell(sentence)
     filled = []
     if canvas is not None:
         filled.append((canvas_out, for_canvas.fill(canvas, name, final_grades(lines), canvas_column)))
@@ -72,23 +74,20 @@ def report_class(name: str, out: Path | None) -> None:
     """Write the page that shows how an assignment went, and print its first lines."""
     need_nbgrader()
     from seqcourse.grading.assistants import declared
-    from seqcourse.grading.gradebook import open_gradebook
+    from seqcourse.grading.marks import found_records
     from seqcourse.grading.notebook import write_text
     from seqcourse.grading.partners import handing_in
-    from seqcourse.grading.records import read_record
     from seqcourse.grading.report import as_page, make_report
     from seqcourse.grading.scores import read_scores
 
     course = Course(find_root())
     course.require(name)
-    found = [read_record(course, name, student) for student in handing_in(course, name)]
-    records = [record for record in found if record is not None]
+    records = found_records(course, name, handing_in(course, name))
     if not records:
         raise CourseError(
             f"{name} should have been graded before there is a report, but nobody's work was. "
             f"Grade first: seqcourse grade {name}"
         )
-    open_gradebook(course)
     report = make_report(read_scores(course, name, records), records)
     page = out or course.folder / f"report-{name}.html"
     books = {

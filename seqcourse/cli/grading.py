@@ -207,7 +207,7 @@ def grade_assignment(
         steps(f"nothing of {name} handed in: {', '.join(absent)}")
     for student in asked:
         steps(question(course, name, student))
-    for sentence in find_teams(course, name).questions:
+    for sentence in [*course.passed_over(name), *find_teams(course, name).questions]:
         steps(sentence)
     if csv:
         write_csv(scores, csv)
@@ -288,14 +288,17 @@ def write_feedback(course: Course, name: str, students: list[str], steps: Callab
     from seqcourse.grading.cluster import in_words
     from seqcourse.grading.feedback import make_feedback
     from seqcourse.grading.history import note
+    from seqcourse.grading.marks import LOST, found_records
     from seqcourse.grading.partners import handing_in
-    from seqcourse.grading.records import read_record
 
     good = True
     note(course, name)  # the pages say what changed
-    for student in dict.fromkeys(students) or handing_in(course, name):
-        record = read_record(course, name, student)
-        if record is not None and record.has_grade:
+    for record in found_records(course, name, dict.fromkeys(students) or handing_in(course, name)):
+        student = record.student
+        if record.status == LOST:
+            steps(f"{student}: {record.sentence}")
+            good = False
+        elif record.has_grade:
             try:
                 steps(f"feedback: {shown(make_feedback(course, name, student))}")
             except Exception as error:  # one page that cannot be made stops no other

@@ -9,10 +9,11 @@ from seqcourse.grading.answers import MOST, give_points, new_answer, write_answe
 from seqcourse.grading.appeals import read_appeals
 from seqcourse.grading.course import Course
 from seqcourse.grading.grade import alone
-from seqcourse.grading.gradebook import open_gradebook
+from seqcourse.grading.gradebook import open_gradebook, opened
 from seqcourse.grading.history import label, note, numbers_of, read_history
 from seqcourse.grading.history import points as as_points
 from seqcourse.grading.kept import APPEAL
+from seqcourse.grading.marks import grades_of
 from seqcourse.grading.parse import shown
 from seqcourse.grading.spreadsheet import number
 from seqcourse.printable import printable
@@ -29,7 +30,7 @@ def answer(
     Raises:
         CourseError: no such student, exercise or appeal, no grade, or points that do not fit.
     """
-    from nbgrader.api import Gradebook, MissingEntry
+    from nbgrader.api import MissingEntry
 
     need_student(course, name, student)
     exercises = notebooks.exercises(class_notebook(course, name))
@@ -56,12 +57,12 @@ def answer(
     with alone(course):
         open_gradebook(course)
         note(course, name, [student])
-        with Gradebook(course.gradebook_url) as gradebook:
+        with opened(course) as gradebook:
             try:
-                books = gradebook.find_submission(name, student).notebooks
+                submission = gradebook.find_submission(name, student)
             except MissingEntry:
-                books = []
-            grades = {grade.name: grade for book in books for grade in book.grades}
+                submission = None
+            grades = {grade.name: grade for grade in grades_of(submission)}
             if not set(chosen.tests) & grades.keys():
                 raise CourseError(
                     f"{student} should have a mark of {name} before an appeal is answered, but has "

@@ -20,6 +20,8 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.adapt import class_notebook
 from seqcourse.grading.byhand import answers_of
 from seqcourse.grading.course import Course
+from seqcourse.grading.gradebook import opened
+from seqcourse.grading.marks import grades_of
 from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.records import LONGEST_NAME
 
@@ -102,19 +104,19 @@ def restore(course: Course, name: str, students: Iterable[str]) -> None:
 
     They wait for a second look if the work is another one.
     """
-    from nbgrader.api import Gradebook, MissingEntry
+    from nbgrader.api import MissingEntry
 
     found = {who: answers for who in students if (answers := read_answers(course, name, who))}
     if not found:
         return
     known = {each.name: each for each in notebooks.exercises(class_notebook(course, name))}
-    with Gradebook(course.gradebook_url) as gradebook:
+    with opened(course) as gradebook:
         for student, answers in found.items():
             try:
-                books = gradebook.find_submission(name, student).notebooks
+                submission = gradebook.find_submission(name, student)
             except MissingEntry:
                 continue
-            grades = {grade.name: grade for book in books for grade in book.grades}
+            grades = {grade.name: grade for grade in grades_of(submission)}
             works = _works(course, name, student)
             for exercise, answer in answers.items():
                 tests = known[exercise].tests if exercise in known else ()

@@ -19,7 +19,7 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.adapt import class_notebook
 from seqcourse.grading.answers import Answer, read_answers
 from seqcourse.grading.course import Course
-from seqcourse.grading.gradebook import handed_in
+from seqcourse.grading.gradebook import handed_in, opened
 from seqcourse.grading.history import Mark, owners, state_of
 from seqcourse.grading.kept import APPEAL
 from seqcourse.grading.notebook import Exercise
@@ -173,11 +173,10 @@ def cases(
     course: Course, name: str, students: Iterable[str] | None = None
 ) -> tuple[list[Case], list[str]]:
     """The appeals of a class beside what the checks saw, and sentences about files that are unclear."""
-    from nbgrader.api import Gradebook
 
     found, unclear = [], []
     owner = owners(course, name)
-    with Gradebook(course.gradebook_url) as gradebook:
+    with opened(course) as gradebook:
         submissions = handed_in(gradebook, name)
         for student in course.students(name) if students is None else students:
             appeals, sentences = read_appeals(course, name, student)

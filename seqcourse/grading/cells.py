@@ -34,6 +34,7 @@ class Piece:
     position: its index in the file.
     kind: code, markdown or raw.
     grade_id, identifier: nbgrader's name and the cell id. Untrusted: the text must agree.
+    too_long: it has more characters than are read. Of a text, the beginning is kept.
     outputs: the student's outputs, sanitised by ``own_outputs``.
     """
 
@@ -70,12 +71,14 @@ def pieces(notebook: dict) -> list[Piece]:
             continue
         source, kind, identifier = text(cell), cell.get("cell_type"), cell.get("id")
         too_long = len(source) > bounds.SOURCE
+        if too_long:
+            source = "" if kind == "code" else source[: bounds.MARKDOWN]
         name = mark(cell).get("grade_id") if isinstance(cell.get("metadata"), dict) else None
         found.append(
             Piece(
                 position,
                 kind if kind in CELL_TYPES else "raw",
-                "" if too_long else clean(source),
+                clean(source),
                 name if isinstance(name, str) else "",
                 identifier if isinstance(identifier, str) else "",
                 too_long,

@@ -143,7 +143,7 @@ class Course:
         found = [
             folder.name
             for folder in self.solutions.iterdir()
-            if ASSIGNMENT_NAME.fullmatch(folder.name) and any(folder.glob("*.ipynb"))
+            if ASSIGNMENT_NAME.fullmatch(folder.name) and self.solution(folder.name).is_file()
         ]
         return sorted(found, key=lambda name: int(name[2:]))
 
@@ -163,7 +163,7 @@ class Course:
                 f"off that list to use it."
             )
         raise CourseError(
-            f"{name!r} should be an assignment with a folder in solutions/, "
+            f"{name!r} should be an assignment with a notebook in solutions/{name}/{name}.ipynb, "
             f"but there {'is' if len(names) == 1 else 'are'} "
             f"{', '.join(names) if names else 'none'}."
         )
@@ -171,6 +171,15 @@ class Course:
     def solution(self, name: str) -> Path:
         """The instructor's notebook of an assignment."""
         return self.solutions / name / f"{name}.ipynb"
+
+    def passed_over(self, name: str) -> list[str]:
+        """A sentence on each notebook beside the one of the assignment: a copy, a draft."""
+        others = sorted((self.solutions / name).glob("*.ipynb"))
+        return [
+            f"Passed over: solutions/{name}/{path.name}. Only {name}.ipynb is the assignment."
+            for path in others
+            if path.name != f"{name}.ipynb" and not path.name.startswith(".")
+        ]
 
     def released(self, name: str) -> Path | None:
         """The notebook given to students, or None if it was never released."""

@@ -20,10 +20,10 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Unicode
 
 from seqcourse.errors import CourseError
-from seqcourse.grading import canvas
+from seqcourse.grading import canvas, marks
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
-from seqcourse.grading.gradebook import handed_in
+from seqcourse.grading.gradebook import handed_in, opened
 from seqcourse.grading.late import renew_penalties
 from seqcourse.grading.late_days import Account
 from seqcourse.grading.spreadsheet import MARK, harmless, number
@@ -31,7 +31,6 @@ from seqcourse.grading.template import Grade
 from seqcourse.printable import printable
 
 if TYPE_CHECKING:
-    from nbgrader.api import Grade as CellGrade
     from nbgrader.api import Gradebook, SubmittedAssignment
 
     from seqcourse.grading.course import Course
@@ -88,7 +87,7 @@ class Line:
 
     @property
     def total(self) -> float:
-        return max(0.0, self.points - self.penalty)
+        return marks.total(self.points, self.penalty)
 
 
 def read_lines(
@@ -110,7 +109,7 @@ def read_lines(
     from nbgrader.api import MissingEntry
 
     try:
-        maximum = float(gradebook.find_assignment(assignment).max_score)
+        maximum = marks.maximum_of(gradebook.find_assignment(assignment))
     except MissingEntry:
         known = ", ".join(sorted(known.name for known in gradebook.assignments)) or "none"
         raise CourseError(
@@ -124,7 +123,8 @@ def read_lines(
     for student in sorted(known.keys() | records.keys()):
         person, record = known.get(student), records.get(student)
         submission = submissions.get(student)
-        if submission and not _is_graded(submission):
+        record = record and marks.as_found(record, submission)
+        if not marks.is_graded(submission):
             submission = None
         removed = bool(submission or record) and not there(student)
         if removed or record is not None and not record.has_grade:
@@ -141,36 +141,18 @@ def read_lines(
                 handed_in=_timestamp(submission),
                 cells={
                     grade.name: None if pending(grade) else counted(grade)
-                    for grade in _grades(submission)
+                    for grade in marks.grades_of(submission)
                 },
-                penalty=_penalty(submission),
+                penalty=marks.penalty_of(submission),
                 maximum=maximum,
-                changed=tuple(g.name for g in _grades(submission) if pending(g) == CHANGED),
+                changed=tuple(g.name for g in marks.grades_of(submission) if pending(g) == CHANGED),
             )
         )
     return sorted(lines, key=lambda line: (line.last_name.casefold(), line.first_name, line.student))
 
 
-def _is_graded(submission: SubmittedAssignment) -> bool:
-    """Whether work was graded, or waits to be; an extension alone makes an empty submission."""
-    return any(
-        grade.needs_manual_grade or grade.auto_score is not None or grade.manual_score is not None
-        for grade in _grades(submission)
-    )
-
-
 def _timestamp(submission: SubmittedAssignment | None) -> str:
     return f"{submission.timestamp:%Y-%m-%d %H:%M:%S}" if submission and submission.timestamp else ""
-
-
-def _grades(submission: SubmittedAssignment | None) -> list[CellGrade]:
-    return [grade for graded in submission.notebooks for grade in graded.grades] if submission else []
-
-
-def _penalty(submission: SubmittedAssignment | None) -> float:
-    if submission is None:
-        return 0.0
-    return sum(float(graded.late_submission_penalty or 0.0) for graded in submission.notebooks)
 
 
 def as_table(lines: Sequence[Line], assignment: str) -> str:
@@ -205,7 +187,6 @@ def write_table(lines: Sequence[Line], assignment: str, path: Path) -> None:
 
 def read_course(course: Course, assignment: str) -> list[Line]:
     """The lines of an assignment, with current penalties and records."""
-    from nbgrader.api import Gradebook
 
     from seqcourse.grading.gradebook import open_gradebook
     from seqcourse.grading.history import note
@@ -229,7 +210,7 @@ def read_course(course: Course, assignment: str) -> list[Line]:
             records[path.stem] = record
 
     note(course, assignment)
-    with Gradebook(course.gradebook_url) as gradebook:
+    with opened(course) as gradebook:
         if not read_lines(gradebook, assignment, records, there):
             return []
         days = renew_penalties(gradebook, assignment, course.config())

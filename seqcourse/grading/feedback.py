@@ -16,6 +16,7 @@ from traitlets import Dict, Unicode
 from traitlets.config import Config
 
 from seqcourse.errors import CourseError
+from seqcourse.grading import marks
 from seqcourse.grading.appeals import told_of_appeals
 from seqcourse.grading.byhand import CHANGED, counted, pending
 from seqcourse.grading.course import Course, class_of
@@ -108,7 +109,7 @@ class ShowPoints(NbGraderPreprocessor):
         order = [*titles, *(name for name in grades if name not in titles)]
         seqcourse = nb.metadata.get("seqcourse", {})
         points = sum(grade["points"] for grade in grades.values())
-        total = points - info["late_penalty"]
+        total = marks.total(points, info["late_penalty"])
         resources["feedback"] = {
             "rows": [grades[name] for name in order if name in grades],
             "points": number(points),

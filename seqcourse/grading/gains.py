@@ -15,7 +15,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.byhand import counted, pending, same_answers
 from seqcourse.grading.course import Course
-from seqcourse.grading.gradebook import handed_in
+from seqcourse.grading.gradebook import handed_in, opened
 from seqcourse.grading.history import (
     Mark,
     State,
@@ -30,6 +30,7 @@ from seqcourse.grading.history import (
     state_of,
     writing,
 )
+from seqcourse.grading.marks import grades_of
 from seqcourse.grading.records import FAILED, GRADED, WITH_GRADE, Record, read_record, write_record
 from seqcourse.printable import printable
 
@@ -91,12 +92,11 @@ class Gains:
 
         The record stands for the new checks, so the next run does not examine the work again.
         """
-        from nbgrader.api import Gradebook
 
         course, name, student = self.course, self.name, found.student
         if found.status == FAILED or not self.protects(student, attempt):
             return None
-        with writing(course), Gradebook(course.gradebook_url) as gradebook:
+        with writing(course), opened(course) as gradebook:
             submission = handed_in(gradebook, name).get(student)
             one = submission and compare(course, name, submission, found, attempt)
             if not one or one.before.attempt != attempt or one.gain >= 0:
@@ -125,7 +125,7 @@ def compare(
     before = state_of(course, name, submission, owner)
     if before is None or before.marks is None:
         return None
-    grades = {grade.name: grade for book in submission.notebooks for grade in book.grades}
+    grades = {grade.name: grade for grade in grades_of(submission)}
     now = _after(course, name, before, grades, found, owner)
     now = replace(now, attempt=attempt)
     record = read_record(course, name, found.student)

@@ -26,6 +26,7 @@ from seqcourse.grading.course import Course
 from seqcourse.grading.gains import Gains
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.history import note
+from seqcourse.grading.marks import LOST, found_records
 from seqcourse.grading.partners import Teams, find_teams
 from seqcourse.grading.people import question, unknown
 from seqcourse.grading.records import (
@@ -97,6 +98,7 @@ def grade(
     options = {"confined": not unsafe, "timeout": timeout, "everything": everything}
     with alone(course):
         open_gradebook(course)
+        forget_lost(course, name)
         note(course, name, wanted)  # what changed since, before other reasons come up
         run = Run(course, name, options, tell)
         run.gains = Gains(course, name, only_gains=only_gains, again=again)
@@ -109,6 +111,14 @@ def grade(
                 restore(course, name, whole)
                 note(course, name, whole, words=reason, again=again)
         return [run.records[student] for student in wanted]
+
+
+def forget_lost(course: Course, name: str) -> None:
+    """Remove the records of grades that the gradebook does not have, so that the work is graded anew."""
+    there = [path.stem for path in (course.records / name).glob("[!.]*.json")]
+    for record in found_records(course, name, there):
+        if record.status == LOST:
+            remove_record(course, name, record.student)
 
 
 def refuse_unconfined(unsafe: bool) -> None:

@@ -27,6 +27,30 @@ SOON = 5
 NEW = "gradebook-"
 
 
+# The gradebooks that this process has opened.
+_opened: set[str] = set()
+
+
+@contextmanager
+def opened(course: Course, *, as_it_is: bool = False) -> Iterator[Gradebook]:
+    """The gradebook: the door through which every command reads and writes it.
+
+    Args:
+        as_it_is: do not bring it up to date first, as a preview that writes nothing.
+    Raises:
+        CourseError: as ``open_gradebook``, also where the database fails within the block.
+    """
+    from nbgrader.api import Gradebook
+
+    url = course.gradebook_url
+    file = sqlite_file(url)
+    if not as_it_is and (url not in _opened or file is not None and not file.exists()):
+        open_gradebook(course)
+    check(course)
+    with _in_words(course), Gradebook(url) as gradebook:
+        yield gradebook
+
+
 def open_gradebook(course: Course) -> None:
     """Create the gradebook if it does not exist, and give its assignments their due dates.
 
@@ -36,26 +60,78 @@ def open_gradebook(course: Course) -> None:
     Raises:
         CourseError: the file is not a gradebook, or the database cannot be reached.
     """
-    from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
+    from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
     course.make_folder()
     _extend_path()
     url = course.gradebook_url
     file = sqlite_file(url)
     try:
-        if file is not None and file.exists():
-            _wait_for(file)
-        for sentence in bring_up_to_date(course):
-            print(sentence, file=sys.stderr)
-        if file is None:
-            _open(course, url)
-        elif file.exists():
-            _open(course, url)
-        else:
-            with _temporary_path(file) as new:
-                _open(course, f"{SQLITE}{new}")
-                os.replace(new, file)
-        set_due_dates(course)
+        with _in_words(course):
+            if file is not None and file.exists():
+                _wait_for(file)
+            for sentence in bring_up_to_date(course):
+                print(sentence, file=sys.stderr)
+            if file is None or file.exists():
+                _open(course, url)
+            else:
+                with _temporary_path(file) as new:
+                    _open(course, f"{SQLITE}{new}")
+                    os.replace(new, file)
+            set_due_dates(course)
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
+        message = f": {error}" if isinstance(error, ModuleNotFoundError) else ""
+        raise CourseError(
+            f"The gradebook's address should be like postgresql://user@host/database, but {shown(url)} "
+            f"cannot be used{message}. PostgreSQL needs its driver: pip install 'seqcourse[postgres]'"
+        ) from None
+    _opened.add(url)
+
+
+def check(course: Course) -> None:
+    """Raise CourseError if the file is not a database, or is still locked after SOON seconds."""
+    file = sqlite_file(course.gradebook_url)
+    if file is not None and file.exists():
+        with _in_words(course), _reading(file):
+            pass
+
+
+def copy_to(course: Course, target: Path) -> None:
+    """Copy the gradebook's SQLite file, also while another program has it open.
+
+    Raises:
+        CourseError: as ``check``.
+    """
+    file = sqlite_file(course.gradebook_url)
+    assert file is not None
+    # Without the lock for reading, backup would wait for another program for ever.
+    with _in_words(course), _reading(file) as from_, closing(sqlite3.connect(target)) as to:
+        from_.backup(to)
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[sqlite3.Connection]:
+    """An SQLite file, locked against writing.
+
+    Raises:
+        sqlite3.DatabaseError: it is not a database, or is still locked after SOON seconds.
+    """
+    source = f"{file.resolve().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(source, uri=True, timeout=SOON, isolation_level=None)) as database:
+        database.execute("BEGIN")
+        database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        yield database
+
+
+@contextmanager
+def _in_words(course: Course) -> Iterator[None]:
+    """Turn what a database raises into a CourseError."""
+    from sqlalchemy.exc import DatabaseError
+
+    url = course.gradebook_url
+    file = sqlite_file(url)
+    try:
+        yield
     except (DatabaseError, sqlite3.DatabaseError) as error:
         what = f"{course.grading}/gradebook.db" if file else shown(url)
         message = " ".join(str(getattr(error, "orig", error)).split())
@@ -71,12 +147,6 @@ def open_gradebook(course: Course) -> None:
         raise CourseError(
             f"{what} should be a gradebook of nbgrader, but cannot be used: {message}. {advice}"
         ) from error
-    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
-        message = f": {error}" if isinstance(error, ModuleNotFoundError) else ""
-        raise CourseError(
-            f"The gradebook's address should be like postgresql://user@host/database, but {shown(url)} "
-            f"cannot be used{message}. PostgreSQL needs its driver: pip install 'seqcourse[postgres]'"
-        ) from None
 
 
 def handed_in(gradebook: Gradebook, assignment: str) -> dict[str, SubmittedAssignment]:

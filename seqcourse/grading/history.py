@@ -22,8 +22,9 @@ from seqcourse.grading.answers import Answer, read_answers
 from seqcourse.grading.attempts import last_attempt
 from seqcourse.grading.byhand import counted, pending
 from seqcourse.grading.course import Course
-from seqcourse.grading.gradebook import handed_in
+from seqcourse.grading.gradebook import handed_in, opened
 from seqcourse.grading.late import renew_penalties
+from seqcourse.grading.marks import grades_of, is_graded, penalty_of, total
 from seqcourse.grading.records import FAILED, LONGEST_NAME, read_record
 from seqcourse.grading.spreadsheet import number
 from seqcourse.printable import printable
@@ -74,7 +75,8 @@ class State:
     def total(self) -> float | None:
         if self.marks is None:
             return None
-        return max(0.0, round(sum(mark.points or 0.0 for mark in self.marks.values()) - self.penalty, 4))
+        points = sum(mark.points or 0.0 for mark in self.marks.values())
+        return round(total(points, self.penalty), 4)
 
     def points(self, exercise: str) -> float | None:
         mark = (self.marks or {}).get(exercise)
@@ -143,10 +145,9 @@ def note(
         words: an instructor's reason.
         again: a changed mark may be lowered again from now on, whatever was kept before.
     """
-    from nbgrader.api import Gradebook
 
     noted = []
-    with writing(course), Gradebook(course.gradebook_url) as gradebook:
+    with writing(course), opened(course) as gradebook:
         renew_penalties(gradebook, name, course.config())
         submissions = handed_in(gradebook, name)
         owner = owners(course, name)
@@ -210,14 +211,10 @@ def state_of(
     record = read_record(course, name, submission.student.id)
     if record is not None and not record.has_grade:
         return None if record.status == FAILED else State(None, status=record.status)
-    cells = [grade for book in submission.notebooks for grade in book.grades]
-    if not any(
-        grade.needs_manual_grade or grade.auto_score is not None or grade.manual_score is not None
-        for grade in cells
-    ):
-        return None  # an extension alone makes an empty submission
+    if not is_graded(submission):
+        return None
     marks: dict[str, Mark] = {}
-    for grade in cells:
+    for grade in grades_of(submission):
         exercise = owner.get(grade.name, grade.name)
         old = marks.get(exercise, Mark(0.0, 0.0))
         marks[exercise] = Mark(
@@ -225,11 +222,10 @@ def state_of(
             old.of + float(grade.max_score),
             old.by_hand or grade.manual_score is not None,
         )
-    penalty = sum(float(book.late_submission_penalty or 0.0) for book in submission.notebooks)
     order = {exercise: place for place, exercise in enumerate(owner.values())}
     marks = dict(sorted(marks.items(), key=lambda pair: order.get(pair[0], len(order))))
     attempt = record.attempt if record else last_attempt(course, name, submission.student.id)
-    return State(marks, round(penalty, 4), attempt)
+    return State(marks, round(penalty_of(submission), 4), attempt)
 
 
 def changed(before: State, now: State) -> dict[str, tuple[float | None, float | None]]:

@@ -164,7 +164,9 @@ class Matching:
         if slot.is_answer and changed:
             solving = [piece for piece in changed if slot.names & piece.names]
             # A split cell: the half that defines the answer counts. Two answers: the last one counts.
-            slot.given = solving[-1] if solving else changed[0]
+            # Code with a written answer's mark may be another answer: a text comes first.
+            texts = [piece for piece in changed if piece.kind != "code" and slot.role == WRITTEN]
+            slot.given = solving[-1] if solving else (texts or changed)[0]
             self._add_remarks(slot, changed, solving)
         else:
             # Prefer an unchanged cell; changed copies count as cells that the student added.

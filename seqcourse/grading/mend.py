@@ -12,15 +12,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from seqcourse.grading import elsewhere
+from seqcourse.grading import elsewhere, pictures
 from seqcourse.grading.cells import Piece, defined, imported, may_define, words
 from seqcourse.grading.matching import Matching
-from seqcourse.grading.notebook import mark
+from seqcourse.grading.notebook import mark, text
 from seqcourse.grading.parse import release_of
 from seqcourse.grading.slots import ANSWER, LOCKED, OPEN, WRITTEN, Slot
 
 # One given cell in so many has another text: the notebook is of another release.
 OTHER = 5
+CUT = "\n\n[...]"
+TOO_LONG = f"The answer is too long, and was not read to its end. {pictures.IN_NOTEBOOK}"
 _IDENTIFIER = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -29,7 +31,7 @@ class Mended:
     """A mended notebook.
 
     notebook: in nbformat 4.5 with unique cell ids. Cells that grading does not run keep the student's
-        outputs, the others have none.
+        outputs, the others have none. A note for whoever grades a cell is in its metadata.
     remarks: sentences for the student about what was mended.
     lost: names of the answers missing from the submission.
     older: a sentence if the notebook is of another release than the one its answers are graded in.
@@ -64,7 +66,8 @@ def mend(submitted: dict, release: dict) -> Mended:
     """
     matching = Matching(submitted, release)
     older = _other_release(matching, release_of(submitted), release_of(release))
-    return replace(_Mender(matching, release).result(), older=older)
+    mender = _Mender(matching, release, submitted.get("pictures", {}))
+    return replace(mender.result(), older=older)
 
 
 def _other_release(matching: Matching, version: str, now: str) -> str:
@@ -84,8 +87,9 @@ def _other_release(matching: Matching, version: str, now: str) -> str:
 class _Mender:
     """The steps of ``mend``: gather the added cells, fill in the answers, build the notebook."""
 
-    def __init__(self, matching: Matching, release: dict) -> None:
+    def __init__(self, matching: Matching, release: dict, found: dict[str, str]) -> None:
         self.matching = matching
+        self.pictures = found
         self.slots = matching.slots
         self.release = release
         self.remarks = list(matching.remarks)
@@ -105,8 +109,9 @@ class _Mender:
                 self._fill_answer(slot)
         self._add_remarks()
         self._tell_text_below()
+        notebook = self._notebook()
         return Mended(
-            self._notebook(),
+            notebook,
             tuple(self.remarks),
             tuple(self.lost),
             uncertain=tuple(dict.fromkeys(self.uncertain)),
@@ -209,11 +214,6 @@ class _Mender:
                 self.remarks.append(f"The answer to {slot.name} was next to its cell: it counts.")
             elif not slot.group:
                 self.lost.append(slot.name)
-        if "](attachment:" in slot.source:
-            self.remarks.append(
-                f"A picture pasted into {slot.name} is only in the file that you handed in: the "
-                f"person who grades it by hand will look there."
-            )
 
     def _answers_another(self, piece: Piece) -> bool:
         """Whether a cell with a written answer's metadata holds the code of a missing code answer."""
@@ -229,7 +229,7 @@ class _Mender:
             written = "\n".join(_added(question.source, question.original))
             if written.strip():
                 found.append(written)
-                question.source = question.original
+                question.source = text(question.cell)
         beside = [own for own in self.own if not own.is_code and self._is_neighbour(own, slot)]
         others = [
             each
@@ -309,8 +309,9 @@ class _Mender:
             )
         for piece in self.matching.pieces:
             if piece.too_long:
+                read = "was not read" if piece.kind == "code" else "only its beginning was read"
                 self.remarks.append(
-                    f"Cell {piece.position + 1} is longer than a million characters and was not read."
+                    f"Cell {piece.position + 1} is longer than a million characters: {read}."
                 )
         theirs = {own.piece.position: own.piece for own in self.own}
         for slot in self.slots:
@@ -337,10 +338,20 @@ class _Mender:
             cell = _with_source(copy.deepcopy(slot.cell), slot.source)
             if slot.keeps_outputs and slot.given is not None:
                 cell["outputs"] = list(slot.given.outputs)
+            if slot.by_hand and any(piece.too_long for piece in slot.group):
+                cell["source"] += CUT
+                self._note(cell, TOO_LONG)
             cells.append(cell)
             cells += following.get(slot.index, [])
+        for place, told in pictures.attach(cells, self.pictures).items():
+            self._note(cells[place], told)
         metadata = copy.deepcopy(self.release["metadata"])
         return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+    def _note(self, cell: dict, told: str) -> None:
+        """Tell whoever grades: on the page of this cell, and in the list of what to look at."""
+        cell["metadata"].setdefault("seqcourse", {}).setdefault("notes", []).append(told)
+        self.uncertain.append(f"{mark(cell).get('grade_id') or 'A text beside the answers'}: {told}")
 
 
 def _numbers(own: Sequence[Own]) -> str:

@@ -16,6 +16,7 @@ from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading.cells import CELL_TYPES, text
 from seqcourse.grading.own import own_outputs
+from seqcourse.grading.pictures import taken_out
 from seqcourse.printable import printable
 
 MISSING, UNREADABLE = "missing", "unreadable"
@@ -47,7 +48,8 @@ class NotGradable(CourseError):
 def read_submission(path: Path) -> dict:
     """Read an untrusted notebook and return its cells in notebook format 4.
 
-    Outputs are sanitised by ``own_outputs``. Of nbgrader's metadata, only grade_id is kept; of the
+    Pictures are taken out of the texts, and stand under "pictures": name -> base64. Outputs are
+    sanitised by ``own_outputs``. Of nbgrader's metadata, only grade_id is kept; of the
     notebook's, only the version of its release. Sources and ids are not validated here; ``mend`` does
     that.
 
@@ -71,7 +73,8 @@ def read_submission(path: Path) -> dict:
             f"{shown(path.name)} should have at most {bounds.CELLS:,} cells, but has {len(cells):,}. "
             f"Delete those that are not needed, and hand it in again.",
         )
-    kept = [_slim(cell) for cell in cells if isinstance(cell, dict)]
+    pictures: dict[str, str] = {}
+    kept = [_slim(cell, pictures) for cell in cells if isinstance(cell, dict)]
     characters = sum(len(cell["source"]) for cell in kept)
     if characters > bounds.SOURCES:
         longest = max(range(len(kept)), key=lambda place: len(kept[place]["source"]))
@@ -81,7 +84,8 @@ def read_submission(path: Path) -> dict:
             f"has {characters:,}. Shorten cell {longest + 1} first, and hand it in again.",
         )
     metadata = {"seqcourse": {"version": version}} if (version := release_of(notebook)) else {}
-    return {"cells": kept, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    book = {"cells": kept, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return book | {"pictures": pictures}
 
 
 def release_of(notebook: dict) -> str:
@@ -203,16 +207,18 @@ def _values(content: str) -> int:
     return values
 
 
-def _slim(cell: dict) -> dict:
-    """The parts of a cell that grading needs. Attachments and excess output are dropped."""
+def _slim(cell: dict, pictures: dict[str, str]) -> dict:
+    """The parts of a cell that grading needs; ``pictures`` gets those of its text."""
     metadata = cell.get("metadata")
     grader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = grader.get("grade_id") if isinstance(grader, dict) else None
     kind = cell.get("cell_type")
+    source, found = (text(cell), {}) if kind == "code" else taken_out(cell)
+    pictures |= found
     slim = {
         "cell_type": kind if kind in CELL_TYPES else "raw",
         "metadata": {"nbgrader": {"grade_id": name}} if isinstance(name, str) else {},
-        "source": text(cell),
+        "source": source,
     }
     if isinstance(cell.get("id"), str):
         slim["id"] = cell["id"]

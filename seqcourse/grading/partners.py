@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from seqcourse import bounds
 from seqcourse.grading.address import sqlite_file
 from seqcourse.grading.course import Course
+from seqcourse.grading.gradebook import opened
 from seqcourse.grading.parse import NotGradable, read_bytes, shown
 from seqcourse.grading.records import unfit_name
 
@@ -114,13 +115,12 @@ class _People:
     """The names of a class: what is in the gradebook, and, if that is no list, the folders."""
 
     def __init__(self, course: Course) -> None:
-        from nbgrader.api import Gradebook
 
         self.emails: dict[str, str] = {}
         self.listed = False
         file = sqlite_file(course.gradebook_url)
         if file is None or file.exists():
-            with Gradebook(course.gradebook_url) as gradebook:
+            with opened(course, as_it_is=True) as gradebook:
                 for student in gradebook.students:
                     self.emails[student.id] = student.email or ""
                     self.listed |= bool(student.first_name or student.last_name or student.email)

@@ -24,6 +24,7 @@ from seqcourse import __version__
 from seqcourse.grading.byhand import HoldBack, SaveGrades
 from seqcourse.grading.kept import TIMESTAMP, kept, time
 from seqcourse.grading.late import RenewPenalty
+from seqcourse.grading.pictures import referred
 from seqcourse.grading.records import unfit_name
 from seqcourse.grading.snapshot import refused
 from seqcourse.printable import printable
@@ -32,6 +33,32 @@ SANITIZE = [HoldBack, OverwriteCells]
 # nbgrader's CheckCellMetadata is not among them: every mark was put back from the release, which it
 # has checked.
 AUTOGRADE = [LimitOutput, SaveGrades, RenewPenalty]
+
+
+# What of a notebook's and of a cell's metadata is handed out; editors write names, outputs and times.
+NOTEBOOK_KEYS = {"kernelspec": ("display_name", "language", "name"), "language_info": ("name",)}
+CELL_KEYS = ("nbgrader", "tags", "editable", "deletable", "jupyter", "mystnb")
+
+
+class HandOut(NbGraderPreprocessor):
+    """Leaves in a released notebook known metadata, and the pictures that its text shows."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        for key in list(nb.metadata):
+            known = NOTEBOOK_KEYS.get(key, ())
+            nb.metadata[key] = {
+                name: nb.metadata[key][name] for name in known if name in nb.metadata[key]
+            }
+            if not known:
+                del nb.metadata[key]
+        for cell in nb.cells:
+            for key in set(cell.metadata) - set(CELL_KEYS):
+                del cell.metadata[key]
+            shown = referred(cell)
+            kept = {name: each for name, each in cell.pop("attachments", {}).items() if name in shown}
+            if kept:
+                cell["attachments"] = kept
+        return nb, resources
 
 
 class WriteVersion(NbGraderPreprocessor):
@@ -72,6 +99,18 @@ def _init_assignment(self: BaseConverter, assignment: str, student: str) -> None
         (target / name).write_bytes(content)
 
 
+def _only_the_assignment(self: BaseConverter) -> None:
+    """Take psN.ipynb of the folder psN; nbgrader would take each notebook in it for a part."""
+    _find_notebooks(self)
+    for folder, found in self.assignments.items():
+        name = f"{Path(folder).name}.ipynb"
+        others = [path for path in found if Path(path).name != name]
+        if len(others) < len(found):
+            self.assignments[folder] = [path for path in found if path not in others]
+            for path in others:
+                self.log.warning("Passed over: %s. Only %s is the assignment.", path, name)
+
+
 def _convert_notebooks(self: Autograde) -> None:
     """Pass over folders whose names would stop the class, and attempts beyond the last allowed one.
 
@@ -97,6 +136,8 @@ def _convert_notebooks(self: Autograde) -> None:
 
 
 _copy_all = BaseConverter.init_assignment
+_find_notebooks = BaseConverter.init_notebooks
+BaseConverter.init_notebooks = _only_the_assignment
 CourseDirectory.get_existing_timestamp = _existing_timestamp
 BaseConverter.init_assignment = _init_assignment
 Autograde.convert_notebooks = _convert_notebooks

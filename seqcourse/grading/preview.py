@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import io
 import shutil
-import sqlite3
 import tempfile
 from collections.abc import Iterable
-from contextlib import closing, redirect_stderr
+from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ from seqcourse.grading.attempts import spent
 from seqcourse.grading.course import CONFIG_FILE, Course
 from seqcourse.grading.gains import Difference, Gains, compare
 from seqcourse.grading.grade import Run, refuse_unconfined, to_grade
-from seqcourse.grading.gradebook import handed_in
+from seqcourse.grading.gradebook import copy_to, handed_in, opened
 from seqcourse.grading.history import label, owners, points, state_of
 from seqcourse.grading.parse import shown
 from seqcourse.grading.partners import handing_in
@@ -97,7 +96,6 @@ def preview(
     Raises:
         CourseError: there is no such assignment or submission, or nothing was graded yet.
     """
-    from nbgrader.api import Gradebook
 
     course.require(name)
     students = list(students)
@@ -121,7 +119,7 @@ def preview(
     gains = Gains(course, name, only_gains=only_gains, again=again)
     found: list[Difference] = []
     failed: list[str] = []
-    with Gradebook(course.gradebook_url) as gradebook:
+    with opened(course, as_it_is=True) as gradebook:
         submissions, owner = handed_in(gradebook, name), owners(course, name)
         marked = [
             who
@@ -194,12 +192,7 @@ def _fresh(course: Course, name: str) -> Snapshot:
         elsewhere = Course(root, course.grading, db_url=f"{SQLITE}{root / 'gradebook.db'}")
         file = sqlite_file(course.gradebook_url)
         if file is not None:  # a copy, since a new one takes seconds
-            source = f"{file.resolve().as_uri()}?mode=ro"
-            with (
-                closing(sqlite3.connect(source, uri=True)) as from_,
-                closing(sqlite3.connect(root / "gradebook.db")) as to,
-            ):
-                from_.backup(to)
+            copy_to(course, root / "gradebook.db")
         elsewhere.make_folder()
         if (course.folder / VERSION).exists():
             shutil.copy(course.folder / VERSION, elsewhere.folder)

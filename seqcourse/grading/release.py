@@ -78,7 +78,12 @@ def _generate(course: Course, name: str, final: Path) -> Released:
     whole = notebooks.read(course.solution(name))
     book = adapt(whole, course, name)
     _refuse_unchecked(course, name, book)
-    warnings = [*reshape(course, name, book), *other_points(book), *to_look_at(whole, book)]
+    warnings = [
+        *course.passed_over(name),
+        *reshape(course, name, book),
+        *other_points(book),
+        *to_look_at(whole, book),
+    ]
     with tempfile.TemporaryDirectory(dir=course.folder, prefix="release-") as staging:
         api = course.api(CourseDirectory__release_directory=staging)
         outcome = api.generate_assignment(name, force=True, create=True)
@@ -91,6 +96,7 @@ def _generate(course: Course, name: str, final: Path) -> Released:
         for pattern in LEFT_OUT:
             for path in list(made.rglob(pattern)):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
+        warnings += _keep_back(name, made)
         _write_rules(course, name, made)
         if sealed := worked.sealed(course, name, book):
             (made / worked.FILE).write_bytes(sealed)
@@ -99,6 +105,33 @@ def _generate(course: Course, name: str, final: Path) -> Released:
             _replace(made, final)
     warnings += set_due_dates(course, name)
     return Released(name, final, tuple(changed), tuple(warnings))
+
+
+def _keep_back(name: str, folder: Path) -> list[str]:
+    """Remove files that students are not meant to have; a sentence names them.
+
+    The notebook goes out, what its text names (data, a figure, a module that it imports), and a class's
+    own rules for assistants. What else is in the folder (a rubric, an export, an editor's copy) stays.
+    """
+    notebook = f"{name}.ipynb"
+    text = "\n".join(map(notebooks.text, notebooks.read(folder / notebook)["cells"]))
+    known = {notebook, assistants.RULES, assistants.EDITOR, *assistants.POINTERS}
+    back = [path for path in _files(folder) if path not in known and not _names(text, path)]
+    for path in back:
+        (folder / path).unlink()
+    listed = ", ".join(back)
+    return [f"Not handed out, because {notebook} does not name it: {listed}."] if back else []
+
+
+def _names(text: str, path: str) -> bool:
+    """Whether a notebook's text names a file, or imports it."""
+    file = Path(path)
+    if file.name.startswith("."):
+        return False
+    named = rf"(?<![\w.-]){re.escape(file.name)}(?![\w-]|\.\w)"
+    imported = rf"^\s*(?:from|import)\s+{re.escape(file.stem)}\b"
+    pattern = f"{named}|{imported}" if file.suffix == ".py" else named
+    return re.search(pattern, text, re.M) is not None
 
 
 def _write_rules(course: Course, name: str, folder: Path) -> None:

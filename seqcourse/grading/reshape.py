@@ -7,9 +7,14 @@ fit first: a new cell gets an empty grade in each submission; a removed cell tak
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
+from seqcourse.grading.gradebook import opened
+
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
 
 # The kinds of nbgrader's cells, and which of its marks make one.
 KINDS = {
@@ -25,17 +30,18 @@ def reshape(course: Course, name: str, book: dict) -> list[str]:
     Without submissions nothing is done: nbgrader then replaces the cells itself. Before grades leave
     the gradebook they are written to a file, so that a cell that was only renamed loses nothing.
     """
-    from nbgrader.api import Comment, Gradebook, MissingEntry
+    from nbgrader.api import Comment, MissingEntry
     from nbgrader.api import Grade as Row
 
     told: list[str] = []
-    with Gradebook(course.gradebook_url) as gradebook:
+    with opened(course) as gradebook:
+        told += _only_the_assignment(course, name, gradebook)
         try:
             known = gradebook.find_notebook(name, name)
         except MissingEntry:
-            return []
+            return told
         if not known.submissions:
-            return []
+            return told
         for kind, belongs in KINDS.items():
             cells = {
                 notebooks.mark(cell)["grade_id"]: cell
@@ -64,6 +70,24 @@ def reshape(course: Course, name: str, book: dict) -> list[str]:
                 added = [new for new in cells if new not in old]
                 told += [f"{cell} is new: grade again, and everybody gets its points." for cell in added]
         gradebook.db.commit()
+    return told
+
+
+def _only_the_assignment(course: Course, name: str, gradebook: Gradebook) -> list[str]:
+    """Take other notebooks of an assignment out of the gradebook; sentences say which."""
+    from nbgrader.api import MissingEntry
+
+    try:
+        books = gradebook.find_assignment(name).notebooks
+    except MissingEntry:
+        return []
+    told = []
+    for book in [book for book in books if book.name != name]:
+        told.append(f"{book.name}.ipynb is no part of {name}: it was taken out of the gradebook.")
+        grades = [grade for cell in book.grade_cells for grade in cell.grades]
+        if any(grade.manual_score is not None for grade in grades):
+            told.append(_keep(course, name, book.grade_cells))
+        gradebook.remove_notebook(book.name, name)
     return told
 
 

@@ -31,6 +31,11 @@ TAGS = {
     "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "figure", "figcaption",
 }  # fmt: skip
 PICTURE = re.compile(r"data:image/(png|jpeg);base64,[A-Za-z0-9+/=\s]*")
+# In HTML, a picture that is attached to the cell.
+ATTACHED = re.compile(r"""(\bsrc\s*=\s*["'])(attachment:[^"'<>]{1,300})(["'])""")
+# A picture as it comes out of the cleaner, and the words that stand for it.
+IMAGE = re.compile(r"""<img((?:\s+[\w-]+=(?:"[^"]*"|'[^']*'))*)\s*/?>""")
+WORDS = re.compile(r"""\salt=(?:"([^"]*)"|'([^']*)')""")
 ADDRESS = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
 # pygments' CSS classes. Other classes could trigger formgrader's scripts.
 COLOURS = re.compile(r"highlight|[a-z]{1,2}\d?")
@@ -44,6 +49,8 @@ MARKS = (
     "checksum", "score", "comment",
 )  # fmt: skip
 PYTHON = {"name": "python", "pygments_lexer": "ipython3"}
+NOTE = "For whoever grades: "
+NOT_SHOWN = "a picture that this page does not have: "
 LEFT_OUT = "\n\n[The rest of this cell is in the notebook: it is too long for a page.]"
 # What would reverse or hide text beside it; colours stay.
 HIDES = re.compile(
@@ -89,6 +96,17 @@ class _Renderer(IPythonRenderer):
         kind = next((kind for kind in PICTURES if kind in attached), None)
         return f"data:{kind};base64,{attached[kind]}" if kind else ""
 
+    def block_html(self, html: str) -> str:
+        return super().block_html(self._with_attachments(html))
+
+    def inline_html(self, html: str) -> str:
+        return super().inline_html(self._with_attachments(html))
+
+    def _with_attachments(self, html: str) -> str:
+        return ATTACHED.sub(
+            lambda found: f"{found[1]}{self._embed_image_or_attachment(found[2])}{found[3]}", html
+        )
+
 
 @pass_context
 def markdown(context: Any, source: str) -> str:
@@ -105,8 +123,17 @@ def render(source: str, attachments: dict | None = None) -> str:
     formulas: dict[str, str] = {}
     renderer = _Renderer(formulas, attachments=attachments or {})
     made = _cleaner().clean(MarkdownWithMath(renderer=renderer).render(HIDES.sub("?", source)))
+    made = IMAGE.sub(_shown_or_named, made)
     # Attributes with placeholders were dropped, so the remaining placeholders are in text.
     return re.sub(r"formula[0-9a-f]{32}", lambda found: formulas.get(found.group(), ""), made)
+
+
+def _shown_or_named(image: re.Match) -> str:
+    """A picture; if the page does not have it, words that say so to whoever looks for it."""
+    if ' src="data:' in image[1]:
+        return image[0]
+    named = WORDS.search(image[1])
+    return f"<em>[{NOT_SHOWN}{(named and (named[1] or named[2])) or 'it has no name'}]</em>"
 
 
 @cache
@@ -150,11 +177,15 @@ class MakeSafe(Preprocessor):
         nb.cells = [_safe_cell(cell) for cell in nb.cells if cell.cell_type in KINDS]
         left = bounds.ALL_MARKDOWN
         for cell in nb.cells:
+            notes = cell.metadata.pop("notes")
             # Some texts take time that grows with the square of their length.
-            most = min(left, bounds.MARKDOWN) if cell.cell_type == "markdown" else bounds.CODE
+            text = cell.cell_type == "markdown"
+            most = min(left, bounds.MARKDOWN) if text else bounds.CODE
             if len(cell.source) > most:
                 cell.source = f"{cell.source[:most]}{LEFT_OUT}"
-            left -= min(most, len(cell.source)) if cell.cell_type == "markdown" else 0
+            left -= min(most, len(cell.source)) if text else 0
+            for note in notes:
+                cell.source += f"\n\n{'**' if text else '# '}{NOTE}{note}{'**' if text else ''}"
         for name in TOLD:
             if isinstance(resources.get(name), str):
                 resources[name] = escape(printable(resources[name]))
@@ -163,7 +194,9 @@ class MakeSafe(Preprocessor):
 
 def _safe_cell(cell: Any) -> Any:
     mark = cell.metadata.get("nbgrader", {})
+    notes = cell.metadata.get("seqcourse", {}).get("notes", [])
     cell.metadata.clear()
+    cell.metadata.notes = notes
     cell.source = HIDES.sub("?", cell.source)
     if NAME.fullmatch(str(mark.get("grade_id", ""))):
         cell.metadata.nbgrader = {key: mark[key] for key in MARKS if key in mark}

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqcourse.errors import CourseError
+from seqcourse.grading import marks
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.adapt import class_notebook
 from seqcourse.grading.byhand import CHANGED, WAITS, counted, pending
 from seqcourse.grading.course import Course
-from seqcourse.grading.gradebook import handed_in
+from seqcourse.grading.gradebook import handed_in, opened
 from seqcourse.grading.history import note
 from seqcourse.grading.late import renew_penalties, seconds_late
 from seqcourse.grading.late_days import Account, Accounts
@@ -51,7 +52,7 @@ class Row:
 
     @property
     def total(self) -> float | None:
-        return None if self.points is None else max(0.0, sum(self.points.values()) - self.penalty)
+        return None if self.points is None else marks.total(sum(self.points.values()), self.penalty)
 
     def cell(self, exercise: str) -> str:
         """The points of an exercise; "–": no grade, "…": needs manual grading, "↻": changed since."""
@@ -86,39 +87,37 @@ class Scores:
 
 def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
     """Read the scores of these records from the gradebook, with current late penalties."""
-    from nbgrader.api import Gradebook
 
     exercises = tuple(notebooks.exercises(class_notebook(course, name)))
     owner = {test: exercise.name for exercise in exercises for test in exercise.tests}
     rows = []
     if any(record.has_grade for record in records):
         note(course, name)
-    with Gradebook(course.gradebook_url) as gradebook:
+    with opened(course) as gradebook:
         config = course.config()
         days = Accounts()
         if any(record.has_grade for record in records):
             days = renew_penalties(gradebook, name, config)
         submissions = handed_in(gradebook, name)
         for record in records:
+            submission = submissions.get(record.student)
+            record = marks.as_found(record, submission)
             if not record.has_grade:
                 rows.append(Row(record.student, record.status, record.told, None))
                 continue
             points = {exercise.name: 0.0 for exercise in exercises}
             waiting: dict[str, list[str]] = {WAITS: [], CHANGED: []}
-            penalty = 0.0
-            submission = submissions[record.student]
+            penalty = marks.penalty_of(submission)
             late = seconds_late(submission, config)[0] > 0
-            for graded in submission.notebooks:
-                penalty += float(graded.late_submission_penalty or 0.0)
-                for grade in graded.grades:
-                    if grade.name not in owner:
-                        raise CourseError(
-                            f"The grades of {name} should be of the exercises it has now, but they have "
-                            f"{grade.name}. Grade again: seqcourse grade {name}"
-                        )
-                    points[owner[grade.name]] += counted(grade)
-                    if pending(grade):
-                        waiting[pending(grade)].append(owner[grade.name])
+            for grade in marks.grades_of(submission):
+                if grade.name not in owner:
+                    raise CourseError(
+                        f"The grades of {name} should be of the exercises it has now, but they have "
+                        f"{grade.name}. Grade again: seqcourse grade {name}"
+                    )
+                points[owner[grade.name]] += counted(grade)
+                if pending(grade):
+                    waiting[pending(grade)].append(owner[grade.name])
             row = Row(record.student, record.status, record.told, points)
             new, changed = map(tuple, waiting.values())
             row = replace(row, waiting=new, changed=changed, penalty=penalty, late=late)

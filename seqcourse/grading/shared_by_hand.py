@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seqcourse.grading.course import Course
+from seqcourse.grading.gradebook import opened
 from seqcourse.grading.records import read_record
 
 if TYPE_CHECKING:
@@ -58,9 +59,8 @@ def _share(session: Any, context: object, instances: object) -> None:
 
 def hand_over(course: Course, name: str, members: Sequence[str]) -> None:
     """Give partners who have no points by hand, or no comment, those of the first who has."""
-    from nbgrader.api import Gradebook
 
-    with Gradebook(course.gradebook_url) as gradebook, gradebook.db.no_autoflush:
+    with opened(course) as gradebook, gradebook.db.no_autoflush:
         for cells in _by_cell(gradebook, name, members):
             names = SHARED[type(cells[0]).__name__]
             given = next((each for each in cells if _values(each, names)[0] is not None), None)

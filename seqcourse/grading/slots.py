@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from seqcourse.grading.cells import Piece, defined, squeeze
 from seqcourse.grading.notebook import mark, text
 from seqcourse.grading.own import NOT_RUN
+from seqcourse.grading.pictures import taken_out
 
 ANSWER, WRITTEN, LOCKED, OPEN = "answer", "written", "locked", "open"
 
@@ -19,6 +20,7 @@ class Slot:
     group: the submitted cells that match this one.
     given: the cell of the group that counts.
     source: the source in the mended notebook.
+    original: as released, its pictures named as in a submission, to compare with.
     """
 
     index: int
@@ -28,7 +30,8 @@ class Slot:
     given: Piece | None = None
 
     def __post_init__(self) -> None:
-        self.original = self.source = text(self.cell)
+        self.source = text(self.cell)
+        self.original = self.source if self.is_code else taken_out(self.cell)[0]
         self.squeezed = squeeze(self.original)
         self.names = defined(self.original) if self.role == ANSWER else frozenset()
 
@@ -51,6 +54,11 @@ class Slot:
         return self.role in (ANSWER, WRITTEN)
 
     @property
+    def by_hand(self) -> bool:
+        """Whether a person grades the answer in this cell."""
+        return self.is_answer and bool(mark(self.cell).get("grade"))
+
+    @property
     def editable(self) -> bool:
         return self.role == OPEN
 
@@ -59,7 +67,12 @@ class Slot:
         return self.is_answer and self.given is not None and not self.untouched(self.given)
 
     def untouched(self, piece: Piece) -> bool:
-        """Whether a submitted cell is blank or the same as released."""
+        """Whether a submitted cell is blank or the same as released.
+
+        What could not be read may be an answer: where a person grades, a person looks.
+        """
+        if piece.too_long and self.by_hand:
+            return False
         return piece.squeezed in ("", self.squeezed)
 
     def fit(self, piece: Piece) -> int:

@@ -147,7 +147,9 @@ def course_snapshot(course: Course, name: str) -> Snapshot:
     files = {
         path.relative_to(course.root).as_posix(): path.read_bytes()
         for path in sorted(paths)
-        if path.is_file() and not set(LEFT_OUT) & set(path.parts)
+        if path.is_file()
+        and not set(LEFT_OUT) & set(path.parts)
+        and not (path.suffix == ".ipynb" and path.stem != name)
     }
     files |= systems.own_sentences(course, name)
     return Snapshot(files, {})

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import base64
 import copy
+import io
 import json
 import random
+import re
 
 import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbgrader.nbgraderformat import MetadataValidator
+from nbgrader.utils import determine_grade
+from PIL import Image
 
 from seqcourse import __version__, bounds
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading import sample
 from seqcourse.grading.cells import defined
 from seqcourse.grading.course import Course
-from seqcourse.grading.mend import mend
+from seqcourse.grading.mend import Mended, mend
 from seqcourse.grading.notebook import mark
 from seqcourse.grading.parse import read_submission
+from seqcourse.grading.pictures import taken_out
+from seqcourse.grading.safe import NOT_SHOWN, NOTE, MakeSafe, render
 
 from .toy import ROOT
 
@@ -357,10 +364,125 @@ def test_a_blank_written_answer_is_as_it_was_released():
     assert named(mended)["why"] == "*Your answer goes here.*" and not lost
 
 
-def test_a_picture_in_a_written_answer_is_said():
+def photograph(side: int, seed: int = 0) -> bytes:
+    """A picture that cannot be compressed: three bytes for a pixel."""
+    noise = random.Random(seed).randbytes(3 * side * side)
+    file = io.BytesIO()
+    Image.frombytes("RGB", (side, side), noise).save(file, "PNG")
+    return file.getvalue()
+
+
+def in_text(content: bytes, kind: str = "image/png") -> str:
+    """A data URI, as Colab writes one."""
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def graded_by_hand(folder, *texts: str, attachments: dict | None = None) -> tuple[Mended, str]:
+    """What is made of a written answer and of texts below it; the mended notebook, and their page."""
     submitted = full()
-    cell(submitted, "why")["source"] = "![curve](attachment:curve.png)"
-    assert "A picture pasted into why" in check(submitted)[1]
+    why = cell(submitted, "why")
+    why |= {"source": texts[0], "attachments": attachments or {}}
+    place = at(submitted, "why") + 1
+    submitted["cells"][place:place] = [
+        {"cell_type": "markdown", "id": f"below-{k}", "metadata": {}, "source": text}
+        for k, text in enumerate(texts[1:])
+    ]
+    notebooks.write(submitted, folder / "ps1.ipynb")
+    mended = mend(read_submission(folder / "ps1.ipynb"), RELEASE["ps1"])
+    assert not mended.lost
+    book = nbformat.from_dict(copy.deepcopy(mended.notebook))
+    nbformat.validate(book)
+    place = at(mended.notebook, "why")
+    # nbgrader gives None to what a person must grade.
+    assert determine_grade(book.cells[place])[0] is None
+    shown, _ = MakeSafe().preprocess(book, {})
+    cells = shown.cells[place : place + len(texts)]
+    return mended, "".join(render(each.source, each.get("attachments")) for each in cells)
+
+
+SMALL = photograph(50)
+ATTACHED = {"curve.png": SMALL, "my curve (1).png": SMALL}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"![c.png]({in_text(SMALL)})",
+        f'<img src="{in_text(SMALL)}">',
+        f"![c][1]\n\n[1]: {in_text(SMALL)}",
+        "![curve.png](attachment:curve.png)",
+        "![my curve](<attachment:my curve (1).png>)",
+        "![my curve](attachment:my%20curve%20(1).png)",
+        '<img src="attachment:curve.png" width="300"/>',
+        "<p><img width=300 src='attachment:curve.png'></p>",
+        "![curve][c]\n\n[c]: attachment:curve.png",
+        '![curve]( attachment:curve.png "Curve")',
+    ],
+)
+def test_a_picture_in_a_written_answer_is_shown_with_all_of_its_text(written, tmp_path):
+    attachments = {
+        name: {"image/png": base64.b64encode(content).decode()} for name, content in ATTACHED.items()
+    }
+    answer = f"What stands before it.\n\n{written}\n\nWhat follows it."
+    mended, page = graded_by_hand(tmp_path, answer, attachments=attachments)
+    assert "What stands before it." in page and "What follows it." in page
+    (picture,) = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
+    assert base64.b64decode(picture) == SMALL and not mended.uncertain
+
+
+def test_photographs_are_made_small_enough_for_a_page(tmp_path):
+    one = in_text(photograph(700))
+    assert len(one) > bounds.SOURCE
+    _, page = graded_by_hand(tmp_path, f"![]({one})")
+    assert base64.b64decode(re.search(r'base64,([^"]+)"', page)[1]).startswith(b"\x89PNG")
+    texts = [f"![]({in_text(photograph(500, seed))})" for seed in range(12)]
+    mended, page = graded_by_hand(tmp_path, "Twelve photographs follow.", *texts)
+    pictures = [base64.b64decode(found) for found in re.findall(r'base64,([^"]+)"', page)]
+    assert len(pictures) == 12 and sum(map(len, pictures)) <= bounds.PICTURES_SHOWN
+    assert all(Image.open(io.BytesIO(each)).width > 200 for each in pictures)
+    assert not any("picture" in sentence.lower() for sentence in mended.uncertain)
+
+
+def test_what_cannot_be_shown_is_said_to_whoever_grades(tmp_path):
+    drawn = in_text(b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml")
+    large = [in_text(random.Random(seed).randbytes(7 * bounds.MB)) for seed in range(3)]
+    for written, why in (
+        (f"![]({drawn})", "The picture cannot be shown here: it is not a PNG"),
+        ("\n".join(f"![]({each})" for each in large), "an answer may have 20 MB together"),
+    ):
+        mended, page = graded_by_hand(tmp_path, f"{written}\n\nAnd so on.")
+        assert "data:" not in page and "And so on." in page
+        assert f"<strong>{NOTE}" in page and why in page
+        assert any(sentence.startswith("why: ") and why in sentence for sentence in mended.uncertain)
+    for elsewhere in (
+        "![the curve](curve.png)",
+        '<img alt="the curve" src="https://example.org/x.png">',
+    ):
+        assert f"[{NOT_SHOWN}the curve]" in graded_by_hand(tmp_path, elsewhere)[1]
+
+
+@pytest.mark.parametrize("begins", ["It begins.", "*Your answer goes here.*", " "])
+def test_a_written_answer_that_is_too_long_to_read_waits(begins, tmp_path):
+    mended, page = graded_by_hand(tmp_path, f"{begins}\n\n{' ' * bounds.SOURCE}\n\nIt ends.")
+    assert begins.strip("* ") in page and "was not read to its end" in page
+    assert any("was not read to its end" in sentence for sentence in mended.uncertain)
+    assert any("only its beginning was read" in sentence for sentence in mended.remarks)
+
+
+def test_a_picture_of_the_assignment_itself_is_no_change():
+    release = copy.deepcopy(RELEASE["ps1"])
+    text = next(each for each in release["cells"] if each["cell_type"] == "markdown")
+    text["source"] += "\n![a figure](attachment:figure.png)"
+    text["attachments"] = {"figure.png": {"image/png": base64.b64encode(SMALL).decode()}}
+    submitted = copy.deepcopy(release)
+    for each in submitted["cells"]:
+        if each["cell_type"] == "markdown":
+            each["source"], _ = taken_out(each)
+    mended = mend(submitted, release)
+    assert [notebooks.text(each) for each in mended.notebook["cells"]] == [
+        notebooks.text(each) for each in release["cells"]
+    ]
+    assert not mended.older and not mended.remarks
 
 
 def test_text_is_cleaned():
@@ -398,14 +520,15 @@ def test_no_list_of_cells(cells):
     assert check({"cells": cells})[2] == tuple(RIGHT["ps1"])
 
 
-def test_a_poll_under_the_mark_of_the_written_answer_still_counts():
+@pytest.mark.parametrize("name", ["draw", "poll_1"])  # above it, and below it
+def test_code_under_the_mark_of_the_written_answer_still_counts(name):
     submitted = full()
     written = submitted["cells"][at(submitted, "why")]
-    submitted["cells"][at(submitted, "poll_1")]["metadata"] = copy.deepcopy(written["metadata"])
+    submitted["cells"][at(submitted, name)]["metadata"] = copy.deepcopy(written["metadata"])
     mended, remarks, lost = check(submitted)
-    assert not lost and "The answer to poll_1 was in another cell: it counts." in remarks
+    assert not lost and f"The answer to {name} was in another cell: it counts." in remarks
     (written,) = [cell for cell in mended["cells"] if mark(cell).get("grade_id") == "why"]
-    assert "poll_1" not in notebooks.text(written)
+    assert notebooks.text(written).strip() == RIGHT["ps1"]["why"].strip()
 
 
 def test_a_cell_that_is_too_long_costs_no_other():

@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import READING, Examination, read
-from seqcourse.grading.gradebook import open_gradebook
+from seqcourse.grading.gradebook import open_gradebook, opened
 from seqcourse.grading.limited import TooCostly, limited
 from seqcourse.grading.outcome import outputs
 from seqcourse.grading.parse import UNREADABLE, NotGradable
@@ -143,12 +143,11 @@ def _why(number: int, letter: str) -> str:
 
 def _enter(course: Course, name: str, many: int) -> None:
     """Enter the sheet into the gradebook as an assignment with so many graded cells."""
-    from nbgrader.api import Gradebook
     from nbgrader.utils import compute_checksum
 
     book = called(name)
     kernel = json.dumps({"display_name": "Python 3", "language": "python", "name": "python3"})
-    with Gradebook(course.gradebook_url) as gradebook:
+    with opened(course) as gradebook:
         gradebook.update_or_create_assignment(book)
         gradebook.update_or_create_notebook(book, book, kernelspec=kernel)
         for number in range(1, many + 1):

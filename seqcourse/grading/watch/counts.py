@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course, remove
+from seqcourse.grading.gradebook import opened
 from seqcourse.grading.kept import TIMESTAMP, time
 from seqcourse.grading.records import GRADED, WITH_GRADE, Record, read_record
 from seqcourse.grading.spreadsheet import number
@@ -110,7 +111,7 @@ def automatic(points: float) -> str:
 
 def worth(course: Course, found: Examination, submission: Snapshot) -> float:
     """What an examination is worth: its automatic points, less what being late costs."""
-    from nbgrader.api import Gradebook, MissingEntry
+    from nbgrader.api import MissingEntry
 
     from seqcourse.grading.late import DAY, LatePolicy, accounts
 
@@ -119,7 +120,7 @@ def worth(course: Course, found: Examination, submission: Snapshot) -> float:
     if handed_in is None:
         return points
     name, student, config = found.assignment, found.student, course.config()
-    with Gradebook(course.gradebook_url) as gradebook:
+    with opened(course) as gradebook:
         due = gradebook.find_assignment(name).duedate
         try:
             extension = gradebook.find_submission(name, student).extension

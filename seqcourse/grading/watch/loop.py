@@ -27,7 +27,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading import history
 from seqcourse.grading.attempts import attempt, known_again, newest, spent, work_of
 from seqcourse.grading.course import Course
-from seqcourse.grading.grade import Busy, DeferredInterrupt, Run, alone
+from seqcourse.grading.grade import Busy, DeferredInterrupt, Run, alone, forget_lost
 from seqcourse.grading.parse import shown
 from seqcourse.grading.partners import Team, Teams, find_teams
 from seqcourse.grading.people import question, unknown
@@ -112,6 +112,7 @@ class Watcher:
 
         with only_watcher(self.course, self.name), self.board.shown():
             self._release()
+            forget_lost(self.course, self.name)
             options = {"confined": True, "timeout": self._timeout, "everything": False}
             self._run = Run(self.course, self.name, options, tell=lambda record: None)
             self._saver = Saver(self.course, self.name)

@@ -19,6 +19,7 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.address import SQLITE
 from seqcourse.grading.course import Course, remove
 from seqcourse.grading.feedback import make_feedback
+from seqcourse.grading.gradebook import opened
 from seqcourse.grading.kept import NEEDED, kept
 from seqcourse.grading.page import page
 from seqcourse.grading.records import read_record, record_path
@@ -91,7 +92,7 @@ class Aside:
         self._prepare()
         student = found.student
         url = self._course.gradebook_url
-        with Gradebook(self._class.gradebook_url) as real, Gradebook(url) as own:
+        with opened(self._class) as real, Gradebook(url) as own:
             extension = _copy_student(real, own, self._name, student)
         try:
             Saver(self._course, self._name).save(found, submission, "")
