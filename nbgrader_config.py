@@ -23,7 +23,7 @@ from seqcourse.grading.feedback import (
 )
 from seqcourse.grading.late import LatePolicy, RenewPenalty
 from seqcourse.grading.plain import Reader
-from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, HandOut, WriteVersion
+from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, HandOut, WriteVersion, read_times
 from seqcourse.grading.shared_by_hand import share_by_hand
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
@@ -71,11 +71,15 @@ c.Autograde.autograde_preprocessors = AUTOGRADE
 c.Reader.timeout = chosen["timeout"]
 
 c.AssignLatePenalties.plugin_class = LatePolicy
+c.LatePolicy.zone = chosen["zone"]
 for option in ("grace_minutes", "share_per_day", "floor", "days_per_assignment"):
     c.LatePolicy[option] = chosen[f"late.{option}"]
 c.LatePolicy.account = chosen["late.days"]
 c.LatePolicy.assignments = chosen.late
 c.LatePolicy.leave_out = chosen["leave_out"]
+
+# A due date in a zone that nobody knows is refused; nbgrader would take it for UTC.
+read_times(chosen.zone)
 
 # What the formgrader saves for one of several partners is saved for the others.
 share_by_hand(course)

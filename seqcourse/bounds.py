@@ -25,7 +25,7 @@ VALUES = 3_000_000
 CELLS = 2_000
 SOURCES, SOURCE = 10 * MB, 1 * MB
 OUTPUT = 1 * MB
-TIME, SECRET = 100, 200
+TIME, SECRET = 200, 200
 # The file with a student's appeals, in bytes.
 APPEAL = 20_000
 

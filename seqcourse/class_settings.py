@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from seqcourse.errors import CourseError
 
@@ -36,6 +38,23 @@ def _share(value: float) -> bool:
 
 def _address(text: str) -> bool:
     return not text or text.startswith(("https://", "http://"))
+
+
+# A zone by its name. The system's folders of other tables have small letters: posix, right.
+_ZONE = re.compile(r"[A-Z]\w*(?:/[\w+-]+){1,2}", re.ASCII)
+
+
+def find_zone(name: str) -> tzinfo | None:
+    """The time zone of a name such as "Europe/Berlin" or "UTC"; None if there is none.
+
+    Abbreviations have none: IST is the time of three countries, and CET is an hour off in July.
+    """
+    if name.upper() in ("UTC", "GMT", "Z"):
+        return UTC
+    if _ZONE.fullmatch(name):
+        with suppress(KeyError, ValueError, OSError):  # unknown, or a folder of zones
+            return ZoneInfo(name)
+    return None
 
 
 def _points(value: object) -> bool:
@@ -74,6 +93,7 @@ KEYS = {
     "repository": Key(
         "", _address, 'the address of your repository, such as "https://github.com/you/course", or ""'
     ),
+    "zone": Key("UTC", find_zone, 'the name of a time zone, such as "Europe/Berlin", or "UTC"'),
     "leave_out": Key(
         [],
         lambda names: all(isinstance(n, str) and ASSIGNMENT.fullmatch(n) for n in names),
@@ -148,10 +168,15 @@ class Settings:
         found = {key.partition(".")[2]: key for key in self.values if key.startswith("links.")}
         return {name: self.values[key] for name, key in found.items() if self.values[key]}
 
+    @property
+    def zone(self) -> tzinfo:
+        """The class's time zone: its dates are shown in it, and days of being late are counted in it."""
+        return find_zone(self["zone"]) or UTC
+
     def due(self, name: str) -> datetime | None:
-        """The due date of an assignment, in UTC, or None."""
+        """The due date of an assignment, in the class's zone, or None."""
         time = self.values.get(f"{name}.due")
-        return time.astimezone(UTC) if isinstance(time, datetime) else None
+        return time.astimezone(self.zone) if isinstance(time, datetime) else None
 
     def left_out(self, name: str) -> list[int]:
         """The numbers of the exercises of an assignment that this class leaves out."""
@@ -209,8 +234,8 @@ class Settings:
 
 
 def in_words(time: datetime) -> str:
-    """A time in UTC as people write it: "20 November 2026, 18:00 UTC"."""
-    return f"{time.day} {MONTHS[time.month - 1]} {time:%Y, %H:%M} UTC"
+    """A time as people write it, with the name of its zone: "20 November 2026, 18:00 UTC"."""
+    return f"{time.day} {MONTHS[time.month - 1]} {time:%Y, %H:%M} {time.tzinfo}"
 
 
 def read_settings(root: Path) -> Settings:
@@ -223,7 +248,7 @@ def read_settings(root: Path) -> Settings:
     sources = {}
     for file in FILES:
         try:
-            text = (root / file).read_text(encoding="utf-8")
+            text = (root / file).read_text(encoding="utf-8-sig")
             content = tomllib.loads(text)
         except FileNotFoundError:
             continue

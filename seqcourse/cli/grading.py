@@ -163,6 +163,7 @@ def grade_assignment(
     """Grade one assignment, print its table, and return the scores."""
     from seqcourse.grading import cluster
     from seqcourse.grading.grade import alone, grade, to_grade
+    from seqcourse.grading.late import without_time
     from seqcourse.grading.partners import find_teams
     from seqcourse.grading.people import question, unknown
     from seqcourse.grading.records import read_record
@@ -207,6 +208,8 @@ def grade_assignment(
         steps(f"nothing of {name} handed in: {', '.join(absent)}")
     for student in asked:
         steps(question(course, name, student))
+    if untimed := without_time(course, name, wanted):
+        steps(untimed)
     for sentence in [*course.passed_over(name), *find_teams(course, name).questions]:
         steps(sentence)
     if csv:

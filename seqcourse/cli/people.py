@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from pathlib import Path
 
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
@@ -29,8 +30,23 @@ def collect_archive(name: str, archive: Path, platform: str, roster: Path | None
         )
     if found.double:
         tell(f"Several files of one name, of which the last counts: {', '.join(found.double)}.")
+    if found.beside:
+        tell(
+            f"Several files of one name, kept in their folders: {', '.join(found.beside)}. Grading "
+            f"takes the notebook that holds most answers, and says so if it cannot choose."
+        )
+    if found.refused and roster:
+        tell(
+            f"Fits more than one student in {roster.name}, so nothing was "
+            f"collected: {', '.join(found.refused)}. Give each of them a login of their own there."
+        )
+    if found.unknown and roster:
+        tell(
+            f"No login in {roster.name}, so the folder has the platform's number: "
+            f"{', '.join(found.unknown)}."
+        )
     if found.unclear:
-        tell(f"Not a student's work, so left out: {', '.join(found.unclear[:5])}.")
+        tell(f"Not a student's work, so left out ({len(found.unclear)}): {', '.join(found.unclear)}.")
 
 
 @refusals_in_words()
@@ -44,7 +60,9 @@ def extend_due_date(name: str, student: str, time: str) -> None:
     course.require(name)
     open_gradebook(course)
     due = extend(course, name, student, time)
-    tell(f"{student} may hand in {name} until {due:%Y-%m-%d %H:%M} UTC.")
+    zone = course.settings.zone
+    local = due.replace(tzinfo=UTC).astimezone(zone)
+    tell(f"{student} may hand in {name} until {local:%Y-%m-%d %H:%M} {zone}.")
 
 
 @refusals_in_words()

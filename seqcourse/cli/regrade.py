@@ -80,7 +80,7 @@ def show_history(name: str, student: str) -> None:
         tell(f"{name}, {who}")
         earlier = ""
         for each in entries:
-            told = in_words(each, numbers)
+            told = in_words(each, numbers, course.settings.zone)
             back = " (the clock was set back)" if each.time < earlier else ""
             tell(f"  {told.when}{back}  {told.what}: {told.why}")
             for line in told.exercises:

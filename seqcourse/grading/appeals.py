@@ -23,7 +23,7 @@ from seqcourse.grading.gradebook import handed_in, opened
 from seqcourse.grading.history import Mark, owners, state_of
 from seqcourse.grading.kept import APPEAL
 from seqcourse.grading.notebook import Exercise
-from seqcourse.grading.parse import NotGradable, read_bytes, shown
+from seqcourse.grading.parse import NotGradable, plain_text, read_bytes, shown
 from seqcourse.grading.records import read_record
 from seqcourse.grading.spreadsheet import number
 from seqcourse.printable import printable
@@ -164,9 +164,8 @@ def told_of_appeals(course: Course, name: str, student: str) -> list[dict[str, s
 
 
 def _decoded(content: bytes) -> str:
-    """Text of an editor: UTF-8, or UTF-16 with its mark; what is neither shows as "?"."""
-    utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    return content.decode("utf-16" if utf16 else "utf-8-sig", errors="replace").replace("\ufffd", "?")
+    """Text of an editor; what cannot be read shows as "?"."""
+    return plain_text(content).replace("\ufffd", "?")
 
 
 def cases(

@@ -21,7 +21,15 @@ from pathlib import Path
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.spreadsheet import MARK, harmless, number
-from seqcourse.grading.template import Filled, Grade, match, other_maximum, read_rows, written
+from seqcourse.grading.template import (
+    Filled,
+    Grade,
+    match,
+    other_maximum,
+    read_rows,
+    whole_number,
+    written,
+)
 
 NAMES = ("Student", "LastName")
 IDENTITIES = ("SIS Login ID", "ID", "SIS User ID")
@@ -46,8 +54,11 @@ def fill(template: Path, assignment: str, grades: Sequence[Grade], column: str =
     header = rows[0]
     last = _last_identity(header, template)
     place = _find_column(header, last, assignment, column, template)
-    students = [row for row in rows[1:] if POINTS not in row[0] and any(map(str.strip, row[: last + 1]))]
     places = [header.index(name) for name in IDENTITIES if name in header[: last + 1]]
+    for row in rows[1:]:
+        for index in places:
+            row[index] = whole_number(row[index])
+    students = [row for row in rows[1:] if POINTS not in row[0] and any(map(str.strip, row[: last + 1]))]
     where = f"Canvas (no {', '.join(IDENTITIES[:-1])} or {IDENTITIES[-1]} is the same)"
     found, sentences = match(students, lambda row: [row[place] for place in places], grades, where)
     done = []

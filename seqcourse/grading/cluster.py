@@ -19,13 +19,19 @@ from typing import TYPE_CHECKING, Any
 
 from seqcourse import bounds
 from seqcourse.errors import CourseError
+from seqcourse.grading.interrupt import deferred, held_back
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster, WorkerPlugin
 
 # Modules that the fork server imports once for all workers. Forking after these imports is safe on Linux
 # only.
-PRELOAD = ("distributed", "seqcourse.grading.worker", "seqcourse.check.verdict")
+PRELOAD = (
+    "seqcourse.grading.quiet",
+    "distributed",
+    "seqcourse.grading.worker",
+    "seqcourse.check.verdict",
+)
 SETTINGS = {
     "distributed.worker.multiprocessing-method": "forkserver" if sys.platform == "linux" else "spawn",
     "distributed.worker.profile.enabled": False,
@@ -239,6 +245,7 @@ def start(
 def get_ready() -> None:
     """Start the fork server early, so that it imports the workers' modules in the background."""
     import multiprocessing.forkserver
+    from multiprocessing import resource_tracker
 
     import dask
     from distributed.utils import get_mp_context
@@ -247,7 +254,9 @@ def get_ready() -> None:
         context = get_mp_context()
         if context.get_start_method() == "forkserver":
             context.set_forkserver_preload(list(PRELOAD))
-            multiprocessing.forkserver.ensure_running()
+            resource_tracker.ensure_running()  # it takes care of itself, and would let interrupts in
+            with held_back():
+                multiprocessing.forkserver.ensure_running()
 
 
 @contextmanager
@@ -260,29 +269,46 @@ def _local(workers: int) -> Iterator[Client]:
     from distributed.security import Security
 
     get_ready()
+    _silence()
     with tempfile.TemporaryDirectory(prefix="seqcourse-dask-") as folder, _one_thread():
-        cluster = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            # Other users of this machine can reach the port, but have no certificate.
-            security=Security.temporary(),
-            dashboard_address=None,
-            # The scheduler's web server cannot be disabled; these settings leave it without pages.
-            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-            memory_limit=bounds.WORKER,
-            local_directory=folder,
-            silence_logs=logging.CRITICAL,
-        )
-        client = Client(cluster)
+        cluster = client = None
         try:
+            with deferred():  # half a cluster cannot be closed
+                cluster = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    host="127.0.0.1",
+                    # Other users of this machine can reach the port, but have no certificate.
+                    security=Security.temporary(),
+                    dashboard_address=None,
+                    # The scheduler's web server cannot be disabled; these settings leave it no pages.
+                    scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+                    memory_limit=bounds.WORKER,
+                    local_directory=folder,
+                    silence_logs=logging.CRITICAL,
+                )
+                client = Client(cluster)
             yield client
         except BaseException:
-            _kill_workers(cluster)
+            if cluster is not None:
+                _kill_workers(cluster)
             raise
         finally:
-            client.close()
-            cluster.close()
+            with deferred():
+                for each in (client, cluster):
+                    if each is not None:
+                        each.close()
+
+
+def _silence() -> None:
+    """Let Dask log nothing: what it says while its processes end is of no use to anybody.
+
+    Its own setting holds only if it was made before the first import of distributed.
+    """
+    import logging
+
+    for name in ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _kill_workers(cluster: LocalCluster) -> None:
@@ -310,11 +336,9 @@ def _one_thread() -> Iterator[None]:
 @contextmanager
 def _remote(address: str) -> Iterator[Client]:
     """A connection to a running scheduler."""
-    import logging
-
     from distributed import Client
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    _silence()
     try:
         client = Client(address, timeout=PATIENCE)
     except (OSError, ValueError, TypeError) as error:

@@ -4,17 +4,17 @@ Canvas's layout is that of its source code, Moodle's that of file names which pr
 
 * Canvas: ``lovelaceada_4711_98765_ps2.ipynb``: the name, LATE if it was, the student's ID, the file's
   number, its name. The ID is the column "ID" of the gradebook that Canvas exports.
+  If a student handed in several files of one name, the one with the highest number is the last.
   A file is marked LATE if Canvas calls it late; the mark is kept in late.txt, see ``late``.
 * Moodle: ``Ada Lovelace_4711_assignsubmission_file/ps2.ipynb``, or the same flat, with an underscore.
+  A student's folders in it are kept only where several files have one name, for the grader to choose.
   The number is the participant's: "Participant 4711" in Moodle's grading worksheet.
 
-An archive is untrusted: only regular files of bounded size are written, by their last name.
+An archive is untrusted: only regular files of bounded size are written, below the student's folder.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 import shutil
@@ -22,32 +22,33 @@ import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course, remove
 from seqcourse.grading.kept import APPEAL, MARK, MARKED, NEEDED
 from seqcourse.grading.parse import shown
+from seqcourse.grading.roster import Roster, read_roster
 
 PATTERNS = {
-    "canvas": re.compile(r"(?:[^/]*?_)??(?P<late>LATE_)?(?P<student>\d+)_\d+_(?P<file>[^/]+)"),
+    "canvas": re.compile(
+        r"(?:[^/]*?_)??(?P<late>LATE_)?(?P<student>\d+)_(?P<number>\d+)_(?P<folders>)(?P<file>[^/]+)"
+    ),
     "moodle": re.compile(
-        r"(?P<late>)[^/]*?_(?P<student>\d+)_assignsubmission_file(?:_?/|_)(?:[^/]+/)*(?P<file>[^/]+)"
+        r"(?P<late>)(?P<number>)[^/]*?_(?P<student>\d+)_assignsubmission_file(?:_?/|_)"
+        r"(?P<folders>(?:[^/]+/)*)(?P<file>[^/]+)"
     ),
 }
-# The columns of the platforms' own tables: the number in file names, and the student's login.
-COLUMNS = {
-    "canvas": ("ID", ("SIS Login ID", "SIS User ID")),
-    "moodle": ("Identifier", ("Username", "ID number", "Email address")),
-}
-
 # A platform may number a file that is handed in again.
 APPEALS = re.compile(r"appeal(?:-\d+| \(\d+\))?\.md", re.I)
 # What `zipfile` raises for files that are broken, cut off, encrypted or packed in an unknown way.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
+# A file where another one needs a folder, or the other way round.
+IN_THE_WAY = (FileExistsError, NotADirectoryError, IsADirectoryError)
 LONGEST = 255  # bytes of a file's name
 
 
@@ -59,12 +60,30 @@ class Collected:
     late: who of them handed in late, according to the platform.
     unclear: files that are no student's work.
     double: students with several files of one name, of which the last counts: "ada (ps1.ipynb)".
+    beside: students with several files of one name, all kept in folders: "ada (old/ps1.ipynb)".
+    refused: numbers whose login is also another student's, so nothing of theirs was written.
+    unknown: numbers without a login in the roster, which name the folders.
     """
 
     students: tuple[str, ...]
     late: tuple[str, ...]
     unclear: tuple[str, ...]
     double: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+class _File(NamedTuple):
+    """A file of a student: its entry in the archive, its name here, and the folders that it was in."""
+
+    entry: zipfile.ZipInfo
+    name: str
+    folders: str = ""
+
+    @property
+    def path(self) -> str:
+        return f"{self.folders}{self.name}"
 
 
 def collect(
@@ -80,47 +99,74 @@ def collect(
     """
     if platform not in PATTERNS:
         raise CourseError(f"--from should be {' or '.join(PATTERNS)}, but is {platform!r}.")
-    logins = _logins(roster, platform) if roster else {}
-    files: dict[str, list[tuple[zipfile.ZipInfo, str]]] = {}
+    known = read_roster(roster, platform) if roster else Roster()
     late, unclear = set(), []
     try:
         with zipfile.ZipFile(archive) as opened:
+            found: dict[str, list[tuple[str, _File]]] = {}
             for entry in _entries(opened, archive):
-                found = PATTERNS[platform].fullmatch(entry.filename)
-                file = found["file"] if found else ""
-                if len(file.encode()) > LONGEST or file in ("", ".", "..", MARK, *NEEDED):
+                fits = PATTERNS[platform].fullmatch(entry.filename)
+                if fits is None or not _is_fine(fits["folders"], fits["file"]):
                     unclear.append(shown(entry.filename))
                     continue
-                file = APPEAL if APPEALS.fullmatch(file) else file
-                student = logins.get(found["student"], found["student"])
-                files.setdefault(student, []).append((entry, file))
-                if found["late"]:
-                    late.add(student)
-            if not files:
+                is_appeal = APPEALS.fullmatch(fits["file"])
+                file = _File(entry, APPEAL) if is_appeal else _File(entry, fits["file"], fits["folders"])
+                found.setdefault(fits["student"], []).append((fits["number"], file))
+                if fits["late"]:
+                    late.add(fits["student"])
+            if not found:
                 raise CourseError(
                     f"{archive.name} should be what {platform.title()} gives as all submissions, but no "
                     f"file in it is named like that: {', '.join(unclear[:3]) or 'it is empty'}."
                 )
+            names, refused = known.folders(found)
+            late = {names[number] for number in late & names.keys()}
+            files = {names[number]: _chosen(found[number]) for number in names}
             course.make_folder()
             for student, entries in list(files.items()):
                 folder = course.submitted / student / name
                 try:
-                    if {file for _, file in entries} == {APPEAL} and folder.is_dir():
-                        _write_beside(opened, entries[-1][0], folder)
+                    if {file.name for file in entries} == {APPEAL} and folder.is_dir():
+                        _write_beside(opened, entries[-1].entry, folder)
                         late.discard(student)
                     else:
                         _write(opened, entries, folder, student in late)
-                except DAMAGED as error:
+                except (*DAMAGED, *IN_THE_WAY) as error:
                     unclear.append(f"{student} (cannot be unpacked: {error})")
                     del files[student]
     except (OSError, *DAMAGED) as error:
         raise CourseError(f"{archive} should be a zip file, but cannot be read: {error}.") from None
-    double = []
+    double, beside = [], []
     for student, entries in sorted(files.items()):
-        counts = Counter(file for _, file in entries)
+        counts = Counter(file.path for file in entries)
         double += [f"{student} ({shown(file)})" for file in counts if counts[file] > 1]
-    late &= files.keys()
-    return Collected(tuple(sorted(files)), tuple(sorted(late)), tuple(unclear), tuple(double))
+        beside += [f"{student} ({shown(file)})" for file in counts if "/" in file]
+    return Collected(
+        tuple(sorted(files)),
+        tuple(sorted(late & files.keys())),
+        tuple(unclear),
+        tuple(double),
+        tuple(beside),
+        tuple(refused),
+        tuple(sorted(names.keys() - known.logins.keys())) if roster else (),
+    )
+
+
+def _is_fine(folders: str, file: str) -> bool:
+    """Whether a student's file may be written; not one that only nbgrader and we write."""
+    parts = [*folders.split("/")[:-1], file]
+    names = all(part.strip(". ") and len(part.encode()) <= LONGEST for part in parts)
+    fits = len(parts) <= bounds.DEPTH and len(folders.encode()) <= 4 * LONGEST
+    return names and fits and file not in (MARK, *NEEDED)
+
+
+def _chosen(found: list[tuple[str, _File]]) -> list[_File]:
+    """A student's files, that with the highest number last; in folders only where names are alike."""
+    files = [file for _, file in sorted(found, key=lambda each: (len(each[0]), each[0]))]
+    places: dict[str, set[str]] = {}
+    for file in files:
+        places.setdefault(file.name, set()).add(file.folders)
+    return [file if len(places[file.name]) > 1 else file._replace(folders="") for file in files]
 
 
 def _entries(opened: zipfile.ZipFile, archive: Path) -> Iterator[zipfile.ZipInfo]:
@@ -136,15 +182,15 @@ def _entries(opened: zipfile.ZipFile, archive: Path) -> Iterator[zipfile.ZipInfo
     yield from entries
 
 
-def _write(
-    opened: zipfile.ZipFile, entries: list[tuple[zipfile.ZipInfo, str]], folder: Path, late: bool
-) -> None:
+def _write(opened: zipfile.ZipFile, files: list[_File], folder: Path, late: bool) -> None:
     """Write a student's files to a new folder, which then takes the old one's place."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".collected-"))
     try:
-        for entry, file in entries:
-            with opened.open(entry) as source, (beside / file).open("wb") as target:
+        for file in files:
+            path = beside / file.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with opened.open(file.entry) as source, path.open("wb") as target:
                 shutil.copyfileobj(source, target)
         if late:
             (beside / MARK).write_text(f"{MARKED}.\n", encoding="utf-8")
@@ -165,26 +211,3 @@ def _write_beside(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path)
     except BaseException:
         os.unlink(beside)
         raise
-
-
-def _logins(path: Path, platform: str) -> Mapping[str, str]:
-    """Number -> login, from a table that the platform exported."""
-    number, columns = COLUMNS[platform]
-    try:
-        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise CourseError(
-            f"{path} should be a CSV file in UTF-8, but cannot be read: {error}."
-        ) from None
-    header = rows[0].keys() if rows else ()
-    login = next((column for column in columns if column in header), None)
-    if number not in header or login is None:
-        raise CourseError(
-            f"{path.name} should have a column {number} and one of {', '.join(columns)}, as "
-            f"{platform.title()} exports them, but has {', '.join(map(str, header)) or 'nothing'}."
-        )
-    pairs = ((row[number].removeprefix("Participant ").strip(), row[login].strip()) for row in rows)
-    # A login becomes a folder's name.
-    return {
-        known: own for known, own in pairs if own and Path(own).name == own and own not in (".", "..")
-    }

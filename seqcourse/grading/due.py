@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC
+
 from seqcourse.class_settings import in_words
 from seqcourse.grading.course import CLASS, Course
 
@@ -24,7 +26,7 @@ def set_due_dates(course: Course, *new: str) -> list[str]:
     with Gradebook(course.gradebook_url) as gradebook:
         known = {assignment.name: assignment for assignment in gradebook.assignments}
         for name, due in wanted.items():
-            naive = due.replace(tzinfo=None)  # as nbgrader keeps it, in UTC
+            naive = due.astimezone(UTC).replace(tzinfo=None)  # as nbgrader keeps it
             if name not in new and name not in known or name in known and known[name].duedate == naive:
                 continue
             gradebook.update_or_create_assignment(name, duedate=naive)

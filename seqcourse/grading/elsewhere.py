@@ -21,6 +21,17 @@ SAID = {
     re.compile(r"^[^\n#'\"]*(?<![\w.])input\(", re.M): (
         "ask{s} with input(): nobody answers while work is graded, so a cell stops there."
     ),
+    re.compile(r"^[^\n#'\"]*(?<![\w.])(?:getpass\.)?getpass\(", re.M): (
+        "ask{s} with getpass(): nobody answers while work is graded, so a cell stops there."
+    ),
+    re.compile(r"^[^\n#'\"]*(?<![\w.])sys\.stdin\b", re.M): (
+        "read{s} sys.stdin: nobody types while work is graded, so there is nothing to read."
+    ),
+    re.compile(
+        r"^[ \t]*%(?:debug|pdb)\b"
+        r"|^[^\n#'\"]*(?<![\w.])(?:breakpoint|i?pdb\.(?:set_trace|run|pm|post_mortem))\(",
+        re.M,
+    ): "start{s} a debugger: nobody answers it while work is graded, so a cell stops there.",
 }
 
 

@@ -280,7 +280,7 @@ def read(folder: Path, name: str, release: dict) -> tuple[Mended, tuple[str, ...
         if cell["cell_type"] == "code"
     ]
     remarks = (*found.remarks, *mended.remarks)
-    to_review = (*mended.uncertain, *hard_to_read.remarks(sources))
+    to_review = (*found.uncertain, *mended.uncertain, *hard_to_read.remarks(sources))
     return replace(mended, remarks=remarks), to_review
 
 

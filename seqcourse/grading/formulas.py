@@ -8,6 +8,8 @@ from html import escape
 # TeX that docutils does not support, and supported replacements.
 REWRITTEN = (
     (re.compile(r"\\texttt\b"), r"\\text"),
+    # docutils takes the star for the operator's name, and does not look into the name.
+    (re.compile(r"\\operatorname\s*\*?(?![a-zA-Z])"), r"\\mathrm"),
     (re.compile(r"\\dots\b"), r"\\ldots"),
     (re.compile(r"\\[bB]igg?[lrm]?(?![a-zA-Z])"), ""),
     (re.compile(r"\\[td]frac\b"), r"\\frac"),

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -26,6 +24,7 @@ from seqcourse.grading.course import Course
 from seqcourse.grading.gains import Gains
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.history import note
+from seqcourse.grading.interrupt import DeferredInterrupt
 from seqcourse.grading.marks import LOST, found_records
 from seqcourse.grading.partners import Teams, find_teams
 from seqcourse.grading.people import question, unknown
@@ -432,44 +431,6 @@ class Run:
     def _keep(self, record: Record) -> None:
         self.records[record.student] = record
         self.tell(record)
-
-
-class DeferredInterrupt:
-    """Defers Ctrl-C while a grade is written.
-
-    nbgrader would catch the interrupt, delete the graded notebook and report a failure.
-    """
-
-    def __enter__(self) -> DeferredInterrupt:
-        self._writing = self._interrupted = False
-        self._previous = None
-        if threading.current_thread() is threading.main_thread():
-            self._previous = signal.signal(signal.SIGINT, self._interrupt)
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
-
-    def _interrupt(self, number: int, frame: object) -> None:
-        self._interrupted = True
-        if not self._writing:
-            raise KeyboardInterrupt
-
-    @contextmanager
-    def deferred(self) -> Iterator[None]:
-        """An interrupt inside the block takes effect at the block's end."""
-        self._writing = True
-        try:
-            yield
-        finally:
-            self._writing = False
-        self.check()
-
-    def check(self) -> None:
-        """Raise an interrupt that came before and was lost in somebody else's ``except``."""
-        if self._interrupted:
-            raise KeyboardInterrupt
 
 
 # Class folders locked by this process. Releasing and then grading is one run with one lock.

@@ -12,7 +12,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -329,6 +329,7 @@ def _parsed(line: str) -> Entry | None:
         state = State(marks, content["late"], content["version"], content["status"])
         pairs = {exercise: (old, new) for exercise, (old, new) in content["changed"].items()}
         texts = printable(content["time"]), printable(content["reason"])
+        datetime.fromisoformat(texts[0])
         words = printable(content["words"])
         return Entry(*texts, state, words, content["from"], pairs, bool(content["kept"]))
     except (ValueError, TypeError, KeyError, AttributeError):
@@ -348,11 +349,12 @@ class Told:
     exercises: tuple[str, ...]
 
 
-def in_words(each: Entry, numbers: Mapping[str, str]) -> Told:
+def in_words(each: Entry, numbers: Mapping[str, str], zone: tzinfo = UTC) -> Told:
     """An entry for a person.
 
     Args:
         numbers: exercise -> its number in the notebook.
+        zone: the class's, in which the time is shown.
     """
     what = f"{points(each.state.total)} point{'' if each.state.total == 1 else 's'}"
     if each.before != each.state.total and each.reason != FIRST:
@@ -362,7 +364,8 @@ def in_words(each: Entry, numbers: Mapping[str, str]) -> Told:
         f"{label(exercise, numbers)}: {points(old)} → {points(new)}"
         for exercise, (old, new) in each.changed.items()
     )
-    return Told(f"{each.time[:10]} {each.time[11:16]} UTC", what, why, exercises)
+    when = datetime.fromisoformat(each.time).astimezone(zone)
+    return Told(f"{when:%Y-%m-%d %H:%M} {zone}", what, why, exercises)
 
 
 def points(value: float | None) -> str:
@@ -392,4 +395,5 @@ def for_student(course: Course, name: str, student: str) -> list[Told]:
         if not each.only_waited and (each.changed or each.before != each.state.total)
     ]
     numbers = numbers_of(course, name) if found else {}
-    return [in_words(each, numbers) for each in found]
+    zone = course.settings.zone
+    return [in_words(each, numbers, zone) for each in found]

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from seqcourse import bounds
-from seqcourse.grading.parse import NotGradable, read_bytes
+from seqcourse.class_settings import find_zone
+from seqcourse.grading.parse import NotGradable, plain_text, read_bytes
 
 # A student's appeals; no part of the work, see ``appeals``.
 APPEAL = "appeal.md"
@@ -22,25 +23,37 @@ TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 MARK = "late.txt"
 MARKED = "Late according to the learning platform, which does not say by how much"
 
-# A zone is a name or an offset. The names of nested folders have no dots, so they stay among the zones.
+# What a time looks like, in a sentence.
+A_TIME = (
+    "2026-11-20 18:03:00 Europe/Berlin, 2026-11-20 18:03:00 +01:00 or 2026-11-20 17:03:00 UTC (the zone "
+    "by its name or in hours: abbreviations such as CET or EST mean different zones)"
+)
 _TIME = re.compile(
-    r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?"
-    r"(?: ?(?:[+-]\d\d:?\d\d|[A-Za-z]\w{0,30}(?:[/+-]\w{1,30}){0,3}))?",
+    r"(?P<clock>[12]\d{3}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)"
+    r"(?: ?(?:(?P<offset>[+-]\d\d:?\d\d)|(?P<zone>[A-Za-z].*)))?",
     re.ASCII,
 )
 _SECRET = re.compile(r"[\w-]+", re.ASCII)
 
 
-def time(content: bytes) -> datetime | None:
-    """The time in a timestamp.txt, in UTC; None if it is not a time."""
-    from nbgrader.utils import parse_utc
+def time(content: bytes, zone: tzinfo = UTC) -> datetime | None:
+    """The time in a timestamp.txt, in UTC without its zone, as nbgrader keeps it; None if it is not one.
 
-    text = content[: bounds.TIME + 1].decode("latin-1").strip()
-    if len(content) > bounds.TIME or not _TIME.fullmatch(text):
+    Of an hour that the clock shows twice, it is the first.
+
+    Args:
+        zone: the class's zone, for a time that names none.
+    """
+    fits = _TIME.fullmatch(plain_text(content).strip()) if len(content) <= bounds.TIME else None
+    if fits is None:
         return None
-    with suppress(ValueError, OverflowError, OSError):  # month 13, a zone that is a folder
-        # nbgrader takes "+0100" after a space for 100 seconds, and without it for an hour.
-        return parse_utc(re.sub(" (?=[+-])", "", text))
+    known = find_zone(fits["zone"]) if fits["zone"] else zone
+    with suppress(ValueError, OverflowError):  # month 13
+        clock = datetime.fromisoformat(fits["clock"] + (fits["offset"] or ""))
+        if clock.tzinfo is None and known is not None:
+            clock = min(clock.replace(tzinfo=known, fold=fold).astimezone(UTC) for fold in (0, 1))
+        if clock.tzinfo is not None:
+            return clock.astimezone(UTC).replace(tzinfo=None)
     return None
 
 
@@ -59,5 +72,6 @@ def kept(folder: Path) -> dict[str, bytes]:
         with suppress(NotGradable):  # missing, a link, a pipe, too large
             content = read_bytes(folder / name, bounds.TIME if name == TIMESTAMP else bounds.SECRET)
             if is_fine(content):
-                found[name] = content
+                # nbgrader reads it as UTF-8.
+                found[name] = plain_text(content).encode()
     return found

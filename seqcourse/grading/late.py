@@ -3,6 +3,9 @@
 nbgrader computes a penalty only when it autogrades. Manual points come later, so ``renew_penalties``
 recomputes penalties wherever points are shown: in tables, exports and feedback.
 
+Days end at the hour of the due date by the class's clock, or 24 hours later where that is later: a night
+when clocks change costs nobody a day. See ``seconds_between`` and ``extended``.
+
 A class may also give everybody late days for the whole course. They are spent automatically, on the
 assignment that is due first, before the policy takes points; see ``accounts``.
 """
@@ -10,19 +13,23 @@ assignment that is due first, before the policy takes points; see ``accounts``.
 from __future__ import annotations
 
 import math
-from datetime import datetime
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
-from traitlets import Dict, Float, Integer, List
+from traitlets import Dict, Float, Integer, List, Unicode
 
+from seqcourse.class_settings import find_zone
 from seqcourse.grading.byhand import counted
 from seqcourse.grading.course import Course, class_of
 from seqcourse.grading.gradebook import handed_in
-from seqcourse.grading.kept import MARK, MARKED
+from seqcourse.grading.kept import A_TIME, MARK, MARKED, TIMESTAMP, kept
 from seqcourse.grading.late_days import Account, Accounts
-from seqcourse.grading.parse import NotGradable, read_bytes
+from seqcourse.grading.parse import NotGradable, read_bytes, shown
 from seqcourse.grading.records import read_record
 
 if TYPE_CHECKING:
@@ -36,6 +43,7 @@ DAY = 24 * 60 * MINUTE
 class LatePolicy(LateSubmissionPlugin):
     """Takes a share of a student's points for each day begun after the grace period."""
 
+    zone = Unicode("UTC", help="The class's time zone, by its name.").tag(config=True)
     grace_minutes = Float(15, min=0, help="Minutes after the due date that cost nothing.").tag(
         config=True
     )
@@ -83,13 +91,44 @@ class LatePolicy(LateSubmissionPlugin):
         return round(score * lost, 2) if score > 0 and lost > 0 else None
 
 
+def zone_of(config: Config) -> tzinfo:
+    """The class's time zone, which nbgrader_config.py hands on."""
+    return find_zone(str(config.LatePolicy.get("zone", "UTC"))) or UTC
+
+
+def extended(due: datetime, extension: timedelta | None, zone: tzinfo) -> datetime:
+    """A due date with an extension, both in UTC: by the class's clock or by the hour, what is later."""
+    more = extension or timedelta()
+    clock = _clock(due, zone) + more
+    times = [clock.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)]
+    return max(due + more, *(time.replace(tzinfo=None) for time in times))
+
+
+def seconds_between(due: datetime, handed_in: datetime, zone: tzinfo) -> float:
+    """How late something is, by the class's clock or by the hour, whichever is less; 0 if it is not.
+
+    Args:
+        due, handed_in: in UTC, without their zone, as nbgrader keeps times.
+    """
+    passed = handed_in - due
+    return max(0.0, min(passed, _clock(handed_in, zone) - _clock(due, zone)).total_seconds())
+
+
+def _clock(time: datetime, zone: tzinfo) -> datetime:
+    """What a clock in a zone shows at a time in UTC."""
+    return time.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None)
+
+
 def seconds_late(submission: SubmittedAssignment, config: Config) -> tuple[float, bool]:
     """How late a submission is, and whether only a platform's mark says so.
 
     A mark without a time counts as one day, the least that a day begun can be. A time in timestamp.txt
     and an extension both take its place.
     """
-    late = float(submission.total_seconds_late or 0.0)
+    due, handed_in, late = submission.assignment.duedate, submission.timestamp, 0.0
+    if due and handed_in:
+        zone = zone_of(config)
+        late = seconds_between(extended(due, submission.extension, zone), handed_in, zone)
     if late > 0 or submission.timestamp or submission.extension:
         return late, False
     course, student, name = class_of(config), submission.student.id, submission.assignment.name
@@ -101,6 +140,23 @@ def seconds_late(submission: SubmittedAssignment, config: Config) -> tuple[float
     except NotGradable:  # there is none, or a student's pipe
         marked = False
     return (float(DAY), True) if marked else (0.0, False)
+
+
+def without_time(course: Course, name: str, students: Iterable[str]) -> str:
+    """A sentence about those whose timestamp.txt is not a time; "" if there are none."""
+    folders = {who: course.submitted / who / name for who in students}
+    odd = [who for who in folders if _is_odd(folders[who])]
+    if not odd:
+        return ""
+    return (
+        f"Nobody knows when {', '.join(map(shown, odd))} handed in, so being late would cost nothing: "
+        f"{TIMESTAMP} should hold a time such as {A_TIME}, but does not. Correct it, and grade again."
+    )
+
+
+def _is_odd(folder: Path) -> bool:
+    """Whether a folder has a timestamp.txt that is kept nowhere, because it is not a time."""
+    return os.path.lexists(folder / TIMESTAMP) and TIMESTAMP not in kept(folder)
 
 
 def accounts(gradebook: Gradebook, config: Config, student: str = "") -> Accounts:

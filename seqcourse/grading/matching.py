@@ -19,12 +19,14 @@ class Likeness:
     of: the number of answer cells in the assignment.
     foreign: the number of cells whose grade_id is not in the assignment.
     answers: the sources of the answers given.
+    answered: the names of their cells.
     """
 
     known: int
     of: int
     foreign: int
     answers: tuple[str, ...]
+    answered: frozenset[str] = frozenset()
 
     @property
     def is_it(self) -> bool:
@@ -43,9 +45,9 @@ def likeness(submitted: dict, release: dict) -> Likeness:
     known = {slot.name for slot in matching.slots}
     foreign = {piece.grade_id for piece in matching.pieces if piece.grade_id} - known
     slots = [slot for slot in matching.slots if slot.is_answer]
-    answers = [slot.given.source.strip() for slot in slots if slot.answered and slot.given]
+    given = {slot.name: slot.given.source.strip() for slot in slots if slot.answered and slot.given}
     there = sum(bool(slot.group) for slot in slots)
-    return Likeness(there, len(slots), len(foreign), tuple(answers))
+    return Likeness(there, len(slots), len(foreign), tuple(given.values()), frozenset(given))
 
 
 class Matching:
@@ -184,6 +186,10 @@ class Matching:
             self.remarks.append(
                 f"{slot.name} was answered in {len(solving)} cells that differ: the last one counts, "
                 f"as it does when you run all cells."
+            )
+            self.uncertain.append(
+                f"{slot.name} was answered in {len(solving)} cells that differ, at last in cell "
+                f"{slot.given.position + 1}: that one counts."
             )
         elif len(changed) == 1 and len(slot.group) > 1:
             self.remarks.append(

@@ -136,6 +136,12 @@ def read_bytes(path: Path, most: int = bounds.NOTEBOOK) -> bytes:
     )
 
 
+def plain_text(content: bytes) -> str:
+    """The text of a small file in UTF-8 or, with a byte order mark, UTF-16, as Windows' editors save."""
+    wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return content.decode("utf-16" if wide else "utf-8-sig", errors="replace")
+
+
 def _decoded(content: bytes, name: str) -> str:
     """Decode UTF-8, UTF-16, UTF-32, or Latin-1 if it is unambiguous."""
     if not content.strip(b" \t\r\n\0"):

@@ -23,7 +23,7 @@ from seqcourse import bounds
 from seqcourse.grading.address import sqlite_file
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import opened
-from seqcourse.grading.parse import NotGradable, read_bytes, shown
+from seqcourse.grading.parse import NotGradable, plain_text, read_bytes, shown
 from seqcourse.grading.records import unfit_name
 
 if TYPE_CHECKING:
@@ -209,10 +209,8 @@ def read_names(content: bytes, named: Callable[[str], str]) -> tuple[list[str], 
     Args:
         named: a text -> the student whom it names, or "".
     """
-    wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))  # as some editors of Windows save
-    text = content.decode("utf-16" if wide else "utf-8-sig", errors="replace")
     found, unknown = [], []
-    for line in text.splitlines():
+    for line in plain_text(content).splitlines():
         # A name may have spaces: the longest piece that names somebody counts.
         for piece in [line] if named(line.strip(AROUND)) else re.split(r"[,;]", line):
             piece = piece.strip(AROUND)

@@ -15,6 +15,7 @@ from seqcourse.grading.address import sqlite_file
 from seqcourse.grading.course import Course, remove
 from seqcourse.grading.erase import DROPPED, erase_in_files, places, traces
 from seqcourse.grading.gradebook import open_gradebook
+from seqcourse.grading.late import extended
 from seqcourse.grading.leaving import leave
 from seqcourse.grading.parse import shown
 
@@ -90,7 +91,7 @@ def extend(course: Course, name: str, student: str, time: str) -> datetime:
                     grade.needs_manual_grade = False  # nothing was handed in
         submission.extension = more or None
         gradebook.db.commit()
-    return due + more
+    return extended(due, more, course.settings.zone)
 
 
 def drop(course: Course, student: str, *, erase: bool = False) -> list[str]:

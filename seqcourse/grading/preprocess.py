@@ -5,12 +5,18 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack, suppress
-from datetime import datetime
+from datetime import datetime, tzinfo
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import nbgrader.utils
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.apps.dbapp import DbAssignmentAddApp, DbAssignmentImportApp, DbBaseApp
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
@@ -21,9 +27,10 @@ from nbgrader.preprocessors import (
 )
 
 from seqcourse import __version__
+from seqcourse.errors import CourseError
 from seqcourse.grading.byhand import HoldBack, SaveGrades
-from seqcourse.grading.kept import TIMESTAMP, kept, time
-from seqcourse.grading.late import RenewPenalty
+from seqcourse.grading.kept import A_TIME, TIMESTAMP, kept, time
+from seqcourse.grading.late import RenewPenalty, zone_of
 from seqcourse.grading.pictures import referred
 from seqcourse.grading.records import unfit_name
 from seqcourse.grading.snapshot import refused
@@ -75,7 +82,40 @@ class WriteVersion(NbGraderPreprocessor):
 def _existing_timestamp(self: CourseDirectory, folder: str) -> datetime | None:
     """The time of a submission. nbgrader would read a file of any size or kind."""
     content = kept(Path(folder)).get(TIMESTAMP)
-    return None if content is None else time(content)
+    return None if content is None else time(content, zone_of(self.config))
+
+
+def _submitted_timestamp(self: NbGraderAPI, assignment: str, student: str) -> datetime | None:
+    """The same for the formgrader's lists."""
+    submitted = self.coursedir.submitted_directory
+    return _existing_timestamp(
+        self.coursedir, self.coursedir.format_path(submitted, student, assignment)
+    )
+
+
+def read_times(zone: tzinfo) -> None:
+    """Let nbgrader read due dates as we read times. It takes any word for a zone, and means UTC."""
+    nbgrader.utils.parse_utc = partial(_time, zone=zone)
+
+
+def _time(given: datetime | str | None, zone: tzinfo) -> datetime | None:
+    found = time(given.encode(), zone) if isinstance(given, str) else given and _parse_utc(given)
+    if given and found is None:
+        raise CourseError(f"A time should look like {A_TIME}, but is {given!r}.")
+    return found
+
+
+def _say_what_a_time_is(app: type[DbBaseApp]) -> None:
+    """Let a command of nbgrader end with a sentence if a due date is not a time."""
+    start = app.start
+
+    def start_or_say(self: DbBaseApp) -> None:
+        try:
+            start(self)
+        except CourseError as error:
+            self.fail(str(error))
+
+    app.start = start_or_say
 
 
 def say_closed(self: BaseConverter) -> None:
@@ -88,13 +128,25 @@ def say_closed(self: BaseConverter) -> None:
                 self.log.error("A submission could not be graded: %s.", why)
 
 
+def _forget_time(folders: CourseDirectory, assignment: str, student: str) -> None:
+    """Remove the time of an earlier hand-in from the gradebook: nbgrader would keep it."""
+    with Gradebook(folders.db_url, folders.course_id) as gradebook, suppress(MissingEntry):
+        gradebook.find_submission(assignment, student).timestamp = None
+        gradebook.db.commit()
+
+
 def _init_assignment(self: BaseConverter, assignment: str, student: str) -> None:
     """Copy only what is needed of a submission. nbgrader would copy all files, also through links."""
     if not isinstance(self, Autograde):
         return _copy_all(self, assignment, student)
     target = Path(self._format_dest(assignment, student))
     target.mkdir(parents=True, exist_ok=True)
-    for name, content in kept(Path(self._format_source(assignment, student))).items():
+    source = Path(self._format_source(assignment, student))
+    found = kept(source)
+    if TIMESTAMP not in found and os.path.lexists(source / TIMESTAMP):
+        self.log.warning("%s: %s is not a time, such as %s", printable(student), TIMESTAMP, A_TIME)
+        _forget_time(self.coursedir, assignment, student)
+    for name, content in found.items():
         (target / name).unlink(missing_ok=True)
         (target / name).write_bytes(content)
 
@@ -135,6 +187,10 @@ def _convert_notebooks(self: Autograde) -> None:
         )
 
 
+_parse_utc = nbgrader.utils.parse_utc
+for app in (DbAssignmentAddApp, DbAssignmentImportApp):
+    _say_what_a_time_is(app)
+NbGraderAPI.get_submitted_timestamp = _submitted_timestamp
 _copy_all = BaseConverter.init_assignment
 _find_notebooks = BaseConverter.init_notebooks
 BaseConverter.init_notebooks = _only_the_assignment

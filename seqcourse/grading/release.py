@@ -19,6 +19,7 @@ from seqcourse.grading.adapt import adapt, check_settings, other_points, to_look
 from seqcourse.grading.course import Course
 from seqcourse.grading.due import set_due_dates
 from seqcourse.grading.gradebook import open_gradebook
+from seqcourse.grading.interrupt import deferred
 from seqcourse.grading.reshape import reshape
 
 # The last line of a traceback: "package.SomeError: a sentence".
@@ -86,7 +87,8 @@ def _generate(course: Course, name: str, final: Path) -> Released:
     ]
     with tempfile.TemporaryDirectory(dir=course.folder, prefix="release-") as staging:
         api = course.api(CourseDirectory__release_directory=staging)
-        outcome = api.generate_assignment(name, force=True, create=True)
+        with deferred():  # nbgrader would say that the assignment is at fault
+            outcome = api.generate_assignment(name, force=True, create=True)
         if not outcome["success"]:
             raise CourseError(
                 f"nbgrader should have generated {name}, but said: {last_line(outcome)}. "

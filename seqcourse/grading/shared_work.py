@@ -10,7 +10,7 @@ import hashlib
 import os
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,8 @@ def whose_work(course: Course, name: str, team: Team, release: dict) -> tuple[st
             f"folder {name} of the others away, or, if each works alone, write groups of one into "
             f"course.toml, under [{name}]: partners = [{alone}]"
         )
-    return min(with_work, key=lambda who: (_when(folders[who]), who)), ""
+    zone = course.settings.zone
+    return min(with_work, key=lambda who: (_when(folders[who], zone), who)), ""
 
 
 def for_member(member: str, source: str, work: Snapshot) -> Snapshot:
@@ -120,10 +121,10 @@ def _source(cell: dict[str, Any]) -> bytes:
     )
 
 
-def _when(folder: Path) -> datetime:
+def _when(folder: Path, zone: tzinfo) -> datetime:
     """When work was handed in. Without a time it is not late, unless a platform says so."""
     content = kept(folder).get(TIMESTAMP)
-    found = time(content) if content else None
+    found = time(content, zone) if content else None
     if found is not None:
         return found.replace(tzinfo=UTC)
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -28,10 +29,15 @@ INSTEAD = dict.fromkeys(ARCHIVES, "Unpack it and hand in the notebook itself.") 
 
 @dataclass(frozen=True)
 class Found:
-    """The notebook to grade, and remarks for the student about the choice."""
+    """The notebook to grade.
+
+    remarks: sentences for the student about the choice.
+    uncertain: sentences for a person: other notebooks with answers that this one does not have.
+    """
 
     path: Path
     remarks: tuple[str, ...] = ()
+    uncertain: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,17 +84,19 @@ def find_submission(folder: Path, name: str, release: dict) -> Found:
                 f"it: {listed}. Name the one that counts {name}.ipynb.",
             )
         remark = f"{name}.ipynb was not there: {_below(folder, best.path)} was graded in its place."
-        return Found(best.path, (remark, *_script_remarks(folder, files)))
+        remarks = (remark, *_script_remarks(folder, files))
+        return Found(best.path, remarks, _halves(folder, best.path, files, release))
     problem = _problem(named, name, release)
     if problem is not None:
         best, rivals = _best_of([path for path in files if path != named], release, SUFFIXES[:1])
         if best is not None and best.likeness.answers and not rivals:
             why = problem.reason
             remark = f"{shown(named.name)} {why}: {_below(folder, best.path)} was graded in its place."
-            return Found(best.path, (remark, *_script_remarks(folder, files)))
+            remarks = (remark, *_script_remarks(folder, files))
+            return Found(best.path, remarks, _halves(folder, best.path, files, release))
         if problem.error is not None:
             raise problem.error
-    return Found(named, _remarks(folder, name, named, files))
+    return Found(named, _remarks(folder, name, named, files), _halves(folder, named, files, release))
 
 
 def links(folder: Path) -> list[Path]:
@@ -185,6 +193,23 @@ def _best_of(
                 each for each in found if each.rank == best.rank and each.likeness != best.likeness
             ]
     return None, []
+
+
+def _halves(folder: Path, chosen: Path, files: Sequence[Path], release: dict) -> tuple[str, ...]:
+    """A sentence for each other notebook that answers what the chosen one does not answer."""
+    others = [path for path in files if path != chosen and path.name.lower().endswith(SUFFIXES[0])]
+    mine = likeness(read_submission(chosen), release).answered if others else frozenset()
+    told = []
+    for path in others[: bounds.OPENED]:
+        with suppress(NotGradable):
+            other = likeness(read_submission(path), release)
+            if not other.is_another and (more := other.answered - mine):
+                told.append(
+                    f"{_below(folder, path)} answers {', '.join(sorted(more))}, which "
+                    f"{_below(folder, chosen)} does not, and only that one was graded. If the work is "
+                    f"in two halves, put them into one notebook."
+                )
+    return tuple(told)
 
 
 def _missing_sentence(folder: Path, name: str, files: Sequence[Path]) -> str:

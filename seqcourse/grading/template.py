@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from pathlib import Path
 from seqcourse.errors import CourseError
 from seqcourse.grading.spreadsheet import number
 from seqcourse.printable import printable
+
+NUMBER = re.compile(r"(\d+)[.,](\d+)(?:[eE]\+?(\d+))?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,10 @@ class Filled:
 
 
 def read_rows(path: Path, platform: str) -> tuple[list[list[str]], str]:
-    """The rows of an exported table, all of one width, and its separator: a comma or a semicolon."""
+    """The rows of an exported table, all of one width, and its separator: a comma or a semicolon.
+
+    Blank rows are left out, short ones filled up.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -56,7 +62,11 @@ def read_rows(path: Path, platform: str) -> tuple[list[list[str]], str]:
         ) from None
     first = text.partition("\n")[0]
     separator = ";" if first.count(";") > first.count(",") else ","
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    except csv.Error as error:
+        raise CourseError(f"{path.name} should be a CSV file, but cannot be read: {error}.") from None
+    rows = [row for row in rows if any(map(str.strip, row))]
     if not rows:
         raise CourseError(f"{path.name} should be the CSV file that {platform} exported, but is empty.")
     width = max(map(len, rows))
@@ -101,8 +111,19 @@ def match(
 
 
 def normalized(identity: str) -> str:
-    """An ID in Unicode NFC, without surrounding spaces."""
-    return unicodedata.normalize("NFC", identity.strip())
+    """An ID in Unicode NFC, without surrounding spaces; a number as it was before a spreadsheet."""
+    return unicodedata.normalize("NFC", whole_number(identity.strip()))
+
+
+def whole_number(cell: str) -> str:
+    """A number that a spreadsheet wrote as 4711.0 or 4.711E+03 as 4711, if no digit can be lost."""
+    fits = NUMBER.fullmatch(cell)
+    if fits is None:
+        return cell
+    whole, digits, power = fits.groups()
+    if power and int(power) == len(digits):
+        return whole + digits
+    return cell if power or digits.strip("0") else whole
 
 
 def other_maximum(platform: str, column: str, there: str, grades: Sequence[Grade]) -> list[str]:

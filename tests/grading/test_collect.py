@@ -6,7 +6,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from seqcourse.cli.app import app
 from seqcourse.errors import CourseError
 from seqcourse.grading.canvas import fill
 from seqcourse.grading.collect import collect
@@ -147,3 +149,116 @@ def test_nothing_is_written_outside(tmp_path, files, words):
         collect(course, "ps1", tmp_path / "no.zip", "canvas")
     with pytest.raises(CourseError, match="canvas or moodle"):
         collect(course, "ps1", tmp_path / "no.zip", "blackboard")
+
+
+ROSTER = "Student,ID,SIS User ID,SIS Login ID,Section,ps1 (9)\n"
+CLEO = "brookscleo_4713_98771_ps1.ipynb"
+
+
+def archive_of(path: Path, *numbers: int) -> Path:
+    return packed(path / "all.zip", {f"name_{each}_1_ps1.ipynb": f"{each}" for each in numbers})
+
+
+def table(path: Path, text: str, encoding: str = "utf-8") -> Path:
+    (path / "roster.csv").write_text(text, encoding=encoding)
+    return path / "roster.csv"
+
+
+@pytest.mark.parametrize(
+    ("rows", "clear", "refused"),
+    [
+        # one login for two
+        ("Ada,4711,S1,ada,A,\nPat,4712,S2,pat,A,\nAlan,4713,S3,pat,A,\n", {"ada"}, ("4712", "4713")),
+        ("Ada,4711,S1,ada,A,\nPat,4712,S2,Pat,A,\nAlan,4713,S3,pat,A,\n", {"ada"}, ("4712", "4713")),
+        # whoever shares it hands in later
+        ("Ada,4711,S1,ada,A,\nPat,4712,S2,pat,A,\nAlan,4799,S3,pat,A,\n", {"ada", "4713"}, ("4712",)),
+        # a login that is another's number, whether the roster has it or not
+        ("Ada,4711,S1,4712,A,\n", {"4713"}, ("4711", "4712")),
+        ("Ada,4711,S1,4712,A,\nPat,4712,S2,pat,A,\n", {"4713"}, ("4711", "4712")),
+        # two logins for one number; in two sections with one login
+        ("Ada,4711,S1,ada,A,\nAda,4711,S1,a,B,\n", {"4712", "4713"}, ("4711",)),
+        ("Ada,4711,S1,ada,A,\nAda,4711,S1,ada,B,\n", {"ada", "4712", "4713"}, ()),
+    ],
+)
+def test_nobody_s_work_comes_into_the_folder_of_another(tmp_path, rows, clear, refused):
+    course = Course(tmp_path / "course")
+    roster = table(tmp_path, ROSTER + rows)
+    archive = archive_of(tmp_path, 4711, 4712, 4713)
+    found = collect(course, "ps1", archive, "canvas", roster)
+    assert set(found.students) == clear and found.refused == refused
+    assert {path.split("/")[0] for path in there(course)} == clear
+    assert set(found.unknown) == {who for who in clear if who.isdecimal()}
+
+
+ODD_TABLES = {
+    "blank rows": ",,,,,\n    Points Possible,,,,,12\nAda,4711,s1,ada,A,\n,,,,,\nPat,4712,s2,pat,A,\n",
+    "short rows": "    Points Possible\nAda,4711,s1,ada\nPat,4712,s2,pat,A,,,\nX,4713\nX\n",
+    "semicolons": '"Lovelace, Ada";4711;s1;ada;A;\nO\'Brien, Pat;4712;s2;pat;A;\n',
+    "numbers of a spreadsheet": "Ada,4711.0,s1,ada,A,\nPat,4.712E+03,s2,pat,A,\n",
+}
+
+
+@pytest.mark.parametrize("form", ODD_TABLES)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_a_table_that_came_through_a_spreadsheet_is_read_by_collect_and_export(tmp_path, form, encoding):
+    header = ROSTER.replace(",", ";") if form == "semicolons" else ROSTER
+    roster = table(tmp_path, header + ODD_TABLES[form], encoding)
+    archive = archive_of(tmp_path, 4711, 4712)
+    course = Course(tmp_path / "course")
+    assert collect(course, "ps1", archive, "canvas", roster).students == ("ada", "pat")
+    filled = fill(roster, "ps1", [Grade("ada", 3.0, 12.0), Grade("4712", 4.0, 12.0)])
+    assert filled.written == ("ada", "4712")
+    assert "4711.0" not in filled.text and "E+03" not in filled.text  # Canvas looks for the number
+
+
+def test_a_number_that_a_spreadsheet_cut_is_nobody_s(tmp_path):
+    roster = table(tmp_path, ROSTER + "Ada,4.71E+03,s1,ada,A,\nPat,4711.5,s2,pat,A,\n")
+    found = collect(Course(tmp_path), "ps1", archive_of(tmp_path, 4710, 4711), "canvas", roster)
+    assert found.students == found.unknown == ("4710", "4711")
+
+
+def test_what_is_no_table_in_utf_8_is_refused_by_both(tmp_path):
+    roster = table(tmp_path, ROSTER + "N\xfa\xf1ez,4711,s1,ada,A,\n", "cp1252")
+    for read in (
+        lambda: collect(Course(tmp_path), "ps1", archive_of(tmp_path, 4711), "canvas", roster),
+        lambda: fill(roster, "ps1", []),
+    ):
+        with pytest.raises(CourseError, match="should be a CSV file in UTF-8"):
+            read()
+
+
+def test_of_two_files_of_one_name_none_is_lost(tmp_path):
+    """Canvas numbers files as they come; in Moodle's archives they may lie in a student's folders."""
+    course = Course(tmp_path / "course")
+    names = ("x_4711_99999_ps1.ipynb", "x_4711_100001_ps1.ipynb", "x_4711_100000_ps1.ipynb")
+    archive = packed(tmp_path / "all.zip", {name: name for name in names})
+    assert collect(course, "ps1", archive, "canvas").double == ("4711 (ps1.ipynb)",)
+    assert there(course) == {"4711/ps1/ps1.ipynb": names[1]}
+    course = Course(tmp_path / "moodle")
+    folder = "Ada_11_assignsubmission_file"
+    files = {"v2/ps1.ipynb": "2", "old/ps1.ipynb": "1", "old/data/words.txt": "w", "../ps1.ipynb": "0"}
+    packed(archive, {f"{folder}/{name}": content for name, content in files.items()})
+    found = collect(course, "ps1", archive, "moodle")
+    assert there(course) == {
+        "11/ps1/v2/ps1.ipynb": "2", "11/ps1/old/ps1.ipynb": "1", "11/ps1/words.txt": "w",
+    }  # fmt: skip
+    assert found.beside == ("11 (v2/ps1.ipynb)", "11 (old/ps1.ipynb)") and not found.double
+    assert found.unclear == (f"{folder}/../ps1.ipynb",)
+    # A file where another one needs a folder stops nobody else.
+    files = {f"{folder}/x": "x", f"{folder}/x/x": "x", "Kim_13_assignsubmission_file_ps1.ipynb": "kim"}
+    found = collect(course, "ps1", packed(archive, files), "moodle")
+    assert found.students == ("13",) and len(found.unclear) == 1
+
+
+def test_everything_that_is_left_out_is_named(tmp_path, toy, monkeypatch):
+    names = [f"student{number}_{5000 + number}_text.html" for number in range(40)]
+    archive = packed(tmp_path / "all.zip", {**dict.fromkeys(names, "x"), CLEO: "x"})
+    roster = table(tmp_path, ROSTER + "Ada,4711,S1,4713,A,\n")
+    (toy.root / "book").mkdir()
+    monkeypatch.chdir(toy.root)
+    command = ["collect", "ps1", str(archive), "--from", "canvas", "--roster", str(roster)]
+    done = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert done.exit_code == 0 and all(name in done.output for name in names)
+    assert "left out (40)" in done.output
+    assert "Fits more than one student in roster.csv" in done.output
+    assert "0 submissions" in done.output

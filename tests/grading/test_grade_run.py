@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +21,7 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 
-from seqcourse import bounds
+from seqcourse import bounds, cli
 from seqcourse.errors import CourseError
 from seqcourse.grading import kept, sample
 from seqcourse.grading import notebook as notebooks
@@ -31,6 +32,7 @@ from seqcourse.grading.export import read_course, write_table
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import Run, grade
 from seqcourse.grading.gradebook import open_gradebook
+from seqcourse.grading.interrupt import deferred, held_back
 from seqcourse.grading.preprocess import say_closed
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import release
@@ -118,6 +120,70 @@ def test_nothing_is_graded_twice(handed_in):
     run = Run(handed_in, "ps1", options, tell=print)
     assert run.is_done("perfect", again=False) and not run.is_done("perfect", again=True)
     assert set(everything) == set(state.files(handed_in))
+
+
+SILENT = r"(seqcourse: Interrupted; [^\n]*\n)?(Aborted!?\.?\n)?"
+
+
+@confined
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is another matter there")
+@pytest.mark.parametrize("moments", [3, pytest.param(40, marks=pytest.mark.nightly)])
+def test_ctrl_c_is_silent_at_any_moment(handed_in, moments):
+    """While Python, nbgrader, the fork server and Dask start, nothing of theirs is printed."""
+    (handed_in.root / "book").mkdir()
+    command = [sys.executable, "-m", "seqcourse.cli", "grade", "ps1", "--workers", "2", "--again"]
+    for number in range(moments):
+        process = subprocess.Popen(
+            command,
+            cwd=handed_in.root,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.5 + 8 * number / moments)
+        with contextlib.suppress(ProcessLookupError):  # it was done
+            os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=120)
+        assert re.fullmatch(SILENT, said), said
+        # Killed by the signal before any of our code ran, ended by it, or done before.
+        assert process.returncode in (-signal.SIGINT, 130, 0)
+
+
+def test_the_fork_server_leaves_interrupts_to_the_command():
+    """From its first instruction: it is started without them, and then ignores them."""
+    code = "import signal; before = signal.pthread_sigmask(signal.SIG_BLOCK, ())\n"
+    code += "import seqcourse.grading.quiet\n"
+    code += (
+        "print(before, signal.pthread_sigmask(signal.SIG_BLOCK, ()), signal.getsignal(signal.SIGINT))"
+    )
+    with held_back():
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "{<Signals.SIGINT: 2>} set() 1"
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+@pytest.mark.parametrize("block", [deferred, held_back])
+def test_an_interrupt_waits_for_the_end_of_a_block(block):
+    done = []
+    with pytest.raises(KeyboardInterrupt), block():
+        signal.raise_signal(signal.SIGINT)
+        done.append(1)
+    assert done
+
+
+def test_an_interrupt_that_python_ignored_comes_again(monkeypatch):
+    """In a destructor or a weak reference's callback, Python prints the error and goes on."""
+    monkeypatch.setattr(sys, "unraisablehook", cli._repeat_interrupts)
+
+    class Ends:
+        def __del__(self) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Ends()
+        threading.Event().wait(60)
 
 
 @confined

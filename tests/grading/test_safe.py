@@ -124,3 +124,11 @@ def test_a_formula_that_cannot_be_drawn_is_shown_as_it_is(tex):
 def test_an_accent_keeps_its_index():
     assert "<munder" not in mathml(r"\hat y_{t-1}")
     assert "<mover" in mathml(r"\hat y_{t-1}")
+
+
+@pytest.mark.parametrize("star", ["", "*"])
+def test_the_name_of_an_operator_is_upright(star):
+    """TeX's star only moves the limits."""
+    made = mathml(rf"\operatorname{star}{{softmax}}_j(x)")
+    assert "softmax</mi>" in made and "*" not in made
+    assert "\\," not in mathml(rf"\operatorname{star}{{arg\,max}}_x f")

@@ -79,6 +79,7 @@ def test_what_a_class_changes_in_its_assignments(tmp_path):
         ("timeout = 2.5", "line 1: timeout should be a whole number of seconds"),
         ("attempts = true", "line 1: attempts should be a whole number"),
         ('name = "my class"', "line 1: name should be a word"),
+        ('zone = "CET"', 'line 1: zone should be the name of a time zone, such as "Europe/Berlin"'),
         ('book = "example.org"', "line 1: book should be the address"),
         ("[ps1]\ndue = 2026-11-20", "line 2: ps1.due should be a time with its zone"),
         ("[ps1]\ndue = 2026-11-20T18:00:00", "ps1.due .* but is 2026-11-20 18:00:00"),
@@ -111,3 +112,9 @@ def test_nbgrader_does_not_go_on_without_settings(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1 and "line 1: timeout should be a whole number" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["course.toml", "nbgrader_config.py"]
+
+
+def test_dates_are_shown_in_the_class_s_zone_and_a_byte_order_mark_is_read(tmp_path):
+    text = 'zone = "Europe/Berlin"\n[ps1]\ndue = 2026-11-20T17:00:00Z\n'
+    (tmp_path / "course.toml").write_text(text, encoding="utf-8-sig")
+    assert read_settings(tmp_path).line("ps1") == "Due 20 November 2026, 18:00 Europe/Berlin"

@@ -439,3 +439,21 @@ def test_own_outputs_are_text_and_pictures(sent, kept):
 
 def test_many_small_outputs_are_bounded():
     assert len(own_outputs([{"output_type": "stream", "text": "x"}] * 100_000)) < 20_000
+
+
+def test_of_work_in_two_halves_a_person_is_told(folder):
+    """Only one notebook is graded; an older one with fewer answers is no half."""
+    names = list(RIGHT)
+    halves = {"ps1.ipynb": names[:4], "part2.ipynb": names[4:], "old/ps1.ipynb": names[:2]}
+    for file, answered in halves.items():
+        cells = [{"cell_type": "code", "source": RIGHT[name]} for name in answered]
+        put(folder / file, {"cells": cells, "metadata": {}})
+    put(folder / "ps2.ipynb", OTHER)
+    found = find_submission(folder, "ps1", RELEASE)
+    assert found.path == folder / "ps1.ipynb"
+    (sentence,) = found.uncertain
+    assert sentence.startswith("part2.ipynb answers ") and "ps1.ipynb does not" in sentence
+    assert f"{names[4]}, " in sentence or f", {names[4]}" in sentence, sentence
+    (folder / "ps1.ipynb").unlink()
+    found = find_submission(folder, "ps1", RELEASE)
+    assert len(found.uncertain) == 1 and found.path.name in ("part2.ipynb", "ps1.ipynb")

@@ -88,11 +88,21 @@ def test_cells_that_need_an_editor_are_named():
         "!uv pip install x\n!apt-get -qq install y",
         "# !pip install z\nprint('input(')\nmodel.input(3)",
         "name = input('Name? ')",
+        "from getpass import getpass\nkey = getpass()",
+        "import getpass\nkey = getpass.getpass('Key: ')",
+        "import sys\nfor line in sys.stdin:\n    print(line)",
+        "def f():\n    import pdb; pdb.set_trace()",
+        "breakpoint()",
+        "%debug",
+        "# breakpoint()\nprint('sys.stdin')\nself.breakpoint()\nsys.stdin_name = 'pdb.set_trace()'",
     ]
     found = elsewhere.remarks([Piece(k, "code", source) for k, source in enumerate(sources)])
     assert [line.split(":")[0] for line in found] == [
         "Cells 1, 3, 5 install packages",
         "Cell 4 uses google.colab, which only Colab has",
         "Cell 7 asks with input()",
+        "Cells 8, 9 ask with getpass()",
+        "Cell 10 reads sys.stdin",
+        "Cells 11, 12, 13 start a debugger",
     ]
     assert elsewhere.remarks([Piece(0, "markdown", sources[0])]) == []

@@ -113,13 +113,13 @@ def worth(course: Course, found: Examination, submission: Snapshot) -> float:
     """What an examination is worth: its automatic points, less what being late costs."""
     from nbgrader.api import MissingEntry
 
-    from seqcourse.grading.late import DAY, LatePolicy, accounts
+    from seqcourse.grading.late import DAY, LatePolicy, accounts, extended, seconds_between, zone_of
 
     points = sum(found.points.values())
-    handed_in = time(submission.files.get(TIMESTAMP, b""))
+    name, student, config = found.assignment, found.student, course.config()
+    handed_in = time(submission.files.get(TIMESTAMP, b""), zone_of(config))
     if handed_in is None:
         return points
-    name, student, config = found.assignment, found.student, course.config()
     with opened(course) as gradebook:
         due = gradebook.find_assignment(name).duedate
         try:
@@ -129,7 +129,7 @@ def worth(course: Course, found: Examination, submission: Snapshot) -> float:
         account = accounts(gradebook, config, student).of(student)
     if due is None:
         return points
-    late = (handed_in - (due + extension if extension else due)).total_seconds()
+    late = seconds_between(extended(due, extension, zone_of(config)), handed_in, zone_of(config))
     policy = LatePolicy(config=config).of(name)
     late -= DAY * policy.worth_using(policy.days(late), account.left + account.here(name))
     penalty = policy.late_submission_penalty(student, points, late) if late > 0 else None

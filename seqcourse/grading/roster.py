@@ -1,0 +1,69 @@
+"""Whose the numbers in a platform's file names are: its own table of students, with their logins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from seqcourse.errors import CourseError
+from seqcourse.grading.template import normalized, read_rows
+
+# The columns of the platforms' own tables: the number in file names, and the student's login.
+COLUMNS = {
+    "canvas": ("ID", ("SIS Login ID", "SIS User ID")),
+    "moodle": ("Identifier", ("Username", "ID number", "Email address")),
+}
+PARTICIPANT = "Participant "
+
+
+@dataclass(frozen=True)
+class Roster:
+    """The students of a platform's table: number -> logins, of which there should be one."""
+
+    logins: Mapping[str, set[str]] = field(default_factory=dict)
+
+    def folders(self, numbers: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+        """A folder's name for each number of an archive, and the numbers that have no clear one.
+
+        A number without a login is its own name. Where a login is also another student's login or
+        number, the work of both would come into one folder, now or with a later archive.
+        """
+        wanted = sorted(set(numbers))
+        claims: dict[str, set[str]] = {}
+        for number in {*self.logins, *wanted}:
+            for name in {number, *self.logins.get(number, ())}:
+                claims.setdefault(name.casefold(), set()).add(number)
+        clear, unclear = {}, []
+        for number in wanted:
+            logins = self.logins.get(number) or {number}
+            if len(logins) > 1 or any(len(claims[n.casefold()]) > 1 for n in {number, *logins}):
+                unclear.append(number)
+            else:
+                (clear[number],) = logins
+        return clear, unclear
+
+
+def read_roster(path: Path, platform: str) -> Roster:
+    """The students of a table that a platform exported.
+
+    Raises:
+        CourseError: the file is not such a table.
+    """
+    (header, *rows), _ = read_rows(path, platform.title())
+    number, columns = COLUMNS[platform]
+    header = [name.strip() for name in header]
+    login = next((column for column in columns if column in header), None)
+    if number not in header or login is None:
+        raise CourseError(
+            f"{path.name} should have a column {number} and one of {', '.join(columns)}, as "
+            f"{platform.title()} exports them, but has {', '.join(header) or 'nothing'}."
+        )
+    logins: dict[str, set[str]] = {}
+    for row in rows:
+        known = normalized(row[header.index(number)].strip().removeprefix(PARTICIPANT))
+        own = normalized(row[header.index(login)])
+        # A login becomes a folder's name.
+        if known and own and Path(own).name == own and own not in (".", ".."):
+            logins.setdefault(known, set()).add(own)
+    return Roster(logins)
