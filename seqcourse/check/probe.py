@@ -111,8 +111,7 @@ def _apart(target: Path, check: Mapping[str, Any], space: Mapping[str, Any]) -> 
         ended, status, used = os.wait4(child, os.WNOHANG)
         if ended:
             _end_group(child)
-            late = os.WIFSIGNALED(status) and used.ru_utime + used.ru_stime >= seconds
-            return "timeout" if late else "" if status == 0 else _ending(status)
+            return "" if status == 0 else _ending(status, used.ru_utime + used.ru_stime >= seconds)
         time.sleep(0.002)
     _end_group(child)
     os.waitpid(child, 0)
@@ -149,5 +148,9 @@ def _end_group(leader: int) -> None:
         os.kill(leader, signal.SIGKILL)
 
 
-def _ending(status: int) -> str:
+def _ending(status: int, spent: bool) -> str:
+    """How a process ended; spent: whether it had used up its time."""
+    signals = (signal.SIGXCPU, signal.SIGKILL) if spent else (signal.SIGXCPU,)
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in signals:
+        return "timeout"
     return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {status >> 8}"

@@ -23,7 +23,7 @@ def mask_words(
     a random word of the vocabulary, and 10 % stay unchanged.
 
     Args:
-        tokens: ids, any shape; specials (ids below 4) are never chosen.
+        tokens: ids, any shape; specials (ids below 4) and <mask> are never chosen.
         draws: uniform numbers in [0, 1), three for each token, (3, ...): whether it is chosen, how it
             is changed, and which word replaces it.
         mask_id: id of <mask>; the ids of all words are larger.
@@ -41,8 +41,8 @@ def mask_words(
             f"mask_words takes three draws for each token, {(3, *tokens.shape)}, but they are "
             f"{tuple(draws.shape)}."
         )
-    chosen = (draws[0] < share) & (tokens >= len(SPECIALS))
     first = max(mask_id + 1, len(SPECIALS))  # <mask> directly follows the specials
+    chosen = (draws[0] < share) & (tokens >= first)
     other = first + (draws[2] * (size - first)).long().clamp(max=size - first - 1)
     hidden = torch.where(draws[1] < 0.8, mask_id, torch.where(draws[1] < 0.9, other, tokens))
     return torch.where(chosen, hidden, tokens), torch.where(chosen, tokens, NOT_ASKED)
