@@ -3,6 +3,7 @@
 from seqcourse.train.captioning import captioning_loss
 from seqcourse.train.checkpoint import load_checkpoint, save_checkpoint
 from seqcourse.train.labels import answer_loss, label_loss, region_loss
+from seqcourse.train.parts import counted
 from seqcourse.train.pretraining import bert_loss, fine_tuning_loss, masked_word_loss
 from seqcourse.train.progress import progress
 from seqcourse.train.regimes import (
@@ -21,6 +22,7 @@ __all__ = [
     "answer_loss",
     "bert_loss",
     "captioning_loss",
+    "counted",
     "fine_tuning_loss",
     "inverse_sigmoid_decay",
     "label_loss",

@@ -7,6 +7,7 @@ from torch.nn.functional import cross_entropy
 
 from seqcourse import functional as F
 from seqcourse.tokens import NOT_ASKED, PAD
+from seqcourse.train.parts import counted
 
 
 def masked_word_loss(logits: Tensor, targets: Tensor) -> Tensor:
@@ -30,7 +31,10 @@ def bert_loss(model: nn.Module, batch) -> Tensor:
     """
     mask = F.length_mask(batch.lengths, batch.tokens.shape[1])[:, None]  # (B, 1, T)
     out = model(batch.tokens, mask, batch.segments)
-    return masked_word_loss(out.words, batch.targets) + cross_entropy(out.follows.float(), batch.follows)
+    words = counted(
+        masked_word_loss(out.words, batch.targets), (batch.targets != NOT_ASKED).sum(), batch
+    )
+    return words + cross_entropy(out.follows.float(), batch.follows)
 
 
 def fine_tuning_loss(model: nn.Module, batch, auxiliary: float = 0.0, pad_id: int = PAD) -> Tensor:
@@ -47,7 +51,9 @@ def fine_tuning_loss(model: nn.Module, batch, auxiliary: float = 0.0, pad_id: in
     """
     out = model(batch.tokens, batch.lengths, need_words=auxiliary > 0)
     loss = cross_entropy(out.classes.float(), batch.labels)
-    if auxiliary > 0 and batch.tokens.shape[1] > 1:  # in texts of one token no word follows another
-        words = F.sequence_loss(out.words[:, :-1].float(), batch.tokens[:, 1:], pad_id=pad_id)
-        loss = loss + auxiliary * words
+    if auxiliary > 0:
+        targets, words = batch.tokens[:, 1:], out.words.sum() * 0
+        if targets.shape[1]:  # in texts of one token no word follows another
+            words = F.sequence_loss(out.words[:, :-1].float(), targets, pad_id=pad_id)
+        loss = loss + auxiliary * counted(words, (targets != pad_id).sum(), batch)
     return loss

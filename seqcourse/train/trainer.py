@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -21,6 +22,7 @@ from seqcourse.train.checkpoint import (
     save_checkpoint,
     set_random_state,
 )
+from seqcourse.train.parts import over_processes
 from seqcourse.train.progress import progress
 
 DECAYS = ("constant", "linear", "cosine")
@@ -103,11 +105,10 @@ class Trainer:
     Device, mixed precision and several processes (``accelerate launch``) are Accelerate's work. With
     several processes each takes every n-th batch, and gradients are averaged; batches that are left
     over when each has had as many are skipped. Each batch counts by its ``terms``. So n processes make
-    the steps that one makes on batches n times as large, if the loss is a mean over these terms and
-    nothing is drawn at random. It is not quite so for a sum of two means over different things, all
-    of which count by the batch's terms (``bert_loss``: hidden words and pairs; ``fine_tuning_loss``
-    with an auxiliary part: texts and words), nor where the rows of a batch are compared with each
-    other (``captioning_loss`` with places that are drawn).
+    the steps that one makes on batches n times as large, if nothing is drawn at random and the loss
+    is a mean over these terms, or a sum whose other means are :func:`counted` (``bert_loss``,
+    ``fine_tuning_loss``). It is not quite so where the rows of a batch are compared with each other
+    (``captioning_loss`` with places that are drawn).
 
     Args:
         model: any module.
@@ -287,7 +288,9 @@ class Trainer:
     def _take_step(self, objective: nn.Module, optimizer: Any, batch: Any) -> None:
         for group in optimizer.param_groups:
             group["lr"] = self.rate(self.step)
-        with self.accelerator.autocast():
+        several = self.accelerator.num_processes > 1
+        weighing = over_processes(self._mean) if several else nullcontext()
+        with self.accelerator.autocast(), weighing:
             loss = objective(batch)
         value = loss.item()
         if not math.isfinite(value):
