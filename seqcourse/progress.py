@@ -131,7 +131,8 @@ def read(notebook: Path) -> Progress:
         solved |= {name} if passed else set()
     for task in tasks:
         task.looked_up = not looked_up.isdisjoint(task.points)
-        task.passed |= {name: latest[name] for name in task.points if name in latest}
+        noted = {name: latest[name] for name in task.points if name in latest}
+        task.passed = noted | task.passed  # a written answer that is there counts, looked up or not
     times = sorted((at, name) for at, name, *_ in notes)
     pairs = zip(times, times[1:], strict=False)
     steps = [later - earlier for (earlier, _), (later, name) in pairs if name]  # not to a new beginning
@@ -226,11 +227,13 @@ class Latest:
 
     left: how many hints they could still give; None before the first one.
     key: opens the worked answer; stays when a later check finds a mistake.
+    tried: whether the check of a poll has seen an answer.
     """
 
     passed: bool = False
     left: int | None = None
     key: str = ""
+    tried: bool = False
 
 
 def latest(notebook: Path) -> dict[str, Latest]:
@@ -240,7 +243,8 @@ def latest(notebook: Path) -> dict[str, Latest]:
         name, left, key = told.get("of"), told.get("left", 0), told.get("key", "")
         if isinstance(name, str) and type(left) is int and isinstance(key, str):
             before = found.get(name, Latest())
-            found[name] = Latest(told.get("passed") is True, left, key or before.key)
+            tried = before.tried or told.get("tried") is True
+            found[name] = Latest(told.get("passed") is True, left, key or before.key, tried)
     return found
 
 
@@ -258,7 +262,8 @@ def note(answer: str, passed: bool, **told: Any) -> None:
     """Write down what a self-check said of an answer; show it in the panel.
 
     told: "hint", whether it gave one; "left", how many it could still give; "key", which opens the
-        worked answer; "looked_up", whether that was shown before the exercise was solved.
+        worked answer; "looked_up", whether that was shown before the exercise was solved; "tried",
+        for a poll that is answered.
     """
     if notebook := current_notebook():
         if write(notebook, of=answer, passed=passed, **{k: v for k, v in told.items() if v}):

@@ -1,11 +1,12 @@
 """worked.json beside an assignment's notebook: its worked answers, each locked by itself.
 
     {"about": "...", "assignment": "ps3", "opens": "result", "after_hints": true,
-     "answers": {"softmax": {"number": "2", "title": "Weights", "shift": 3, "sealed": "..."}}}
+     "answers": {"softmax": {"number": "2", "title": "Weights", "shift": 3, "sealed": "...",
+                             "kind": "code"}}}
 
-`opens` says which key fits: "result", made from the right result of the exercise's self-check, or
-"class", which a class gives out. This keeps nobody out who reads the package's source: it stops a
-glance, not a determined person.
+`opens` says which key fits: "result", made from the right result of the exercise's self-check (see
+`Sheet.public_key` for what has none), or "class", which a class gives out. This keeps nobody out who
+reads the package's source: it stops a glance, not a determined person.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from seqcourse.answers.sealing import seal, unseal
 
 FILE = "worked.json"
 RESULT, CLASS = "result", "class"
+CODE, POLL, WRITTEN = "code", "poll", "written"
 ABOUT = (
-    "Worked answers, sealed. One opens after its self-check passed or gave its last hint: "
-    "seqcourse solution {} NUMBER"
+    "Worked answers, sealed. One opens after its self-check passed or gave its last hint, a poll's "
+    "after a second try, a written one beside an answer of yours: seqcourse solution {} NUMBER"
 )
 ABOUT_CLASS = (
     "Worked answers, sealed. They open with a key that the class gives out: "
@@ -31,10 +33,14 @@ LARGEST = 2_000_000
 
 @dataclass(frozen=True)
 class Worked:
-    """A worked answer: why it is so, its code, and another style with its name."""
+    """A worked answer: why it is so, its code, and another style with its name.
+
+    For a poll there are only the reasons, a paragraph for each option; for a written question only the
+    model answer.
+    """
 
     explained: str
-    code: str
+    code: str = ""
     style: str = ""
     other: str = ""
 
@@ -45,12 +51,14 @@ class Sealed:
 
     number: of the exercise, with a letter where it has several answers: "4a".
     shift: how the numbers of the right result are rounded, see `check.right`.
+    kind: what is answered: "code", a "poll" or a "written" question.
     """
 
     number: str
     title: str
     shift: int
     sealed: str
+    kind: str = CODE
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,13 @@ class Sheet:
         entry = self.answers.get(name)
         text = unseal(entry.sealed, key, self._salt(name)) if entry and key else None
         return Worked(**json.loads(text)) if text else None
+
+    def public_key(self, name: str) -> str:
+        """The key to what no right result can open: the reasons of a poll, a model answer.
+
+        Everybody can make it from the name. It keeps an answer out of sight until it is time, no more.
+        """
+        return f"{self.assignment} {name}, tried"
 
     def locked(self, name: str, worked: Worked, key: str) -> str:
         """A worked answer locked with a key, for ``Sealed.sealed``."""

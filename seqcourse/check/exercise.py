@@ -20,7 +20,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -361,11 +361,20 @@ class Polls:
     letters: Mapping[str, str]
 
     def __call__(self, **answers: Any) -> None:
-        """Say which polls are answered, and never which are right.
+        """Say which polls are answered, and never which are right; show the reasons on a second try.
 
         Raises:
             Mistake: an answer is not one of the letters.
         """
+        for name in self._answered(answers):
+            key, reasons = worked.opened_poll(name)
+            progress.note(name, passed=True, tried=True, key=key)
+            print(f"{name}: answered.")
+            if reasons:
+                worked.show(reasons, name)
+
+    def _answered(self, answers: Mapping[str, Any]) -> Iterator[str]:
+        """The polls that are answered, one by one; says so of the others."""
         for name, letters in self.letters.items():
             answer = answers.get(name)
             if answer is None:
@@ -374,8 +383,7 @@ class Polls:
                 listed = ", ".join(f'"{letter}"' for letter in letters)
                 raise Mistake(f"{name} should be one of {listed}, but is {answer!r}.")
             else:
-                progress.note(name, passed=True)
-                print(f"{name}: answered.")
+                yield name
 
     def validate(self, **answers: Any) -> None:
         """What nbgrader's Validate sees in the graded cell of a poll.
@@ -387,7 +395,9 @@ class Polls:
         for name, answer in answers.items():
             if answer is None:
                 raise not_solved(f"{name} has no answer yet.")
-        Polls({name: self.letters[name] for name in answers})(**answers)
+        for name in Polls({name: self.letters[name] for name in answers})._answered(answers):
+            progress.note(name, passed=True)  # no try: the check of all polls is still to come
+            print(f"{name}: answered.")
         print(UNSEEN)
 
 

@@ -1,6 +1,11 @@
-"""The worked answer at a self-check: folded, once the answer is right or the hints are used up."""
+"""The worked answer at a self-check: folded, once the answer is right or the hints are used up.
+
+The reasons of a poll are shown in the same way, from the second try on.
+"""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from seqcourse import progress
 from seqcourse.answers import folded, sheet
@@ -21,9 +26,24 @@ def opened(exercise: right.Checked, by_hints: bool = False) -> tuple[str, sheet.
     if found.opens == sheet.RESULT:
         key = right.key(exercise, found.answers[exercise.name].shift)
     else:
-        key = progress.latest(notebook).get("", progress.Latest()).key
+        key = _class_key(notebook)
     answer = found.open(exercise.name, key)
     return (key, answer) if answer else ("", None)
+
+
+def opened_poll(name: str) -> tuple[str, sheet.Worked | None]:
+    """The key to the reasons of a poll, and those; ("", None) before the second try, or if closed."""
+    notebook = progress.current_notebook()
+    found = sheet.read(notebook) if notebook else None
+    if not found or not progress.latest(notebook).get(name, progress.Latest()).tried:
+        return "", None
+    key = found.public_key(name) if found.opens == sheet.RESULT else _class_key(notebook)
+    answer = found.open(name, key)
+    return (key, answer) if answer else ("", None)
+
+
+def _class_key(notebook: Path) -> str:
+    return progress.latest(notebook).get("", progress.Latest()).key
 
 
 def show(answer: sheet.Worked, name: str) -> None:
@@ -32,5 +52,5 @@ def show(answer: sheet.Worked, name: str) -> None:
 
     notebook = progress.current_notebook()
     assignment = notebook.stem if notebook else "ASSIGNMENT"
-    plain = f"{folded.TITLE}: seqcourse solution {assignment} {name}"
+    plain = f"{folded.title(answer)}: seqcourse solution {assignment} {name}"
     display({"text/html": folded.as_html(answer), "text/plain": plain}, raw=True)
