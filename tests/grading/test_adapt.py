@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -65,6 +66,30 @@ def table(book: dict) -> dict[int, float]:
 def in_cells(book: dict) -> dict[int, float]:
     """The points of the graded cells, by exercise."""
     return {part.number: sum(adapt._graded(book, part).values()) for part in adapt._parts(book["cells"])}
+
+
+@pytest.mark.parametrize("name", COURSE.all_names())
+def test_what_each_part_is_worth_is_said_with_the_points_of_the_class(name, tmp_path):
+    """ "For 4 points" and "For 2 more" follow course.toml, also where two parts were worth the same."""
+    whole = notebooks.read(COURSE.solution(name))
+    course = Course(tmp_path)
+    new, text = {}, [f"[{name}.points]"]
+    for part in adapt._parts(whole["cells"]):
+        old = adapt._graded(whole, part)
+        new[part.number] = [20.0 + 3 * place for place in range(len(old))]
+        text.append(f"{part.number} = {new[part.number]}")
+    set_class(course, "\n".join(text) + "\n")
+    book = adapt.adapt(whole, course, name)
+    seen = 0
+    for part in adapt._parts(book["cells"]):
+        cells = [book["cells"][place] for place in part.places]
+        said = re.findall(
+            r"\b[Ff]or (\d+)(?: more(?: points?)?| points?)\b",
+            "\n".join(notebooks.text(cell) for cell in cells if adapt._is_text(cell)),
+        )
+        assert list(map(float, said)) == new[part.number][: len(said)], part.number
+        seen += len(said)
+    assert seen > 0 or name == "ps9"
 
 
 @pytest.mark.parametrize("name", COURSE.all_names())
