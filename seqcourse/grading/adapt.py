@@ -27,6 +27,7 @@ SAID = re.compile(r"^\*\*(\d+(?:\.\d+)?(?: \+ \d+(?:\.\d+)?)*) points? ·", re.M
 POINTS = re.compile(r"\b(\d+(?:\.\d+)?) points?\b")
 # What a part is worth, such as "For 4 points" and then "For 2 more", in the order of the graded cells.
 OF_PART = re.compile(r"\b(?P<for>[Ff]or )(?P<of>\d+(?:\.\d+)?)(?P<more> more)?(?P<word> points?)?\b")
+ASKED = re.compile(r"\bexercises? (\d+)(?: (?:to|and) (\d+))?")
 ROW = re.compile(r"^\| *(\d+) *\|.*\|$")  # of the table at the top
 SECTION = re.compile(r"^## ")
 GIVEN = (
@@ -242,7 +243,7 @@ def other_points(book: dict) -> list[str]:
 def to_look_at(before: dict, book: dict) -> list[str]:
     """Sentences about what still says the old points: rubrics, and texts that could mean any part."""
     old = {part.number: _graded(before, part) for part in _parts(before["cells"])}
-    found = []
+    found = list(_orphaned(book, old.keys() - {part.number for part in _parts(book["cells"])}))
     for part in _parts(book["cells"]):
         was, now = old[part.number], _graded(book, part)
         ambiguous = set(was.values()) - {value for value, _ in _sames([*was.values()], [*now.values()])}
@@ -263,6 +264,23 @@ def to_look_at(before: dict, book: dict) -> list[str]:
                     if float(said[1]) in ambiguous
                 ]
     return found
+
+
+def _orphaned(book: dict, left_out: Iterable[int]) -> Iterator[str]:
+    """Sentences about written questions that ask about an exercise that is left out."""
+    for part in _parts(book["cells"]):
+        cells = [book["cells"][place] for place in part.places]
+        marks = [notebooks.mark(cell) for cell in cells]
+        asked: set[int] = set()
+        for cell in filter(_is_text, cells):
+            for first, last in ASKED.findall(notebooks.text(cell)):
+                asked |= set(range(int(first), int(last or first) + 1))
+        if any(mark.get("solution") and mark.get("grade") for mark in marks):
+            for missing in sorted(asked.intersection(left_out)):
+                yield (
+                    f"Exercise {part.number} asks in words about exercise {missing}, which your class "
+                    f"leaves out. Leave it out, too, or change its question in solutions/."
+                )
 
 
 def _graded(book: dict, part: Part) -> dict[str, float]:

@@ -68,6 +68,28 @@ def in_cells(book: dict) -> dict[int, float]:
     return {part.number: sum(adapt._graded(book, part).values()) for part in adapt._parts(book["cells"])}
 
 
+@pytest.mark.parametrize(
+    ("name", "left_out", "asks"),
+    [
+        ("ps1", 7, 8),
+        ("ps2", 7, 8),
+        ("ps3", 6, 9),
+        ("ps3", 8, 9),
+        ("ps4", 5, 9),
+        ("ps5", 5, 9),
+        ("ps6", 8, 10),
+    ],
+)
+def test_a_written_question_about_an_exercise_that_is_left_out_is_named(name, left_out, asks, tmp_path):
+    whole, course = notebooks.read(COURSE.solution(name)), Course(tmp_path)
+    set_class(course, f"[{name}]\nleave_out = [{left_out}]\n")
+    told = adapt.to_look_at(whole, adapt.adapt(whole, course, name))
+    assert any(f"Exercise {asks} asks in words about exercise {left_out}" in each for each in told)
+    set_class(course, f"[{name}]\nleave_out = [{left_out}, {asks}]\n")
+    told = adapt.to_look_at(whole, adapt.adapt(whole, Course(tmp_path), name))
+    assert not any(f"Exercise {asks} asks" in each for each in told)
+
+
 @pytest.mark.parametrize("name", COURSE.all_names())
 def test_what_each_part_is_worth_is_said_with_the_points_of_the_class(name, tmp_path):
     """ "For 4 points" and "For 2 more" follow course.toml, also where two parts were worth the same."""
