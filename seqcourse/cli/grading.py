@@ -53,7 +53,7 @@ def release_assignments(names: list[str]) -> None:
     """Generate the assignments and say which files changed."""
     need_nbgrader()
     from seqcourse.grading.attempts import last_years
-    from seqcourse.grading.release import Released, release
+    from seqcourse.grading.release import Released, left_behind, release
 
     course = Course(find_root())
 
@@ -66,6 +66,8 @@ def release_assignments(names: list[str]) -> None:
             print(f"  {warning}")
 
     release(course, names, tell=tell)
+    for warning in left_behind(course):
+        print(warning)
     if warning := last_years(course):
         print(warning)
 

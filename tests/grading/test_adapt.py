@@ -22,10 +22,10 @@ from seqcourse.grading.export import read_course
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import grade
 from seqcourse.grading.gradebook import open_gradebook
-from seqcourse.grading.release import release
+from seqcourse.grading.release import left_behind, release
 from seqcourse.grading.scores import read_scores
 
-from .toy import ROOT
+from .toy import ROOT, make_toy_course
 
 COURSE = Course(ROOT)
 ORDER = ("double", "half", "quadruple", "poll", "why")
@@ -88,6 +88,15 @@ def test_a_written_question_about_an_exercise_that_is_left_out_is_named(name, le
     set_class(course, f"[{name}]\nleave_out = [{left_out}, {asks}]\n")
     told = adapt.to_look_at(whole, adapt.adapt(whole, Course(tmp_path), name))
     assert not any(f"Exercise {asks} asks" in each for each in told)
+
+
+def test_an_assignment_that_is_left_out_and_still_there_is_named(tmp_path):
+    course = make_toy_course(tmp_path / "course")
+    (course.assignments / "ps1").mkdir(parents=True, exist_ok=True)
+    assert not left_behind(course)
+    set_class(course, 'leave_out = ["ps1"]\n')
+    (told,) = left_behind(Course(course.root))
+    assert "assignments/ps1" in told and "delete the folder" in told
 
 
 @pytest.mark.parametrize("name", COURSE.all_names())
