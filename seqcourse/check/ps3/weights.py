@@ -123,6 +123,11 @@ def _filled(scores: Tensor, mask: Tensor | None, value: float = float("-inf")) -
     return scores if mask is None else scores.masked_fill(~mask, value)
 
 
+def _below_all(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Exponentials below the largest score of the row, masked ones counted: 1e-391 is 0."""
+    return (_filled(scores, mask) - scores.amax(dim=-1, keepdim=True)).exp()
+
+
 def _rescaled(exponentials: Tensor) -> Tensor:
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
@@ -183,7 +188,8 @@ _SOFTMAX_LIKELY = {
     ),
     "Is the maximum taken before the mask? A masked score far above the others then leaves "
     "nothing of them: put in -inf first.": (
-        lambda scores, mask: _rescaled((_filled(scores, mask) - scores.amax(dim=-1, keepdim=True)).exp())
+        lambda scores, mask: _rescaled(_below_all(scores, mask)),
+        lambda scores, mask: _rescaled(_below_all(scores, mask)).nan_to_num(0.0),
     ),
     "A large negative number in place of -inf spreads the weight evenly where a row has "
     "nothing to attend to. Such a row should be all zeros.": (
