@@ -88,8 +88,8 @@ def softmax_arguments(
     """Arguments of `softmax`.
 
     kind: "none" (no mask), "apart" (no mask, rows around 1000, -1000, 1000, ...), "mask" (about
-    half of each row, never nothing), "hidden" (the same, and what is masked scores 900 more), "low" (the
-    same, and every score is far below 0), "nothing" (the first row and every third after it have
+    half of each row, never nothing), "hidden" (the same, and what is masked scores 900 more), "low" (one
+    place of each row, and every score is far below 0), "nothing" (the first row and every third after it have
     nothing to attend to).
     """
     scores = scale * normal({"scores": (batch, time)}, seed)["scores"]
@@ -108,7 +108,7 @@ def softmax_arguments(
     if kind == "hidden":
         scores = scores + 900.0 * ~mask
     if kind == "low":
-        scores = scores - masked.FAR_BELOW
+        scores, mask = scores - masked.FAR_BELOW, columns == rows[:, None] % time
     if kind == "nothing":
         mask[rows % 3 == 0] = False
     return {"scores": scores.to(dtype), "mask": mask}
