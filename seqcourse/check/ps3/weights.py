@@ -89,8 +89,8 @@ def softmax_arguments(
 
     kind: "none" (no mask), "apart" (no mask, rows around 1000, -1000, 1000, ...), "mask" (about
     half of each row, never nothing), "hidden" (the same, and what is masked scores 900 more), "low" (one
-    place of each row, and every score is far below 0), "nothing" (the first row and every third after it have
-    nothing to attend to).
+    place of each row, and every score is far below 0), "nothing" (the first row and every third after
+    it have nothing to attend to).
     """
     scores = scale * normal({"scores": (batch, time)}, seed)["scores"]
     if kind == "apart":
