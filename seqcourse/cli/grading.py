@@ -53,7 +53,7 @@ def release_assignments(names: list[str]) -> None:
     """Generate the assignments and say which files changed."""
     need_nbgrader()
     from seqcourse.grading.attempts import last_years
-    from seqcourse.grading.release import Released, release
+    from seqcourse.grading.release import Released, left_behind, release
 
     course = Course(find_root())
 
@@ -66,6 +66,8 @@ def release_assignments(names: list[str]) -> None:
             print(f"  {warning}")
 
     release(course, names, tell=tell)
+    for warning in left_behind(course):
+        print(warning)
     if warning := last_years(course):
         print(warning)
 
@@ -165,7 +167,7 @@ def grade_assignment(
     from seqcourse.grading.grade import alone, grade, to_grade
     from seqcourse.grading.late import without_time
     from seqcourse.grading.partners import find_teams
-    from seqcourse.grading.people import question, unknown
+    from seqcourse.grading.people import absent, misplaced, question, unknown
     from seqcourse.grading.records import read_record
     from seqcourse.grading.release import release
     from seqcourse.grading.report import make_report
@@ -203,9 +205,11 @@ def grade_assignment(
     report = make_report(scores, records)
     for line in [*report.summary, *report.commonest]:
         steps(line)
-    absent = [] if students else [who for who in course.without(name) if who not in wanted]
-    if absent:
-        steps(f"nothing of {name} handed in: {', '.join(absent)}")
+    missing = [] if students else [who for who in absent(course, name) if who not in wanted]
+    if missing:
+        steps(f"nothing of {name} handed in: {', '.join(missing)}")
+    for sentence in misplaced(course, name):
+        steps(sentence)
     for student in asked:
         steps(question(course, name, student))
     if untimed := without_time(course, name, wanted):

@@ -25,6 +25,9 @@ from seqcourse.grading.spreadsheet import number
 # "**5 + 2 points · about 20 minutes**" below the heading of an exercise.
 SAID = re.compile(r"^\*\*(\d+(?:\.\d+)?(?: \+ \d+(?:\.\d+)?)*) points? ·", re.M)
 POINTS = re.compile(r"\b(\d+(?:\.\d+)?) points?\b")
+# What a part is worth, such as "For 4 points" and then "For 2 more", in the order of the graded cells.
+OF_PART = re.compile(r"\b(?P<for>[Ff]or )(?P<of>\d+(?:\.\d+)?)(?P<more> more)?(?P<word> points?)?\b")
+ASKED = re.compile(r"\bexercises? (\d+)(?: (?:to|and) (\d+))?")
 ROW = re.compile(r"^\| *(\d+) *\|.*\|$")  # of the table at the top
 SECTION = re.compile(r"^## ")
 GIVEN = (
@@ -124,10 +127,10 @@ def _give_points(cells: list[dict], part: Part, points: list[float], where: str)
         if cell["cell_type"] == "code":
             first, *rest = notebooks.text(cell).split("\n")
             cell["source"] = "\n".join([POINTS.sub(_points(value), first, count=1), *rest])
-    for place in part.places:
-        cell = cells[place]
-        if cell["cell_type"] == "markdown" and not notebooks.mark(cell).get("solution"):
-            cell["source"] = _said_anew(notebooks.text(cell), dict(_sames(old, new)), new)
+    texts = [cells[place] for place in part.places if _is_text(cells[place])]
+    of_parts = iter(new if _in_order(texts, old) else ())
+    for cell in texts:
+        cell["source"] = _said_anew(notebooks.text(cell), dict(_sames(old, new)), new, of_parts)
     _change_row(cells[0], part.number, new)
 
 
@@ -149,19 +152,49 @@ def _sames(old: list[float], new: list[float]) -> Iterator[tuple[float, float]]:
             yield value, found.pop()
 
 
-def _said_anew(source: str, known: dict[float, float], new: list[float]) -> str:
+def _is_text(cell: dict) -> bool:
+    return cell["cell_type"] == "markdown" and not notebooks.mark(cell).get("solution")
+
+
+def _of_parts(source: str) -> Iterator[re.Match]:
+    return (found for found in OF_PART.finditer(source) if found["more"] or found["word"])
+
+
+def _in_order(texts: Iterable[dict], points: list[float]) -> bool:
+    """Whether the texts of an exercise say what its parts are worth, one part after the other."""
+    said = [float(found["of"]) for cell in texts for found in _of_parts(notebooks.text(cell))]
+    return said == points[: len(said)]
+
+
+def _said_anew(
+    source: str, known: dict[float, float], new: list[float], of_parts: Iterator[float]
+) -> str:
     """The text of an exercise with the new points."""
     first = SAID.search(source)
     if not first:
-        return _said(source, known)
+        return _said(source, known, of_parts)
     points = _sum(new) if " + " in first[1] else number(sum(new))
     head = f"**{points} point{'' if points == '1' else 's'} ·"
-    return source[: first.start()] + head + _said(source[first.end() :], known)
+    return source[: first.start()] + head + _said(source[first.end() :], known, of_parts)
 
 
-def _said(source: str, known: dict[float, float]) -> str:
-    """Points in running text, such as "for 3 points", where it is clear which part they are of."""
-    return POINTS.sub(lambda m: _points(known[float(m[1])]) if float(m[1]) in known else m[0], source)
+def _said(source: str, known: dict[float, float], of_parts: Iterator[float]) -> str:
+    """Points in running text, where it is clear which part they are of.
+
+    known: new points by the old ones.     of_parts: those of the parts that "For 3 more" is said of.
+    """
+    made, end = [], 0
+    for found in re.finditer(f"{OF_PART.pattern}|{POINTS.pattern}", source):
+        of_part = found["for"] and (found["more"] or found["word"])
+        old = float(found["of"] or found[5])
+        value = next(of_parts, known.get(old)) if of_part else known.get(old)
+        if value is None or found["for"] and not of_part:
+            continue
+        word = f" point{'' if value == 1 else 's'}" if found["word"] or not of_part else ""
+        words = f"{found['for'] or ''}{number(value)}{found['more'] or ''}{word}"
+        made += [source[end : found.start()], words]
+        end = found.end()
+    return "".join([*made, source[end:]])
 
 
 def _change_row(title: dict, exercise: int, new: list[float] | None) -> None:
@@ -210,7 +243,7 @@ def other_points(book: dict) -> list[str]:
 def to_look_at(before: dict, book: dict) -> list[str]:
     """Sentences about what still says the old points: rubrics, and texts that could mean any part."""
     old = {part.number: _graded(before, part) for part in _parts(before["cells"])}
-    found = []
+    found = list(_orphaned(book, old.keys() - {part.number for part in _parts(book["cells"])}))
     for part in _parts(book["cells"]):
         was, now = old[part.number], _graded(book, part)
         ambiguous = set(was.values()) - {value for value, _ in _sames([*was.values()], [*now.values()])}
@@ -231,6 +264,23 @@ def to_look_at(before: dict, book: dict) -> list[str]:
                     if float(said[1]) in ambiguous
                 ]
     return found
+
+
+def _orphaned(book: dict, left_out: Iterable[int]) -> Iterator[str]:
+    """Sentences about written questions that ask about an exercise that is left out."""
+    for part in _parts(book["cells"]):
+        cells = [book["cells"][place] for place in part.places]
+        marks = [notebooks.mark(cell) for cell in cells]
+        asked: set[int] = set()
+        for cell in filter(_is_text, cells):
+            for first, last in ASKED.findall(notebooks.text(cell)):
+                asked |= set(range(int(first), int(last or first) + 1))
+        if any(mark.get("solution") and mark.get("grade") for mark in marks):
+            for missing in sorted(asked.intersection(left_out)):
+                yield (
+                    f"Exercise {part.number} asks in words about exercise {missing}, which your class "
+                    f"leaves out. Leave it out, too, or change its question in solutions/."
+                )
 
 
 def _graded(book: dict, part: Part) -> dict[str, float]:

@@ -32,6 +32,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course, remove
 from seqcourse.grading.kept import APPEAL, MARK, MARKED, NEEDED
 from seqcourse.grading.parse import shown
+from seqcourse.grading.people import class_list
 from seqcourse.grading.roster import Roster, read_roster
 
 PATTERNS = {
@@ -99,7 +100,7 @@ def collect(
     """
     if platform not in PATTERNS:
         raise CourseError(f"--from should be {' or '.join(PATTERNS)}, but is {platform!r}.")
-    known = read_roster(roster, platform) if roster else Roster()
+    known = read_roster(roster, platform, class_list(course)) if roster else Roster()
     late, unclear = set(), []
     try:
         with zipfile.ZipFile(archive) as opened:

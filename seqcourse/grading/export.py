@@ -272,7 +272,7 @@ def _select(lines: Iterable[Line], students: Sequence[object]) -> list[Line]:
 def final_grades(lines: Iterable[Line]) -> list[Grade]:
     """The grades that wait for nobody."""
     return [
-        Grade(line.student, line.total, line.maximum)
+        Grade(line.student, line.total, line.maximum, line.email)
         for line in lines
         if line.has_grade and not line.waits
     ]

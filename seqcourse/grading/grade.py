@@ -27,7 +27,7 @@ from seqcourse.grading.history import note
 from seqcourse.grading.interrupt import DeferredInterrupt
 from seqcourse.grading.marks import LOST, found_records
 from seqcourse.grading.partners import Teams, find_teams
-from seqcourse.grading.people import question, unknown
+from seqcourse.grading.people import misplaced, question, unknown
 from seqcourse.grading.records import (
     FAILED,
     UNCLEAR,
@@ -181,7 +181,7 @@ def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[st
     if not wanted:
         raise CourseError(
             f"Submissions of {name} should lie at {course.submitted}/STUDENT/{name}/"
-            f"{name}.ipynb, but there are none."
+            f"{name}.ipynb, but there are none. {' '.join(misplaced(course, name))}".rstrip()
         )
     return wanted
 

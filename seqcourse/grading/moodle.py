@@ -40,7 +40,9 @@ def fill(template: Path, assignment: str, grades: Sequence[Grade]) -> Filled:
         CourseError: the file is not a grading worksheet.
     """
     rows, separator = read_rows(template, "Moodle")
-    header = [name.strip() for name in rows[0]]
+    known = (*NEEDED, *IDENTITIES, MAXIMUM, MAY_CHANGE, NAME)
+    spelled = {name.casefold(): name for name in known}
+    header = [spelled.get(" ".join(name.split()).casefold(), name) for name in rows[0]]
     missing = [name for name in NEEDED if name not in header]
     if missing:
         raise CourseError(

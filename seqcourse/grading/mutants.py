@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.adapt import class_notebook
 from seqcourse.grading.operators import mutants_of
 from seqcourse.grading.sample import answered, load_checks, put_beside, right_answers
 
@@ -91,7 +92,7 @@ def operator_mutants(course: Course, name: str) -> list[Answer]:
         CourseError: an explanation in SURVIVORS matches no mutant.
     """
     checks = load_checks(course, name)
-    solutions = right_answers(notebooks.read(course.solution(name)))
+    solutions = right_answers(class_notebook(course, name))
     explained = {
         exercise: {tuple(key): why for *key, why in entries}
         for exercise, entries in getattr(checks, "SURVIVORS", {}).items()
@@ -159,6 +160,8 @@ def try_answers(
 ) -> list[Outcome]:
     """Submit and examine the answers; return their outcomes in the same order.
 
+    Answers to exercises that the class leaves out are passed over.
+
     Args:
         examine: examines (assignment, student, folder), see ``Examiner.examine``.
         tell: called with the number of submissions done and the total.
@@ -166,11 +169,12 @@ def try_answers(
     Raises:
         CourseError: a reference answer lost points, because another answer in its submission affects it.
     """
-    solution = notebooks.read(course.solution(name))
+    solution = class_notebook(course, name)
     released = notebooks.read(course.assignments / name / f"{name}.ipynb")
     right = right_answers(solution)
     tasks = {task.name: task for task in notebooks.exercises(solution)}
     depends = getattr(load_checks(course, name), "DEPENDS", {})
+    answers = [answer for answer in answers if answer.exercise in tasks]
     packed = columns(answers, tasks, depends)
     outcomes: dict[Answer, Outcome] = {}
     for number, column in enumerate(packed):

@@ -31,19 +31,51 @@ def unknown(course: Course, name: str) -> list[str]:
 
     A class has a list once anybody in its gradebook has a name or an e-mail address.
     """
+    handed_in = course.students(name)
+    known = class_list(course) if handed_in else {}
+    return [student for student in handed_in if student not in known] if known else []
+
+
+def class_list(course: Course) -> dict[str, str]:
+    """The students of the class's list with their e-mail addresses; {} if the class has none."""
     from nbgrader.api import Gradebook
 
-    handed_in = course.students(name)
-    file = sqlite_file(course.gradebook_url) if handed_in else None
-    if not handed_in or file is not None and not file.exists():
-        return []
+    file = sqlite_file(course.gradebook_url)
+    if file is not None and not file.exists():
+        return {}
     open_gradebook(course)  # says what is wrong with it
     with Gradebook(course.gradebook_url) as gradebook:
         students = list(gradebook.students)
         if not any(known.first_name or known.last_name or known.email for known in students):
-            return []
-        known = {student.id for student in students}
-    return [student for student in handed_in if student not in known]
+            return {}
+        return {student.id: student.email or "" for student in students}
+
+
+def absent(course: Course, name: str) -> list[str]:
+    """Who handed in nothing of an assignment: of the class's list, and of those with other work."""
+    everybody = {*course.without(name), *class_list(course)}
+    return sorted(everybody - {*course.students(name), name})
+
+
+def misplaced(course: Course, name: str) -> list[str]:
+    """How to mend work that lies where it is not looked for: s95/PS1/, s95/ps1.ipynb, ps1/s95/."""
+    top = f"{course.grading}/submitted"
+    told = []
+    for student in course.without(name):
+        try:
+            entries = sorted((course.submitted / student).iterdir())
+        except OSError:  # whoever grades may not look
+            continue
+        for path in entries:
+            is_folder = path.is_dir() and not path.is_symlink()
+            there = f"{top}/{shown(student)}/{shown(path.name)}"
+            if student == name and is_folder:
+                told.append(f"{there}/ should be {top}/{shown(path.name)}/{name}/.")
+            elif is_folder and re.sub(r"[\W_]", "", path.name).casefold() == name:
+                told.append(f"{there}/ should be called {name}. Rename it.")
+            elif path.name.casefold() == f"{name}.ipynb" and not is_folder:
+                told.append(f"{there} should be in a folder {name}. Move it there.")
+    return told
 
 
 def question(course: Course, name: str, student: str) -> str:

@@ -74,6 +74,16 @@ def release(
     return done
 
 
+def left_behind(course: Course) -> list[str]:
+    """Sentences about folders in assignments/ of assignments that the class leaves out."""
+    return [
+        f"assignments/{name} is there from before, but course.toml leaves {name} out: "
+        f"delete the folder, or students find it."
+        for name in course.all_names()
+        if name not in course.names() and (course.assignments / name).is_dir()
+    ]
+
+
 def _generate(course: Course, name: str, final: Path) -> Released:
     """Generate one assignment in a temporary folder; replace the old one if it differs."""
     whole = notebooks.read(course.solution(name))

@@ -44,25 +44,30 @@ class Roster:
         return clear, unclear
 
 
-def read_roster(path: Path, platform: str) -> Roster:
+def read_roster(path: Path, platform: str, emails: Mapping[str, str] | None = None) -> Roster:
     """The students of a table that a platform exported.
 
+    Args:
+        emails: the class's list, student -> e-mail address. Whose address is in the table has that name.
     Raises:
         CourseError: the file is not such a table.
     """
     (header, *rows), _ = read_rows(path, platform.title())
     number, columns = COLUMNS[platform]
-    header = [name.strip() for name in header]
-    login = next((column for column in columns if column in header), None)
-    if number not in header or login is None:
+    places = {" ".join(name.split()).casefold(): index for index, name in enumerate(header)}
+    login = next((column for column in columns if column.casefold() in places), None)
+    if number.casefold() not in places or login is None:
         raise CourseError(
             f"{path.name} should have a column {number} and one of {', '.join(columns)}, as "
             f"{platform.title()} exports them, but has {', '.join(header) or 'nothing'}."
         )
+    named = {normalized(email): student for student, email in (emails or {}).items() if email}
     logins: dict[str, set[str]] = {}
     for row in rows:
-        known = normalized(row[header.index(number)].strip().removeprefix(PARTICIPANT))
-        own = normalized(row[header.index(login)])
+        known = normalized(row[places[number.casefold()]].strip().removeprefix(PARTICIPANT))
+        own = normalized(row[places[login.casefold()]])
+        given = [normalized(row[places[each]]) for each in map(str.casefold, columns) if each in places]
+        own = next((named[each] for each in given if each in named), own)
         # A login becomes a folder's name.
         if known and own and Path(own).name == own and own not in (".", ".."):
             logins.setdefault(known, set()).add(own)

@@ -23,11 +23,12 @@ NUMBER = re.compile(r"(\d+)[.,](\d+)(?:[eE]\+?(\d+))?", re.ASCII)
 
 @dataclass(frozen=True)
 class Grade:
-    """A final grade: the student's name in our gradebook, the points, and the maximum."""
+    """A final grade: the student's name in our gradebook, the points, the maximum, and the address."""
 
     student: str
     points: float
     maximum: float
+    email: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,17 +86,18 @@ def match(
         identities: what a row says of who it is about; a student's name must be one of these.
         where: the file and its columns, for the sentence about students that are not in it.
     """
-    rows_of: dict[str, list[int]] = {}
+    rows_of: dict[str, set[int]] = {}
     for index, row in enumerate(rows):
         for identity in set(map(normalized, identities(row))) - {""}:
-            rows_of.setdefault(identity, []).append(index)
+            rows_of.setdefault(identity, set()).add(index)
     found, unknown, unclear = [], [], []
     claimed: dict[int, list[str]] = {}
-    for grade in grades:
-        for index in rows_of.get(normalized(grade.student), ()):
+    names = [{normalized(grade.student), normalized(grade.email)} for grade in grades]
+    rows_for = [sorted({row for name in each for row in rows_of.get(name, ())}) for each in names]
+    for grade, matches in zip(grades, rows_for, strict=True):
+        for index in matches:
             claimed.setdefault(index, []).append(grade.student)
-    for grade in grades:
-        matches = rows_of.get(normalized(grade.student), [])
+    for grade, matches in zip(grades, rows_for, strict=True):
         if not matches:
             unknown.append(grade.student)
         elif len(matches) > 1 or len(claimed[matches[0]]) > 1:
@@ -111,8 +113,12 @@ def match(
 
 
 def normalized(identity: str) -> str:
-    """An ID in Unicode NFC, without surrounding spaces; a number as it was before a spreadsheet."""
-    return unicodedata.normalize("NFC", whole_number(identity.strip()))
+    """An ID in Unicode NFC, without surrounding spaces; a number as it was before a spreadsheet.
+
+    In an e-mail address, capital letters say nothing.
+    """
+    found = unicodedata.normalize("NFC", whole_number(identity.strip()))
+    return found.lower() if "@" in found else found
 
 
 def whole_number(cell: str) -> str:

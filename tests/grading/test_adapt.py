@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -21,10 +22,10 @@ from seqcourse.grading.export import read_course
 from seqcourse.grading.feedback import make_feedback
 from seqcourse.grading.grade import grade
 from seqcourse.grading.gradebook import open_gradebook
-from seqcourse.grading.release import release
+from seqcourse.grading.release import left_behind, release
 from seqcourse.grading.scores import read_scores
 
-from .toy import ROOT
+from .toy import ROOT, make_toy_course
 
 COURSE = Course(ROOT)
 ORDER = ("double", "half", "quadruple", "poll", "why")
@@ -65,6 +66,61 @@ def table(book: dict) -> dict[int, float]:
 def in_cells(book: dict) -> dict[int, float]:
     """The points of the graded cells, by exercise."""
     return {part.number: sum(adapt._graded(book, part).values()) for part in adapt._parts(book["cells"])}
+
+
+@pytest.mark.parametrize(
+    ("name", "left_out", "asks"),
+    [
+        ("ps1", 7, 8),
+        ("ps2", 7, 8),
+        ("ps3", 6, 9),
+        ("ps3", 8, 9),
+        ("ps4", 5, 9),
+        ("ps5", 5, 9),
+        ("ps6", 8, 10),
+    ],
+)
+def test_a_written_question_about_an_exercise_that_is_left_out_is_named(name, left_out, asks, tmp_path):
+    whole, course = notebooks.read(COURSE.solution(name)), Course(tmp_path)
+    set_class(course, f"[{name}]\nleave_out = [{left_out}]\n")
+    told = adapt.to_look_at(whole, adapt.adapt(whole, course, name))
+    assert any(f"Exercise {asks} asks in words about exercise {left_out}" in each for each in told)
+    set_class(course, f"[{name}]\nleave_out = [{left_out}, {asks}]\n")
+    told = adapt.to_look_at(whole, adapt.adapt(whole, Course(tmp_path), name))
+    assert not any(f"Exercise {asks} asks" in each for each in told)
+
+
+def test_an_assignment_that_is_left_out_and_still_there_is_named(tmp_path):
+    course = make_toy_course(tmp_path / "course")
+    (course.assignments / "ps1").mkdir(parents=True, exist_ok=True)
+    assert not left_behind(course)
+    set_class(course, 'leave_out = ["ps1"]\n')
+    (told,) = left_behind(Course(course.root))
+    assert "assignments/ps1" in told and "delete the folder" in told
+
+
+@pytest.mark.parametrize("name", COURSE.all_names())
+def test_what_each_part_is_worth_is_said_with_the_points_of_the_class(name, tmp_path):
+    """ "For 4 points" and "For 2 more" follow course.toml, also where two parts were worth the same."""
+    whole = notebooks.read(COURSE.solution(name))
+    course = Course(tmp_path)
+    new, text = {}, [f"[{name}.points]"]
+    for part in adapt._parts(whole["cells"]):
+        old = adapt._graded(whole, part)
+        new[part.number] = [20.0 + 3 * place for place in range(len(old))]
+        text.append(f"{part.number} = {new[part.number]}")
+    set_class(course, "\n".join(text) + "\n")
+    book = adapt.adapt(whole, course, name)
+    seen = 0
+    for part in adapt._parts(book["cells"]):
+        cells = [book["cells"][place] for place in part.places]
+        said = re.findall(
+            r"\b[Ff]or (\d+)(?: more(?: points?)?| points?)\b",
+            "\n".join(notebooks.text(cell) for cell in cells if adapt._is_text(cell)),
+        )
+        assert list(map(float, said)) == new[part.number][: len(said)], part.number
+        seen += len(said)
+    assert seen > 0 or name == "ps9"
 
 
 @pytest.mark.parametrize("name", COURSE.all_names())

@@ -6,10 +6,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from seqcourse.cli.app import app
 from seqcourse.errors import CourseError
+from seqcourse.grading import moodle
 from seqcourse.grading.canvas import fill
 from seqcourse.grading.collect import collect
 from seqcourse.grading.course import Course
@@ -248,6 +250,23 @@ def test_of_two_files_of_one_name_none_is_lost(tmp_path):
     files = {f"{folder}/x": "x", f"{folder}/x/x": "x", "Kim_13_assignsubmission_file_ps1.ipynb": "kim"}
     found = collect(course, "ps1", packed(archive, files), "moodle")
     assert found.students == ("13",) and len(found.unclear) == 1
+
+
+def test_people_of_the_class_s_list_are_found_by_their_address(tmp_path, toy):
+    """In Moodle's worksheet, whatever the capitals of its columns and addresses."""
+    with Gradebook(toy.gradebook_url) as gradebook:
+        gradebook.update_or_create_student("ada", first_name="Ada", email="Ada@x.org")
+        gradebook.update_or_create_student("kim", first_name="Kim", email="kim@x.org")
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text(
+        "identifier,Full Name,ID Number,Email  Address,grade,Last Modified (Grade)\n"
+        "Participant 11,Ada,77,ada@X.org,,-\nParticipant 13,Kim,kim,,,-\nParticipant 14,Lea,9,,,-\n"
+    )
+    names = {f"{who}_{who}_assignsubmission_file_ps1.ipynb": "x" for who in (11, 13, 14)}
+    found = collect(toy, "ps1", packed(tmp_path / "all.zip", names), "moodle", sheet)
+    assert found.students == ("9", "ada", "kim")
+    filled = moodle.fill(sheet, "ps1", [Grade("ada", 3.0, 12.0, "Ada@x.org"), Grade("kim", 4.0, 12.0)])
+    assert filled.written == ("ada", "kim")
 
 
 def test_everything_that_is_left_out_is_named(tmp_path, toy, monkeypatch):

@@ -304,8 +304,8 @@ CASES = {
     ),
     "import in the setup": Case(
         lambda notebook: (
-            into("setup-setup", lambda source: f"import numpy as np\n{source}")(notebook),
-            into("poll_1", lambda source: f"{source}\nassert np.pi > 3")(notebook),
+            into("setup-setup", lambda source: f"import statistics\n{source}")(notebook),
+            into("poll_1", lambda source: f"{source}\nassert statistics.mean([3, 4]) > 3")(notebook),
         ),
         says=("The given cell setup-setup was changed",),
     ),

@@ -13,6 +13,7 @@ from rich.console import Console
 from seqcourse.errors import CourseError
 from seqcourse.grading import mutants
 from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.adapt import class_notebook
 from seqcourse.grading.confine import refusal
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examination, Examiner
@@ -23,6 +24,7 @@ from seqcourse.grading.release import release
 from seqcourse.grading.sample import load_checks, right_answers
 from tests.sizes import nightly_but
 
+from .test_adapt import set_class, with_headings
 from .toy import ROOT, make_toy_course
 
 COURSE = Course(ROOT, "grading/mutants")
@@ -230,6 +232,18 @@ def test_a_reference_answer_that_loses_points_is_no_result(toy):
         mutants.try_answers(toy, "ps1", [answer("half")], pretend(full | {"poll-test": 0.0}))
     with pytest.raises(CourseError, match="should have got a grade, but: none"):
         mutants.try_answers(toy, "ps1", [answer("half")], pretend({}))
+
+
+def test_a_class_with_points_and_exercises_of_its_own_tries_what_it_has(tmp_path):
+    course = with_headings(make_toy_course(tmp_path / "course"))
+    set_class(course, "[ps1]\nleave_out = [3]\npoints = {2 = 6}\n")
+    course = Course(course.root)
+    notebooks.write(class_notebook(course, "ps1"), course.assignments / "ps1" / "ps1.ipynb")
+    full = {"double-test": 3.0, "half-test": 4.0, "poll-test": 1.0}
+    tried = [answer("half"), answer("quadruple")]
+    (outcome,) = mutants.try_answers(course, "ps1", tried, pretend(full))
+    assert (outcome.answer.exercise, outcome.lost, outcome.worth) == ("half", 2.0, 6.0)
+    assert {made.exercise for made in mutants.operator_mutants(course, "ps1")} <= {"double", "half"}
 
 
 def test_an_explanation_of_no_mutant_is_an_error(toy, monkeypatch):

@@ -17,7 +17,7 @@ from seqcourse.grading.attempts import attempt
 from seqcourse.grading.export import NOTHING, REMOVED, final_grades, read_course, read_lines
 from seqcourse.grading.grade import to_grade
 from seqcourse.grading.late import MARK, MARKED, renew_penalties
-from seqcourse.grading.people import drop, extend, question, unknown
+from seqcourse.grading.people import absent, drop, extend, misplaced, question, unknown
 from seqcourse.grading.records import GRADED, Record, write_record
 from seqcourse.grading.release import release
 from seqcourse.grading.scores import read_scores
@@ -186,3 +186,27 @@ def test_a_larger_class_needs_no_more_queries(course):
             gradebook.update_or_create_student(f"s{number}")
             gradebook.update_or_create_submission("ps1", f"s{number}", timestamp=DUE)
     assert queries() <= few
+
+
+def test_who_handed_in_nothing_is_named_also_without_a_folder(course):
+    """By the class's list, and by the folders of other work."""
+    (course.submitted / "dora" / "ps2").mkdir(parents=True)
+    assert absent(course, "ps1") == ["cleo", "dora"]
+
+
+def test_work_in_the_wrong_place_is_named_with_the_way_to_mend_it(course):
+    for place in ("cleo/PS1", "dora/Ps 1", "ps1/eve", "fay/ps2", "gil/ps10"):
+        (course.submitted / place).mkdir(parents=True)
+    (course.submitted / "hal").mkdir()
+    (course.submitted / "hal" / "PS1.ipynb").write_text("{}")
+    assert misplaced(course, "ps1") == [
+        "grading/submitted/cleo/PS1/ should be called ps1. Rename it.",
+        "grading/submitted/dora/Ps 1/ should be called ps1. Rename it.",
+        "grading/submitted/hal/PS1.ipynb should be in a folder ps1. Move it there.",
+        "grading/submitted/ps1/eve/ should be grading/submitted/eve/ps1/.",
+    ]
+    assert absent(course, "ps1") == ["cleo", "dora", "fay", "gil", "hal"]
+    for student in ("ada", "ben"):
+        shutil.rmtree(course.submitted / student)
+    with pytest.raises(CourseError, match="but there are none.*cleo/PS1/ should be called ps1"):
+        to_grade(course, "ps1")

@@ -158,7 +158,7 @@ def test_what_is_not_meant_for_students_stays(toy):
     why["attachments"] = {"rubric.png": picture}
     cells[0]["metadata"] |= {"executionInfo": {"user": {"displayName": "Prof"}}, "outputId": "7"}
     book["metadata"] |= {"widgets": {"state": "SECRET"}, "colab": {"authorship_tag": "Prof"}}
-    book["metadata"]["kernelspec"]["path"] = "/home/prof"
+    book["metadata"]["kernelspec"]["path"] = "/srv/prof"
     imports = code("helper", "from helper import twice", "helper", {"locked": True, "grade": False})
     imports["metadata"]["nbgrader"] |= {"solution": False, "task": False}
     path.write_text(json.dumps(book | {"cells": [title, imports, *cells, why]}))

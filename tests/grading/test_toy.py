@@ -205,12 +205,16 @@ def test_generated_twice_is_byte_identical(toy):
 
 def test_files_beside_the_notebook_travel_and_old_ones_go(toy):
     release(toy)
+    path = toy.solution("ps1")
+    book = notebooks.read(path)
+    book["cells"][0]["source"] = f"{notebooks.text(book['cells'][0])}\n\nThe words are in `words.txt`."
+    notebooks.write(book, path)
     (toy.solutions / "ps1" / "words.txt").write_text("one two")
     (toy.solutions / "ps1" / "GEMINI.md").write_text("of the class")
     (toy.solutions / "ps1" / "ps1.safetensors").write_text("of the instructor's own run")
     (toy.solutions / "ps1" / "ps1-run" / "checkpoint").mkdir(parents=True)
     (toy.assignments / "ps1" / "old.txt").write_text("stale")
-    assert release(toy)[0].changed == ("GEMINI.md", "old.txt", "words.txt")
+    assert release(toy)[0].changed == ("GEMINI.md", "old.txt", "ps1.ipynb", "words.txt")
     names = {path.name for path in (toy.assignments / "ps1").iterdir()}
     assert names == {".vscode", "AGENTS.md", "CLAUDE.md", "GEMINI.md", "ps1.ipynb", "words.txt"}
     assert (toy.assignments / "ps1" / "GEMINI.md").read_text() == "of the class"

@@ -140,4 +140,4 @@ def test_an_instructor_gets_the_key_that_the_setting_calls_for(monkeypatch, tmp_
     local.write_text('[answers]\nwhen = "after_due"\n[ps5]\ndue = 2026-11-20T18:00:00Z\n')
     first, second = run("ps5", "--key").splitlines()
     assert len(first) == 19 and "after 20 November 2026, 18:00 UTC" in second
-    assert "should be an assignment with a folder" in refused("ps8", "--key")
+    assert "should be an assignment with a notebook in" in refused("ps8", "--key")

@@ -70,9 +70,6 @@ def _frequency_question(found: Tensor, logits: Tensor, temperature: float) -> st
         "Is the temperature missing, or applied after the softmax? It divides the logits.": (
             logits.softmax(-1)
         ),
-        "Do you take the likeliest entry (argmax)? It should be a random draw.": (
-            torch.nn.functional.one_hot(logits.argmax(), size).double()
-        ),
         "Are all entries equally likely? Perhaps the softmax is over the batch: dim=-1.": (
             torch.full((size,), 1 / size, dtype=torch.float64)
         ),
@@ -81,11 +78,13 @@ def _frequency_question(found: Tensor, logits: Tensor, temperature: float) -> st
         ),
         "Is the sign wrong? Large logits should be likely.": (-logits / temperature).softmax(-1),
     }
+    if found.max() == 1:  # the one random number of all rows may have drawn the likeliest entry
+        likeliest = int(found.argmax()) == int(logits.argmax())
+        argmax = ", or do you take the likeliest entry (argmax)" if likeliest else ""
+        return f"Do all rows share one random number{argmax}? Each row draws its own."
     for question, probabilities in mistakes.items():
         if (found - probabilities).abs().max() < 0.02:
             return question
-    if found.max() == 1:
-        return "Do all rows share one random number? Each draws its own."
     return "The probabilities are softmax(logits / temperature)."
 
 

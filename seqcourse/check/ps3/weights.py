@@ -88,9 +88,9 @@ def softmax_arguments(
     """Arguments of `softmax`.
 
     kind: "none" (no mask), "apart" (no mask, rows around 1000, -1000, 1000, ...), "mask" (about
-    half of each row, never nothing), "hidden" (the same, and what is masked scores 900 more), "low" (the
-    same, and every score is far below 0), "nothing" (the first row and every third after it have
-    nothing to attend to).
+    half of each row, never nothing), "hidden" (the same, and what is masked scores 900 more), "low" (one
+    place of each row, and every score is far below 0), "nothing" (the first row and every third after
+    it have nothing to attend to).
     """
     scores = scale * normal({"scores": (batch, time)}, seed)["scores"]
     if kind == "apart":
@@ -108,7 +108,7 @@ def softmax_arguments(
     if kind == "hidden":
         scores = scores + 900.0 * ~mask
     if kind == "low":
-        scores = scores - masked.FAR_BELOW
+        scores, mask = scores - masked.FAR_BELOW, columns == rows[:, None] % time
     if kind == "nothing":
         mask[rows % 3 == 0] = False
     return {"scores": scores.to(dtype), "mask": mask}
@@ -121,6 +121,11 @@ def reference_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
 def _filled(scores: Tensor, mask: Tensor | None, value: float = float("-inf")) -> Tensor:
     return scores if mask is None else scores.masked_fill(~mask, value)
+
+
+def _below_all(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Exponentials below the largest score of the row, masked ones counted: 1e-391 is 0."""
+    return (_filled(scores, mask) - scores.amax(dim=-1, keepdim=True)).exp()
 
 
 def _rescaled(exponentials: Tensor) -> Tensor:
@@ -183,7 +188,8 @@ _SOFTMAX_LIKELY = {
     ),
     "Is the maximum taken before the mask? A masked score far above the others then leaves "
     "nothing of them: put in -inf first.": (
-        lambda scores, mask: _rescaled((_filled(scores, mask) - scores.amax(dim=-1, keepdim=True)).exp())
+        lambda scores, mask: _rescaled(_below_all(scores, mask)),
+        lambda scores, mask: _rescaled(_below_all(scores, mask)).nan_to_num(0.0),
     ),
     "A large negative number in place of -inf spreads the weight evenly where a row has "
     "nothing to attend to. Such a row should be all zeros.": (
