@@ -124,7 +124,10 @@ def _keep(notebook: Path, sheet: Sheet, key: str) -> None:
 
 
 def _open(notebook: Path, sheet: Sheet, name: str) -> Worked | None:
-    """A worked answer with the key that the record has for it."""
+    """A worked answer with the key that the record has for it, or that an answer in its cell gives."""
+    if sheet.opens == sheets.RESULT and sheet.answers[name].kind == sheets.WRITTEN:
+        there = any(task.passed.get(name) for task in progress.read(notebook).tasks)
+        return sheet.open(name, sheet.public_key(name)) if there else None
     of = name if sheet.opens == sheets.RESULT else ""
     return sheet.open(name, progress.latest(notebook).get(of, progress.Latest()).key)
 
@@ -133,10 +136,12 @@ def _look_up(notebook: Path, sheet: Sheet, name: str) -> Worked | None:
     """A worked answer whose exercise is not solved, where the class allows that."""
     if sheet.opens != sheets.RESULT or not sheet.after_hints:
         return None
-    from seqcourse.check import right
+    key = sheet.public_key(name)
+    if sheet.answers[name].kind == sheets.CODE:
+        from seqcourse.check import right
 
-    exercises = import_module(f"seqcourse.check.{sheet.assignment}").EXERCISES
-    key = right.key(exercises[name], sheet.answers[name].shift)
+        exercises = import_module(f"seqcourse.check.{sheet.assignment}").EXERCISES
+        key = right.key(exercises[name], sheet.answers[name].shift)
     answer = sheet.open(name, key)
     if answer:
         progress.write(notebook, of=name, passed=False, key=key, looked_up=True)
@@ -152,6 +157,11 @@ def _why(notebook: Path, sheet: Sheet, name: str) -> str:
             f"{closed} Your class opens it after the due date, with a key: "
             f"seqcourse solution {sheet.assignment} {entry.number} --with KEY"
         )
+    stuck = f"seqcourse solution {sheet.assignment} {entry.number} --stuck"
+    if entry.kind == sheets.POLL:
+        return f"{closed} It opens when its poll has been checked twice, or with {stuck}."
+    if entry.kind == sheets.WRITTEN:
+        return f"{closed} It opens when an answer of yours stands in its cell, or with {stuck}."
     opens = (
         f"{closed} It opens when {call} passes in {shown(notebook)}, in an editor such as JupyterLab."
     )
@@ -159,8 +169,7 @@ def _why(notebook: Path, sheet: Sheet, name: str) -> str:
         return opens
     return (
         f"{opens} Each changed answer gets another hint there, and with the last one it opens, too. If "
-        f"you are stuck: seqcourse solution {sheet.assignment} {entry.number} --stuck. Your record then "
-        f"says that you looked it up."
+        f"you are stuck: {stuck}. Your record then says that you looked it up."
     )
 
 
@@ -180,7 +189,8 @@ def _print(sheet: Sheet, name: str, answer: Worked) -> None:
     console.print(printable(f"Exercise {entry.number} · {entry.title}: {name}"), style="bold")
     console.print()
     console.print(answer.explained)
-    _code(console, answer.code)
+    if answer.code:
+        _code(console, answer.code)
     if answer.other:
         console.print(f"Another style: {answer.style}", style="bold")
         _code(console, answer.other)

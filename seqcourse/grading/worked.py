@@ -139,6 +139,7 @@ def reasons_of_polls(course: Course, name: str) -> dict[str, Worked]:
     Raises:
         CourseError: a block belongs to no poll, or leaves out the right option.
     """
+    from seqcourse.check.hidden import Poll
     from seqcourse.check.load import load_checks
 
     checks = load_checks(course.root, name).CHECKS

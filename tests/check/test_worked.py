@@ -9,6 +9,7 @@ import shutil
 from base64 import b64decode
 from dataclasses import replace
 
+import nbformat
 import numpy
 import pytest
 import torch
@@ -24,6 +25,10 @@ NAMES = [f"ps{number}" for number in range(1, 9)]
 
 def beside(name: str) -> sheet.Sheet:
     return sheet.read(ROOT / "assignments" / name / f"{name}.ipynb")
+
+
+def of_code(found: sheet.Sheet) -> dict[str, sheet.Sealed]:
+    return {name: entry for name, entry in found.answers.items() if entry.kind == sheet.CODE}
 
 
 def padding(lengths, size):
@@ -89,7 +94,7 @@ def test_the_right_result_opens_every_worked_answer_also_with_rounding_errors(na
         noise = draw.uniform(-2e-5, 2e-5, array.shape)
         return array * (1 + noise) if array.dtype.kind == "f" else array
 
-    for answer, entry in sealed.answers.items():
+    for answer, entry in of_code(sealed).items():
         exact = results(exercises[answer])
         for changed in (exact, [(key, roughly(array)) for key, array in exact]):
             monkeypatch.setattr(right, "_results", lambda _, changed=changed: changed)
@@ -101,7 +106,7 @@ def test_the_right_result_opens_every_worked_answer_also_with_rounding_errors(na
 def test_a_likely_mistake_does_not_make_the_key(name):
     exercises = importlib.import_module(f"seqcourse.check.{name}").EXERCISES
     tried = 0
-    for answer in beside(name).answers:
+    for answer in of_code(beside(name)):
         exercise = exercises[answer]
         if exercise.likely and exercise.reference and not exercise.is_class:
             tried += 1
@@ -216,3 +221,48 @@ def test_lines_of_a_record_that_are_damaged_give_no_key(notebook):
     )
     assert progress.latest(notebook) == {}
     assert json.loads(notebook.with_name(sheet.FILE).read_text())["about"].endswith("ps5 NUMBER")
+
+
+def test_a_second_try_of_a_poll_shows_why_each_option_is_right_or_wrong(notebook, displayed, capsys):
+    ps5.polls(poll_1="b", poll_2=None, poll_3=None, poll_4=None)
+    assert not displayed, "the first try is told as answered"
+    ps5.polls.validate(poll_1="b")
+    ps5.polls(poll_1="c", poll_2="a", poll_3=None, poll_4=None)
+    (data,) = displayed
+    assert data["text/html"].startswith("<details") and folded.REASONS in data["text/html"]
+    assert "a is right." in data["text/html"] and "b is wrong." in data["text/html"]
+    assert "<pre" not in data["text/html"] and "ps5 poll_1" in data["text/plain"]
+    assert "poll_1: answered." in capsys.readouterr().out
+    assert progress.read(notebook).points[0] == 0
+
+
+def test_a_poll_of_a_class_with_a_key_shows_nothing_without_it(notebook, displayed):
+    path = notebook.with_name(sheet.FILE)
+    path.write_bytes(replace(beside("ps5"), opens=sheet.CLASS).written())
+    for _ in range(3):
+        ps5.polls(poll_1="b", poll_2=None, poll_3=None, poll_4=None)
+    path.unlink()
+    ps5.polls(poll_1="b", poll_2=None, poll_3=None, poll_4=None)
+    assert not displayed
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_option_of_every_poll_has_its_reason_and_every_question_its_model(name):
+    book = nbformat.read(ROOT / "solutions" / name / f"{name}.ipynb", as_version=4)
+    texts = [cell.source for cell in book.cells if cell.cell_type == "markdown"]
+    found, polls, written = beside(name), 0, 0
+    for answer, entry in found.answers.items():
+        opened = found.open(answer, found.public_key(answer))
+        if entry.kind == sheet.POLL:
+            polls += 1
+            number = answer.removeprefix("poll_")
+            (text,) = (one for one in texts if f"**Poll {number}.**" in one)
+            letters = re.findall(r"^- \*\*(\w)\*\*", text.split(f"**Poll {number}.**")[1], re.M)
+            told = dict(re.findall(r"^(\w) is (right|wrong)\. \S.{20,}", opened.explained, re.M))
+            assert list(told) == letters and list(told.values()).count("right") == 1
+        elif entry.kind == sheet.WRITTEN:
+            written += 1
+            assert len(opened.explained) > 200 and "ubric" not in opened.explained
+    assert (
+        polls == len(importlib.import_module(f"seqcourse.check.{name}").polls.letters) and written >= 1
+    )

@@ -64,6 +64,18 @@ def test_whoever_is_stuck_can_look_it_up_and_that_is_noted(notebook):
     assert "1 looked up" in str(found) and found.tasks[0].state is True
 
 
+def test_polls_open_on_a_second_try_and_questions_beside_an_answer(notebook):
+    assert "checked twice" in refused("ps5", "poll_1")
+    assert "an answer of yours stands in its cell" in refused("ps5", "why")
+    sheet = sheets.read(notebook)
+    progress.write(notebook, of="poll_1", passed=True, key=sheet.public_key("poll_1"))
+    assert "a is right." in run("ps5", "poll_1")
+    assert "b is wrong." in run("ps5", "poll_2", "--stuck")
+    notebook.write_text(notebook.read_text().replace(progress.STUB, "Two things went wrong."))
+    assert len(run("ps5", "why")) > 300
+    assert progress.read(notebook).points[0] == 0
+
+
 def test_a_class_that_leaves_this_way_out_shows_nothing_to_whoever_is_stuck(notebook):
     path = notebook.with_name(sheets.FILE)
     path.write_text(path.read_text().replace('"after_hints": true', '"after_hints": false'))
@@ -92,7 +104,6 @@ def test_of_several_answers_the_open_ones_are_shown(notebook):
     ("words", "said"),
     [
         (("ps5", "99"), "In ps5 these have one: 1 (causal_mask), 2a (padding_mask), 2b"),
-        (("ps5", "poll_1"), "should be one with a worked answer"),
         (("ps77", "1"), "'ps77' should be an assignment such as ps3"),
         (("../ps5", "1"), "should be an assignment such as ps3"),
         (("", "1"), "should be an assignment such as ps3"),
