@@ -10,6 +10,7 @@ from html import escape
 from types import MappingProxyType
 
 from seqcourse.grading.feedback import REASON, SEE
+from seqcourse.grading.marks import LOST
 from seqcourse.grading.page import page
 from seqcourse.grading.parse import shown
 from seqcourse.grading.records import Record
@@ -76,6 +77,10 @@ class Report:
             ("No late day left", [row.student for row in rows if row.days.days and not row.days.left]),
             ("Waiting for a grade by hand", [row.student for row in rows if row.waiting]),
             ("Changed since graded by hand", [row.student for row in rows if row.changed]),
+            (
+                "Graded, but not in the gradebook, so grade again",
+                [row.student for row in self.scores.rows if row.status == LOST],
+            ),
             ("With something to look at", [student for student, _ in self.looks]),
         ):
             if who:

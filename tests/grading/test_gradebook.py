@@ -83,7 +83,8 @@ def test_without_its_gradebook_work_is_graded_anew(graded, happened):
     told: list[str] = []
     assert not write_feedback(graded, "ps1", [], told.append)
     assert [each for each in told if each.startswith("perfect: It was graded, but the gradebook")]
-    assert not refusal_of("report", "ps1")
+    said = CliRunner().invoke(app, ["report", "ps1"], catch_exceptions=False).output
+    assert "Graded, but not in the gradebook, so grade again: 1 (perfect)." in said
     # Grading gives everybody the same mark again, once.
     for run in range(2):
         records = grade(graded, "ps1", workers=1, unsafe=True)
