@@ -4,6 +4,10 @@
 request, calls the answer in a process of its own, and leaves a file of plain arrays. Nothing here is
 trusted: a student's code can change all of it, and gains nothing by that, because the verdict (which
 runs elsewhere) accepts nothing but the right numbers. The request is trusted: the grader wrote it.
+
+The record of what ran is another matter: it is kept by a copy of this package's checks that is imported
+anew, from its files, when the cells have run, and that no name leads to while the answer runs. What an
+answer did to `seqcourse.check`, or imports of it, is not what keeps the record.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,6 +28,7 @@ from typing import Any
 import numpy
 import torch
 
+import seqcourse
 from seqcourse.check.compare import is_unsolved
 from seqcourse.check.naming import WRITTEN, written_numbers
 from seqcourse.check.plain import pack
@@ -35,6 +40,7 @@ RAN = "ran"
 UNSOLVED = "unsolved"
 MISSING = "missing"
 BROKE = "broke"
+CHECKS = "seqcourse.check"
 
 
 def run(folder: str | os.PathLike, space: Mapping[str, Any]) -> None:
@@ -52,23 +58,48 @@ def run(folder: str | os.PathLike, space: Mapping[str, Any]) -> None:
 
 
 def probe(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.ndarray]:
-    """Call the answer on each input, and write down what it does.
+    """Call the answer on each input, and write down what it does."""
+    return ready(check)(space)
+
+
+def ready(check: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, numpy.ndarray]]:
+    """`probe` for a namespace, with all that it needs imported and read.
 
     A request may name a place: a function that puts the inputs of a call elsewhere, such as on another
     device.
     """
     if "system" in check:
-        return _function(check["system"])(check, space)
+        system = _function(check["system"])
+        return lambda space: system(check, space)
+    if check.get("poll"):
+        return lambda space: _letter(check, space)
+    record, calls = _function(check["record"]), pickle.loads(check["calls"])
+    place = _function(check["place"]) if "place" in check else dict
+    return lambda space: _recorded(check["answer"], space, record, place, calls)
+
+
+def _letter(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.ndarray]:
+    """The answer to a poll."""
     if check["answer"] not in space:
         return arrays(**{MISSING: True})
-    student = space[check["answer"]]
-    if check.get("poll"):
-        return arrays(answer=student if isinstance(student, str) and len(student) < 20 else None)
+    letter = space[check["answer"]]
+    return arrays(answer=letter if isinstance(letter, str) and len(letter) < 20 else None)
+
+
+def _recorded(
+    answer: str,
+    space: Mapping[str, Any],
+    record: Callable[..., Mapping[str, numpy.ndarray]],
+    place: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    calls: list[dict[str, Any]],
+) -> dict[str, numpy.ndarray]:
+    """What the answer does on every call, and what ran in it."""
+    if answer not in space:
+        return arrays(**{MISSING: True})
+    student = space[answer]
     try:
         found, ran = {}, []
-        record = _function(check["record"])
-        place = _function(check["place"]) if "place" in check else dict
-        for number, call in enumerate(pickle.loads(check["calls"])):
+        for number, call in enumerate(calls):
             given = place(call["given"])
             one, names = observe(record, student, given, f"{number}.", call["gradient"])
             found |= one
@@ -78,6 +109,26 @@ def probe(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy
     except Exception as error:  # unsolved, or what came back is nothing that can be written down
         return arrays(**{UNSOLVED if is_unsolved(error) else BROKE: True})
     return found
+
+
+@contextlib.contextmanager
+def anew() -> Iterator[Any]:
+    """This module in a copy, with the checks that it imports inside the `with`.
+
+    Afterwards the names mean what they meant before, and nothing that is imported leads to the copies.
+    """
+    kept = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_a_check(name)}
+    try:
+        yield import_module(__name__)
+    finally:
+        for name in filter(_is_a_check, list(sys.modules)):
+            del sys.modules[name]
+        sys.modules.update(kept)
+        seqcourse.check = kept.get(CHECKS)
+
+
+def _is_a_check(name: str) -> bool:
+    return f"{name}.".startswith(f"{CHECKS}.")
 
 
 def _function(place: str) -> Any:
@@ -134,7 +185,9 @@ def _probe_into(target: Path, check: Mapping[str, Any], space: Mapping[str, Any]
     torch.set_num_threads(1)
     numpy.random.seed(0)
     random.seed(0)
-    data = pack(probe(check, space))
+    with anew() as copy:
+        answered = copy.ready(check)
+    data = copy.pack(answered(space))
     beside = target.with_suffix(".part")
     beside.write_bytes(data)
     beside.rename(target)

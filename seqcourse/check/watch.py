@@ -41,6 +41,7 @@ from seqcourse.check.compare import Mistake
 # Kept from the time of import, so that an answer that replaces them in their modules changes nothing.
 _getprofile, _setprofile, _frame = sys.getprofile, sys.setprofile, sys._getframe
 _thread, _start_thread = threading.get_ident, _thread_module.start_new_thread
+_BUILT_IN = type(len)
 
 _PACKAGE = str(Path(__file__).parents[1])
 _STANDARD = f"{sysconfig.get_paths()['stdlib']}/"
@@ -53,6 +54,8 @@ _LIBRARIES = tuple(
     }
 )
 _CHECKS = "seqcourse.check"
+# The operators that PyTorch brings; what one of another library runs is not recorded.
+_SPACES = ("aten", "prim", "prims", "profiler")
 _SWITCH = "TORCH_COMPILE_DISABLE"  # the compiler reads it when it is imported
 # What these call themselves (numel, named_parameters) is no use of the answer's.
 _CHECKING = (f"{_CHECKS}.values", f"{_CHECKS}.modules")
@@ -79,6 +82,7 @@ _UNSEEN = {
     "process": "starts a process",
     "ctypes": "calls compiled code through ctypes",
     "tracing": "changes how Python's calls are traced",
+    "operator": "runs an operator that is not PyTorch's own",
 }
 
 _ATTENTION = (
@@ -142,6 +146,8 @@ class Watch:
         self._stack.enter_context(_uncompiled())
         self._stack.enter_context(_Functions(self))
         self._stack.enter_context(_Operators(self))
+        if not isinstance(_setprofile, _BUILT_IN):
+            self.add("unseen:tracing")
         self._before = _getprofile()
         self._profiler = self._profile
         _setprofile(self._profiler)
@@ -218,9 +224,12 @@ class _Operators(TorchDispatchMode):
             name = _operator_name(operator)
             if name not in self._watch._ran:
                 self._watch.add_called(name, _frame(1))
+                if not name.startswith(_OWN):
+                    self._watch.add("unseen:operator")
         return operator(*arguments, **(named or {}))
 
 
+_OWN = tuple(f"torch.ops.{space}:" for space in _SPACES)
 _operators: dict[int, tuple[Any, str]] = {}  # by id: their hash is a function in Python
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 LONGEST = 20_000  # characters of a cell that a person still reads
 
@@ -18,6 +18,9 @@ _TEXT = "runs code from a text or finds it by name"
 _TRACING = "can change how Python's calls are recorded"
 _INSIDE = "reaches into Python's or PyTorch's internals"
 _ELSEWHERE = "starts something that runs outside the record"
+_PATCHES = "puts other functions in the place of a library's"
+_CHECKS = "is a part of the checks, which no answer needs"
+_FILE = "finds the file of a library"
 _ENCODED = "decodes text: what it says is not readable here"
 
 _MODULES = {
@@ -32,7 +35,18 @@ _MODULES = {
     "torch._C": _INSIDE,
     "torch.utils._python_dispatch": _TRACING,
     "torch.overrides": _TRACING,
-    "seqcourse.check.watch": _TRACING,
+    "unittest.mock": _PATCHES,
+    "torch.library": _COMPILED,
+    "torch.fx": _COMPILED,
+    "torch.export": _COMPILED,
+    "numba": _COMPILED,
+    "pkgutil": _TEXT,
+    "linecache": _INSIDE,
+    "operator.attrgetter": _TEXT,
+    "operator.methodcaller": _TEXT,
+    "types.FunctionType": _INSIDE,
+    "traceback": _INSIDE,
+    "asyncio": _ELSEWHERE,
     "threading": _ELSEWHERE,
     "_thread": _ELSEWHERE,
     "concurrent": _ELSEWHERE,
@@ -46,6 +60,14 @@ _MODULES = {
 _NAMES = {"exec": _TEXT, "eval": _TEXT, "compile": _TEXT, "__import__": _TEXT, "get_ipython": _TEXT}
 _ATTRIBUTES = {
     "torch.jit": _COMPILED,
+    "torch.library": _COMPILED,
+    "torch.fx": _COMPILED,
+    "torch.export": _COMPILED,
+    "torch.overrides": _TRACING,
+    "torch._dynamo": _COMPILED,
+    "utils.cpp_extension": _COMPILED,
+    "utils._python_dispatch": _TRACING,
+    "unittest.mock": _PATCHES,
     "setprofile": _TRACING,
     "settrace": _TRACING,
     "_getframe": _INSIDE,
@@ -54,12 +76,26 @@ _ATTRIBUTES = {
     "__globals__": _INSIDE,
     "__closure__": _INSIDE,
     "__subclasses__": _INSIDE,
+    "__file__": _FILE,
+    "__path__": _FILE,
+    "__spec__": _FILE,
+    "__loader__": _FILE,
+    "__wrapped__": _INSIDE,
+    "__builtins__": _INSIDE,
+    "__getattribute__": _TEXT,
+    "f_back": _INSIDE,
+    "f_locals": _INSIDE,
+    "f_globals": _INSIDE,
+    "tb_frame": _INSIDE,
+    "gi_frame": _INSIDE,
+    "addaudithook": _TRACING,
     "sys.modules": _INSIDE,
     "torch._C": _INSIDE,
     "FunctionType": _INSIDE,
     "CodeType": _INSIDE,
-    "check.watch": _TRACING,
     "os.fork": _ELSEWHERE,
+    "os.forkpty": _ELSEWHERE,
+    "os.posix_spawn": _ELSEWHERE,
     "os.system": _ELSEWHERE,
     "os.popen": _ELSEWHERE,
     "input_transformers_post": _TEXT,
@@ -91,34 +127,76 @@ def remarks(cells: Sequence[str]) -> list[str]:
 
 def _marks(source: str, libraries: dict[str, str]) -> Iterator[tuple[int, str, str]]:
     """(line, what is written there, why to look at it) of every remarkable name."""
-    for node in ast.walk(_parsed(source)):
-        line = getattr(node, "lineno", 0)
+    nodes = list(ast.walk(_parsed(source)))
+    for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for full, name, meaning in _imported(node):
-                libraries[name] = meaning
-                why = next((_MODULES[part] for part in _beginnings(full) if part in _MODULES), "")
-                if why:
-                    yield line, full, why
-        elif isinstance(node, ast.Name) and node.id in _NAMES:
-            yield line, node.id, _NAMES[node.id]
-        elif isinstance(node, ast.Attribute):
-            path = _path(node, libraries)
-            *_, before, last = ["", *path.split(".")]
-            why = _ATTRIBUTES.get(last) or _ATTRIBUTES.get(f"{before}.{last}")
-            if why:
-                yield line, path, why
-            elif last == "__dict__" and path.removesuffix(".__dict__") in libraries.values():
-                yield line, path, _INSIDE
-            elif isinstance(node.ctx, ast.Store) and path.split(".")[0] in _PATCHED:
-                if "backends" not in path:
-                    yield line, path, "is replaced by something of the student's"
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            given = [getattr(argument, "id", "") for argument in node.args]
-            if node.func.id in ("vars", "setattr") and given and given[0] in libraries:
-                yield line, f"{node.func.id}({given[0]})", _INSIDE
-        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
-            if getattr(node.value.func, "id", "") == "globals":
-                yield line, "globals()", _TEXT
+            libraries |= {name: meaning for _, name, meaning in _imported(node)}
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            if _is_of_a_library(meaning := _path(node.value, libraries), libraries):
+                libraries[node.targets[0].id] = meaning
+    for node in nodes:
+        yield from (
+            (getattr(node, "lineno", 0), what, why) for what, why in _looks(node, libraries) if why
+        )
+
+
+def _looks(node: ast.AST, libraries: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """(what is written, why to look at it, or "") for what one node of a syntax tree names."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from ((full, _why(full)) for full, *_ in _imported(node))
+    elif isinstance(node, ast.Name):
+        yield node.id, _NAMES.get(node.id, "")
+    elif isinstance(node, ast.Attribute):
+        path = _path(node, libraries)
+        yield path, _why(path)
+        if node.attr == "__dict__" and _is_of_a_library(path, libraries):
+            yield path, _INSIDE
+        elif (
+            isinstance(node.ctx, ast.Store) and path.split(".")[0] in _PATCHED and "backends" not in path
+        ):
+            yield path, "is replaced by something of the student's"
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+        path = _path(node.args[0], libraries)
+        if node.func.id in ("vars", "setattr") and _is_of_a_library(path, libraries):
+            yield f"{node.func.id}({path})", _INSIDE
+        elif node.func.id == "getattr" and len(node.args) > 1:
+            name = _text(node.args[1])
+            found = f"{path}.{name}"
+            by_name = name is None and _is_of_a_library(path, libraries)
+            yield (f"getattr({path})", _TEXT) if by_name else (found, _why(found))
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
+        if getattr(node.value.func, "id", "") == "globals":
+            yield "globals()", _TEXT
+
+
+def _why(path: str) -> str:
+    """Why to look at a name such as torch.nn.functional.softmax, or ""."""
+    parts = ["", *path.split(".")]
+    known = (_MODULES[part] for part in _beginnings(path) if part in _MODULES)
+    checks = parts[1:3] == ["seqcourse", "check"] and (
+        len(parts) > 5 or parts[3:4] and _is_inner(parts[3])
+    )
+    return next(known, _ATTRIBUTES.get(parts[-1]) or _ATTRIBUTES.get(".".join(parts[-2:]), "")) or (
+        _CHECKS if checks else ""
+    )
+
+
+def _is_inner(part: str) -> bool:
+    """Whether a module of `seqcourse.check` is none that a notebook calls."""
+    return not re.fullmatch(r"ps\d+|Mistake|progress", part)
+
+
+def _is_of_a_library(path: str, libraries: Mapping[str, str]) -> bool:
+    roots = {meaning.split(".")[0] for meaning in libraries.values()} | _PATCHED
+    return path.split(".")[0] in roots
+
+
+def _text(node: ast.expr) -> str | None:
+    """A text that is written out, also in parts: "j" + "it"; None for anything else."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _text(node.left), _text(node.right)
+        return None if left is None or right is None else left + right
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 def _parsed(source: str) -> ast.AST:
@@ -145,12 +223,24 @@ def _beginnings(full: str) -> Iterator[str]:
     return (".".join(parts[: k + 1]) for k in range(len(parts)))
 
 
-def _path(node: ast.expr, libraries: dict[str, str]) -> str:
+def _path(node: ast.expr, libraries: Mapping[str, str]) -> str:
     """ "torch.nn.functional.softmax" for F.softmax; what stands before the first dot may be unknown."""
     parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
+    while True:
+        if isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        elif _is_getattr(node) and (name := _text(node.args[1])) is not None:
+            parts.append(name)
+            node = node.args[0]
+        else:
+            break
     if isinstance(node, ast.Name):
         parts.append(libraries.get(node.id, node.id))
     return ".".join(reversed(parts))
+
+
+def _is_getattr(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr" and len(node.args) > 1
+    )

@@ -34,7 +34,11 @@ MOST_KERNELS = 4
 MOST_STARTS = 3
 TIMEOUT_ERROR = "CellTimeoutError"
 GONE_ERROR = "KernelGone"
-PROBE = "__import__('seqcourse.check.probe', fromlist=['run']).run({!r}, get_ipython().user_ns)"
+# The probe is read from its file again: a cell may have put something else in its place.
+PROBE = (
+    "__import__('sys').modules.pop('seqcourse.check.probe', None); "
+    "__import__('seqcourse.check.probe', fromlist=['run']).run({!r}, get_ipython().user_ns)"
+)
 # IPython's ``exit()`` ends the kernel after a delay, when another cell may be running. sys.exit does
 # not.
 EXIT = "get_ipython().user_ns.update(dict.fromkeys(('exit', 'quit'), __import__('sys').exit))"

@@ -166,7 +166,7 @@ def test_a_known_gap_is_remarked_on_and_what_is_honest_is_not():
         ("get_ipython().input_transformers_post", "get_ipython runs code"),
         ("%%writefile mine.py\nx = 1", "%%writefile writes"),
         ("from threading import Thread", "threading.Thread starts something"),
-        ("from seqcourse.check.watch import paused", "watch.paused can change how"),
+        ("from seqcourse.check.watch import paused", "watch.paused is a part of the checks"),
         ("x = 1\n" * 10_001, "has 60006 characters"),
     ],
 )
