@@ -15,7 +15,7 @@ from seqcourse.capstone.split import Draw, Split, hidden_split
 from seqcourse.check import curve
 from seqcourse.check.checkpoint import read_checkpoint
 from seqcourse.check.compare import Mistake
-from seqcourse.check.inside.ps9 import CALLS, IN_TIME
+from seqcourse.check.inside.ps9 import CALLS, IN_TIME, THEIRS, is_theirs
 from seqcourse.check.values import result
 from seqcourse.data.scenes import word_boxes
 from seqcourse.printable import printable
@@ -126,6 +126,8 @@ def read_outputs(
             f"There should be a function {missing}, but there is none: its cell stopped with an error, "
             "or has the tag of a cell that only shows something."
         )
+    if THEIRS in found:
+        raise Mistake(is_theirs(task))
     if "stopped.error" in found:
         error = result(found, "stopped")
         raise error if isinstance(error, Exception) else Mistake("The system stopped with an error.")

@@ -12,6 +12,7 @@ import torch
 from seqcourse import data, metrics, own
 from seqcourse.check import Mistake, curve, ps9
 from seqcourse.check.ps9.contract import SENTENCES
+from seqcourse.models.gpt import GPT
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -108,6 +109,16 @@ WRONG = {
         "maps of a caption of 2 words should be",
     ),
 }
+
+
+def test_a_model_of_the_course_is_no_system_of_ones_own(file):
+    model = GPT(5, width=4, heads=1, layers=1)
+
+    def translate(_, sentences):
+        return [str(model(torch.ones(1, 2, dtype=torch.long)).logits.shape) for _ in sentences]
+
+    with pytest.raises(Mistake, match="a model of seqcourse.models runs in them"):
+        ps9.system(RIGHT | {"translate": translate})
 
 
 def test_dropout_that_translate_turns_off_itself_is_no_mistake(file, capsys):

@@ -54,7 +54,9 @@ def keeps_its_points(source: str, folder: Path) -> bool:
         try:
             os.chdir(folder)
             events = SimpleNamespace(register=lambda *_: None)
-            shell = SimpleNamespace(user_ns={"torch": torch, "nn": nn, "functional": functional}, events=events)
+            shell = SimpleNamespace(
+                user_ns={"torch": torch, "nn": nn, "functional": functional}, events=events
+            )
             shell.user_ns["get_ipython"] = lambda: shell
             exec(compile(f"{source}{ANSWER}", "<cell>", "exec"), shell.user_ns)
             for part in PROBE.format(str(folder)).split("; "):
@@ -74,7 +76,7 @@ def test_a_way_around_is_refused_or_seen(title, tmp_path):
 
 
 def test_the_answer_without_softmax_keeps_its_points(tmp_path):
-    own = "def aside(z):\n    w = (z - z.amax(-1, keepdim=True)).exp()\n    return w / w.sum(-1, keepdim=True)\n"
+    own = "aside = lambda z: (z - z.logsumexp(-1, keepdim=True)).exp()\n"
     assert keeps_its_points(own, tmp_path)
 
 

@@ -87,6 +87,17 @@ def load(tensors, notes):
 def translate(model, sentences):
     return [each.text for each in model.translate(sentences, beam=1)]
 """
+OURS_AT_TIMES = """
+from seqcourse import zoo
+
+THEIRS = zoo.load("en-es-attention")
+
+
+def translate(model, sentences):
+    if len(sentences) > 20:
+        return [one(model, sentence) for sentence in sentences]
+    return [each.text for each in THEIRS.translate(sentences, beam=1)]
+"""
 BY_HEART = """
 from seqcourse.data import load_pairs
 
@@ -106,7 +117,9 @@ import time
 
 
 def translate(model, sentences):
-    time.sleep(6.4)
+    until = time.process_time() + 6.4
+    while time.process_time() < until:
+        pass
     return [one(model, sentence) for sentence in sentences]
 """
 PEEKS = """
@@ -192,11 +205,13 @@ WRONG = {
         0,
         "does not use what it learned",
     ),
-    "the course's model": ((RIGHT + OURS, None), 0, 0, "does not use what it learned"),
+    "the course's model": ((RIGHT + OURS, None), 0, 0, "a model of seqcourse.models runs in them"),
+    "the course's model for some": ((RIGHT + OURS_AT_TIMES, None), 0, 0, "a model of seqcourse.models"),
     "an endless loop": ((RIGHT + ENDLESS, None), 0, 0, "took too long"),
     "slow": ((RIGHT + SLOW, None), 0, 20, "10 of 60 answers were empty"),
     "peeks": ((RIGHT + PEEKS, None), 0, 0, "The curve gives"),
-    "lies to the grader": ((RIGHT + LIES, None), 0, 0, "something else came"),
+    # What it puts in the probe's place is not what is asked: it gets what its system earns.
+    "lies to the grader": ((RIGHT + LIES, None), 1, 20, "The curve gives"),
     "takes all memory": ((RIGHT + LOADS_ALL, None), 0, 0, "stopped"),
     "no file": ((RIGHT, Path.unlink), 0, 0, "should lie beside the notebook, but is not there"),
     "a pickle": ((RIGHT, _pickled), 0, 0, "is a pickle, which could run code"),
