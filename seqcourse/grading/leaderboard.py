@@ -6,6 +6,7 @@ lines to beat. Until the class closes the leaderboard it shows the public half o
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -119,6 +120,14 @@ def make_board(course: Course, name: str, check: SystemCheck, graded: Sequence[R
                         f"{record.student}: {same:.0%} of the mistakes are word for word those of the "
                         f"course's {line.name}."
                     )
+        for one, other in itertools.combinations(own, 2):
+            texts = one.measured["texts"], other.measured["texts"]
+            same = min(same_mistakes(task, *pair, made) for pair in (texts, texts[::-1]))
+            if same >= SAME:
+                looks.append(
+                    f"{one.student} and {other.student}: {same:.0%} of the mistakes are word for word "
+                    "the same, as those of one model are."
+                )
     return Board(name, half, {task: rows for task, rows in tables.items() if rows}, tuple(looks))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -279,6 +280,12 @@ def test_the_leaderboard_shows_the_final_half_when_the_class_is_closed(course, g
     monkeypatch.setattr(export, "find_root", lambda: course.root)
     check = check_of(course, "ps9")
     board = make_board(course, "ps9", check, list(graded.values())[:2])
+    # ben's words are ada's: their mistakes are the same ones; those of another model are not.
+    assert any(line.startswith("ada and ben: 100% of the mistakes") for line in board.looks)
+    others = [text[::-1] for text in graded["ben"].measured["texts"]]
+    apart = replace(graded["ben"], measured=graded["ben"].measured | {"texts": others})
+    looks = make_board(course, "ps9", check, [graded["ada"], apart]).looks
+    assert not any("mistakes" in line for line in looks)
     page = as_page(board)
     names = {entry.name for entry in board.tables["translator"]}
     assert {"en-es-fixed", "en-es-attention", "en-es-transformer"} <= names
