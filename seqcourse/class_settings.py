@@ -110,7 +110,9 @@ KEYS = {
         "tutor", lambda word: word in ("allowed", "tutor", "off"), '"allowed", "tutor" or "off"'
     ),
     "answers.when": Key(
-        "open", lambda word: word in ("open", "after_due", "never"), '"open", "after_due" or "never"'
+        "",
+        lambda word: word in ("", "open", "after_due", "never"),
+        '"open", "after_due", "never", or "" to go by the due dates',
     ),
     "answers.after_hints": Key(True, lambda given: True, "true or false"),
     "watch.attempts_a_day": Key(
@@ -177,6 +179,12 @@ class Settings:
         """The due date of an assignment, in the class's zone, or None."""
         time = self.values.get(f"{name}.due")
         return time.astimezone(self.zone) if isinstance(time, datetime) else None
+
+    @property
+    def answers(self) -> str:
+        """When worked answers open; if nothing is said, after the due date in a class that sets one."""
+        dated = any(key.endswith(".due") for key in self.values)
+        return self["answers.when"] or ("after_due" if dated else "open")
 
     def left_out(self, name: str) -> list[int]:
         """The numbers of the exercises of an assignment that this class leaves out."""

@@ -78,8 +78,9 @@ def show_key(name: str) -> None:
 
     course = Course(find_root())
     course.require(name)
-    when = course.settings["answers.when"]
-    where = f'{course.settings.where("answers.when")}: when = "{when}"'
+    when, said = course.settings.answers, course.settings["answers.when"]
+    where = f'{course.settings.where("answers.when")}: when = "{said}"'
+    where += "" if said else ", and no assignment has a due date"
     if when == worked.NEVER:
         raise CourseError(f"{where}. So `seqcourse release` gives no worked answers to students.")
     if when == worked.OPEN:

@@ -48,7 +48,7 @@ def sealed(course: Course, name: str, book: dict) -> bytes | None:
     Raises:
         CourseError: a block of explained.md belongs to no exercise, or names an unknown style.
     """
-    when = course.settings["answers.when"]
+    when = course.settings.answers
     blocks = explained(course, name)
     if when == NEVER or not blocks:
         return None

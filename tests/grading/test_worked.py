@@ -91,7 +91,8 @@ def course(tmp_path):
 
 
 def test_a_class_closes_the_answers_until_the_due_date(course, tmp_path):
-    late = course('[answers]\nwhen = "after_due"\n')
+    # A class that sets a due date needs to say no more.
+    late = course("[ps4]\ndue = 2026-11-20T18:00:00Z\n")
     (tmp_path / worked.FILE).write_bytes(worked.sealed(late, "ps5", book("ps5")))
     found = sheets.read(tmp_path / "ps5.ipynb")
     key = worked.class_key(late, "ps5")
@@ -110,7 +111,7 @@ def test_a_class_closes_them_for_good_or_after_hints_only(course):
     assert worked.sealed(course('[answers]\nwhen = "never"\n'), "ps5", book("ps5")) is None
     made = worked.sealed(course("[answers]\nafter_hints = false\n"), "ps5", book("ps5"))
     assert b'"after_hints": false' in made and b'"opens": "result"' in made
-    with pytest.raises(CourseError, match='answers.when should be "open", "after_due" or "never"'):
+    with pytest.raises(CourseError, match='answers.when should be "open", "after_due", "never", or ""'):
         _ = course('[answers]\nwhen = "now"\n').settings
 
 
