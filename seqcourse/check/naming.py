@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import dis
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType
 from typing import Any
 
@@ -64,18 +65,24 @@ def _telling(answer: Callable[..., Any]) -> Callable[..., Any]:
 def written_numbers(answer: Any) -> numpy.ndarray:
     """The whole numbers in the code of a function, or of a class's methods."""
     parts = vars(answer).values() if isinstance(answer, type) else [answer]
-    found = _numbers([getattr(part, "__code__", None) for part in parts])
+    codes = (getattr(part, "__code__", None) for part in parts)
+    found = [number for code in codes if isinstance(code, CodeType) for number in _numbers(code)]
     return numpy.array(
         [number for number in found if 2 < number < 1_000][:MOST_WRITTEN], dtype=numpy.int64
     )
 
 
-def _numbers(constants: Iterable[Any]) -> Iterator[int]:
-    for item in constants:
-        if isinstance(item, CodeType):
-            yield from _numbers(item.co_consts)
-        elif type(item) is int:
-            yield item
+def _numbers(code: CodeType) -> Iterator[int]:
+    """Whole numbers that code loads, also in functions inside it. From Python 3.14 on they are not all
+    among its constants.
+    """
+    for step in dis.get_instructions(code):
+        if not step.opname.startswith(("LOAD_CONST", "LOAD_SMALL_INT", "RETURN_CONST")):
+            continue
+        if isinstance(step.argval, CodeType):
+            yield from _numbers(step.argval)
+        elif type(step.argval) is int:
+            yield step.argval
 
 
 def size_question(written: numpy.ndarray, example: Any) -> str:

@@ -24,11 +24,9 @@ import contextlib
 import functools
 import os
 import sys
-import sysconfig
 import threading
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -37,22 +35,13 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from seqcourse.check.compare import Mistake
+from seqcourse.check.libraries import INSTALLED, PACKAGE, STANDARD
 
 # Kept from the time of import, so that an answer that replaces them in their modules changes nothing.
 _getprofile, _setprofile, _frame = sys.getprofile, sys.setprofile, sys._getframe
 _thread, _start_thread = threading.get_ident, _thread_module.start_new_thread
 _BUILT_IN = type(len)
 
-_PACKAGE = str(Path(__file__).parents[1])
-_STANDARD = f"{sysconfig.get_paths()['stdlib']}/"
-_LIBRARIES = tuple(
-    f"{folder}/"
-    for folder in {
-        sysconfig.get_paths()["purelib"],
-        sysconfig.get_paths()["platlib"],
-        str(Path(torch.__file__).parents[1]),
-    }
-)
 _CHECKS = "seqcourse.check"
 # The operators that PyTorch brings; what one of another library runs is not recorded.
 _SPACES = ("aten", "prim", "prims", "profiler")
@@ -291,10 +280,10 @@ def _name_of(code: types.CodeType) -> str:
 @functools.cache
 def _module_of(file: str) -> str:
     """The module in a file of a library, "" for any other file."""
-    if file.startswith(f"{_PACKAGE}/"):
-        path = "seqcourse" + file.removeprefix(_PACKAGE)
+    if file.startswith(PACKAGE):
+        path = "seqcourse/" + file.removeprefix(PACKAGE)
     else:
-        root = next((root for root in _LIBRARIES if file.startswith(root)), None)
+        root = next((root for root in INSTALLED if file.startswith(root)), None)
         if root is None:
             return ""
         path = file.removeprefix(root)
@@ -318,7 +307,7 @@ def _is_of_answer(frame: types.FrameType | None) -> bool:
             return _is_below(module, _CHECKS) and module not in _CHECKING
         if file.startswith("<frozen importlib"):  # one library imports another
             return False
-        if not module and not file.startswith(_STANDARD):
+        if not module and not file.startswith(STANDARD):
             return True
         frame = frame.f_back
     return True
