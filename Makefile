@@ -1,5 +1,5 @@
 # Thin on purpose: every target calls the seqcourse command or pytest. `make help` lists them.
-# Needs python3.11 (or PYTHON=python3.12, python3.13), git and make; everything else goes to .venv.
+# Needs python3.11 (or PYTHON=python3.12, python3.13, python3.14), git and make; everything else goes to .venv.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   ?= .venv

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from seqcourse.cli.install import NEWEST, OLDEST, VERSIONS
 from seqcourse.errors import CourseError
 
 GOOD = "ok"
@@ -72,8 +73,8 @@ def version(name: str) -> str | None:
 
 def python() -> Iterator[Finding]:
     here = platform.python_version()
-    fits = (3, 11) <= sys.version_info[:2] <= (3, 13)
-    told = f"{here} in {sys.prefix}" if fits else f"{here}, but 3.11, 3.12 or 3.13 is needed"
+    fits = OLDEST <= sys.version_info[:2] <= NEWEST
+    told = f"{here} in {sys.prefix}" if fits else f"{here}, but {VERSIONS} is needed"
     yield Finding("Python", GOOD if fits else BAD, told)
 
 

@@ -11,12 +11,16 @@ from __future__ import annotations
 import argparse
 import collections
 import os
+import shutil
 import subprocess
 import sys
 import time
 import venv
 from pathlib import Path
 
+# The versions of Python that are run, see tests/versions.
+OLDEST, NEWEST = (3, 11), (3, 14)
+VERSIONS = "3.11 to 3.14"
 EXTRAS = "grading,site,dev,postgres,published"
 # What another PyTorch needs in other versions than the pinned one.
 OF_TORCH = ("torch==", "sympy==")
@@ -83,16 +87,27 @@ def watch(command: list[str], title: str) -> None:
     show(f"  {title}: done in {seconds:.0f} s")
 
 
+def another_python() -> str:
+    """What to do on this machine: a fitting Python on the path, or uv, which fetches one."""
+    minors = range(NEWEST[1], OLDEST[1] - 1, -1)
+    found = next((name for minor in minors if shutil.which(name := f"python3.{minor}")), "")
+    if found:
+        return f"There is another one: make PYTHON={found} course"
+    best = f"3.{NEWEST[1] - 1}"
+    first = "" if shutil.which("uv") else "Install uv (pip install uv), which fetches one. Then give: "
+    return f"{first}uv python install {best} && make PYTHON=$(uv python find {best}) course"
+
+
 def install(root: Path, environment: Path, torch: str = "") -> None:
     """Make ``environment`` where it does not exist, then install the course into it.
 
     Args:
         torch: a version of PyTorch; "" for the one in constraints.txt.
     """
-    if sys.version_info < (3, 11) or sys.version_info >= (3, 14):
+    if not OLDEST <= sys.version_info[:2] <= NEWEST:
         raise InstallError(
-            f"The course needs Python 3.11, 3.12 or 3.13, but this is {sys.version.split()[0]}. "
-            f"Name another one: make PYTHON=python3.12 course"
+            f"The course needs Python {VERSIONS}, but this is {sys.version.split()[0]}. "
+            f"{another_python()}"
         )
     folder = "Scripts" if os.name == "nt" else "bin"
     python = environment / folder / "python"

@@ -109,5 +109,5 @@ def reason_against() -> str:
         if shutil.which(program) is None:
             return f"a hub with accounts needs the program {program}"
     if for_everybody() is None:
-        return f"a hub with accounts needs a Python 3.11 to 3.13 of the system, beside {sys.executable}"
+        return f"a hub with accounts needs a Python 3.11 to 3.14 of the system, beside {sys.executable}"
     return ""

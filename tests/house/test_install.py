@@ -68,6 +68,22 @@ def test_an_old_python_is_refused(install, monkeypatch, tmp_path):
     assert not (tmp_path / ".venv").exists()
 
 
+@pytest.mark.parametrize(
+    ("there", "words"),
+    [
+        (["python3.12", "uv"], "There is another one: make PYTHON=python3.12 course"),
+        (["uv"], "uv python install 3.13 && make PYTHON=$(uv python find 3.13) course"),
+        ([], "Install uv (pip install uv), which fetches one. Then give: uv python install 3.13"),
+    ],
+)
+def test_who_has_no_fitting_python_is_told_what_to_do_here(install, monkeypatch, there, words):
+    monkeypatch.setattr(install.shutil, "which", lambda name: name if name in there else None)
+    monkeypatch.setattr(install.sys, "version_info", (3, 15, 0))
+    with pytest.raises(install.InstallError) as refused:
+        install.install(Path("here"), Path("there"))
+    assert words in str(refused.value)
+
+
 def test_another_torch_takes_the_pins_with_it_that_it_cannot_have(install, monkeypatch, tmp_path):
     given = []
     monkeypatch.setattr(install, "watch", lambda command, title: given.append(command))
