@@ -197,6 +197,20 @@ def feedback(
         raise typer.Exit(1)
 
 
+@app.command("return")
+def give_back(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    platform: Annotated[str, typer.Option("--to", help="canvas or moodle.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where the zip file goes; into grading/ without.")
+    ] = None,
+) -> None:
+    """Pack the feedback pages for a learning platform, each named as the student's file came."""
+    from seqcourse.cli.people import return_pages
+
+    return_pages(name, platform, out)
+
+
 @app.command()
 def history(
     name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],

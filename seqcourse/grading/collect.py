@@ -30,20 +30,12 @@ from typing import NamedTuple
 from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course, remove
+from seqcourse.grading.giving_back import PATTERNS, keep_name
 from seqcourse.grading.kept import APPEAL, MARK, MARKED, NEEDED
 from seqcourse.grading.parse import shown
 from seqcourse.grading.people import class_list
 from seqcourse.grading.roster import Roster, read_roster
 
-PATTERNS = {
-    "canvas": re.compile(
-        r"(?:[^/]*?_)??(?P<late>LATE_)?(?P<student>\d+)_(?P<number>\d+)_(?P<folders>)(?P<file>[^/]+)"
-    ),
-    "moodle": re.compile(
-        r"(?P<late>)(?P<number>)[^/]*?_(?P<student>\d+)_assignsubmission_file(?:_?/|_)"
-        r"(?P<folders>(?:[^/]+/)*)(?P<file>[^/]+)"
-    ),
-}
 # A platform may number a file that is handed in again.
 APPEALS = re.compile(r"appeal(?:-\d+| \(\d+\))?\.md", re.I)
 # What `zipfile` raises for files that are broken, cut off, encrypted or packed in an unknown way.
@@ -76,9 +68,13 @@ class Collected:
 
 
 class _File(NamedTuple):
-    """A file of a student: its entry in the archive, its name here, and the folders that it was in."""
+    """A file of a student: its entry in the archive, its name here, and the folders that it was in.
+
+    beginning: what the platform wrote before the folders and the name.
+    """
 
     entry: zipfile.ZipInfo
+    beginning: str
     name: str
     folders: str = ""
 
@@ -111,7 +107,10 @@ def collect(
                     unclear.append(shown(entry.filename))
                     continue
                 is_appeal = APPEALS.fullmatch(fits["file"])
-                file = _File(entry, APPEAL) if is_appeal else _File(entry, fits["file"], fits["folders"])
+                whose = (entry, entry.filename[: fits.start("folders")])
+                file = (
+                    _File(*whose, APPEAL) if is_appeal else _File(*whose, fits["file"], fits["folders"])
+                )
                 found.setdefault(fits["student"], []).append((fits["number"], file))
                 if fits["late"]:
                     late.add(fits["student"])
@@ -132,6 +131,7 @@ def collect(
                         late.discard(student)
                     else:
                         _write(opened, entries, folder, student in late)
+                    keep_name(course, name, student, entries[-1].beginning)
                 except (*DAMAGED, *IN_THE_WAY) as error:
                     unclear.append(f"{student} (cannot be unpacked: {error})")
                     del files[student]

@@ -15,6 +15,7 @@ from seqcourse.grading import moodle
 from seqcourse.grading.canvas import fill
 from seqcourse.grading.collect import collect
 from seqcourse.grading.course import Course
+from seqcourse.grading.erase import places
 from seqcourse.grading.late import MARKED
 from seqcourse.grading.template import Grade
 
@@ -281,3 +282,84 @@ def test_everything_that_is_left_out_is_named(tmp_path, toy, monkeypatch):
     assert "left out (40)" in done.output
     assert "Fits more than one student in roster.csv" in done.output
     assert "0 submissions" in done.output
+
+
+def canvas_finds(file: str) -> tuple[str, str]:
+    """Whose page a file is, for Canvas: the first two numbers between underscores."""
+    student, attachment = [part for part in file.split("_") if part.isdigit()][:2]
+    return student, attachment
+
+
+def moodle_finds(path: str) -> tuple[str, str]:
+    """Whose page a file is, for Moodle: the second of the parts before the name of its plugin."""
+    _, participant, plugin, *rest = path.split("_", 4)
+    assert plugin == "assignsubmission" and rest[0].partition("/")[0] == "file"
+    return participant, ""
+
+
+@pytest.fixture
+def command(toy, monkeypatch):
+    """`seqcourse` in a course's folder; returns what it printed, raises what it raises."""
+    (toy.root / "book").mkdir()
+    monkeypatch.chdir(toy.root)
+
+    def run(*arguments: str) -> str:
+        done = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+        assert done.exit_code == 0
+        return done.output
+
+    return run, toy
+
+
+# Moodle writes no underscore of a name.
+MOODLES = {name.replace("José_María", "José María"): content for name, content in MOODLE.items()}
+
+
+@pytest.mark.parametrize(
+    ("platform", "files", "finds", "expected"),
+    [
+        ("canvas", CANVAS, canvas_finds, {"4711": "98765", "4712": "98767", "4713": "98772"}),
+        ("moodle", MOODLES, moodle_finds, {"11": "", "12": "", "13": ""}),
+    ],
+)
+def test_pages_go_back_under_the_names_that_the_platform_gave(
+    command, tmp_path, platform, files, finds, expected
+):
+    run, course = command
+    with pytest.raises(CourseError, match="Collect its archive once more"):
+        run("return", "ps1", "--to", platform)
+    archive = packed(tmp_path / "all.zip", files)
+    run("collect", "ps1", str(archive), "--from", platform)
+    with pytest.raises(CourseError, match="seqcourse feedback ps1"):
+        run("return", "ps1", "--to", platform)
+    students = [path.name for path in course.submitted.iterdir()]
+    for student in {*students, "by-hand"} - {"4714"}:
+        page = course.feedback / student / "ps1" / "ps1.html"
+        page.parent.mkdir(parents=True)
+        page.write_text(f"page of {student}")
+        (course.submitted / student / "ps1").mkdir(parents=True, exist_ok=True)
+    said = run("return", "ps1", "--to", platform)
+    assert f"{len(expected)} feedback pages of ps1" in said and "by-hand" in said
+    assert ("No page yet, so not in it: 4714." in said) == (platform == "canvas")
+    with zipfile.ZipFile(course.folder / f"return-ps1-{platform}.zip") as opened:
+        given = {finds(file): opened.read(file).decode() for file in opened.namelist()}
+        assert all(file.endswith("ps1.html") for file in opened.namelist())
+    assert given == {pair: f"page of {pair[0]}" for pair in expected.items()}
+    other = {"canvas": "moodle", "moodle": "canvas"}[platform]
+    with pytest.raises(CourseError, match=f"seqcourse collect ps1 FILE --from {other}"):
+        run("return", "ps1", "--to", other)
+    with pytest.raises(CourseError, match="--to should be canvas or moodle"):
+        run("return", "ps1", "--to", "blackboard")
+
+
+def test_a_name_that_came_leaves_with_its_student(tmp_path):
+    course = Course(tmp_path)
+    collect(course, "ps1", packed(tmp_path / "all.zip", CANVAS), "canvas")
+    (tmp_path / "solutions" / "ps1").mkdir(parents=True)
+    (tmp_path / "solutions" / "ps1" / "ps1.ipynb").write_text("{}")
+    here = {path.read_text() for path in course.folder.glob("collected/ps1/*.txt")}
+    assert "lovelaceada_4711_98765_\n" in here
+    gone = {path for path in places(course, "4711") if path.exists()}
+    assert {path for path in gone if "lovelaceada" in path.as_posix() or path.suffix == ".txt"} == {
+        course.folder / "collected/ps1/4711.txt"
+    }
