@@ -104,18 +104,24 @@ def report_class(name: str, out: Path | None) -> None:
     from seqcourse.grading.marks import found_records
     from seqcourse.grading.notebook import write_text
     from seqcourse.grading.partners import handing_in
+    from seqcourse.grading.people import absent
     from seqcourse.grading.report import as_page, make_report
     from seqcourse.grading.scores import read_scores
 
     course = Course(find_root())
     course.require(name)
-    records = found_records(course, name, handing_in(course, name))
+    there = handing_in(course, name)
+    records = found_records(course, name, there)
     if not records:
         raise CourseError(
             f"{name} should have been graded before there is a report, but nobody's work was. "
             f"Grade first: seqcourse grade {name}"
         )
-    report = make_report(read_scores(course, name, records), records)
+    report = make_report(
+        read_scores(course, name, records),
+        records,
+        [who for who in absent(course, name) if who not in there],
+    )
     page = out or course.folder / f"report-{name}.html"
     books = {
         row.student: course.autograded / row.student / name / f"{name}.ipynb" for row in report.graded

@@ -16,6 +16,7 @@ def collect_archive(name: str, archive: Path, platform: str, roster: Path | None
     need_nbgrader()
     from seqcourse.grading.collect import collect
     from seqcourse.grading.grade import alone
+    from seqcourse.grading.late import cost_of_mark
 
     course = Course(find_root())
     course.require(name)
@@ -25,8 +26,19 @@ def collect_archive(name: str, archive: Path, platform: str, roster: Path | None
     if found.late:
         tell(
             f"Late, but {platform.title()} does not say by how much: {', '.join(found.late)}. They are "
-            f"marked as late, which counts as one day. If you know the time, write it into "
+            f"marked as late, {cost_of_mark(course, name)}. If you know the time, write it into "
             f"{course.grading}/submitted/STUDENT/{name}/timestamp.txt."
+        )
+    if found.timed:
+        tell(
+            f"When the work came is taken from {roster.name if roster else ''} for {len(found.timed)}, "
+            f"in the zone of your class, {course.settings.zone}."
+        )
+    if found.unread:
+        tell(
+            f"No time such as “Monday, 5 October 2026, 6:03 PM” in {roster.name if roster else ''}, so "
+            f"nobody knows whether the work was late: {', '.join(found.unread)}. Export it in English, "
+            f"German, French or Spanish."
         )
     if found.double:
         tell(f"Several files of one name, of which the last counts: {', '.join(found.double)}.")
