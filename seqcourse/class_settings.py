@@ -6,6 +6,7 @@ A setting in the local file overrides the one in the shared file; a setting in n
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -150,6 +151,8 @@ FOR_ASSIGNMENT = {
     "partners": KEYS["partners"],
     "group_size": KEYS["group_size"],
 }
+# What an assignment counts in the course total: [weights] ps1 = 2
+WEIGHT = Key(0.0, lambda weight: 0 <= weight < math.inf, "a number of 0 or more, such as 2 or 0.5")
 # A link for students, by its name: [links] "Questions" = "https://..."
 LINK = Key("", _address, 'an address, such as "https://example.org/forum"')
 
@@ -169,6 +172,12 @@ class Settings:
         """The links for students, by name; one with the address "" is left out."""
         found = {key.partition(".")[2]: key for key in self.values if key.startswith("links.")}
         return {name: self.values[key] for name, key in found.items() if self.values[key]}
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """What assignments count in the course total; {} where each counts by its points."""
+        found = {key.partition(".")[2]: key for key in self.values if key.startswith("weights.")}
+        return {name: float(self.values[key]) for name, key in found.items()}
 
     @property
     def zone(self) -> tzinfo:
@@ -224,7 +233,7 @@ class Settings:
         """The assignments that settings name, each with the first place that does."""
         found: dict[str, str] = {}
         for key, where in self.sources.items():
-            name = key.partition(".")[0]
+            name = key.removeprefix("weights.").partition(".")[0]
             for each in self.values["leave_out"] if key == "leave_out" else [name]:
                 if ASSIGNMENT.fullmatch(each):
                     found.setdefault(each, where)
@@ -284,6 +293,8 @@ def _entry(key: str) -> Key | None:
     """What is known of a setting, or None."""
     if key.startswith("links."):
         return LINK
+    if re.fullmatch(r"weights\.ps\d+", key):
+        return WEIGHT
     if named := LATE.fullmatch(key):
         return KEYS.get(named["key"])
     found = re.fullmatch(r"ps\d+\.(?:(due|leave_out|partners|group_size)|(points)\.\d+)", key)
@@ -295,7 +306,7 @@ def _checked(key: str, value: object, where: str) -> Value:
     entry = _entry(key)
     if entry is None:
         known = [*KEYS, "links.NAME", "psN.due", "psN.leave_out", "psN.points.NUMBER", "psN.late.KEY"]
-        known += ["psN.partners", "psN.group_size"]
+        known += ["psN.partners", "psN.group_size", "weights.psN"]
         raise CourseError(f"{where}: {key!r} is not a setting. The settings are {', '.join(known)}.")
     kind = type(entry.default)
     if kind is float and type(value) is int:

@@ -197,6 +197,20 @@ def feedback(
         raise typer.Exit(1)
 
 
+@app.command("return")
+def give_back(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    platform: Annotated[str, typer.Option("--to", help="canvas or moodle.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where the zip file goes; into grading/ without.")
+    ] = None,
+) -> None:
+    """Pack the feedback pages for a learning platform, each named as the student's file came."""
+    from seqcourse.cli.people import return_pages
+
+    return_pages(name, platform, out)
+
+
 @app.command()
 def history(
     name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
@@ -255,7 +269,9 @@ def drop(
 
 @app.command()
 def export(
-    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    name: Annotated[
+        str, typer.Argument(help="The assignment: ps1, ps2, ...; without, the total of the course.")
+    ] = "",
     csv: Annotated[Path | None, typer.Option(help="Write a table to this CSV file.")] = None,
     canvas: Annotated[
         Path | None, typer.Option(help="Fill in this CSV file, which Canvas exported.")
@@ -270,7 +286,7 @@ def export(
         Path | None, typer.Option(help="Fill in this grading worksheet, which Moodle exported.")
     ] = None,
 ) -> None:
-    """Write the grades of an assignment for a spreadsheet, for Canvas or for Moodle."""
+    """Write the grades of an assignment, or the course total: for a spreadsheet, Canvas or Moodle."""
     from seqcourse.cli.export import export_grades
 
     export_grades(name, csv, canvas, canvas_out, canvas_column, moodle)

@@ -30,6 +30,8 @@ def export_grades(
     from seqcourse.grading.scores import check_csv
 
     course = Course(find_root())
+    if not name:
+        return _export_total(course, csv, bool(canvas or moodle or canvas_out or canvas_column))
     if canvas is None and (canvas_out or canvas_column):
         raise CourseError(
             "--canvas should name the CSV file that Canvas exported: its students and columns are "
@@ -65,6 +67,31 @@ def export_grades(
             tell(sentence)
 
 
+def _export_total(course: Course, csv: Path | None, for_platform: bool) -> None:
+    """Write the table with the course total, and say what counts how much."""
+    from seqcourse.grading.course_total import as_table, left_open, read_total
+    from seqcourse.grading.notebook import write_text
+    from seqcourse.grading.scores import check_csv
+    from seqcourse.grading.spreadsheet import MARK
+
+    if csv is None or for_platform:
+        raise CourseError(
+            "The course total is written to a table of its own, but "
+            f"{'a file of a platform' if for_platform else 'no file'} was named. Write the table: "
+            f"seqcourse export --csv {course.grading}/course.csv. Name an assignment for all else: "
+            f"seqcourse export ps1 --canvas FILE"
+        )
+    check_csv(csv)
+    total, told = read_total(course)
+    write_text(csv, MARK + as_table(total))
+    tell(
+        f"{shown(csv)}: {_many(len(total.students), 'student')}, "
+        f"{_many(len(total.maxima), 'assignment')}"
+    )
+    for sentence in [*told, *left_open(total)]:
+        tell(sentence)
+
+
 def _many(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
@@ -77,18 +104,24 @@ def report_class(name: str, out: Path | None) -> None:
     from seqcourse.grading.marks import found_records
     from seqcourse.grading.notebook import write_text
     from seqcourse.grading.partners import handing_in
+    from seqcourse.grading.people import absent
     from seqcourse.grading.report import as_page, make_report
     from seqcourse.grading.scores import read_scores
 
     course = Course(find_root())
     course.require(name)
-    records = found_records(course, name, handing_in(course, name))
+    there = handing_in(course, name)
+    records = found_records(course, name, there)
     if not records:
         raise CourseError(
             f"{name} should have been graded before there is a report, but nobody's work was. "
             f"Grade first: seqcourse grade {name}"
         )
-    report = make_report(read_scores(course, name, records), records)
+    report = make_report(
+        read_scores(course, name, records),
+        records,
+        [who for who in absent(course, name) if who not in there],
+    )
     page = out or course.folder / f"report-{name}.html"
     books = {
         row.student: course.autograded / row.student / name / f"{name}.ipynb" for row in report.graded

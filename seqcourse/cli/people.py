@@ -1,4 +1,4 @@
-"""``seqcourse collect``, ``seqcourse extend`` and ``seqcourse drop``."""
+"""``seqcourse collect``, ``return``, ``extend`` and ``drop``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC
 from pathlib import Path
 
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
-from seqcourse.cli.root import find_root, tell
+from seqcourse.cli.root import find_root, shown, tell
 from seqcourse.grading.course import Course
 
 
@@ -16,6 +16,7 @@ def collect_archive(name: str, archive: Path, platform: str, roster: Path | None
     need_nbgrader()
     from seqcourse.grading.collect import collect
     from seqcourse.grading.grade import alone
+    from seqcourse.grading.late import cost_of_mark
 
     course = Course(find_root())
     course.require(name)
@@ -25,8 +26,19 @@ def collect_archive(name: str, archive: Path, platform: str, roster: Path | None
     if found.late:
         tell(
             f"Late, but {platform.title()} does not say by how much: {', '.join(found.late)}. They are "
-            f"marked as late, which counts as one day. If you know the time, write it into "
+            f"marked as late, {cost_of_mark(course, name)}. If you know the time, write it into "
             f"{course.grading}/submitted/STUDENT/{name}/timestamp.txt."
+        )
+    if found.timed:
+        tell(
+            f"When the work came is taken from {roster.name if roster else ''} for {len(found.timed)}, "
+            f"in the zone of your class, {course.settings.zone}."
+        )
+    if found.unread:
+        tell(
+            f"No time such as “Monday, 5 October 2026, 6:03 PM” in {roster.name if roster else ''}, so "
+            f"nobody knows whether the work was late: {', '.join(found.unread)}. Export it in English, "
+            f"German, French or Spanish."
         )
     if found.double:
         tell(f"Several files of one name, of which the last counts: {', '.join(found.double)}.")
@@ -47,6 +59,30 @@ def collect_archive(name: str, archive: Path, platform: str, roster: Path | None
         )
     if found.unclear:
         tell(f"Not a student's work, so left out ({len(found.unclear)}): {', '.join(found.unclear)}.")
+
+
+@refusals_in_words()
+def return_pages(name: str, platform: str, out: Path | None) -> None:
+    """Write the archive of feedback pages for a platform, and name everybody who is not in it."""
+    need_nbgrader()
+    from seqcourse.grading.giving_back import give_back
+
+    course = Course(find_root())
+    course.require(name)
+    path = out or course.folder / f"return-{name}-{platform}.zip"
+    done = give_back(course, name, platform, path)
+    title = platform.title()
+    tell(f"{shown(done.path)}: {len(done.students)} feedback pages of {name}, named for {title}")
+    if done.without_page:
+        tell(
+            f"No page yet, so not in it: {', '.join(done.without_page)}. Write the pages, then return "
+            f"them again: seqcourse feedback {name}"
+        )
+    if done.elsewhere:
+        tell(
+            f"No file from {title}, so it would not know whose page it is: {', '.join(done.elsewhere)}. "
+            f"Give them their page in {course.grading}/feedback/ yourself."
+        )
 
 
 @refusals_in_words()

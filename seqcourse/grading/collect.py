@@ -22,28 +22,21 @@ import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course, remove
-from seqcourse.grading.kept import APPEAL, MARK, MARKED, NEEDED
+from seqcourse.grading.giving_back import PATTERNS, keep_name
+from seqcourse.grading.kept import APPEAL, MARK, MARKED, NEEDED, TIMESTAMP
 from seqcourse.grading.parse import shown
 from seqcourse.grading.people import class_list
 from seqcourse.grading.roster import Roster, read_roster
 
-PATTERNS = {
-    "canvas": re.compile(
-        r"(?:[^/]*?_)??(?P<late>LATE_)?(?P<student>\d+)_(?P<number>\d+)_(?P<folders>)(?P<file>[^/]+)"
-    ),
-    "moodle": re.compile(
-        r"(?P<late>)(?P<number>)[^/]*?_(?P<student>\d+)_assignsubmission_file(?:_?/|_)"
-        r"(?P<folders>(?:[^/]+/)*)(?P<file>[^/]+)"
-    ),
-}
 # A platform may number a file that is handed in again.
 APPEALS = re.compile(r"appeal(?:-\d+| \(\d+\))?\.md", re.I)
 # What `zipfile` raises for files that are broken, cut off, encrypted or packed in an unknown way.
@@ -64,6 +57,8 @@ class Collected:
     beside: students with several files of one name, all kept in folders: "ada (old/ps1.ipynb)".
     refused: numbers whose login is also another student's, so nothing of theirs was written.
     unknown: numbers without a login in the roster, which name the folders.
+    timed: for whom the roster says when the work came.
+    unread: students for whom it says something else in that place.
     """
 
     students: tuple[str, ...]
@@ -73,12 +68,18 @@ class Collected:
     beside: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    timed: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 class _File(NamedTuple):
-    """A file of a student: its entry in the archive, its name here, and the folders that it was in."""
+    """A file of a student: its entry in the archive, its name here, and the folders that it was in.
+
+    beginning: what the platform wrote before the folders and the name.
+    """
 
     entry: zipfile.ZipInfo
+    beginning: str
     name: str
     folders: str = ""
 
@@ -111,7 +112,10 @@ def collect(
                     unclear.append(shown(entry.filename))
                     continue
                 is_appeal = APPEALS.fullmatch(fits["file"])
-                file = _File(entry, APPEAL) if is_appeal else _File(entry, fits["file"], fits["folders"])
+                whose = (entry, entry.filename[: fits.start("folders")])
+                file = (
+                    _File(*whose, APPEAL) if is_appeal else _File(*whose, fits["file"], fits["folders"])
+                )
                 found.setdefault(fits["student"], []).append((fits["number"], file))
                 if fits["late"]:
                     late.add(fits["student"])
@@ -121,7 +125,9 @@ def collect(
                     f"file in it is named like that: {', '.join(unclear[:3]) or 'it is empty'}."
                 )
             names, refused = known.folders(found)
-            late = {names[number] for number in late & names.keys()}
+            late = {names[number] for number in (late | known.late) & names.keys()}
+            times = {names[number]: known.times[number] for number in names.keys() & known.times.keys()}
+            late -= times.keys()  # a time says it better
             files = {names[number]: _chosen(found[number]) for number in names}
             course.make_folder()
             for student, entries in list(files.items()):
@@ -131,7 +137,10 @@ def collect(
                         _write_beside(opened, entries[-1].entry, folder)
                         late.discard(student)
                     else:
-                        _write(opened, entries, folder, student in late)
+                        _write(
+                            opened, entries, folder, _when(course, student in late, times.get(student))
+                        )
+                    keep_name(course, name, student, entries[-1].beginning)
                 except (*DAMAGED, *IN_THE_WAY) as error:
                     unclear.append(f"{student} (cannot be unpacked: {error})")
                     del files[student]
@@ -150,6 +159,8 @@ def collect(
         tuple(beside),
         tuple(refused),
         tuple(sorted(names.keys() - known.logins.keys())) if roster else (),
+        tuple(sorted(times.keys() & files.keys())),
+        tuple(sorted(names[number] for number in names.keys() & known.unread)),
     )
 
 
@@ -183,8 +194,17 @@ def _entries(opened: zipfile.ZipFile, archive: Path) -> Iterator[zipfile.ZipInfo
     yield from entries
 
 
-def _write(opened: zipfile.ZipFile, files: list[_File], folder: Path, late: bool) -> None:
-    """Write a student's files to a new folder, which then takes the old one's place."""
+def _when(course: Course, late: bool, time: datetime | None) -> dict[str, str]:
+    """The file beside the work that says when it came: its name and its content; {} for no file."""
+    if time is not None:
+        return {TIMESTAMP: f"{time:%Y-%m-%d %H:%M:%S} {course.settings.zone}\n"}
+    return {MARK: f"{MARKED}.\n"} if late else {}
+
+
+def _write(
+    opened: zipfile.ZipFile, files: list[_File], folder: Path, beside_them: Mapping[str, str]
+) -> None:
+    """Write a student's files, and texts of ours, to a new folder, which takes the old one's place."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".collected-"))
     try:
@@ -193,8 +213,8 @@ def _write(opened: zipfile.ZipFile, files: list[_File], folder: Path, late: bool
             path.parent.mkdir(parents=True, exist_ok=True)
             with opened.open(file.entry) as source, path.open("wb") as target:
                 shutil.copyfileobj(source, target)
-        if late:
-            (beside / MARK).write_text(f"{MARKED}.\n", encoding="utf-8")
+        for name, text in beside_them.items():
+            (beside / name).write_text(text, encoding="utf-8")
         if folder.exists():
             remove(folder)
         beside.rename(folder)

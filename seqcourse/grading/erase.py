@@ -14,6 +14,7 @@ from seqcourse.grading.address import SQLITE, sqlite_file
 from seqcourse.grading.answers import answers_path
 from seqcourse.grading.attempts import attempt_path
 from seqcourse.grading.course import Course
+from seqcourse.grading.giving_back import name_path
 from seqcourse.grading.history import history_path
 from seqcourse.grading.records import record_path
 from seqcourse.grading.viva.places import called, sheet_folder
@@ -33,6 +34,7 @@ def places(course: Course, student: str) -> Iterator[Path]:
         yield attempt_path(course, name, student)
         yield history_path(course, name, student)
         yield answers_path(course, name, student)
+        yield name_path(course, name, student)
         yield sheet_folder(course, name, student)
         yield record_path(course, called(name), student)
         yield from places_of(course, name, student)
@@ -70,7 +72,7 @@ def erase_in_files(course: Course, student: str) -> list[str]:
         except sqlite3.OperationalError:  # another program uses it, or the disk is full
             remain.append(database)
     remain += [path for path in course.folder.glob("*.csv") if student in path.read_text("utf-8-sig")]
-    remain += list(course.folder.glob("downloaded"))
+    remain += [*course.folder.glob("downloaded"), *course.folder.glob("return-*.zip")]
     return [
         f"{course.grading}/{path.relative_to(course.folder).as_posix()}" for path in sorted({*remain})
     ]

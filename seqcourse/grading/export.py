@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from seqcourse.grading.records import Record
 
 NOTHING = "nothing handed in"
+UNGRADED = "not graded yet"
 GRADED = "graded"
 REMOVED = "removed"
 GONE = "The folder is no longer in submitted/, so its grade does not count. Put it back if it should."
@@ -215,7 +216,13 @@ def read_course(course: Course, assignment: str) -> list[Line]:
             return []
         days = renew_penalties(gradebook, assignment, course.config())
         lines = read_lines(gradebook, assignment, records, there)
-    return [replace(line, days=days.of(line.student)) for line in lines]
+
+    def status(line: Line) -> str:
+        members = teams.of(line.student).members if line.status == NOTHING else ()
+        came = any(course.handed_in(who, assignment) for who in members)
+        return UNGRADED if came else line.status
+
+    return [replace(line, days=days.of(line.student), status=status(line)) for line in lines]
 
 
 class TableExport(ExportPlugin):

@@ -142,6 +142,20 @@ def seconds_late(submission: SubmittedAssignment, config: Config) -> tuple[float
     return (float(DAY), True) if marked else (0.0, False)
 
 
+def cost_of_mark(course: Course, name: str) -> str:
+    """What a platform's mark without a time costs by the class's policy, in words."""
+    policy = _policy(course.config())
+    if not isinstance(policy, LatePolicy):
+        return "which counts as one day"
+    own = policy.of(name)
+    lost = own.share_lost(own.days(DAY))
+    share = f"{100 * lost:.4g} % of the points" if lost else "nothing"
+    days = (
+        f" or, where one is left, one of {policy.account} late days" if lost and policy.account else ""
+    )
+    return f"which counts as one day and costs {share}{days} by your course.toml"
+
+
 def without_time(course: Course, name: str, students: Iterable[str]) -> str:
     """A sentence about those whose timestamp.txt is not a time; "" if there are none."""
     folders = {who: course.submitted / who / name for who in students}

@@ -47,12 +47,14 @@ class Report:
     """An assignment at a glance. Points that wait for a person are left out.
 
     looks: (student, what a person should look at) of every submission with something to look at.
+    absent: who handed in nothing.
     """
 
     scores: Scores
     graded: tuple[Row, ...]
     tasks: tuple[Task, ...]
     looks: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    absent: tuple[str, ...] = ()
 
     @property
     def totals(self) -> list[float]:
@@ -82,6 +84,7 @@ class Report:
                 [row.student for row in self.scores.rows if row.status == LOST],
             ),
             ("With something to look at", [student for student, _ in self.looks]),
+            ("Handed in nothing", self.absent),
         ):
             if who:
                 told.append(f"{words}: {len(who)} ({_some(who)}).")
@@ -110,8 +113,8 @@ def _some(students: Sequence[str]) -> str:
     return ", ".join(map(shown, students[:8])) + (", ..." if len(students) > 8 else "")
 
 
-def make_report(scores: Scores, records: Sequence[Record]) -> Report:
-    """The report on a class from its scores and records."""
+def make_report(scores: Scores, records: Sequence[Record], absent: Sequence[str] = ()) -> Report:
+    """The report on a class from its scores and records, and from the list of who handed in nothing."""
     graded = tuple(row for row in scores.rows if row.points is not None)
     messages = [record.messages for record in records if record.has_grade]
     tasks = []
@@ -121,7 +124,7 @@ def make_report(scores: Scores, records: Sequence[Record]) -> Report:
         mistakes = _mistakes(exercise.tests, messages)
         tasks.append(Task(exercise.name, exercise.number, mean, exercise.points, mistakes))
     looks = tuple((record.student, record.to_review) for record in records if record.to_review)
-    return Report(scores, graded, tuple(tasks), looks)
+    return Report(scores, graded, tuple(tasks), looks, tuple(absent))
 
 
 def _held(row: Row) -> set[str]:
@@ -172,6 +175,7 @@ def as_page(report: Report, used: Mapping[str, str] = MappingProxyType({})) -> s
         f"<li>{escape(printable(student))}: {escape(' '.join(sentences))}</li>"
         for student, sentences in report.looks
     )
+    absent = "".join(f"<li>{escape(printable(student))}</li>" for student in report.absent)
     told = "".join(
         f"<li>{escape(printable(student))}: {escape(words) or '<em>nothing said</em>'}</li>"
         for student, words in used.items()
@@ -185,7 +189,8 @@ def as_page(report: Report, used: Mapping[str, str] = MappingProxyType({})) -> s
         f"<tbody>{tasks}</tbody></table></div>"
         + (f"<h2>To look at</h2><ul>{looks}</ul>" if looks else "")
         + (f"<h2>What students used</h2><ul>{told}</ul>" if told else "")
-        + (f"<h2>Without a grade</h2><ul>{without}</ul>" if rest else ""),
+        + (f"<h2>Without a grade</h2><ul>{without}</ul>" if rest else "")
+        + (f"<h2>Handed in nothing</h2><ul>{absent}</ul>" if absent else ""),
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import zipfile
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,10 @@ from seqcourse.grading import moodle
 from seqcourse.grading.canvas import fill
 from seqcourse.grading.collect import collect
 from seqcourse.grading.course import Course
+from seqcourse.grading.erase import places
+from seqcourse.grading.kept import time
 from seqcourse.grading.late import MARKED
+from seqcourse.grading.moodle_times import is_late, read_time
 from seqcourse.grading.template import Grade
 
 CANVAS = {
@@ -281,3 +286,182 @@ def test_everything_that_is_left_out_is_named(tmp_path, toy, monkeypatch):
     assert "left out (40)" in done.output
     assert "Fits more than one student in roster.csv" in done.output
     assert "0 submissions" in done.output
+
+
+def canvas_finds(file: str) -> tuple[str, str]:
+    """Whose page a file is, for Canvas: the first two numbers between underscores."""
+    student, attachment = [part for part in file.split("_") if part.isdigit()][:2]
+    return student, attachment
+
+
+def moodle_finds(path: str) -> tuple[str, str]:
+    """Whose page a file is, for Moodle: the second of the parts before the name of its plugin."""
+    _, participant, plugin, *rest = path.split("_", 4)
+    assert plugin == "assignsubmission" and rest[0].partition("/")[0] == "file"
+    return participant, ""
+
+
+@pytest.fixture
+def command(toy, monkeypatch):
+    """`seqcourse` in a course's folder; returns what it printed, raises what it raises."""
+    (toy.root / "book").mkdir()
+    monkeypatch.chdir(toy.root)
+
+    def run(*arguments: str) -> str:
+        done = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+        assert done.exit_code == 0
+        return done.output
+
+    return run, toy
+
+
+# Moodle writes no underscore of a name.
+MOODLES = {name.replace("José_María", "José María"): content for name, content in MOODLE.items()}
+
+
+@pytest.mark.parametrize(
+    ("platform", "files", "finds", "expected"),
+    [
+        ("canvas", CANVAS, canvas_finds, {"4711": "98765", "4712": "98767", "4713": "98772"}),
+        ("moodle", MOODLES, moodle_finds, {"11": "", "12": "", "13": ""}),
+    ],
+)
+def test_pages_go_back_under_the_names_that_the_platform_gave(
+    command, tmp_path, platform, files, finds, expected
+):
+    run, course = command
+    with pytest.raises(CourseError, match="Collect its archive once more"):
+        run("return", "ps1", "--to", platform)
+    archive = packed(tmp_path / "all.zip", files)
+    run("collect", "ps1", str(archive), "--from", platform)
+    with pytest.raises(CourseError, match="seqcourse feedback ps1"):
+        run("return", "ps1", "--to", platform)
+    students = [path.name for path in course.submitted.iterdir()]
+    for student in {*students, "by-hand"} - {"4714"}:
+        page = course.feedback / student / "ps1" / "ps1.html"
+        page.parent.mkdir(parents=True)
+        page.write_text(f"page of {student}")
+        (course.submitted / student / "ps1").mkdir(parents=True, exist_ok=True)
+    said = run("return", "ps1", "--to", platform)
+    assert f"{len(expected)} feedback pages of ps1" in said and "by-hand" in said
+    assert ("No page yet, so not in it: 4714." in said) == (platform == "canvas")
+    with zipfile.ZipFile(course.folder / f"return-ps1-{platform}.zip") as opened:
+        given = {finds(file): opened.read(file).decode() for file in opened.namelist()}
+        assert all(file.endswith("ps1.html") for file in opened.namelist())
+    assert given == {pair: f"page of {pair[0]}" for pair in expected.items()}
+    other = {"canvas": "moodle", "moodle": "canvas"}[platform]
+    with pytest.raises(CourseError, match=f"seqcourse collect ps1 FILE --from {other}"):
+        run("return", "ps1", "--to", other)
+    with pytest.raises(CourseError, match="--to should be canvas or moodle"):
+        run("return", "ps1", "--to", "blackboard")
+
+
+def test_a_name_that_came_leaves_with_its_student(tmp_path):
+    course = Course(tmp_path)
+    collect(course, "ps1", packed(tmp_path / "all.zip", CANVAS), "canvas")
+    (tmp_path / "solutions" / "ps1").mkdir(parents=True)
+    (tmp_path / "solutions" / "ps1" / "ps1.ipynb").write_text("{}")
+    here = {path.read_text() for path in course.folder.glob("collected/ps1/*.txt")}
+    assert "lovelaceada_4711_98765_\n" in here
+    gone = {path for path in places(course, "4711") if path.exists()}
+    assert {path for path in gone if "lovelaceada" in path.as_posix() or path.suffix == ".txt"} == {
+        course.folder / "collected/ps1/4711.txt"
+    }
+
+
+# What Moodle writes in four languages, by its language packs: the columns, the word for participants, a
+# time, what Status says of late work, and the word for no.
+WORKSHEETS = {
+    "English": (
+        "Identifier|Full name|Email address|Status|Grade|Maximum grade|Grade can be changed|"
+        "Last modified (submission)|Last modified (grade)",
+        "Participant ",
+        "Monday, 5 October 2026, 6:03 PM",
+        "Submitted for grading - 2 hours 3 mins late",
+        "No",
+    ),
+    "German": (
+        "ID|Vollständiger Name|E-Mail-Adresse|Status|Bewertung|Bestwertung|"
+        "Bewertung kann geändert werden|Zuletzt geändert (Abgabe)|Zuletzt geändert (Bewertung)",
+        "Teilnehmer/in",
+        "Montag, 5. Oktober 2026, 18:03",
+        "Zur Bewertung abgegeben - 2 Stunden 3 Minuten zu spät",
+        "Nein",
+    ),
+    "French": (
+        "Identifiant|Nom complet|Adresse de courriel|Statut|Note|Note maximale|"
+        "La note peut être modifiée|Dernière modification (travail remis)|Dernière modification (note)",
+        "Participant ",
+        "lundi 5 octobre 2026, 18:03",
+        "Remis pour évaluation - En retard de 2 heures 3 min",
+        "Non",
+    ),
+    "Spanish": (
+        "Identificador|Nombre completo|Correo|Estado|Calificación|Calificación máxima|"
+        "La calificación puede ser cambiada|Última modificación (entrega)|"
+        "Última modificación (calificación)",
+        "Participante",
+        "lunes, 5 de octubre de 2026, 18:03",
+        "Enviado para calificar - 2 horas 3 minutos de retraso",
+        "No",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", WORKSHEETS)
+def test_moodle_s_worksheet_says_when_work_came_in_whatever_language(command, tmp_path, language):
+    """Ada and kim have times; pat's status says late, without a time; lea's time is in numbers only."""
+    run, course = command
+    header, word, when, late, no = WORKSHEETS[language]
+    (course.root / "course.toml").write_text('zone = "Europe/Berlin"\n[late]\nshare_per_day = 0.1\n')
+    sheet = tmp_path / "sheet.csv"
+    people = {"11": ("ada", late, when), "12": ("pat", late, "-"), "13": ("kim", "", when)}
+    people["14"] = ("lea", "", "5/10/26, 18:03")
+    with sheet.open("w", encoding="utf-8-sig", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(header.split("|"))
+        for number, (who, status, time_) in people.items():
+            may = no if who == "kim" else "Yes"
+            out.writerow([f"{word}{number}", who, f"{who}@x.org", status, "", "12", may, time_, "-"])
+    names = {f"X_{number}_assignsubmission_file/ps1.ipynb": number for number in people}
+    archive = packed(tmp_path / "all.zip", names)
+    said = run("collect", "ps1", str(archive), "--from", "moodle", "--roster", str(sheet))
+    found = there(course)
+    for who in ("ada", "kim"):
+        assert found[f"{who}@x.org/ps1/timestamp.txt"] == "2026-10-05 18:03:00 Europe/Berlin\n"
+    # Berlin is two hours ahead in October.
+    written = found["ada@x.org/ps1/timestamp.txt"].encode()
+    assert time(written) == datetime(2026, 10, 5, 16, 3)
+    assert [path for path in found if path.endswith("late.txt")] == ["pat@x.org/ps1/late.txt"]
+    assert "pat@x.org. They are marked as late, which counts as one day and costs 10 % of" in said
+    assert "whether the work was late: lea@x.org." in said
+    filled = moodle.fill(sheet, "ps1", [Grade(f"{who}@x.org", 3.0, 12.0) for who in ("ada", "kim")])
+    assert filled.written == ("ada@x.org",) and "locked the grades: kim@x.org." in filled.sentences[0]
+    (head, ada, *_) = csv.reader(filled.text.removeprefix("\ufeff").splitlines())
+    columns = header.split("|")
+    assert head == [columns[0], columns[4], columns[8], columns[1]] and ada[1] == "3"
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("Saturday, 31 January 2026, 12:05 AM", datetime(2026, 1, 31, 0, 5)),
+        ("Saturday, 31 January 2026, 12:05 PM", datetime(2026, 1, 31, 12, 5)),
+        ("October 5, 2026, 6:03 p.m.", datetime(2026, 10, 5, 18, 3)),
+        ("Sonntag, 1. März 2026, 00:00", datetime(2026, 3, 1, 0, 0)),
+        ("mercredi 1 juillet 2026, 08:30", datetime(2026, 7, 1, 8, 30)),
+        ("martes, 30 de junio de 2026, 23:59", datetime(2026, 6, 30, 23, 59)),
+        ("samedi 1 août 2026 à 18h03", datetime(2026, 8, 1, 18, 3)),
+        ("Tuesday, 31 June 2026, 6:03 PM", None),
+        ("05/10/2026, 18:03", None),
+        ("Monday, 5 October 2026", None),
+        ("-", None),
+    ],
+)
+def test_a_time_of_moodle_is_read_or_is_none(cell, expected):
+    assert read_time(cell) == expected
+
+
+def test_work_that_is_overdue_is_not_late_work():
+    assert not is_late("No submission - Assignment is overdue by: 5 days")
+    assert not is_late("Submitted for grading - Extension granted until: Monday, 5 October 2026")

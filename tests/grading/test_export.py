@@ -309,3 +309,104 @@ def test_the_command_writes_both_files(command, graded, template):
 def test_the_commands_refuse_in_words(command, arguments, words):
     with pytest.raises(CourseError, match=words):
         command(*arguments)
+
+
+# Points in three assignments: None waits for a person, a missing one was not handed in.
+COURSE = {
+    "ada": {"ps1": 12, "ps2": 4, "ps3": 30},
+    "jose": {"ps1": 6, "ps3": 15.5},
+    "kim": {"ps1": 3, "ps2": None, "ps3": 0},
+    "pat": {"ps1": 1},
+    "zoë": {},
+}
+MAXIMA = {"ps1": 12, "ps2": 8, "ps3": 30}
+
+
+@pytest.fixture
+def term(toy, monkeypatch) -> Course:
+    """Three graded assignments, a fourth that nobody has a grade in; pat's ps2 is not graded yet."""
+    (toy.root / "book").mkdir()
+    monkeypatch.chdir(toy.root)
+    for number in (2, 3, 4):
+        shutil.copytree(toy.root / "solutions/ps1", toy.root / f"solutions/ps{number}")
+        (toy.root / f"solutions/ps{number}/ps1.ipynb").rename(toy.solution(f"ps{number}"))
+    with Gradebook(toy.gradebook_url) as gradebook:
+        for who, (first, last) in NAMES.items():
+            gradebook.update_or_create_student(who, first_name=first, last_name=last)
+        for name, maximum in MAXIMA.items():
+            gradebook.update_or_create_assignment(name)
+            gradebook.update_or_create_notebook(name, name)
+            gradebook.add_grade_cell("all", name, name, max_score=maximum, cell_type="code")
+            for who, marks in COURSE.items():
+                if name in marks:
+                    gradebook.update_or_create_submission(name, who)
+                    grade = gradebook.find_grade("all", name, name, who)
+                    grade.auto_score = marks[name]
+                    grade.needs_manual_grade = marks[name] is None
+                    (toy.submitted / who / name).mkdir(parents=True)
+        gradebook.db.commit()
+    (toy.submitted / "pat" / "ps2").mkdir()
+    return toy
+
+
+def totals(said: str, path: Path) -> dict[str, dict[str, str]]:
+    assert f"{path.name}: 5 students, 3 assignments" in said
+    header, *lines = rows(path.read_text(encoding="utf-8"))
+    return {line[0]: dict(zip(header, line, strict=True)) for line in lines}
+
+
+@pytest.mark.parametrize(
+    "weights", [{}, {"ps1": 1, "ps2": 1, "ps3": 2}, {"ps3": 0.5, "ps1": 0.25}, {"ps1": 0, "ps2": 3}]
+)
+def test_the_course_total_is_the_weighted_sum_of_what_each_assignment_exports(term, weights):
+    """Not handed in counts 0; what waits for a person or for grading leaves the total open."""
+    table = "".join(f"{name} = {weight}\n" for name, weight in weights.items())
+    (term.root / "course.toml").write_text(f"[weights]\n{table}" if weights else "")
+    done = CliRunner().invoke(app, ["export", "--csv", "all.csv"], catch_exceptions=False)
+    found = totals(done.output, term.root / "all.csv")
+    counts = {name: weights.get(name, 0) for name in MAXIMA} if weights else MAXIMA
+    for who, marks in COURSE.items():
+        is_open = (who == "kim" or who == "pat") and counts["ps2"]
+        parts = [
+            counts[name] * (marks.get(name) or 0) / maximum
+            for name, maximum in MAXIMA.items()
+            if counts[name]
+        ]
+        expected = 100 * sum(parts) / sum(counts.values())
+        told = found[who]["total_percent"]
+        assert told == "" if is_open else float(told) == pytest.approx(expected, abs=0.005), who
+        assert [found[who][name] != "" for name in MAXIMA] == [name in marks for name in MAXIMA]
+    assert found["ada"]["status"] == "" and found["jose"]["status"] == "ps2: nothing handed in"
+    assert found["pat"]["status"] == "ps2: not graded yet; ps3: nothing handed in"
+    assert "ps2: waits for a grade by hand" in found["kim"]["status"]
+    assert "nobody has a grade yet: ps4." in done.output
+    assert ("without a weight: ps2." in done.output) == (bool(weights) and not counts["ps2"])
+    assert ("a mark is still to come" in done.output) == bool(counts["ps2"])
+    # An assignment's own table says the same of the work that nobody has graded.
+    (pat,) = (line for line in read_course(term, "ps2") if line.student == "pat")
+    assert pat.status == "not graded yet"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "content", "words"),
+    [
+        (("export",), "", "seqcourse export --csv grading/course.csv"),
+        (("export", "--csv", "x.csv", "--canvas", "x.csv"), "", "a file of a platform was named"),
+        (("export", "--csv", "x.csv"), "[weights]\nps1 = 0\nps4 = 1\n", "ps1, ps2, ps3 have none"),
+        (
+            ("export", "--csv", "x.csv"),
+            "[weights]\nps1 = -1\n",
+            "line 2: weights.ps1 should be a number",
+        ),
+        (
+            ("export", "--csv", "x.csv"),
+            "[weights]\nps1 = inf\n",
+            "line 2: weights.ps1 should be a number",
+        ),
+        (("export", "--csv", "x.csv"), "[weights]\nessay = 1\n", "'weights.essay' is not a setting"),
+    ],
+)
+def test_a_course_total_that_cannot_be_is_refused_in_words(term, arguments, content, words):
+    (term.root / "course.toml").write_text(content)
+    with pytest.raises(CourseError, match=words):
+        CliRunner().invoke(app, list(arguments), catch_exceptions=False)

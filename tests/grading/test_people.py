@@ -10,7 +10,9 @@ from datetime import datetime, timedelta
 
 import pytest
 from nbgrader.api import Gradebook
+from typer.testing import CliRunner
 
+from seqcourse.cli.app import app
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.attempts import attempt
@@ -188,10 +190,17 @@ def test_a_larger_class_needs_no_more_queries(course):
     assert queries() <= few
 
 
-def test_who_handed_in_nothing_is_named_also_without_a_folder(course):
+def test_who_handed_in_nothing_is_named_also_without_a_folder(course, monkeypatch):
     """By the class's list, and by the folders of other work."""
     (course.submitted / "dora" / "ps2").mkdir(parents=True)
     assert absent(course, "ps1") == ["cleo", "dora"]
+    (course.root / "book").mkdir(exist_ok=True)
+    with monkeypatch.context() as there:
+        there.chdir(course.root)
+        said = CliRunner().invoke(app, ["report", "ps1"], catch_exceptions=False).output
+    assert "Handed in nothing: 2 (cleo, dora)." in said
+    page = (course.folder / "report-ps1.html").read_text(encoding="utf-8")
+    assert re.search("Handed in nothing</h2><ul><li>cleo</li><li>dora</li></ul>", page)
 
 
 def test_work_in_the_wrong_place_is_named_with_the_way_to_mend_it(course):
