@@ -6,15 +6,14 @@ function (`functools.partial`), in the fields of a dataclass.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from seqcourse.audit import second
+from seqcourse.check import inputs
 from seqcourse.check.inputs import noncontiguous
 from seqcourse.check.verdict import Judge
 
@@ -25,21 +24,7 @@ EXPANDED = "expanded"
 
 def each_tensor(change: Change, value: Any) -> Any:
     """A value whose tensors are changed."""
-    if isinstance(value, Tensor):
-        return change(value)
-    if isinstance(value, Mapping):
-        return type(value)({name: each_tensor(change, part) for name, part in value.items()})
-    if type(value) in (tuple, list):
-        return type(value)(each_tensor(change, part) for part in value)
-    if isinstance(value, partial):
-        inside = each_tensor(change, (value.args, value.keywords))
-        return partial(value.func, *inside[0], **inside[1])
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in dataclasses.fields(value) if field.init]
-        return dataclasses.replace(
-            value, **{name: each_tensor(change, getattr(value, name)) for name in names}
-        )
-    return value
+    return inputs.each_tensor(lambda _, tensor: change(tensor), value)
 
 
 def _cast(dtype: torch.dtype) -> Change:

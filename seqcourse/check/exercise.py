@@ -22,6 +22,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,9 @@ import numpy
 import torch
 
 from seqcourse import progress
-from seqcourse.check import worked
+from seqcourse.check import kinds, worked
 from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed, not_solved, outcome
-from seqcourse.check.inputs import noncontiguous
+from seqcourse.check.inputs import floating, noncontiguous
 from seqcourse.check.lines import never_ran, noted_lines, with_line
 from seqcourse.check.modules import judge_module, record_module
 from seqcourse.check.naming import explaining, size_question, written_numbers
@@ -76,7 +77,8 @@ class Exercise:
     likely: mistakes that people make, tried when a result is wrong: a question that names one, and a
         function that makes it (or several, as a tuple).
     cases: the calls of the self-check.
-    gradient: names of arguments (of parameters, for a class) whose gradients are compared, too.
+    excused: what the checks of this exercise need not see, and why; from `kinds.txt`, see
+        `seqcourse.check.kinds`.
     forbid: functions that the answer may not use, because they are what it should build.
     tolerance: the largest difference that counts as equal; None for the usual one. `because`: why.
     fixed_precision: `seqcourse audit` tries no other precision: inputs lie exactly on borders, which
@@ -101,7 +103,7 @@ class Exercise:
     reference: Callable[..., Any] | None = None
     likely: LikelyMistakes = ()
     cases: Sequence[Case] = ()
-    gradient: Sequence[str] = ()
+    excused: Mapping[str, str] = field(default_factory=dict)
     forbid: Sequence[str] = ()
     tolerance: float | None = None
     because: str = ""
@@ -156,7 +158,7 @@ class Exercise:
         key, answer = worked.opened(self) if ask else ("", None)
         progress.note(self.name, passed=True, key=key)
         passed(self.name)
-        gradients = "gradients, " if self.gradient else ""
+        gradients = "gradients, " if self.trained(self.cases[0].make()) else ""
         print(f"✓ {self.name}: {len(self.cases)} calls, {gradients}unchanged inputs: all as expected.")
         if answer:
             worked.show(answer, self.name)
@@ -231,10 +233,10 @@ class Exercise:
                     narrowed = self.narrowed([(one, "result") for one in seen], made)
                     narrowed.judge_case(found, case.make(), label, hint=case.hint, written=sizes)
                 raise
-        if self.gradient:  # last: a wrong result is told before a wrong gradient
-            first = self.cases[0]
-            found = self._observe(student, first.make(), gradient=self.gradient)
-            self.judge_case(found, first.make(), self.name, gradient=self.gradient)
+        first = self.cases[0]
+        if names := self.trained(first.make()):  # last: a wrong result is told before a wrong gradient
+            found = self._observe(student, first.make(), gradient=names)
+            self.judge_case(found, first.make(), self.name, gradient=names)
 
     def _observe(
         self, student: Any, given: Arguments, prefix: str = "", gradient: Sequence[str] = ()
@@ -256,6 +258,31 @@ class Exercise:
     def size_question(self, written: numpy.ndarray) -> str:
         """Asks whether a size is written into the code, if the numbers in it give a reason to."""
         return size_question(written, self.cases[0].make()) if self.cases else ""
+
+    @property
+    def has_gradients(self) -> bool:
+        """Whether gradients are compared, where an input has floating numbers."""
+        takes = "gradient" in signature(self.record).parameters
+        return takes and not self.judge_all and kinds.GRADIENTS not in self.excused
+
+    def trained(self, given: Arguments) -> tuple[str, ...]:
+        """The arguments of a call whose gradients are compared: all with floating numbers in them, but
+        for those that are excused.
+        """
+        if not self.has_gradients:
+            return ()
+        return tuple(
+            name
+            for name, value in given.items()
+            if floating(value) and f"{kinds.GRADIENTS} of {name}" not in self.excused
+        )
+
+    @property
+    def once_more(self) -> bool:
+        """Whether hidden checks call the answer once more with other numbers of the first case's sizes:
+        where gradients are compared, there is a second call anyway.
+        """
+        return not (self.judge_all or self.is_class or self.has_gradients or kinds.AGAIN in self.excused)
 
     @property
     def is_class(self) -> bool:
@@ -404,16 +431,17 @@ class Polls:
 def gather(package: str, path: Iterable[str]) -> dict[str, Exercise]:
     """The exercises of all modules of a package (`__name__`, `__path__`), by the name of the answer.
 
-    What to do in each stands beside them in `fixes.txt`, what to ask in `questions.txt`: a line
-    "name: sentences" for each.
+    What to do in each stands beside them in `fixes.txt`, what to ask in `questions.txt`, what hidden
+    checks leave out in `kinds.txt`: a line "name: sentences" for each.
     """
     found: dict[str, Exercise] = {}
     folder = next(map(Path, path))
-    fixes, questions = _lines(folder / "fixes.txt"), _lines(folder / "questions.txt")
+    fixes, questions, left = (_lines(folder / f"{name}.txt") for name in ("fixes", "questions", "kinds"))
     for part in pkgutil.iter_modules(path, f"{package}."):
         for value in vars(importlib.import_module(part.name)).values():
             if isinstance(value, Exercise):
                 object.__setattr__(value, "fix", fixes.get(value.name, ""))
+                object.__setattr__(value, "excused", kinds.excuses(left.get(value.name, kinds.ALL)))
                 asked = re.findall(r"[^?]+\?", questions.get(value.name, ""))
                 object.__setattr__(value, "questions", tuple(map(str.strip, asked)))
                 found[value.name] = value

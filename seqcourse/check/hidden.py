@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy
-from torch import Tensor
 
+from seqcourse.check import kinds
 from seqcourse.check.compare import Mistake
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.inputs import packed
@@ -69,23 +69,20 @@ class HiddenCheck:
         """The cases with their seeds: kind of input -> what `make` is called with."""
         if callable(self.cases):
             return dict(self.cases(seed))
-        return {
-            kind: {"seed": seed + 1000 * k, **case} for k, (kind, case) in enumerate(self.cases.items())
-        }
+        cases = dict(self.cases)
+        if self.exercise.once_more:
+            first, sizes = next(iter(cases.items()))
+            cases[f"{first}, {kinds.WORDS[kinds.AGAIN]}"] = sizes
+        return {kind: {"seed": seed + 1000 * k, **case} for k, (kind, case) in enumerate(cases.items())}
 
     def make(self, chosen: Mapping[str, Arguments]) -> dict[str, Arguments]:
         """The arguments of every call: kind of input -> value by name."""
-        return {kind: self.exercise.make(**case) for kind, case in chosen.items()}
-
-    def gradients_of(self, given: Mapping[str, Any]) -> tuple[str, ...]:
-        """The arguments of a call whose gradients are compared: of an optional one if it is there."""
-        if self.exercise.is_class:
-            return tuple(self.exercise.gradient)
-        return tuple(name for name in self.exercise.gradient if isinstance(given.get(name), Tensor))
+        made = {kind: self.exercise.make(**case) for kind, case in chosen.items()}
+        return made if self.exercise.judge_all else kinds.varied(made, self.exercise.excused)
 
     def request(self, made: Mapping[str, Arguments]) -> dict[str, Any]:
         """All that the probe is told; the calls as bytes, since numbers should arrive as they are."""
-        calls = [{"given": given, "gradient": self.gradients_of(given)} for given in made.values()]
+        calls = [{"given": given, "gradient": self.exercise.trained(given)} for given in made.values()]
         return {
             "answer": self.answer,
             "record": importable(self.exercise.record),
@@ -95,7 +92,7 @@ class HiddenCheck:
 
     def judge_case(self, found: Found, given: Arguments, prefix: str) -> None:
         """Raise Mistake when one case came out wrong."""
-        gradient, written = self.gradients_of(given), found.get(WRITTEN)
+        gradient, written = self.exercise.trained(given), found.get(WRITTEN)
         self.exercise.judge_case(found, given, self.answer, prefix, gradient, written=written)
 
 

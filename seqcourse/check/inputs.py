@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import io
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy
@@ -55,7 +57,7 @@ def noncontiguous(value: Any) -> Any:
     return value
 
 
-def _copy(value: Tensor) -> Tensor:
+def copied(value: Tensor) -> Tensor:
     """A copy with the same strides; of an expanded tensor an expanded one."""
     once = value[tuple(slice(None) if step else slice(1) for step in value.stride())]
     fresh = torch.empty_strided(once.size(), once.stride(), dtype=value.dtype, device=value.device)
@@ -66,12 +68,59 @@ def _copy(value: Tensor) -> Tensor:
 def copy(value: Any) -> Any:
     """Copy tensors, also inside tuples, lists and dicts. Other values are not copied."""
     if isinstance(value, Tensor):
-        return _copy(value.detach()).requires_grad_(value.requires_grad)
+        return copied(value.detach()).requires_grad_(value.requires_grad)
     if isinstance(value, (tuple, list)):
         return type(value)(copy(item) for item in value)
     if isinstance(value, dict):
         return {name: copy(item) for name, item in value.items()}
     return value
+
+
+def each_tensor(change: Callable[[str, Tensor], Tensor], value: Any, place: str = "") -> Any:
+    """A value whose tensors are changed, wherever they are: change(place, tensor).
+
+    They are looked for in tuples, lists, dicts and the fields of a dataclass, and in what a
+    `functools.partial` hands to its function. A place is "state.0" or "step.table".
+    """
+
+    def inside(parts: Mapping[Any, Any]) -> dict[Any, Any]:
+        return {
+            name: each_tensor(change, part, f"{place}.{name}".lstrip("."))
+            for name, part in parts.items()
+        }
+
+    if isinstance(value, Tensor):
+        return change(place, value)
+    if isinstance(value, Mapping):
+        return type(value)(inside(value))
+    if type(value) in (tuple, list):
+        return type(value)(inside(dict(enumerate(value))).values())
+    value = getattr(value, "__wrapped__", value)  # a function that `watch.paused` stands around
+    if isinstance(value, partial):
+        arguments = inside(dict(enumerate(value.args))).values()
+        return partial(value.func, *arguments, **inside(value.keywords))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value) if field.init]
+        return dataclasses.replace(value, **inside({name: getattr(value, name) for name in names}))
+    return value
+
+
+def floating(value: Any, place: str = "") -> dict[str, Tensor]:
+    """The floating tensors in a value by their place, see `each_tensor`."""
+    found: dict[str, Tensor] = {}
+
+    def note(place: str, tensor: Tensor) -> Tensor:
+        if tensor.is_floating_point():
+            found[place] = tensor
+        return tensor
+
+    each_tensor(note, value, place)
+    return found
+
+
+def as_float32(value: Any) -> Any:
+    """The same arguments in single precision."""
+    return each_tensor(lambda _, part: part.float() if part.is_floating_point() else part, value)
 
 
 class _Pickler(pickle.Pickler):

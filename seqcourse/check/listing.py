@@ -12,9 +12,9 @@
 
 A header names a grade cell: the exercise, then "-grade" and perhaps a number. `see` is the chapter and
 the section to read again; `share: by case` makes each case worth the same part of the points; `variant`
-names one of the exercise's variants; `gradient` and `hint` take the place of the exercise's own. Every
-other line is a case: the kind of input in the student's words, then what the exercise's `make` is called
-with.
+names one of the exercise's variants; `hint` takes the place of the exercise's own; `no gradients of`
+names arguments whose gradients another cell compares. Every other line is a case: the kind of input in
+the student's words, then what the exercise's `make` is called with.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from typing import Any
 
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import ALL_OR_NOTHING, BY_CASE, Check, HiddenCheck, Poll
+from seqcourse.check.kinds import GRADIENTS
 from seqcourse.errors import CourseError
 
-OPTIONS = ("see", "share", "variant", "gradient", "hint", "right")
+OPTIONS = ("see", "share", "variant", "no gradients of", "hint", "right")
 
 
 def read_checks(path: Path, exercises: Mapping[str, Exercise]) -> list[Check]:
@@ -95,8 +96,9 @@ def _check(
         raise CourseError(f"{where}: {cell} should belong to an exercise, but there is no {name}.")
     exercise = exercises[name]
     changes = dict(_variant(exercise, options.get("variant", ""), where))
-    if "gradient" in options:
-        changes["gradient"] = tuple(options["gradient"].replace(",", " ").split())
+    for argument in options.get("no gradients of", "").replace(",", " ").split():
+        excused = {f"{GRADIENTS} of {argument}": "another cell compares them"}
+        changes["excused"] = {**changes.get("excused", exercise.excused), **excused}
     if "hint" in options:
         changes["hint"] = options["hint"]
     chosen = changes.pop("cases", cases)

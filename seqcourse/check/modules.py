@@ -8,8 +8,8 @@ A maker for such an exercise returns (`module_arguments` makes it from sizes):
         "calls": [{"x": ...}, {"x": ...}],          # arguments of successive calls of one object
     }
 
-The check sets `record=record_module`. Its `reference` is the right class, the `answer` of a likely
-mistake is a class that makes the mistake, and `gradient` names parameters.
+The check sets `record=record_module`. Its `reference` is the right class, and the `answer` of a likely
+mistake is a class that makes the mistake. Every second call of a module is in training mode.
 """
 
 from __future__ import annotations
@@ -30,14 +30,17 @@ from seqcourse.check.compare import (
     compare_gradients,
     error_kind,
     outcome,
+    place_in_words,
+    reached_from,
     same,
 )
 from seqcourse.check.discreet import error_in_words, sizes_told
-from seqcourse.check.inputs import copy, normal
+from seqcourse.check.inputs import copy, each_tensor, normal
 from seqcourse.check.recording import after, unchanged
 from seqcourse.check.values import arrays, result
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
+MODES = ("", ", in training mode")  # every second call of a module
 
 
 def module_arguments(
@@ -95,7 +98,7 @@ def judge_module(
     results, expected = result(found, f"{prefix}result"), result(right, "result")
     fitting = _explanations(likely, results, given, tolerance)
     for number, call in enumerate(given["calls"]):
-        label = f"{name} ({ORDINALS[number]} call of one object)" if number else name
+        label = f"{name} ({ORDINALS[number]} call of one object{MODES[number % 2]})" if number else name
         mistakes = [Likely(question, _returns(wrong[number])) for question, wrong in fitting]
         compare(
             label,
@@ -106,9 +109,12 @@ def judge_module(
             hint=hint,
             tolerance=tolerance,
         )
+    if bool(result(found, f"{prefix}alike")):
+        raise Mistake(f"{name}: {ALIKE}")
     if gradient:
+        places = [key.removeprefix("gradient.") for key in right if key.startswith("gradient.")]
         reached = [
-            {key: result(half, f"{start}gradient.{key}") for key in gradient}
+            {place: result(half, f"{start}gradient.{place}") for place in places}
             for half, start in ((found, prefix), (right, ""))
         ]
         compare_gradients(name, *reached, tolerance)
@@ -128,14 +134,47 @@ def _build_and_call(
         return {"built": error}
     if shapes != {key: tuple(value.shape) for key, value in weights.items()}:
         return {"built": True, "names": _in_words(shapes)}
-    parameters = _load(instance, weights)
-    results = tuple(outcome(instance, tuple(call.values())) for call in given["calls"])
-    used = {"built": True, "names": _in_words(shapes), "result": results}
-    wanted = {key: parameters[key] for key in gradient}
-    reached = outcome(_gradients, (results, wanted))
+    alike = isinstance(instance, nn.Module) and begin_alike(instance.parameters())
+    leaves = _load(instance, weights)
+    if gradient:
+        leaves |= _followed(given)
+    results = []
+    for number, call in enumerate(given["calls"]):
+        if isinstance(instance, nn.Module):
+            instance.train(bool(number % 2))
+        results.append(outcome(instance, tuple(call.values())))
+    used = {"built": True, "names": _in_words(shapes), "alike": alike, "result": tuple(results)}
+    reached = outcome(reached_from, (results, leaves)) if gradient else {}
     if isinstance(reached, Exception):
-        reached = dict.fromkeys(wanted)
+        reached = dict.fromkeys(leaves)
     return used | {f"gradient.{key}": item for key, item in reached.items()}
+
+
+def _followed(given: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Put copies of leaves in the place of all floating inputs; return the leaves by name."""
+    leaves: dict[str, Tensor] = {}
+
+    def follow(place: str, tensor: Tensor) -> Tensor:
+        if not tensor.is_floating_point():
+            return tensor
+        number, _, name = place.partition(".")
+        leaf = leaves[f"{place_in_words(name)} of call {int(number) + 1}"] = tensor.requires_grad_()
+        return leaf.clone()  # which an answer that changes its input can change
+
+    given["calls"][:] = each_tensor(follow, given["calls"])
+    return leaves
+
+
+def begin_alike(parameters: Iterable[Tensor]) -> bool:
+    """Whether most matrices begin with one number only, such as 0, so that their rows stay alike."""
+    matrices = [p for p in parameters if p.dim() > 1 and p.numel() > 1]
+    return 2 * sum(bool((p == p.flatten()[0]).all()) for p in matrices) > len(matrices)
+
+
+ALIKE = (
+    "its matrices begin with one number only. What is all alike gets gradients that are all alike, or "
+    "none: leave the numbers that nn.Linear draws, or draw some."
+)
 
 
 def _parameters(instance: Any, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -162,27 +201,12 @@ def _load(instance: Any, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         kind = next(iter(weights.values()), torch.zeros((), dtype=torch.float64))
         instance.to(device=kind.device, dtype=kind.dtype)
         instance.load_state_dict(dict(weights), strict=False)
-        instance.eval()
         return _named(instance)
     loaded = {key: value.detach().clone().requires_grad_() for key, value in weights.items()}
     for key, value in loaded.items():
         *path, last = key.split(".")
         setattr(reduce(getattr, path, instance), last, value)
     return loaded
-
-
-def _gradients(results: Sequence[Any], parameters: Mapping[str, Tensor]) -> dict[str, Tensor | None]:
-    """The gradient of a fixed weighted sum of all results per parameter; None if none reaches it."""
-    parts = [part for item in results for part in (item if isinstance(item, (tuple, list)) else [item])]
-    total = sum(
-        (part * normal({"w": part.shape}, 7 + k)["w"].to(part)).sum()
-        for k, part in enumerate(parts)
-        if isinstance(part, Tensor) and part.is_floating_point()
-    )
-    if not parameters or not isinstance(total, Tensor) or not total.requires_grad:
-        return dict.fromkeys(parameters)
-    reached = torch.autograd.grad(total, list(parameters.values()), allow_unused=True)
-    return dict(zip(parameters, reached, strict=True))
 
 
 def _in_words(shapes: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:

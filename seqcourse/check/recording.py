@@ -23,17 +23,22 @@ from seqcourse.check.compare import (
     Mistake,
     compare,
     compare_gradients,
-    gradients,
+    is_right,
     listed,
     outcome,
+    place_in_words,
+    traced,
 )
-from seqcourse.check.inputs import copy
+from seqcourse.check.inputs import copy, floating
 from seqcourse.check.values import arrays, plainly, result
 from seqcourse.check.watch import Watch, paused
 
 # A record's flag: a loss that should be a number is a tensor that a gradient could still go through.
 GRAPH = "graph"
+# Of the first case: what another call with the same inputs gives.
+AGAIN, FIRST = "again", ("", "0.")
 MEET = "Do the sequences of a batch meet? In an einsum the letter of the batch stands in each part."
+KEPT = "Does something stay from one call to the next: a list, a counter, a tensor that is filled again?"
 MOST_MIXED = 3
 
 
@@ -41,7 +46,7 @@ def after(given: Mapping[str, Any], prefix: str = "") -> dict[str, numpy.ndarray
     """The inputs after the call, for `unchanged`. Functions and generators are left out."""
     left = {name: value for name, value in given.items() if _has_numbers(value)}
     flags = {
-        f"{prefix}asks.{name}": value.requires_grad
+        f"{prefix}asks.{name}": value.requires_grad and value.is_leaf
         for name, value in left.items()
         if isinstance(value, Tensor)
     }
@@ -99,16 +104,29 @@ _CHANGED = {
 def record(
     student: Callable[..., Any], given: Mapping[str, Any], prefix: str = "", gradient: Sequence[str] = ()
 ) -> dict[str, numpy.ndarray]:
-    """Call a student's function for a probe; record its result, the inputs afterwards, and gradients."""
+    """Call a student's function for a probe; record its result, the inputs afterwards, and gradients.
+
+    One call gives the result and the gradients; the first case gets a second one, without gradients.
+    """
     kept = copy(dict(given))
-    got = outcome(student, tuple(given.values()))
-    found = arrays(**{f"{prefix}result": got}) | after(given, prefix)
-    if gradient:
-        reached = outcome(gradients, (student, kept, gradient))
-        if isinstance(reached, Exception):
-            reached = dict.fromkeys(gradient, reached)
-        found |= arrays(**{f"{prefix}gradient.{name}": item for name, item in reached.items()})
-    return found
+    wanted = floating({name: given[name] for name in gradient})
+
+    def plain() -> dict[str, numpy.ndarray]:
+        got = outcome(student, tuple(given.values()))
+        return arrays(**{f"{prefix}result": got}) | after(given, prefix)
+
+    found = plain() if not gradient or prefix in FIRST else {}
+    if not gradient:
+        return found
+    traces = outcome(traced, (student, kept, gradient))
+    if isinstance(traces, Exception):
+        found, reached = found or plain(), dict.fromkeys(wanted, traces)
+        found |= arrays(**{f"{prefix}{AGAIN}": outcome(student, tuple(kept.values()))})
+    else:
+        reached, again, handed = traces
+        name = AGAIN if found else "result"
+        found = arrays(**{f"{prefix}{name}": again}) | (found or after(handed, prefix))
+    return found | arrays(**{f"{prefix}gradient.{place}": item for place, item in reached.items()})
 
 
 def record_losses(
@@ -166,7 +184,8 @@ def judge(
     got = result(found, f"{prefix}result")
     # Convert the reference's and the likely mistakes' results as the student's were converted, so that
     # 2.0 and tensor(2.0) are equal.
-    expected = plainly(reference)(*copy(tuple(given.values())))
+    right, expected, _ = traced(reference, given, gradient)
+    expected = plainly(lambda: expected)()
     likely = [*listed(likely), *_mixed(reference, given)]
     likely = [Likely(mistake.question, plainly(mistake.answer)) for mistake in likely]
     compare(name, got, expected, given.values(), likely, hint=hint, tolerance=tolerance)
@@ -176,8 +195,13 @@ def judge(
             "it was computed from, which stays in memory as long as the loss does. Use loss.item()."
         )
     if gradient:
-        reached = {key: result(found, f"{prefix}gradient.{key}") for key in gradient}
-        compare_gradients(name, reached, gradients(reference, given, gradient), tolerance)
+        reached = {place_in_words(key): result(found, f"{prefix}gradient.{key}") for key in right}
+        right = {place_in_words(key): value for key, value in right.items()}
+        compare_gradients(name, reached, right, tolerance)
+    if gradient and prefix in FIRST:
+        again = result(found, f"{prefix}{AGAIN}")
+        if not is_right(again, expected, tolerance):
+            raise Mistake(f"{name}: another call with the same inputs gives another result. {KEPT}")
 
 
 @contextlib.contextmanager

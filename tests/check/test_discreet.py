@@ -26,7 +26,6 @@ CHECKS = [
         {"a batch of several inputs": dict(batch=3, d=5, h=4)},
         reference=lambda *arguments: torch.zeros(3, 4, dtype=torch.float64),
         likely=(),
-        gradient=("x",),
         forbid=("RNN",),
     ),
     hidden(ps1.draw, ps1.draw.variants["draw"]["cases"]),

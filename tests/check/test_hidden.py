@@ -58,15 +58,15 @@ def test_all_or_nothing_and_points_by_case():
 
 def test_the_same_sentence_on_several_inputs_is_said_once():
     found = ask(check(share=BY_CASE), lambda ids, length: None)
-    assert len(found.reasons) == 1 and found.sentence.endswith(f"(Input: {'; '.join(CASES)}.)")
+    assert len(found.reasons) == 1 and all(kind in found.sentence for kind in CASES)
 
 
 def test_a_request_holds_the_inputs_and_nothing_of_the_checks():
     judge = Judge(check(forbid=("unfold",)), seed=40)
     request = dict(judge.request)
     calls = pickle.loads(request.pop("calls"))
-    assert [set(call["given"]) for call in calls] == [{"ids", "length"}] * 4
-    assert [call["given"]["length"] for call in calls] == [3, 3, 4, 1]
+    assert [set(call["given"]) for call in calls] == [{"ids", "length"}] * 5
+    assert [call["given"]["length"] for call in calls] == [3, 3, 4, 1, 3]
     words = str(request) + str(judge.request["calls"])
     assert not any(kind in words for kind in CASES)
     assert not any(word in words for word in ("reference", "Likely", "unfold", "seed", "check.ps1"))
@@ -76,7 +76,7 @@ def test_the_gradient_of_an_optional_argument_is_asked_for_where_it_is_given():
     def make(given: bool, seed: int):
         return {"x": torch.ones(2), "memory": torch.ones(2) if given else None}
 
-    exercise = Exercise("add", make, lambda x, memory: x, gradient=("x", "memory"))
+    exercise = Exercise("add", make, lambda x, memory: x)
     a_check = HiddenCheck("add-grade", exercise, {"one": dict(given=False), "both": dict(given=True)})
     calls = pickle.loads(Judge(a_check, 1).request["calls"])
     assert [call["gradient"] for call in calls] == [("x",), ("x", "memory")]
@@ -119,11 +119,12 @@ def test_gradients_are_compared_where_they_are_asked_for():
         return x @ w_ih.T + b_ih + h @ w_hh.T + b_hh
 
     cases = {"several inputs": dict(batch=3, d=2, h=4)}
-    exercise = Exercise("linear", ps1.rnn_step.make, linear, gradient=("h", "w_ih"))
+    exercise = Exercise("linear", ps1.rnn_step.make, linear)
     a_check = HiddenCheck("l-grade", exercise, cases)
     assert ask(a_check, linear) == Verdict(1.0)
-    assert "no gradient reaches w_ih" in ask(a_check, cut).sentence
-    assert ask(HiddenCheck("l-grade", replace(exercise, gradient=()), cases), cut).share == 1
+    assert "no gradient reaches" in ask(a_check, cut).sentence
+    excused = replace(exercise, excused={"gradients": "nobody trains it"})
+    assert ask(HiddenCheck("l-grade", excused, cases), cut).share == 1
 
 
 def test_a_judge_of_its_own_may_judge_one_case_or_all():

@@ -14,7 +14,6 @@ DOUBLE = Exercise(
     "double",
     literal,
     lambda x: 2 * x,
-    gradient=("x",),
     see=("01", "Twice"),
     variants={"chosen": {"cases": lambda seed: {"a seed": dict(x=seed, seed=seed)}, "hint": "?"}},
 )
@@ -30,7 +29,7 @@ TEXT = """
 === double-grade
 see: 02, Doubling, again
 share: by case
-gradient:
+no gradients of: x
 hint: Is it twice?
 a number: x=2
 two: x=[1, 2.5], kind="pair"
@@ -53,9 +52,9 @@ def test_cells_cases_and_options_are_read_in_their_order(tmp_path):
         BY_CASE,
     )
     assert one.cases == {"a number": {"x": 2}, "two": {"x": [1, 2.5], "kind": "pair"}}
-    assert (one.exercise.gradient, one.exercise.hint) == ((), "Is it twice?")
+    assert (list(one.exercise.excused), one.exercise.hint) == (["gradients of x"], "Is it twice?")
     assert two.choose(7) == {"a seed": {"x": 7, "seed": 7}}
-    assert (two.see, two.exercise.gradient, two.exercise.hint) == (("01", "Twice"), ("x",), "?")
+    assert (two.see, two.exercise.excused, two.exercise.hint) == (("01", "Twice"), {}, "?")
     assert poll == Poll("poll_1-grade", "poll_1", "b", ("03", "Polls"))
 
 

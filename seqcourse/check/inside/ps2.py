@@ -15,6 +15,7 @@ from torch import Tensor
 from seqcourse.check.recording import record
 from seqcourse.tokens import EOS
 
+TRAINED = ("step", "state")  # of `scheduled_sampling`
 NEVER = -30.0  # the logit of what a decoder never writes
 
 
@@ -63,6 +64,13 @@ def record_search(
         return tokens, score
 
     return record(tidied, given, prefix)
+
+
+def record_scheduled(
+    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
+) -> dict[str, numpy.ndarray]:
+    """One run for a probe, with gradients where nothing is drawn."""
+    return record(student, given, prefix, TRAINED if given["epsilon"] == 1 else ())
 
 
 def read_word(tokens: Tensor, h: Tensor, table: Tensor, w: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from seqcourse import functional
+from seqcourse.check.inputs import copy
 from seqcourse.check.recording import record
 from seqcourse.check.values import arrays
 
@@ -75,9 +76,11 @@ class _Sizes(TorchDispatchMode):
 
 
 def record_sizes(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
+    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = "", gradient: Sequence[str] = ()
 ) -> dict[str, numpy.ndarray]:
-    """One call for a probe, and the size of the largest tensor in it."""
+    """One call for a probe, and the size of the largest tensor in it; gradients by another call."""
+    kept = copy(dict(given))
     with _Sizes() as sizes:
         found = record(student, given, prefix)
+    found |= record(student, kept, prefix, gradient) if gradient else {}
     return found | arrays(**{f"{prefix}largest": sizes.largest})

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from seqcourse import functional
 from seqcourse.check.compare import outcome
 from seqcourse.check.inputs import normal
+from seqcourse.check.modules import begin_alike
 from seqcourse.check.recording import record_losses
 from seqcourse.check.values import arrays
 from seqcourse.tokens import EOS
@@ -112,14 +113,15 @@ def record_transformer(
     spreads = [
         part.std() * part.shape[-1] ** 0.5 for kind, part in parts if kind in ("source", "target")
     ]
+    alike = begin_alike(model.parameters())
     for kind, part in parts:
         if kind in values:
             value = values[kind]
             turned = part.dim() == value.dim() == 2 and part.shape != value.shape
             part.copy_((value.mT if turned else value).reshape(part.shape))
     found = {"built": True} | {kind: sum(k == kind for k, _ in parts) for kind in (*values, "other")}
-    found["spreads"] = torch.tensor(spreads)  # before any numbers were given
-    result = outcome(_Run.of(given), (model.double().eval(),))
+    found |= {"spreads": torch.tensor(spreads), "alike": alike}  # before any numbers were given
+    result = outcome(_Run.of(given), (model.double().train(given["training"]),))
     found["result"] = result
     if given["way"] == "at once" and isinstance(result, Tensor) and result.requires_grad:
         weights = normal({"w": result.shape}, 7)["w"] * (given["tgt"] != 0)[..., None]
@@ -187,7 +189,8 @@ class Guess(nn.Module):
     def forward(self, src: Tensor, lengths: Tensor, tgt_in: Tensor) -> Tensor:
         real = functional.length_mask(lengths, src.shape[1])[..., None]
         read = (self.source[src] * real).sum(1, keepdim=True) / lengths[:, None, None]
-        return torch.tanh(self.target[tgt_in] + read) @ self.out
+        # Other logits outside of training: `train_step` leaves the mode as it is.
+        return torch.tanh(self.target[tgt_in] + read) @ self.out * (1 if self.training else 2)
 
 
 def record_each_step(
@@ -200,9 +203,11 @@ def record_each_step(
     """What `step` returns for each batch, and the weights of a small model after all of them."""
     model = Guess(*(weight.clone() for weight in weights))
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-    losses = [
-        step(model, optimizer, *batch, rate, epsilon) for batch, rate in zip(batches, rates, strict=True)
-    ]
+    losses = []
+    for batch, rate in zip(batches, rates, strict=True):
+        for p in model.parameters():
+            p.grad = torch.ones_like(p)  # as an interrupted step leaves them
+        losses.append(step(model, optimizer, *batch, rate, epsilon))
     return losses, [p.detach() for p in model.parameters()]
 
 

@@ -71,6 +71,44 @@ def embed(words: Tensor, *, table: Tensor) -> Tensor:
 LEARNED, PATIENCE = 0.05, 5
 
 
+DIRECTIONS = 3  # of the logits
+
+
+NORMALISING = ("Softmax", "Exp", "Div")  # in the names of PyTorch's steps backwards
+
+
+def _behind(*ends: Tensor) -> set[Any]:
+    """All steps backwards from some tensors."""
+    found: set[Any] = set()
+    left = [end.grad_fn for end in ends]
+    while left:
+        step = left.pop()
+        if step is not None and step not in found:
+            found.add(step)
+            left += [before for before, _ in step.next_functions]
+    return found
+
+
+def slopes(model: nn.Module, grid: Tensor, captions: Tensor) -> tuple[Tensor, Tensor, bool]:
+    """How the first word's logits change with the grid, and how what they are made of does: the mean of
+    the cells, and the context by the weights that are shown. (DIRECTIONS, N F) and (2 D, N F).
+
+    Last, whether the weights that are shown got their sum of 1 apart from the logits.
+    """
+    model.eval()
+    grid = grid.clone().requires_grad_()
+    logits, weights = model(grid, captions)
+    cells = model.see(grid)
+    made_of = torch.cat([cells.mean(dim=1), (weights[:, 0, :, None] * cells).sum(dim=1)], dim=-1)
+    generator = torch.Generator().manual_seed(0)
+    ways = torch.randn(DIRECTIONS, logits.shape[-1], generator=generator)
+    rows = [*(ways @ logits[0, 0]), *made_of[0]]
+    reached = [torch.autograd.grad(row, grid, retain_graph=True)[0].flatten() for row in rows]
+    apart = {step.name() for step in _behind(weights) - _behind(logits)}
+    alone = any(kind in name for name in apart for kind in NORMALISING)
+    return torch.stack(reached[:DIRECTIONS]), torch.stack(reached[DIRECTIONS:]), alone
+
+
 def record_trained(student: Callable[..., Any], given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Build a captioner and train it on a few pictures: the captioner, and what happened."""
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
@@ -96,7 +134,9 @@ def record_trained(student: Callable[..., Any], given: Mapping[str, Any]) -> tup
                     break
             return sum(p.grad is None for p in model.parameters()) * (given["steps"] > 0)
 
-        return model, {"built": True, "unreached": outcome(training, ())}
+        unreached = outcome(training, ())
+        looks = outcome(slopes, (model, given["grid"][:1], given["captions"][:1]))
+        return model, {"built": True, "unreached": unreached, "slopes": looks}
 
 
 def record_captioner(
@@ -121,6 +161,9 @@ def record_captioner(
             for longest in (1, 6):
                 found[f"said{longest}"] = outcome(lambda n=longest: model.caption(given["new"], n), ())
             found["echo"] = outcome(lambda: model(given["new"], found["said6"]), ())
+            model.train()
+            found["training"] = outcome(model, (grid, captions))
+            model.eval()
     return arrays(**{f"{prefix}{name}": item for name, item in found.items()})
 
 
@@ -156,7 +199,8 @@ class Looker(nn.Module):
     def forward(self, grid: Tensor, captions: Tensor) -> tuple[Tensor, Tensor]:
         y = self.table[captions.roll(1, 1)]  # (B, T, D)
         weights = torch.softmax(y @ self.look @ grid.mT, dim=-1)
-        return torch.tanh(y + weights @ grid) @ self.out, weights
+        # Other logits outside of training: `train` leaves the mode as it is.
+        return torch.tanh(y + weights @ grid) @ self.out * (1 if self.training else 2), weights
 
 
 def record_each_step(
@@ -169,7 +213,10 @@ def record_each_step(
 ) -> tuple[Any, list[Tensor]]:
     """What `train` returns, and the weights of a small captioner after it."""
     model = Looker(*(weight.clone() for weight in weights))
-    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    groups = [{"params": [p]} for p in model.parameters()]
+    optimizer = torch.optim.SGD(groups, lr=rate)
+    for p in model.parameters():
+        p.grad = torch.ones_like(p)  # as an interrupted step leaves them
     losses = train(model, optimizer, batches, share, clip)
     return losses, [p.detach() for p in model.parameters()]
 

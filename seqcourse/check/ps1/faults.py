@@ -1,22 +1,28 @@
 """Exercise 10: a training loop with three faults, each graded on inputs where the others do not show.
 
 A rate of 0 shows what is read, and nothing of the updates. One update shows how long it is. One stream
-with a large clip shows what is left of older gradients.
+with a large clip shows what is left of older gradients. Where all three meet, the second cell accepts
+what the other two faults make of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import AnyError
+from seqcourse.check.compare import AnyError, Mistake
 from seqcourse.check.exercise import Case, Exercise
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside.ps1 import read_chunk
+from seqcourse.check.recording import judge
 
+NAME, TOLERANCE = "train_in_streams", 3e-5
 LEFT = {
     1: "Symptom 1 is still there. Whose characters has a row's state read before the next ones come?",
     2: "Symptom 2 is still there. Of which vector is the norm that you compare with clip?",
@@ -51,18 +57,27 @@ def reference_training(
     length: int,
     rate: float,
     clip: float,
+    *,
+    in_streams: bool = True,
+    fresh: bool = True,
 ) -> tuple[Tensor, list[Tensor]]:
-    """The losses (K,) and the trained weights."""
+    """The losses (K,) and the trained weights.
+
+    in_streams, fresh: False leaves fault 1 (the rows of an update follow one another) or fault 3 (older
+    gradients are added).
+    """
     streams = ids[:-1].unfold(0, length, length)  # (chunks, L)
     updates = len(streams) // len(h)
-    losses = []
+    losses, older = [], [0.0] * len(weights)
     for k in range(updates):
-        now = torch.arange(len(h)) * updates + k  # the chunk of every stream
+        rows = torch.arange(len(h))
+        now = rows * updates + k if in_streams else k * len(h) + rows  # the chunk of every stream
         places = now[:, None] * length + torch.arange(length)  # (B, L)
         leaves = [w.detach().requires_grad_() for w in weights]
         logits, h = network(ids[places], h.detach(), *leaves)
         loss = -logits.log_softmax(-1).gather(-1, ids[places + 1][..., None]).mean()
-        gradients = torch.autograd.grad(loss, leaves)
+        new = torch.autograd.grad(loss, leaves)
+        older = gradients = new if fresh else [a + b for a, b in zip(older, new, strict=True)]
         shrink = min(1.0, clip / float(sum(g.square().sum() for g in gradients)) ** 0.5)
         weights = [w - rate * shrink * g for w, g in zip(leaves, gradients, strict=True)]
         losses.append(loss.detach())
@@ -89,12 +104,23 @@ def _reaching_back(network, weights, h, ids, length, rate, clip) -> tuple[Tensor
     return torch.stack(losses).detach(), [leaf.detach() for leaf in leaves]
 
 
+def judge_clipped(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+    """Judge what symptom 2 is about, also where all meet: the others cost their own points only."""
+    for left in (dict(in_streams=False), dict(fresh=False), dict(in_streams=False, fresh=False)):
+        with contextlib.suppress(Mistake):
+            judge(
+                NAME, found, given, partial(reference_training, **left), (), prefix, tolerance=TOLERANCE
+            )
+            return
+    judge(NAME, found, given, reference_training, (), prefix, hint=LEFT[2], tolerance=TOLERANCE)
+
+
 def _case(label: str, hint: str = "", **sizes: Any) -> Case:
     return Case(label, lambda: training_arguments(**sizes), hint)
 
 
 train_in_streams = Exercise(
-    "train_in_streams",
+    NAME,
     make=training_arguments,
     reference=reference_training,
     likely={
@@ -103,7 +129,7 @@ train_in_streams = Exercise(
             _reaching_back,
         )
     },
-    tolerance=3e-5,
+    tolerance=TOLERANCE,
     because="PyTorch's clip_grad_norm_ adds 0.000001 to the norm, which is as good.",
     cases=[
         _case("one update of one stream", batch=1, updates=1, length=4, rate=0.5, clip=1e9),
@@ -126,6 +152,7 @@ train_in_streams = Exercise(
         ),
         _case("float32", batch=2, updates=2, length=3, rate=0.5, clip=0.5, dtype=torch.float32),
     ],
+    variants={"clipped": {"judge": judge_clipped}},
     idea="A fault is found by the inputs on which its symptom vanishes.",
     see=("01", "A network that writes"),
 )

@@ -157,7 +157,6 @@ forward = Exercise(
             "Behind a sequence's end its output is zero and its state stays as it was.",
         ),
     ],
-    gradient=("x", "h"),
     idea="One step is repeated along the sequence, and padding leaves the state as it was.",
     see=("01", "A whole sequence"),
 )

@@ -197,7 +197,6 @@ gumbel_softmax = Exercise(
             },
         ),
     ],
-    gradient=("logits",),
     tolerance=4e-3,
     because="A temperature close to 0 makes the rounding of single precision 500 times as large.",
     forbid=("gumbel_softmax", "gumbel_max"),

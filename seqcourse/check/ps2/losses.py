@@ -183,7 +183,6 @@ teacher_forced_loss = Exercise(
             "Where the target is <pad> nothing was asked: leave it out of the sums and of the mean.",
         ),
     ],
-    gradient=("state",),
     forbid=(
         "teacher_forcing_loss",
         "language_model_loss",

@@ -99,7 +99,6 @@ final_states = Exercise(
     reference=reference_final_states,
     likely=_FINAL_LIKELY,
     cases=standard_cases(final_arguments, dict(batch=3, time=5, h=2), dict(batch=4, time=7, h=3)),
-    gradient=("states",),
     forbid=_MODELS,
     idea="Each direction of the encoder ends at another place: at the last real word, and at the first.",
     see=("02", "The code, naive and then right"),
@@ -232,7 +231,6 @@ decoder_step = Exercise(
     cases=standard_cases(
         decoder_arguments, dict(batch=2, v=7, e=3, s=4, c=5), dict(batch=5, v=4, e=6, s=3, c=2)
     ),
-    gradient=("s", "c", "embedding", "w_y", "w_s", "w_c", "w_out"),
     forbid=_MODELS,
     idea="At every step the decoder hears the previous word, its own state and the context.",
     see=("02", "What passes between: the context vector"),

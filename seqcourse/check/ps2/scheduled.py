@@ -9,10 +9,20 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely, Mistake, compare, is_right
+from seqcourse.check.compare import (
+    Likely,
+    Mistake,
+    Stopped,
+    compare,
+    compare_gradients,
+    gradients,
+    is_right,
+    place_in_words,
+)
 from seqcourse.check.discreet import is_discreet
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import handed_on, normal
+from seqcourse.check.inside.ps2 import TRAINED, record_scheduled
 from seqcourse.check.naming import explaining
 from seqcourse.check.ps2.decoders import Step, plain_decoder
 from seqcourse.check.ps2.losses import sentences, unroll
@@ -185,6 +195,7 @@ def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[
         arguments = calls[call].values()
         expected = reference_scheduled_sampling(*arguments)
         compare(f"{NAME} ({CALLS[call]})", results[call], expected, arguments, likely, hint=_RANDN)
+    _check_gradients(found, calls["truth"])
     for call in ("none", "many", "rare"):
         _check_heard(f"{NAME} ({CALLS[call]})", results[call], calls[call])
     for call in ("many", "rare"):
@@ -195,6 +206,19 @@ def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[
     if not torch.equal(fed[0], fed[1]):
         raise Mistake(
             f"{NAME}: the same seed gives other coins each time. Do you pass the generator on?"
+        )
+
+
+def _check_gradients(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any]) -> None:
+    """Raise Mistake if the first call, which hears the truth only, has other gradients.
+
+    One that stops with an error misleads nobody: the text does not ask for a training.
+    """
+    right = gradients(reference_scheduled_sampling, given, TRAINED)
+    reached = {place: result(found, f"0.gradient.{place}") for place in right}
+    if not any(isinstance(one, Stopped) for one in reached.values()):
+        compare_gradients(
+            NAME, *({place_in_words(p): g for p, g in half.items()} for half in (reached, right))
         )
 
 
@@ -267,6 +291,7 @@ def _check_coin(fed: Tensor, given: Mapping[str, Any]) -> None:
 scheduled_sampling = Exercise(
     NAME,
     make=scheduled_arguments,
+    record=record_scheduled,
     judge_all=judge_scheduled,
     cases=cases_of(scheduled_arguments, {kind: dict(call=call, seed=3) for call, kind in CALLS.items()}),
     forbid=("scheduled_sampling_loss", "seqcourse.train.unroll"),

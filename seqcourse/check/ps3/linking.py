@@ -109,7 +109,7 @@ _CASES = cases_of(
         "the first example": dict(time=6, words=5, length=4, seed=18),
         "more target than source words": dict(time=4, words=7, length=3, seed=12),
         "many columns that are no words": dict(time=9, words=5, length=4, seed=27),
-        "one source word": dict(time=2, words=3, length=1, seed=6),
+        "one source word": dict(time=2, words=30, length=1, seed=6),
         "no column to leave out": dict(time=6, words=5, length=6, seed=18),
     },
 )

@@ -65,7 +65,6 @@ context = Exercise(
     reference=functional.weighted_sum,
     likely=_CONTEXT_LIKELY,
     cases=standard_cases(context_arguments, dict(batch=2, time=4, d=3), dict(batch=5, time=5, d=5)),
-    gradient=("weights", "h"),
     forbid=(
         "weighted_sum",
         "scaled_dot_product_attention",
@@ -256,7 +255,6 @@ softmax = Exercise(
             },
         ),
     ],
-    gradient=("scores",),
     forbid=("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin"),
     variants={"softmax_of_nothing": {"judge": judge_softmax_of_nothing}},
     idea="Scores become weights that sum to 1, without overflow and without a share for padding.",

@@ -95,7 +95,6 @@ similarities = Exercise(
     cases=standard_cases(
         similarities_arguments, dict(batch=2, n_q=3, n_x=4, d=5), dict(batch=4, n_q=4, n_x=4, d=9)
     ),
-    gradient=("q", "x"),
     forbid=LIBRARY,
     idea="One matrix product compares every query with every input.",
     see=("06", "From any similarity to a scaled dot product"),
@@ -265,7 +264,6 @@ attention = Exercise(
             },
         ),
     ],
-    gradient=("q", "k", "v"),
     forbid=("attention", "Attention", *LIBRARY),
     idea="Queries are compared with keys; the values are summed with the weights that result.",
     see=("06", "Queries, keys and values"),

@@ -160,6 +160,7 @@ local_attention = Exercise(
             {
                 "a width of 0": dict(batch=2, n=4, d=3, d_v=2, width=0),
                 "a window wider than the sequence": dict(batch=2, n=4, d=3, d_v=2, width=7),
+                "a long sequence": dict(batch=1, n=20, d=3, d_v=2, width=2),
                 "similarities far below 0": dict(batch=2, n=5, d=3, d_v=2, width=0, low=True),
                 "keys outside that are far above the others": dict(
                     batch=2, n=9, d=3, d_v=2, width=2, hidden=True
@@ -167,7 +168,6 @@ local_attention = Exercise(
             },
         ),
     ],
-    gradient=("q", "k", "v"),
     forbid=("window_mask", "LocalAttention", *LAYERS),
     idea="A query that looks at its neighbours only costs as much in a long sequence as in a short one.",
     see=("07", "Local windows"),

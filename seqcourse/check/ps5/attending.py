@@ -231,7 +231,6 @@ attention = Exercise(
     reference=reference_attention,
     likely=_LIKELY,
     look=_look,
-    gradient=WANTED,
     cases=[
         *standard_cases(
             attention_arguments,

@@ -15,7 +15,7 @@ from seqcourse.check.compare import Mistake, outcome
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
-from seqcourse.check.ps5.projecting import LIBRARY, WEIGHTS, drawn_weights
+from seqcourse.check.ps5.projecting import LIBRARY, drawn_weights
 
 
 def cached_arguments(
@@ -192,7 +192,6 @@ cached_step = Exercise(
             },
         ),
     ],
-    gradient=("x", *WEIGHTS),
     forbid=LIBRARY,
     idea="Keys and values of earlier vectors do not change: a step computes those of the new ones only.",
     see=("08", "The key-value cache"),

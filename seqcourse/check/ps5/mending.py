@@ -125,7 +125,6 @@ decoder = Exercise(
             },
         ),
     ],
-    gradient=("table", "places", "w_in", "w_out"),
     idea="A decoder whose shapes are all right can be wrong: properties that must hold show where.",
     see=("08", "Train in parallel, write one by one"),
 )

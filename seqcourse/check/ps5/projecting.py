@@ -291,7 +291,6 @@ multi_head = Exercise(
             },
         ),
     ],
-    gradient=("x", *WEIGHTS),
     forbid=LIBRARY,
     idea="One projection makes the queries, keys and values of all heads; each head attends by itself.",
     see=("09", "One projection, reshaped"),

@@ -269,7 +269,6 @@ decoder_block = Exercise(
             },
         ),
     ],
-    gradient=("y", "memory"),
     forbid=("Block", "TransformerDecoderLayer", "TransformerDecoder"),
     idea="A word looks at the words before it, then at the source, then goes through the MLP.",
     see=("11", "Encoder, decoder, cross-attention"),

@@ -161,7 +161,6 @@ encoder_block = Exercise(
             },
         ),
     ],
-    gradient=("x",),
     forbid=("Block", "TransformerEncoderLayer", "TransformerEncoder"),
     idea="Attention collects, the MLP computes; each is added to its input, with a norm around it.",
     see=("10", "The block"),

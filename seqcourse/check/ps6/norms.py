@@ -138,7 +138,6 @@ layer_norm = Exercise(
             "The variance is 0 there: eps keeps you from 0 / 0.",
         ),
     ],
-    gradient=("x", "gamma", "beta"),
     forbid=(
         "layer_norm",
         "LayerNorm",

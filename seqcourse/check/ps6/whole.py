@@ -15,6 +15,7 @@ from seqcourse.check.discreet import error_in_words
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps6 as inside
+from seqcourse.check.modules import ALIKE
 from seqcourse.check.ps6 import decoder, encoder
 from seqcourse.check.ps6.smoothing import reference_label_smoothed_loss
 from seqcourse.check.values import result
@@ -52,7 +53,8 @@ def transformer_arguments(
     ends = torch.tensor(list(lengths))
     src = src.masked_fill(~functional.length_mask(ends, src.shape[1]), PAD)
     tgt = tgt.masked_fill(~functional.length_mask(torch.tensor(list(words)), tgt.shape[1]), PAD)
-    return dict(build=build, values=values, src=src, lengths=ends, tgt=tgt, way=way)
+    given = dict(build=build, values=values, src=src, lengths=ends, tgt=tgt, way=way)
+    return given | {"training": order == "pre"}
 
 
 def _logits(
@@ -241,6 +243,8 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
             "Transformer: its tables begin with numbers that are too large or too small. Are they drawn "
             "with the standard deviation 1 / sqrt(D)?"
         )
+    if bool(result(found, f"{prefix}alike")):
+        raise Mistake(f"Transformer: {ALIKE}")
     right, got = _logits(given), result(found, f"{prefix}result")
     shown = (given["src"], given["lengths"], given["tgt"])
     if isinstance(got, Tensor) and got.shape == right.shape:
@@ -251,6 +255,7 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
         for how in (hows if isinstance(hows, tuple) else (hows,))
     ]
     name = "Transformer" if given["way"] == "at once" else "Transformer (encode, start and step)"
+    name += " in training mode" if given["training"] else ""
     compare(name, got, right, shown, likely, tolerance=TOLERANCE)
     for kind, lengths in reached.items() if given["way"] == "at once" else ():
         mine = result(found, f"{prefix}reached.{kind}").double()

@@ -123,7 +123,7 @@ paired_interval = Exercise(
         {
             "the first example": dict(many=40, rounds=200),
             "a first classifier that is worse": dict(many=60, rounds=100, better=-0.2, seed=1),
-            "rounds that do not divide by 40": dict(many=30, rounds=130, seed=2),
+            "rounds that do not divide by 40": dict(many=300, rounds=159, seed=2),
             "fewer than 40 rounds": dict(many=20, rounds=15, seed=3),
             "more rounds than texts": dict(many=12, rounds=400, better=0.3, seed=4),
             "more texts than rounds": dict(many=2000, rounds=60, seed=6),

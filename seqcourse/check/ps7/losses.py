@@ -186,7 +186,6 @@ masked_word_loss = Exercise(
         ),
         Case("no place chosen", lambda: masked_arguments(2, 4, share=0.0, seed=4)),
     ],
-    gradient=("logits",),
     forbid=("masked_word_loss", "sequence_loss", "language_model_loss"),
     variants={"nothing": {"judge": judge_nothing}},
     idea="Only the chosen places are asked for their word; if none is chosen, the loss is 0.",

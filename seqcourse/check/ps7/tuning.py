@@ -223,7 +223,6 @@ fine_tuning_loss = Exercise(
             "states so large that exp overflows", lambda: tuning_arguments([3, 5], scale=400.0, seed=6)
         ),
     ],
-    gradient=("states", "w_classes", "w_words"),
     forbid=("fine_tuning_loss", "language_model_loss", "Classifier"),
     idea="Fine-tuning adds the language model's loss, with a weight, to that of the classes.",
     see=("12", "Fine-tune: few labels, and an auxiliary loss"),

@@ -252,7 +252,6 @@ caption_step = Exercise(
         Case("all sizes equal", lambda: caption_arguments(4, 4, e=4, d_s=4, d=4, v=4, seed=20)),
         Case("scores so large that exp overflows", lambda: caption_arguments(3, 5, peak=900.0, seed=30)),
     ],
-    gradient=("y", "grid"),
     forbid=("SoftCaptioner", "FixedCaptioner", "HardCaptioner"),
     idea="The captioner looks with its old state, gates what it saw, takes its step and then speaks.",
     see=("13", "From pixels to places"),

@@ -200,7 +200,6 @@ pyramid_layer = Exercise(
             },
         ),
     ],
-    gradient=("x",),
     forbid=("pair_neighbours", "PyramidLSTM"),
     idea="Each layer of the listener joins two neighbours in time, so that half as many states remain.",
     see=("15", "Listen: a pyramid"),

@@ -134,7 +134,6 @@ doubly_stochastic = Exercise(
             "Create new tensors like the old ones.",
         ),
     ],
-    gradient=("weights",),
     forbid=("doubly_stochastic", "captioning_loss"),
     idea="Over a whole sentence, every place of the picture should receive a total weight of about 1.",
     see=("13", "Look at everything once"),

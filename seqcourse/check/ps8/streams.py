@@ -262,7 +262,6 @@ co_attention = Exercise(
             lambda: streams_arguments(3, 5, 4, n_lengths=[2, 5, 3], m_lengths=[4, 1, 3], seed=40),
         ),
     ],
-    gradient=("x", "y"),
     forbid=("CoAttention", "MultiheadAttention"),
     idea="Two streams read each other at the same time, each under the other's mask.",
     see=("14", "Two streams"),

@@ -21,6 +21,7 @@ from seqcourse.tokens import EOS, PAD
 TOLERANCE = 5e-5
 KINDS, FIRST = 4, 3  # the words for things are 3 to 6, those for sides 7 and 8
 ENOUGH = 0.7  # of new pictures, after a short training on others
+HIDDEN = 1e-3  # so much of a gradient may come from nowhere
 LOOKS = 0.02  # a trained captioner prefers some cell by at least this much, at some word
 
 
@@ -149,6 +150,20 @@ def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: 
             "every cell gets the same weight at every word, also after a training",
             "Does each cell get a score of its own, or do all of them hold the mean of the grid?",
         )
+    _expect_pair(of("training", "forward(grid, captions) in training mode"), (b, t, v), (b, t, n))
+    trained = result(found, f"{prefix}training")
+    if not _same(trained[0] * real, logits * real) or not _same(trained[1] * real, weights * real):
+        _fail(
+            "the logits or weights are others in training mode, after model.train()",
+            "Is there noise, such as dropout, or does a word see those behind it while it is trained?",
+        )
+    slopes = result(found, f"{prefix}slopes")
+    if not isinstance(slopes, Stopped) and slopes[2] and _is_hidden(*slopes[:2]):
+        _fail(
+            "the logits do not come from a context with the weights that forward returns",
+            "Are the weights of the sum those that are shown? See the first word: all it knows of the "
+            "grid are the mean of its cells and the context.",
+        )
     said = of("said6", "caption(grid, 6)")
     _judge_said(of("said1", "caption(grid, 1)"), said, given)
     if (said < 0).any() or (said >= v).any():
@@ -162,6 +177,13 @@ def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: 
             "a caption has another word than the likeliest one that forward gives for the words before",
             "Are its own words fed back one by one, from <sos> on, and its state from step to step?",
         )
+
+
+def _is_hidden(logits: Tensor, made_of: Tensor) -> bool:
+    """Whether logits change with the grid where nothing changes that they are made of, see `slopes`."""
+    logits, basis = logits.double(), torch.linalg.svd(made_of.double(), full_matrices=False)
+    known = basis.Vh[basis.S > 1e-6 * basis.S[0]]
+    return bool((logits - logits @ known.T @ known).norm() > HIDDEN * logits.norm())
 
 
 def _fail(what: str, question: str) -> None:
@@ -231,7 +253,7 @@ Captioner = Exercise(
     make=captioner_arguments,
     judge=judge_captioner,
     record=inside.record_captioner,
-    cases=cases_of(captioner_arguments, {"pictures of five cells": dict()}),
+    cases=cases_of(captioner_arguments, {"pictures of six cells": dict(places=6)}),
     forbid=(
         "SoftCaptioner",
         "FixedCaptioner",
