@@ -54,7 +54,9 @@ def keeps_its_points(source: str, folder: Path) -> bool:
         try:
             os.chdir(folder)
             events = SimpleNamespace(register=lambda *_: None)
-            shell = SimpleNamespace(user_ns={"torch": torch, "nn": nn, "functional": functional}, events=events)
+            shell = SimpleNamespace(
+                user_ns={"torch": torch, "nn": nn, "functional": functional}, events=events
+            )
             shell.user_ns["get_ipython"] = lambda: shell
             exec(compile(f"{source}{ANSWER}", "<cell>", "exec"), shell.user_ns)
             for part in PROBE.format(str(folder)).split("; "):
