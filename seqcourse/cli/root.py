@@ -20,6 +20,13 @@ def is_course(folder: Path) -> bool:
     return all((folder / sign).exists() for sign in SIGNS)
 
 
+def _handed_in(folder: Path) -> bool:
+    """Whether a folder lies below a course's submitted/: its settings are a student's, and would run."""
+    return any(
+        is_course(above) and "submitted" in folder.relative_to(above).parts for above in folder.parents
+    )
+
+
 def is_started(folder: Path) -> bool:
     """Whether a folder was made by `seqcourse start`."""
     return (folder / STARTED).is_file()
@@ -34,6 +41,8 @@ def find_work(start: Path | None = None) -> Path:
     """
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
+        if _handed_in(folder):
+            continue
         if is_started(folder):
             return folder
         if is_course(folder):
@@ -60,7 +69,7 @@ def find_root(start: Path | None = None) -> Path:
     here = (start or Path.cwd()).resolve()
     installed_from = Path(__file__).resolve().parents[2]
     for folder in (here, *here.parents, installed_from):
-        if is_course(folder):
+        if is_course(folder) and not _handed_in(folder):
             return folder
     raise CourseError(
         f"This command should run in a checkout of the course (a folder with {', '.join(SIGNS)}), "

@@ -10,7 +10,6 @@ from seqcourse.grading.course import Course, remove
 from seqcourse.grading.kept import SECRET
 from seqcourse.grading.parse import NotGradable, read_bytes
 from seqcourse.grading.partners import (
-    FILE,
     LONGEST,
     Team,
     find_teams,
@@ -19,6 +18,7 @@ from seqcourse.grading.partners import (
     without_names,
 )
 from seqcourse.grading.records import UNCLEAR, read_record, record_path, write_record
+from seqcourse.grading.shared_work import digest_of
 from seqcourse.grading.snapshot import folder_snapshot
 
 
@@ -42,17 +42,14 @@ def leave(course: Course, student: str) -> list[str]:
 
 
 def _keep_work(course: Course, name: str, student: str, team: Team) -> Iterator[str]:
-    """Copy the work to a partner, if only the student who leaves has a folder."""
+    """Copy the work to a partner, if only the student who leaves handed it in."""
     left = team.partners(student)
     if not left or team.unclear or not course.handed_in(student, name):
         return
-    if any(course.handed_in(who, name) for who in left):
+    if any(course.handed_in(who, name) and digest_of(course.submitted / who / name) for who in left):
         return
-    work = without_names(folder_snapshot(course.submitted / student / name))
-    heir, *others = left
+    work, heir = without_names(folder_snapshot(course.submitted / student / name)), left[0]
     files = {path: content for path, content in work.files.items() if path != SECRET}
-    if others:
-        files[FILE] = "".join(f"{who}\n" for who in others).encode()
     replace(work, files=files, links={}).unpack(course.submitted / heir / name)
     yield f"The work on {name} stays with {heir}, in {course.grading}/submitted/{heir}/{name}."
 

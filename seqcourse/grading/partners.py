@@ -1,10 +1,10 @@
-"""Who hands in together: groups that course.toml names, or that a file beside the notebook names.
+"""Who hands in together: groups that course.toml names, or that each member's own file names.
 
 partners.txt has one name a line, of an account or an e-mail address; commas and spaces separate names,
 too, and case does not matter. Whoever names only themselves hands in alone. It counts where
-``group_size`` allows it, and groups in course.toml come before files. Nothing is guessed: where files
-contradict each other, or partners hand in different work, nobody of them is graded, and a sentence says
-what to do.
+``group_size`` allows it, and groups in course.toml come before files. Nobody speaks for another: a file
+that names somebody whose own file says something else holds up its student alone, and a sentence says
+what to do. Where partners hand in different work, nobody of them is graded.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def find_teams(course: Course, name: str) -> Teams:
             if claim:
                 claims[student] = claim
     teams = {student: team for team in fixed.values() for student in team.members}
-    return Teams(teams | _from_claims(claims, name), tuple(questions))
+    return Teams(teams | _from_claims(claims), tuple(questions))
 
 
 def handing_in(course: Course, name: str) -> list[str]:
@@ -237,63 +237,30 @@ def _with_fixed(claim: Claim, student: str, fixed: Mapping[str, Team], where: st
     )
 
 
-def _from_claims(claims: Mapping[str, Claim], name: str) -> dict[str, Team]:
-    """The groups that files name: one where all files of those concerned name the same people.
-
-    Where each member's own file says so, a claim of somebody else holds up only whoever makes it.
-    """
-    agreed = {
-        who: Team(tuple(sorted(claim.group)))
-        for who, claim in claims.items()
-        if claim.group and all(each in claims and claims[each] == claim for each in claim.group)
-    }
-    claims = {who: _refused(claim, who, agreed) for who, claim in claims.items() if who not in agreed}
-    teams = dict(agreed)
-    left = {who for claim in claims.values() for who in claim.group} | claims.keys()
-    while left:
-        group = _connected(min(left), claims)
-        left -= group
-        members = tuple(sorted(group))
-        said = [(who, claims[who]) for who in members if who in claims]
-        problems = [claim.problem for _, claim in said if claim.problem]
-        unclear = " ".join(problems)
-        if not problems and any(claim.group != group for _, claim in said):
-            unclear = (
-                f"Partners should name each other, but {'; '.join(map(_in_words, said))}. Let all of "
-                f"them name the same people, or write their groups into course.toml, under [{name}]: "
-                f"partners = [...]"
-            )
-        teams |= {who: Team(members, unclear) for who in members}
+def _from_claims(claims: Mapping[str, Claim]) -> dict[str, Team]:
+    """The groups that the files of all their members name; any other claim holds up who makes it."""
+    teams = {}
+    for who, claim in claims.items():
+        against = [each for each in sorted(claim.group) if claims.get(each) != claim]
+        members = (who,) if claim.problem or against else tuple(sorted(claim.group))
+        unclear = _one_sided(claim, who, against[0], claims.get(against[0])) if against else ""
+        teams[who] = Team(members, claim.problem or unclear)
     return teams
 
 
-def _refused(claim: Claim, student: str, agreed: Mapping[str, Team]) -> Claim:
-    """A claim on somebody who works with others, by the files of all of them, is none."""
-    taken = sorted(claim.group & agreed.keys())
-    if not taken:
-        return claim
-    others = agreed[taken[0]].partners(taken[0])
-    how = f"with {' and '.join(map(shown, others))}" if others else "alone"
-    return Claim(
-        problem=f"{FILE} of {shown(student)} names {shown(taken[0])}, who hands in {how} by a file of "
-        f"their own. Agree on it, and hand in again."
+def _one_sided(claim: Claim, student: str, other: str, its: Claim | None) -> str:
+    """A sentence for whoever names somebody whose own file does not say the same."""
+    ours, theirs = (_names(claim.group - {student}), _names((its or Claim()).group - {other}))
+    where = f"whose own {FILE} names {theirs}" if theirs else f"who has no {FILE} that says so"
+    return (
+        f"{FILE} of {shown(student)} names {ours}, but it takes every partner's own file: among them is "
+        f"{shown(other)}, {where}. Let each partner hand in a {FILE} with the same group, or take the "
+        f"name out and hand in again."
     )
 
 
-def _in_words(said: tuple[str, Claim]) -> str:
-    who, claim = said
-    return f"{shown(who)} names {' and '.join(map(shown, sorted(claim.group - {who})))}"
-
-
-def _connected(student: str, claims: Mapping[str, Claim]) -> set[str]:
-    """Everybody whom chains of claims join with a student."""
-    group, grown = {student}, set()
-    while group != grown:
-        grown = set(group)
-        for who, claim in claims.items():
-            if who in grown or claim.group & grown:
-                group |= {who, *claim.group}
-    return group
+def _names(group: frozenset[str]) -> str:
+    return " and ".join(map(shown, sorted(group)))
 
 
 def without_names(snapshot: Snapshot) -> Snapshot:

@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import groupby
 from queue import Empty
@@ -179,6 +180,7 @@ class Runner:
         self.new_kernel = new_kernel
         self.timeout = timeout
         self.until = time.monotonic() + wall
+        self._begun: set[int] = set()
         self.cells = [
             index
             for index, cell in enumerate(notebook.cells)
@@ -203,10 +205,14 @@ class Runner:
 
     async def _run(self, requests: Mapping[str, Mapping[str, Any]]) -> Ran:
         ran = Ran()
+        first: dict[int, list] = {}  # cell -> what its first run put out
         for left in reversed(range(MOST_KERNELS)):
             try:
                 async with self._kernel() as client:
-                    await self._run_cells(client, ran, last=left == 0)
+                    try:
+                        await self._run_cells(client, ran, last=left == 0)
+                    finally:
+                        self._keep_first(first)
                     await self._run_probes(client, requests, ran)
                     return ran
             except KernelGone as gone:
@@ -217,6 +223,12 @@ class Runner:
         for cell in requests:
             ran.answers.setdefault(cell, Answer(None, "not reached"))
         return ran
+
+    def _keep_first(self, first: dict[int, list]) -> None:
+        """Let each cell have the outputs of its first run: a later kernel may know what probes asked."""
+        for index in self._begun:
+            cell = self.notebook.cells[index]
+            cell.outputs = deepcopy(first.setdefault(index, deepcopy(cell.outputs)))
 
     @asynccontextmanager
     async def _kernel(self) -> AsyncIterator[_Client]:
@@ -267,6 +279,7 @@ class Runner:
             if index in ran.gone or index > end:
                 continue
             cell = self.notebook.cells[index]
+            self._begun.add(index)
             client.timeout = max(1, min(self.timeout, int(self.until - time.monotonic())))
             try:
                 await client.async_execute_cell(cell, index)

@@ -40,7 +40,7 @@ def whose_work(course: Course, name: str, team: Team, release: dict) -> tuple[st
     handed = [who for who in team.members if course.handed_in(who, name)]
     if len(handed) < 2:
         return (handed or [team.first])[0], ""
-    works = {who: _work(folders[who]) for who in handed}
+    works = {who: digest_of(folders[who]) for who in handed}
     with_work = [who for who in handed if works[who]] or handed[:1]
     if len({works[who] for who in with_work}) > 1:
         works = {who: _content(folders[who], name, release) or works[who] for who in with_work}
@@ -83,7 +83,7 @@ def keep_own(course: Course, name: str, member: str, source: str) -> None:
         (graded / MARK).write_bytes(read_bytes(course.submitted / source / name / MARK, most=200))
 
 
-def _work(folder: Path) -> bytes:
+def digest_of(folder: Path) -> bytes:
     """A digest of the work in a folder; b"" where there is none."""
     try:
         found = without_names(folder_snapshot(folder))

@@ -19,7 +19,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading import systems
 from seqcourse.grading.course import ASSIGNMENT_NAME, CONFIG_FILE, Course
 from seqcourse.grading.kept import APPEAL, TIMESTAMP, time
-from seqcourse.grading.parse import shown
+from seqcourse.grading.parse import NotGradable, read_bytes, shown
 
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 
@@ -119,10 +119,12 @@ def folder_snapshot(folder: Path) -> Snapshot:
             elif status.st_size > bounds.FILE or size + status.st_size > bounds.FOLDER:
                 left_out.append(f"{shown(name)} ({status.st_size >> 20} MiB)")
             else:
-                files[name] = path.read_bytes()
-                size += status.st_size
+                files[name] = read_bytes(path, bounds.FILE)
+                size += len(files[name])
         except OSError as error:
             left_out.append(f"{shown(name)} ({error.strerror})")
+        except NotGradable:  # it was exchanged for something else meanwhile, or nobody may read it
+            left_out.append(f"{shown(name)} (cannot be read)")
     if TIMESTAMP in files and time(files[TIMESTAMP]) is None:
         left_out.append(f"{TIMESTAMP} (not a time)")
     return Snapshot(files, links, tuple(left_out))

@@ -6,10 +6,11 @@ import re
 
 from seqcourse.printable import printable
 
-# Spreadsheets read a cell that begins with one of these as a formula.
-FORMULA = ("=", "+", "-", "@")
+# Spreadsheets read a cell that begins with one of =+-@ as a formula. Some split cells at other characters
+# than commas, too, and then drop quotes.
+FORMULA = re.compile(r"^ *(?=[=+\-@])|(?<=[;\t|])[ \"]*(?=[=+\-@])")
 # Canvas writes a name that begins like a formula as a formula that contains only a string.
-QUOTED = re.compile(r'="[^"]*"')
+QUOTED = re.compile(r'="[^";\t|]*"')
 # The byte order mark, by which spreadsheets recognise UTF-8.
 MARK = "\ufeff"
 
@@ -17,9 +18,7 @@ MARK = "\ufeff"
 def harmless(cell: str) -> str:
     """The text on one line, with an apostrophe before what looks like a formula."""
     cell = printable(cell)
-    if not cell.lstrip(" ").startswith(FORMULA) or QUOTED.fullmatch(cell):
-        return cell
-    return f"'{cell}"
+    return cell if QUOTED.fullmatch(cell) else FORMULA.sub(r"'\g<0>", cell)
 
 
 def number(value: float) -> str:

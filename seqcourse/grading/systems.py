@@ -147,12 +147,12 @@ def told(found: Mapping[str, Any], secret: bytes, student: str) -> str:
 
 
 def pseudonym(secret: bytes, student: str) -> str:
-    """A student's name on the leaderboard: "quiet heron 42"; only the class's secret gives it."""
+    """A student's name on the leaderboard: "quiet heron 421337"; only the class's secret gives it."""
     digest = hmac.digest(secret, f"pseudonym {student}".encode(errors="replace"), hashlib.sha256)
     value = int.from_bytes(digest[:8], "big")
     value, how = divmod(value, len(HOW))
     value, who = divmod(value, len(WHO))
-    return f"{HOW[how]} {WHO[who]} {value % 90 + 10}"
+    return f"{HOW[how]} {WHO[who]} {value % 900_000 + 100_000}"
 
 
 def own_sentences(course: Course, name: str) -> dict[str, bytes]:

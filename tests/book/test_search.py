@@ -102,6 +102,8 @@ def test_an_answer_says_how_many_and_marks_words_of_prose(asked):
         ("atention", "Nothing found for “atention”. Did you mean attention?"),
         ("xyzzyplugh", "Nothing found for “xyzzyplugh”. Try another word, or fewer."),
         ("<b>mask</b> qqqq", "None has “qqqq”."),
+        ("constructor", "Nothing found for “constructor”."),
+        ("__proto__ toString", "Nothing found"),
         ("", "Type a word or a question."),
         ("?!", "Nothing found for “?!”."),
         ("a" * 10_000, "Nothing found"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+from pathlib import Path
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.attempts import attempt, last_years
@@ -13,6 +14,7 @@ from seqcourse.grading.examine import Examiner
 from seqcourse.grading.grade import Run
 from seqcourse.grading.records import FAILED, GRADED, Record, read_record, write_record
 from seqcourse.grading.release import release
+from seqcourse.grading.snapshot import folder_snapshot
 from tests.grading.toy import make_toy_course
 
 
@@ -39,6 +41,18 @@ def test_hidden_inputs_depend_on_secret_assignment_student_and_attempt(tmp_path)
     ]
     assert len(set(seeds)) == len(seeds)
     assert examiner.seed("ps1", "half", "ada", 1) == seeds[0]
+
+
+def test_a_file_that_is_exchanged_while_a_folder_is_read_is_not_followed(tmp_path, monkeypatch):
+    """Looked at it was an ordinary file; opened it is a link to the solution, or a pipe."""
+    folder = tmp_path / "ada" / "ps1"
+    folder.mkdir(parents=True)
+    (tmp_path / "solution").write_text("secret")
+    (folder / "link").symlink_to(tmp_path / "solution")
+    os.mkfifo(folder / "pipe")
+    monkeypatch.setattr(Path, "lstat", lambda path: os.stat(tmp_path / "solution"))
+    found = folder_snapshot(folder)
+    assert found.files == {} and len(found.left_out) == 2
 
 
 def test_a_secret_of_last_year_is_named_when_work_is_released(tmp_path):

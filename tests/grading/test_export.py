@@ -101,6 +101,18 @@ def test_no_text_is_a_formula(cell):
     assert harmless(cell) == f"'{cell}"
 
 
+@pytest.mark.parametrize(
+    "cell", ["a;=1+1", 'a;"=1+1"', "a|+1", "a; @b", '="a;=1+1"', '="a|=1"', 'a;""-1;=2', "a;=1|=2"]
+)
+@pytest.mark.parametrize("at", [";", "|", "\t"])
+def test_no_text_is_a_formula_after_another_separator(cell, at):
+    """As a spreadsheet reads the table that separates cells at semicolons, bars or tabs."""
+    file = io.StringIO()
+    csv.writer(file).writerow(["x", harmless(cell)])
+    for part in file.getvalue().strip().split(at):
+        assert not part.replace('"', "").lstrip().startswith(("=", "+", "-", "@"))
+
+
 @pytest.mark.parametrize("cell", ["\t=1", "\r=1", "\n=1"])
 def test_nothing_unprintable_hides_a_formula(cell):
     assert harmless(cell) == "?=1"

@@ -81,6 +81,7 @@ def test_without_settings_nobody_has_partners(course):
 )  # fmt: skip
 def test_a_file_may_name_a_partner_in_many_ways(course, text):
     names(course, "ada", text)
+    names(course, "dan", "ada")
     assert find_teams(course, "ps1").of("dan") == Team(("ada", "dan"))
     assert to_grade(course, "ps1") == ["ada", "ben", "cleo", "dan"]
     assert to_grade(course, "ps1", ["dan"]) == ["ada", "dan"]
@@ -94,6 +95,7 @@ def test_other_encodings_spaces_in_names_and_numbered_files(course):
         ["Ada Byron", "dan"], ["Ada", "\ufffd\ufffdx"],
     )  # fmt: skip
     names(course, "ada", "dan", file="Partners-1.txt")
+    names(course, "dan", "ada")
     assert find_teams(course, "ps1").of("ada").members == ("ada", "dan")
 
 
@@ -128,37 +130,47 @@ def test_links_pipes_and_two_files_name_nobody(course, tmp_path):
 @pytest.mark.parametrize(
     ("said", "unclear"),
     [
-        ({"ada": "ben"}, ()),
+        ({"ada": "ben"}, ("ada",)),
         ({"ada": "ben", "ben": "ada"}, ()),
-        ({"ada": "ben", "ben": "cleo"}, ("ada", "ben", "cleo")),
-        ({"ada": "dan", "ben": "dan"}, ("ada", "ben", "dan")),
+        ({"ada": "ben", "ben": "cleo"}, ("ada", "ben")),
+        ({"ada": "dan", "ben": "dan"}, ("ada", "ben")),
         ({"ada": "ben", "ben": "ad"}, ("ada", "ben")),
+        ({"ada": "ben", "ben": "ben"}, ("ada",)),
+        ({"ada": "ben", "ben": "ada", "cleo": "ada"}, ("cleo",)),
         ({"ada": "ada"}, ()),
     ],
 )
-def test_partners_have_to_name_each_other(course, said, unclear):
+def test_nobody_speaks_for_another(course, said, unclear):
+    """A claim that its partner's own file does not repeat holds up whoever makes it, and nobody else."""
     for who, text in said.items():
         names(course, who, text)
     teams = find_teams(course, "ps1")
     assert tuple(who for who in PEOPLE if teams.of(who).unclear) == unclear
     for who in unclear:
-        assert teams.of(who).members == unclear
-        assert (
-            "under [ps1]" in teams.of(who).unclear or "no student of this class" in teams.of(who).unclear
-        )
+        assert teams.of(who).members == (who,)
+        assert re.search("every partner's own file|no student of this class", teams.of(who).unclear)
+    claimed = {member for who in set(said) - set(unclear) for member in teams.of(who).members}
+    assert claimed <= set(said)
 
 
-def test_who_agrees_is_not_held_up_by_a_claim_of_somebody_else(course):
-    for who, text in {"ada": "ben", "ben": "ada", "cleo": "ada"}.items():
-        names(course, who, text)
-    teams = find_teams(course, "ps1")
-    assert teams.of("ada") == teams.of("ben") == Team(("ada", "ben"))
-    assert "names ada, who hands in with ben by a file of their own" in teams.of("cleo").unclear
-    names(course, "ada", "ada")
-    names(course, "ben", "\n")
-    teams = find_teams(course, "ps1")
-    assert teams.of("ada") == Team(("ada",)) and teams.of("ben") == Team(("ben",))
-    assert "names ada, who hands in alone by a file" in teams.of("cleo").unclear
+def test_a_claim_takes_neither_points_nor_attempts_nor_a_turn(course, monkeypatch):
+    examine_here(monkeypatch)
+    release(course)
+    right = sample.right_answers(notebooks.read(course.solution("ps1")))
+    hand_in(course, "ada", right)
+    grade(course, "ps1", ["ada"], workers=1)
+    hand_in(course, "ben", {}, partners="ada")
+    hand_in(course, "cleo", right, partners="dan")
+    found = {record.student: record for record in grade(course, "ps1", workers=1)}
+    assert found["ada"].before and found["ada"].attempt == 1 and {*found} == {"ada", "ben", "cleo"}
+    assert lines(course)["ada"].total == 10
+    assert found["ben"].status == found["cleo"].status == UNCLEAR
+    assert "ada, who has no partners.txt that says so" in found["ben"].sentence
+    # The other's own file settles it, without a notebook beside it.
+    names(course, "dan", "cleo")
+    found = {record.student: record for record in grade(course, "ps1", workers=1)}
+    assert (lines(course)["cleo"].total, lines(course)["dan"].total) == (10, 10)
+    assert found["ben"].status == UNCLEAR and found["ada"].before
 
 
 def test_course_toml_comes_before_files(course):
@@ -258,9 +270,10 @@ def whole(empty_toy, tmp_path_factory) -> Course:
     right = sample.right_answers(notebooks.read(toy.solution("ps1")))
     late = {"timestamp": f"{DUE + timedelta(days=2)} UTC", "submission_secret": "abc"}
     hand_in(toy, "ada", right, partners="ben", **late)
+    names(toy, "ben", "ada")
     hand_in(toy, "dan", {"half": right["half"]})
     hand_in(toy, "fay", right, partners="gus")
-    hand_in(toy, "gus", {})
+    hand_in(toy, "gus", {}, partners="fay")
     hand_in(toy, "hal", right)
     extend(toy, "ps1", "ben", "1d")
     told: list[Record] = []
@@ -512,7 +525,6 @@ def test_points_by_hand_stay_and_a_new_partner_gets_them(graded):
 @pytest.mark.parametrize("erase", [pytest.param(False, marks=pytest.mark.nightly), True])
 def test_who_is_dropped_leaves_the_work_to_the_partners(graded, here, erase):
     make_feedback(graded, "ps1", "ben")
-    names(graded, "gus", "fay")
     keep(graded, Sheet("ps1", "ben", (), {}, source="ada"))
     told = drop(graded, "ada", erase=erase)
     assert "The work on ps1 stays with ben, in grading/submitted/ben/ps1." in told

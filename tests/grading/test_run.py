@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
+
 import nbformat
 import pytest
 from nbformat.v4 import new_output
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.confine import Warm, kernel_manager
-from seqcourse.grading.run import MOST_STARTS, Runner, _Client, merged
+from seqcourse.grading.run import MOST_STARTS, KernelGone, Runner, _Client, merged
 
 from .confining import need_sandbox
 
@@ -40,6 +42,34 @@ def test_a_start_that_fails_is_repeated(failures):
         ran = runner.run({})
     assert len(made) == MOST_STARTS and not ran.gone
     assert book.cells[0].outputs[0].text == "3\n"
+
+
+def test_outputs_are_those_of_a_cell_s_first_run(monkeypatch):
+    """A probe that ends its kernel starts another one, in which cells may know what was asked."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("f()") for _ in range(3)])
+    runs = []
+
+    class Client:
+        timeout, late = 0, False
+
+        async def async_execute_cell(self, cell, index):
+            cell.outputs = [] if len(runs) == 1 and index == 0 else [stream(f"{len(runs)} {index}")]
+            if len(runs) > 1 and index == 2:
+                raise KernelGone("ended the kernel")
+
+    @asynccontextmanager
+    async def kernel(runner):
+        runs.append(runner)
+        yield Client()
+
+    async def probes(*_):
+        raise KernelGone("ended")
+
+    monkeypatch.setattr(Runner, "_kernel", kernel)
+    monkeypatch.setattr(Runner, "_run_probes", probes)
+    Runner(book, None, timeout=30, wall=120).run({})
+    assert len(runs) > 1
+    assert [cell.outputs for cell in book.cells] == [[], [stream("1 1")], [stream("1 2")]]
 
 
 def stream(text: str, name: str = "stdout"):

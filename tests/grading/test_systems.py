@@ -276,6 +276,11 @@ def test_a_class_is_graded_and_shown_without_the_final_half(course, graded):
     assert f"BLEU {final:g} " not in page
 
 
+@pytest.mark.parametrize("secret", [b"a", b"b", b"c"])
+def test_pseudonyms_of_a_class_of_300_are_different(secret):
+    assert len({systems.pseudonym(secret, f"s{number}") for number in range(300)}) == 300
+
+
 def test_the_leaderboard_shows_the_final_half_when_the_class_is_closed(course, graded, monkeypatch):
     monkeypatch.setattr(export, "find_root", lambda: course.root)
     check = check_of(course, "ps9")

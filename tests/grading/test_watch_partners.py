@@ -43,6 +43,11 @@ def names(course: Course, student: str, partner: str) -> None:
     notebooks.write_text(course.submitted / student / "ps1" / "partners.txt", partner)
 
 
+def together(course: Course) -> None:
+    names(course, "ada", "ben")
+    names(course, "ben", "ada")
+
+
 def page(course: Course, student: str) -> str:
     path = course.feedback / student / "ps1" / "ps1.html"
     return words(path.read_text(encoding="utf-8")) if path.exists() else ""
@@ -60,7 +65,7 @@ def watched(course, monkeypatch):
 
 def test_partners_are_graded_once_and_each_finds_a_page(course, watched, monkeypatch):
     hand_in(course, "ada", "double")
-    names(course, "ada", "ben")
+    together(course)
     for who, partner, solved in (("cleo", "dan", "half"), ("dan", "cleo", "poll")):
         hand_in(course, who, solved)
         names(course, who, partner)
@@ -93,7 +98,7 @@ def test_a_group_s_attempts_are_those_of_each_partner(course, watched):
     hand_in(course, "ada", "double", "half")
     assert watched()[0] == ["ada"]
     hand_in(course, "ben", "poll")
-    names(course, "ben", "ada")
+    together(course)
     hand_in(course, "ada", "poll")
     assert watched()[0] == ["ada"]
     assert points(course) == {"ada": 1, "ben": 1}, "of a group's versions the last counts"
@@ -104,7 +109,8 @@ def test_a_group_s_attempts_are_those_of_each_partner(course, watched):
     assert examined == [] and "2 versions a day are graded" in said and "1 held back" in said
     for who in ("ada", "ben"):
         assert "Below is the feedback on an earlier version" in page(course, who)
-    (course.submitted / "ben" / "ps1" / "partners.txt").unlink()
+    for who in ("ada", "ben"):
+        (course.submitted / who / "ps1" / "partners.txt").unlink()
     hand_in(course, "ben", "double", "half", "poll")
     examined, said = watched()
     assert examined == ["ben"] and "1 held back" in said and points(course) == {"ada": 1, "ben": 7}
@@ -115,7 +121,7 @@ def test_a_group_s_attempts_are_those_of_each_partner(course, watched):
 
 def test_killed_between_the_pages_it_goes_on_without_examining(course, watched):
     hand_in(course, "ada", "double")
-    names(course, "ada", "ben")
+    together(course)
     watched()
     number = day.last(course, "ps1", "ben", 0.0).number
     day.note(course, "ps1", "ben", number, day.GRADED, 0.0)
@@ -149,7 +155,7 @@ def test_an_interrupt_that_something_else_caught_ends_it_all_the_same(course, wa
 
 def test_nothing_is_graded_while_a_partner_s_folder_still_changes(course, watched, monkeypatch):
     hand_in(course, "ada", "double")
-    names(course, "ben", "ada")
+    together(course)
     look, looks, add, begun = Resting.look, [], Desk.add, []
 
     def still_changing(resting, folders) -> tuple[list[str], list[str]]:
@@ -171,7 +177,7 @@ def test_nothing_is_graded_while_a_partner_s_folder_still_changes(course, watche
 @pytest.mark.nightly  # in every run: the same without workers, above
 def test_the_command_grades_partners(course):
     hand_in(course, "ada", "double")
-    names(course, "ada", "ben")
+    together(course)
     notebooks.write_text(course.submitted / "ada" / "ps1" / SECRET, "ab" * 64)
     hand_in(course, "eve", "double", "half")
     said = Watch(course, "--once").end()

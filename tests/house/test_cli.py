@@ -142,6 +142,19 @@ def test_the_course_is_found_from_below(tmp_path, monkeypatch):
         root.find_root(deep)
 
 
+def test_what_a_student_handed_in_is_no_course(tmp_path):
+    """Its nbgrader_config.py would run with the instructor's rights."""
+    handed_in = tmp_path / "grading" / "submitted" / "eve" / "ps1" / "x"
+    for folder in (tmp_path, handed_in):
+        for sign in root.SIGNS:
+            (folder / sign).mkdir(parents=True)
+    for start in (handed_in, handed_in / "book"):
+        assert root.find_root(start) == root.find_work(start) == tmp_path
+    (handed_in / root.STARTED).parent.mkdir()
+    (handed_in / root.STARTED).touch()
+    assert root.find_work(handed_in) == tmp_path
+
+
 def test_data_check_finds_a_changed_file(tmp_path):
     from seqcourse.cli.data import DataSet
 

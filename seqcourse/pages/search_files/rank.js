@@ -74,7 +74,7 @@ const seqsearch = (function () {
     const used = [...new Set(long.length ? long : telling.length ? telling : all)];
     return used.map(function (word, k) {
       const meant = new Map([[stem(word), 1]]);
-      for (const other of (ALIASES[word] || []).flatMap(stems))
+      for (const other of (Object.hasOwn(ALIASES, word) ? ALIASES[word] : []).flatMap(stems))
         if (!meant.has(other)) meant.set(other, 0.7);
       // What is being typed may be the beginning of a longer word.
       if (k === used.length - 1 && word.length > 2 && !known.having.has(stem(word)))
