@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,8 +48,29 @@ def attempt(
     number += is_new
     if write and (is_new or first and "work" not in known):
         content = {"attempt": number, "submission": submission.hex(), **(first or {})}
+        content["graded"] = known.get("graded", [*range(1, number)])
         notebooks.write_text(path, json.dumps(content) + "\n")
     return number
+
+
+def note_graded(course: Course, name: str, student: str, number: int) -> None:
+    """Note that this attempt has a grade: it is one of those that a class may limit."""
+    path = attempt_path(course, name, student)
+    known = _read(path)
+    done = known.get("graded", [])
+    if known and number not in done:
+        notebooks.write_text(path, json.dumps({**known, "graded": [*done, number]}) + "\n")
+
+
+def graded(course: Course, name: str, students: Iterable[str], record: int = 0) -> list[int]:
+    """The numbers of the attempts with a grade: of partners, those of whoever has the most.
+
+    Args:
+        record: the number of the attempt that a record has a grade for; it says what was graded before
+            attempts were noted.
+    """
+    noted = (_read(attempt_path(course, name, who)).get("graded") for who in students)
+    return max((each for each in noted if each), key=len, default=[*range(1, record + 1)])
 
 
 def newest(course: Course, name: str, student: str) -> tuple[int, str]:
@@ -97,19 +118,19 @@ def last_attempt(course: Course, name: str, student: str) -> int | None:
     return newest(course, name, student)[0] or None
 
 
-def spent(most: int, number: int, graded: int) -> str:
+def spent(most: int, number: int, done: list[int]) -> str:
     """Why this attempt is not graded, or "" if it is.
 
     Args:
         most: the number of attempts that the class allows; 0 is any number.
         number: the number of the attempt.
-        graded: the number of the attempt that has a grade; 0 without one.
+        done: the numbers of the attempts that were graded.
     """
-    if not 0 < most <= graded < number:
+    if not 0 < most <= len(done) or number in done:
         return ""
     return (
         f"Version {number} was not graded: course.toml allows {most} "
-        f"attempt{'' if most == 1 else 's'}. The grade is that of version {graded}."
+        f"attempt{'' if most == 1 else 's'}. The grade is that of version {max(done)}."
     )
 
 
@@ -123,7 +144,9 @@ def _read(path: Path) -> dict[str, Any]:
     """What is known of the last attempt; {} if there is none or the file is not ours."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return content | {"attempt": int(content["attempt"]), "submission": str(content["submission"])}
+        done = {"graded": [int(each) for each in content["graded"]]} if "graded" in content else {}
+        known = {"attempt": int(content["attempt"]), "submission": str(content["submission"])}
+        return content | known | done
     except (FileNotFoundError, ValueError, TypeError, KeyError):
         return {}
 

@@ -15,6 +15,7 @@ An archive is untrusted: only regular files of bounded size are written, below t
 
 from __future__ import annotations
 
+import lzma
 import os
 import re
 import shutil
@@ -40,9 +41,9 @@ from seqcourse.grading.roster import Roster, read_roster
 # A platform may number a file that is handed in again.
 APPEALS = re.compile(r"appeal(?:-\d+| \(\d+\))?\.md", re.I)
 # What `zipfile` raises for files that are broken, cut off, encrypted or packed in an unknown way.
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
-# A file where another one needs a folder, or the other way round.
-IN_THE_WAY = (FileExistsError, NotADirectoryError, IsADirectoryError)
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError)
+# A folder of a participant whose name looks like another participant's folder: names are free.
+TWICE = re.compile(r"[^/]*_\d+_assignsubmission_file_[^/]*_\d+_assignsubmission_file_?/")
 LONGEST = 255  # bytes of a file's name
 
 
@@ -108,7 +109,8 @@ def collect(
             found: dict[str, list[tuple[str, _File]]] = {}
             for entry in _entries(opened, archive):
                 fits = PATTERNS[platform].fullmatch(entry.filename)
-                if fits is None or not _is_fine(fits["folders"], fits["file"]):
+                is_fine = fits and _is_fine(fits["folders"], fits["file"])
+                if not is_fine or TWICE.match(entry.filename) or entry.file_size > bounds.FILE:
                     unclear.append(shown(entry.filename))
                     continue
                 is_appeal = APPEALS.fullmatch(fits["file"])
@@ -141,7 +143,7 @@ def collect(
                             opened, entries, folder, _when(course, student in late, times.get(student))
                         )
                     keep_name(course, name, student, entries[-1].beginning)
-                except (*DAMAGED, *IN_THE_WAY) as error:
+                except (*DAMAGED, OSError, ValueError) as error:
                     unclear.append(f"{student} (cannot be unpacked: {error})")
                     del files[student]
     except (OSError, *DAMAGED) as error:
@@ -184,12 +186,11 @@ def _chosen(found: list[tuple[str, _File]]) -> list[_File]:
 def _entries(opened: zipfile.ZipFile, archive: Path) -> Iterator[zipfile.ZipInfo]:
     """The files of an archive; CourseError if they are too many or too large."""
     entries = [entry for entry in opened.infolist() if not entry.is_dir()]
-    size = sum(entry.file_size for entry in entries)
-    too_large = size > 16 * bounds.FOLDER or any(each.file_size > bounds.FILE for each in entries)
-    if len(entries) > bounds.FILES or too_large:
+    size = sum(entry.file_size for entry in entries if entry.file_size <= bounds.FILE)
+    if len(entries) > bounds.FILES or size > 16 * bounds.FOLDER:
         raise CourseError(
-            f"{archive.name} should hold at most {bounds.FILES:,} files of at most "
-            f"{bounds.FILE >> 20} MiB, but has {len(entries):,} with {size >> 20:,} MiB together."
+            f"{archive.name} should hold at most {bounds.FILES:,} files of together at most "
+            f"{16 * bounds.FOLDER >> 20:,} MiB, but has {len(entries):,} with {size >> 20:,} MiB."
         )
     yield from entries
 

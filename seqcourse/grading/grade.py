@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING
 from seqcourse.errors import CourseError
 from seqcourse.grading import systems
 from seqcourse.grading.answers import restore
-from seqcourse.grading.attempts import attempt, known_again, spent, work_of
+from seqcourse.grading.attempts import attempt, graded, known_again, note_graded, spent, work_of
 from seqcourse.grading.course import Course
 from seqcourse.grading.gains import Gains
 from seqcourse.grading.gradebook import open_gradebook
@@ -31,6 +31,7 @@ from seqcourse.grading.people import misplaced, question, unknown
 from seqcourse.grading.records import (
     FAILED,
     UNCLEAR,
+    WITH_GRADE,
     Record,
     code_digest,
     fingerprint,
@@ -146,13 +147,14 @@ def no_attempt_left(course: Course, name: str, student: str, teams: Teams | None
         )
     record = read_record(course, name, student)
     if record is not None:
-        graded = 0 if record.status == FAILED else record.attempt
+        last = record.attempt if record.has_grade else 0
     else:
-        graded = most if (course.autograded / student / name).exists() else 0
-    if not most or not graded:
+        last = most if (course.autograded / student / name).exists() else 0
+    done = graded(course, name, [student], last)
+    if not most or not done:
         return ""
     content = work_of(course, name, student).digest()
-    return spent(most, attempt(course, name, student, content), graded)
+    return spent(most, attempt(course, name, student, content), done)
 
 
 def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[str]:
@@ -258,8 +260,9 @@ class Run:
         except Exception:  # the error recurs during grading and is recorded there
             return False
         done = not again and all(each and each.stands_for(print_of) for each in records.values())
-        graded = max(0 if each.status in (FAILED, UNCLEAR) else each.attempt for each in found)
-        why = "" if done else spent(self.most, submission.attempt, graded)
+        last = max(each.attempt if each.has_grade else 0 for each in found)
+        numbers = graded(self.course, self.name, members, last)
+        why = "" if done else spent(self.most, submission.attempt, numbers)
         for who in members if done or why else ():
             record = records[who]
             if record is None:  # a new partner brings no new attempt
@@ -400,10 +403,14 @@ class Run:
                 found = replace(found, student=student)
                 kept = self.gains and self.gains.kept(found, snapshot.attempt, print_of)
                 if not kept and not partners and best_counts(self.course):
-                    return save_best(self.course, saver, found, snapshot, print_of)
-                if not kept and partners:
-                    forget_best(self.course, self.name, student)
-                return kept or saver.save(found, snapshot, print_of, partners)
+                    record = save_best(self.course, saver, found, snapshot, print_of)
+                else:
+                    if not kept and partners:
+                        forget_best(self.course, self.name, student)
+                    record = kept or saver.save(found, snapshot, print_of, partners)
+                if record.has_grade and found.status in WITH_GRADE:
+                    note_graded(self.course, self.name, student, snapshot.attempt)
+                return record
             except Exception as error:
                 found = Died(in_words(error))
         sentence = f"This submission could not be graded: {found.why}."

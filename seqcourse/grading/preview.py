@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from seqcourse.class_settings import FILES
 from seqcourse.errors import CourseError
 from seqcourse.grading.address import SQLITE, sqlite_file
-from seqcourse.grading.attempts import spent
+from seqcourse.grading.attempts import graded, spent
 from seqcourse.grading.course import CONFIG_FILE, Course
 from seqcourse.grading.gains import Difference, Gains, compare
 from seqcourse.grading.grade import Run, refuse_unconfined, to_grade
@@ -177,7 +177,9 @@ def _is_to_do(run: Run, course: Course, name: str, student: str, again: bool) ->
             return False
     except Exception:  # the error recurs and is said there
         return True
-    return not spent(run.most, submission.attempt, 0 if record.status == FAILED else record.attempt)
+    members = run.teams.of(student).members
+    done = graded(course, name, members, record.attempt if record.has_grade else 0)
+    return not spent(run.most, submission.attempt, done)
 
 
 def _fresh(course: Course, name: str) -> Snapshot:

@@ -6,8 +6,8 @@ import re
 
 from seqcourse.printable import printable
 
-# Spreadsheets read a cell that begins with one of =+-@ as a formula. Some split cells at other characters
-# than commas, too, and then drop quotes.
+# Spreadsheets read a cell that begins with one of =+-@ as a formula. Some split cells at other
+# characters than commas, too, and then drop quotes.
 FORMULA = re.compile(r"^ *(?=[=+\-@])|(?<=[;\t|])[ \"]*(?=[=+\-@])")
 # Canvas writes a name that begins like a formula as a formula that contains only a string.
 QUOTED = re.compile(r'="[^";\t|]*"')

@@ -7,12 +7,23 @@ import os
 import pickle
 from pathlib import Path
 
+import pytest
+
 from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.attempts import attempt, last_years
+from seqcourse.grading.attempts import attempt, last_years, note_graded
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examiner
 from seqcourse.grading.grade import Run
-from seqcourse.grading.records import FAILED, GRADED, Record, read_record, write_record
+from seqcourse.grading.records import (
+    FAILED,
+    GRADED,
+    MISSING,
+    UNCLEAR,
+    UNREADABLE,
+    Record,
+    read_record,
+    write_record,
+)
 from seqcourse.grading.release import release
 from seqcourse.grading.snapshot import folder_snapshot
 from tests.grading.toy import make_toy_course
@@ -116,6 +127,8 @@ def test_a_class_may_limit_its_attempts(toy):
             print_of = run.fingerprint(submission)
             record = Record("ps1", "ada", status, "", 0.0, print_of, attempt=submission.attempt)
             write_record(toy, record)
+            if record.has_grade:
+                note_graded(toy, "ps1", "ada", record.attempt)
         return done
 
     status = GRADED
@@ -127,3 +140,25 @@ def test_a_class_may_limit_its_attempts(toy):
     (toy.root / "course.local.toml").write_text("attempts = 3\n")
     status = FAILED
     assert [is_done("three"), is_done("four")] == [False, False]
+
+
+@pytest.mark.parametrize("status", [FAILED, UNCLEAR, UNREADABLE, MISSING])
+def test_what_had_no_grade_costs_no_attempt_and_gives_none_back(toy, status):
+    """The count is that of graded versions, whatever the last record says."""
+    (toy.root / "course.toml").write_text("attempts = 2\n")
+    release(toy)
+    path = toy.submitted / "ada" / "ps1" / "ps1.ipynb"
+    done = []
+    for number, got in enumerate((status, GRADED, status, GRADED, status), 1):
+        notebooks.write_text(path, f"version {number}")
+        run = Run(toy, "ps1", {}, lambda record: None)
+        done.append(run.is_done("ada", again=False))
+        run.load("ada")
+        write_record(toy, Record("ps1", "ada", got, "", attempt=number))
+        if got == GRADED:
+            note_graded(toy, "ps1", "ada", number)
+    notebooks.write_text(path, "one more")
+    told = []
+    done.append(Run(toy, "ps1", {}, told.append).is_done("ada", again=False))
+    assert done == [False] * 4 + [True] * 2
+    assert "The grade is that of version 4." in told[0].sentence

@@ -82,6 +82,29 @@ def test_canvas_by_its_ids_which_its_own_table_has(tmp_path):
     assert content["ada/ps1/ps1-1.ipynb"] == "again" and "4711/ps1/ps1.ipynb" not in content
 
 
+def test_nobody_hands_in_for_another_by_a_name(tmp_path):
+    """Participants choose their names, and Moodle writes them before the number."""
+    course, false = Course(tmp_path), "Eve_11_assignsubmission_file_x_66_assignsubmission_file_"
+    archive = packed(tmp_path / "all.zip", {f"{false}/ps1.ipynb": "eve", **MOODLE})
+    found = collect(course, "ps1", archive, "moodle")
+    assert found.students == ("11", "12", "13") and found.unclear[0].startswith(false[:50])
+    assert there(course)["11/ps1/ps1.ipynb"] == "ada"
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_entry_is_one_line(tmp_path, packing):
+    course, content = Course(tmp_path), "x = 1\n" * 500
+    with zipfile.ZipFile(tmp_path / "all.zip", "w", packing) as archive:
+        for name in MOODLE:
+            archive.writestr(name, content)
+    first = next(iter(MOODLE))
+    data = bytearray((tmp_path / "all.zip").read_bytes())
+    data[30 + len(first) : 60 + len(first)] = b"\xff" * 30
+    (tmp_path / "all.zip").write_bytes(data)
+    found = collect(course, "ps1", tmp_path / "all.zip", "moodle")
+    assert found.students == ("12", "13") and "11 (cannot be unpacked" in " ".join(found.unclear)
+
+
 def test_an_appeal_that_comes_alone_is_put_beside_the_work(tmp_path):
     """A platform gives the files of the last submission only, and calls them late."""
     course = Course(tmp_path)

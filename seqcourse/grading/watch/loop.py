@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqcourse.errors import CourseError
 from seqcourse.grading import history
-from seqcourse.grading.attempts import attempt, known_again, newest, spent, work_of
+from seqcourse.grading.attempts import attempt, graded, known_again, newest, spent, work_of
 from seqcourse.grading.course import Course
 from seqcourse.grading.grade import Busy, DeferredInterrupt, Run, alone, forget_lost
 from seqcourse.grading.parse import shown
@@ -270,11 +270,9 @@ class Watcher:
                 f"{day.at(day.next_day(now))}, or what you hand in until then."
             )
         which = max(newest(self.course, self.name, who)[0] for who in team.members)
-        graded = max(
-            each.attempt if each is not None and each.status not in (FAILED, UNCLEAR) else 0
-            for each in records.values()
-        )
-        return spent(self.course.settings["attempts"], which + 1, graded)
+        last = max(each.attempt if each and each.has_grade else 0 for each in records.values())
+        done = graded(self.course, self.name, team.members, last)
+        return spent(self.course.settings["attempts"], which + 1, done)
 
     def _graded_elsewhere(self, student: str, digest: str, record: Record | None) -> bool:
         """Whether `seqcourse grade` has graded this version."""
