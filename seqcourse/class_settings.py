@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from seqcourse.errors import CourseError
@@ -39,6 +40,19 @@ def _share(value: float) -> bool:
 
 def _address(text: str) -> bool:
     return not text or text.startswith(("https://", "http://"))
+
+
+HOSTS = ("github", "gitlab", "bitbucket")  # for which the theme knows the addresses of files and issues
+
+
+def repository(address: str) -> str | None:
+    """The web address of a repository, from an address for git; None if it is on no public host."""
+    written = re.sub(r"^(?:ssh://)?git@([^:/]+)[:/]", r"https://\1/", address.strip())
+    parts = urlsplit(written)
+    path = parts.path.strip("/").removesuffix(".git")
+    host = parts.hostname or ""
+    public = parts.scheme in ("http", "https") and any(name in host.split(".") for name in HOSTS)
+    return f"https://{host}/{path}" if public and re.fullmatch(r"[\w.-]+(/[\w.-]+)+", path) else None
 
 
 # A zone by its name. The system's folders of other tables have small letters: posix, right.
@@ -92,7 +106,10 @@ KEYS = {
         "", _address, 'the address of your rendered book, such as "https://example.org/course/", or ""'
     ),
     "repository": Key(
-        "", _address, 'the address of your repository, such as "https://github.com/you/course", or ""'
+        "",
+        lambda text: not text or repository(text) is not None,
+        "the address of a repository on GitHub, GitLab or Bitbucket, such as "
+        '"https://github.com/you/course", or ""',
     ),
     "zone": Key("UTC", find_zone, 'the name of a time zone, such as "Europe/Berlin", or "UTC"'),
     "leave_out": Key(

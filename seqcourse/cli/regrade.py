@@ -28,7 +28,7 @@ def preview_grades(
     """
     need_nbgrader()
     from seqcourse.grading.history import numbers_of
-    from seqcourse.grading.preview import as_table, preview
+    from seqcourse.grading.preview import as_table, by_exercise, preview
 
     if beside:
         raise CourseError(
@@ -45,8 +45,11 @@ def preview_grades(
     for name in wanted:
         named = in_folders(course, name, students)
         found = preview(course, name, named, workers=workers, timeout=timeout, **how)
+        numbers = numbers_of(course, name)
+        for line in by_exercise(found, numbers):
+            tell(line if len(wanted) == 1 else f"{name}: {line}")
         if found.differences:
-            Console(highlight=False).print(as_table(found, numbers_of(course, name)))
+            Console(highlight=False).print(as_table(found, numbers))
         for line in found.summary:
             tell(line if len(wanted) == 1 else f"{name}: {line}")
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -156,11 +157,18 @@ def told_of_appeals(course: Course, name: str, student: str) -> list[dict[str, s
                 "exercise": f"{exercise.number} {exercise.name}",
                 "words": words,
                 "answer": f"{given}{answer.comment}".strip() if answer else "",
-                "when": answer.time[:10] if answer else "",
+                "when": _day(answer.time, course.settings.zone) if answer else "",
                 "waits": "" if answer and answer.words == words else "It waits for an answer.",
             }
         )
     return told
+
+
+def _day(time: str, zone: tzinfo) -> str:
+    """The day of a time that was kept, by the class's clock."""
+    with suppress(ValueError):
+        return f"{datetime.fromisoformat(time).astimezone(zone):%Y-%m-%d}"
+    return time[:10]
 
 
 def _decoded(content: bytes) -> str:

@@ -43,6 +43,8 @@ REASON = re.compile(r"(?P<words>.+?)\s*(?:\(Input: (?P<inputs>.+?)\.\)(?=\s|$)|$
 SEE = re.compile(r"\s*Read again: chapter (?P<chapter>\d+), “(?P<section>[^”]+)”\.\s*$")
 PARTLY = re.compile(r"^[\d.]+ of [\d.]+ points\.\n")
 HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*$", re.M)
+# A formula, its symbols, and how many of them fit onto a phone.
+FORMULA, SYMBOL, MOST_SYMBOLS = re.compile(r"<math\b.*?</math>", re.S), re.compile(r"<m[ino]\b"), 20
 # The state of a graded cell; it decides the colour.
 FULL, PART, NONE, WAITS = "full", "part", "none", "waits"
 
@@ -259,6 +261,18 @@ class FeedbackExporter(HTMLExporter):
         settings = Config(config or {})
         settings.merge(own)
         super().__init__(config=settings, **options)
+
+    def from_notebook_node(self, *given: Any, **options: Any) -> tuple[str, Any]:
+        page, resources = super().from_notebook_node(*given, **options)
+        return FORMULA.sub(_able_to_scroll, page), resources
+
+
+def _able_to_scroll(formula: re.Match) -> str:
+    """A formula that is too long for a phone, in a place that scrolls, also by the keyboard."""
+    drawn = formula[0]
+    if len(SYMBOL.findall(drawn)) <= MOST_SYMBOLS:
+        return drawn
+    return f'<span class="long" tabindex="0" role="group" aria-label="Formula">{drawn}</span>'
 
 
 def make_feedback(course: Course, name: str, student: str, notice: str = "") -> Path:

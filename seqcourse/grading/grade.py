@@ -23,7 +23,7 @@ from seqcourse.grading.attempts import attempt, graded, known_again, note_graded
 from seqcourse.grading.course import Course
 from seqcourse.grading.gains import Gains
 from seqcourse.grading.gradebook import open_gradebook
-from seqcourse.grading.history import note
+from seqcourse.grading.history import announcing, note
 from seqcourse.grading.interrupt import DeferredInterrupt
 from seqcourse.grading.marks import LOST, found_records
 from seqcourse.grading.partners import Teams, find_teams
@@ -99,17 +99,18 @@ def grade(
     with alone(course):
         open_gradebook(course)
         forget_lost(course, name)
-        note(course, name, wanted)  # what changed since, before other reasons come up
+        note(course, name)  # what changed since, before other reasons come up
         run = Run(course, name, options, tell)
         run.gains = Gains(course, name, only_gains=only_gains, again=again)
         todo = [who for who in run.teams.firsts(wanted) if not run.is_done(who, again)]
         if todo:
-            try:
-                run.grade(todo, workers, scheduler, begun)
-            finally:
-                whole = run.teams.whole(todo)
-                restore(course, name, whole)
-                note(course, name, whole, words=reason, again=again)
+            with announcing(course, name, reason):
+                try:
+                    run.grade(todo, workers, scheduler, begun)
+                finally:
+                    whole = run.teams.whole(todo)
+                    restore(course, name, whole)
+                    note(course, name, whole, words=reason, again=again)
         return [run.records[student] for student in wanted]
 
 

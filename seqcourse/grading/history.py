@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -151,6 +151,7 @@ def note(
         renew_penalties(gradebook, name, course.config())
         submissions = handed_in(gradebook, name)
         owner = owners(course, name)
+        announced = _announced(course, name)
         for student in submissions if students is None else [s for s in students if s in submissions]:
             last = (read_history(course, name, student) or [None])[-1]
             now = state_of(course, name, submissions[student], owner)
@@ -161,9 +162,34 @@ def note(
                 kept = kept and not again
                 answers = read_answers(course, name, student)
                 new = entry(last, now, words=words, kept=kept, answers=answers)
+                if announced and not words and HAND not in new.reason and APPEAL not in new.reason:
+                    new = replace(new, words=announced)
                 append(course, name, student, new)
                 noted.append(student)
     return noted
+
+
+def _reason_path(course: Course, name: str) -> Path:
+    return course.folder / "history" / f"{name}.reason.txt"
+
+
+def _announced(course: Course, name: str) -> str:
+    """The reason of a run that has not ended, or was killed before it noted what it had changed."""
+    try:
+        return _reason_path(course, name).read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return ""
+
+
+@contextmanager
+def announcing(course: Course, name: str, words: str) -> Iterator[None]:
+    """Keep the reason on disk until the block ends: marks are saved long before they are noted."""
+    path = _reason_path(course, name)
+    path.unlink(missing_ok=True)
+    if words:
+        notebooks.write_text(path, printable(" ".join(words.split()), MOST_WORDS))
+    yield
+    path.unlink(missing_ok=True)
 
 
 def append(course: Course, name: str, student: str, new: Entry) -> None:

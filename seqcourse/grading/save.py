@@ -110,6 +110,7 @@ def clean_up(course: Course) -> None:
         *course.records.glob("*/.*.json.*"),
         *course.folder.glob(".*.json.*"),
         *course.folder.glob("history/*/.*.jsonl.*"),
+        *course.folder.glob("history/.*.reason.txt.*"),
         *course.folder.glob("appeals/*/.*.json.*"),
     ):
         left.unlink(missing_ok=True)

@@ -9,32 +9,20 @@ the pages will be; else ``book`` in course.toml; without both, what needs a full
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from seqcourse.class_settings import read_settings
+from seqcourse.class_settings import read_settings, repository
 from seqcourse.errors import CourseError
 
-HOSTS = ("github", "gitlab", "bitbucket")  # for which the theme knows the addresses of files and issues
 NO_REPOSITORY = (
     "{} should be the address of a repository on GitHub, GitLab or Bitbucket, such as "
     "https://github.com/owner/name, but it is {!r}."
 )
 NO_ADDRESS = "{} should be the address of {}, such as https://example.org/course, but it is {!r}."
-
-
-def repository(address: str) -> str | None:
-    """The web address of a repository, from an address for git; None if it is on no public host."""
-    written = re.sub(r"^(?:ssh://)?git@([^:/]+)[:/]", r"https://\1/", address.strip())
-    parts = urlsplit(written)
-    path = parts.path.strip("/").removesuffix(".git")
-    host = parts.hostname or ""
-    public = parts.scheme in ("http", "https") and any(name in host.split(".") for name in HOSTS)
-    return f"https://{host}/{path}" if public and re.fullmatch(r"[\w.-]+(/[\w.-]+)+", path) else None
 
 
 def find_repository(root: Path, environment: Mapping[str, str] = os.environ) -> str | None:

@@ -141,8 +141,11 @@ def test_no_hidden_check_is_on_the_page(page):
 
 def test_late_work_is_told_with_its_price(graded, page):
     assert "Handed in 1 day 3 hours after the due date; it costs nothing." in words(page)
+    assert '<p class="late">' in page, "what costs nothing is no warning"
     settings(graded, "late.share_per_day = 0.1")
-    text = words(make_feedback(graded, "ps1", "ada").read_text(encoding="utf-8"))
+    dear = make_feedback(graded, "ps1", "ada").read_text(encoding="utf-8")
+    assert '<p class="late costs">' in dear and ".late.costs { color: var(--none); }" in dear
+    text = words(dear)
     assert "1 day 3 hours after the due date: 0.9 of your 4.5 points are taken off." in text
     assert "3.6 of 12 points" in text
     mark = graded.submitted / "ada" / "ps1" / MARK
@@ -173,6 +176,13 @@ def test_the_page_says_what_changed_and_what_an_appeal_was_answered(graded):
     assert "Changes of this mark 4.5 → 6 points · 20" in text
     assert "an appeal was answered (You are <right>)." in text and "2 half: 1.5 → 3" in text
     assert "<b>rows" not in page and "<right>" not in page
+    # Days and times are those of the class's clock.
+    kept = answers_path(graded, "ps1", "ada")
+    kept.write_text(re.sub(r'"time": "[^"]+"', '"time": "2026-01-10T23:30:00Z"', kept.read_text()))
+    settings(graded, 'zone = "Asia/Tokyo"')
+    text = words(make_feedback(graded, "ps1", "ada").read_text(encoding="utf-8"))
+    assert "Answer of 2026-01-11" in text and "Asia/Tokyo" in text
+    settings(graded)
     answer(graded, "ps1", "ada", "2", None, "The check was right.")
     for path in (beside, history_path(graded, "ps1", "ada"), answers_path(graded, "ps1", "ada")):
         path.unlink()

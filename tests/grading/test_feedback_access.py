@@ -29,6 +29,16 @@ GIVEN = """## Notes
 |---|---|
 | $(B, N, D)$ | `a_long_name_that_does_not_break_anywhere_on_a_small_screen_of_a_phone_at_all` |
 
+| a | table | of | many | columns | each | of | which | has | a | word | more |
+|---|---|---|---|---|---|---|---|---|---|---|---|
+| 0.123456 | 0.123456 | 0.123456 | 0.123456 | 0.123456 | 0.123456 | 0.12 | 0.12 | 0.1 | 0.1 | 0.1 | 0.1 |
+
+$$p(y_1, \\dots, y_T) = p(y_1) \\cdot p(y_2 \\mid y_1) \\cdot p(y_3 \\mid y_1, y_2)
+\\cdots p(y_T \\mid y_1, y_2, y_3)$$
+
+And in a line $p(y_1, \\dots, y_T) = p(y_1) \\cdot p(y_2 \\mid y_1) \\cdot p(y_3 \\mid y_1, y_2)
+\\cdots p(y_T)$.
+
 $$\\mathrm{softmax}\\left(\\frac{QK^\\top}{\\sqrt{d_k}}\\right)V = \\sum_i \\alpha_i v_i$$
 """
 

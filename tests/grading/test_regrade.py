@@ -18,11 +18,11 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.confine import refusal
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examination
-from seqcourse.grading.gains import Gains, compare
+from seqcourse.grading.gains import Difference, Gains, compare
 from seqcourse.grading.grade import Run, grade
 from seqcourse.grading.gradebook import handed_in as submissions_of
 from seqcourse.grading.history import note, numbers_of, read_history
-from seqcourse.grading.preview import as_table, preview
+from seqcourse.grading.preview import Preview, as_table, by_exercise, preview
 from seqcourse.grading.records import FAILED, GRADED, UNREADABLE, Record, read_record, write_record
 from seqcourse.grading.release import release
 
@@ -77,6 +77,63 @@ def examined_there(request, monkeypatch) -> None:
         examine_here(monkeypatch)
 
 
+def test_a_preview_begins_with_what_changes_for_many():
+    """Exercise by exercise; a mark that --only-gains keeps changes nothing."""
+
+    def state(**marks: float | None) -> history.State:
+        found = {name: history.Mark(points, 3.0, False) for name, points in marks.items()}
+        return history.State(found, 0.0, 1)
+
+    polls = [
+        Difference(f"s{number}", state(poll_1=1.0, why=2.0), state(poll_1=0.0, why=2.0), {})
+        for number in range(89)
+    ]
+    others = [
+        Difference("ada", state(poll_1=1.0, half=1.0), state(poll_1=3.0, half=2.5), {}),
+        Difference("ben", state(why=2.0), state(why=None), {}),
+        Difference("cleo", state(half=3.0), state(half=0.0), {}, kept=True),
+    ]
+    assert by_exercise(Preview("ps1", (*others, *polls), 0), {"half": "2"}) == [
+        "poll_1: 89 lose 1, 1 gain 2",
+        "2 half: 1 gain 1.5",
+        "why: 1 wait for a grade by hand",
+    ]
+
+
+class Killed(BaseException):
+    """As kill -9: nothing of ours runs after it."""
+
+
+def test_a_run_that_is_killed_keeps_its_reason(released, monkeypatch):
+    """The marks are saved, the history is not written yet; whatever command comes next writes it."""
+    toy = released
+    examine_here(monkeypatch)
+    sample.make_submissions(toy, "ps1", ("perfect",))
+    regrade(toy)
+    set_check(toy, RIGHT, WRONG)
+    with monkeypatch.context() as patched:
+        patched.setattr("seqcourse.grading.grade.restore", lambda *given: (_ for _ in ()).throw(Killed))
+        with pytest.raises(Killed):
+            regrade(toy, reason="Halves are whole.")
+    assert totals(toy) == {"perfect": 10}, "the change is not noted yet"
+    note(toy, "ps1")
+    last = read_history(toy, "ps1", "perfect")[-1]
+    assert (last.state.total, last.words, last.reason) == (7, "Halves are whole.", history.CHECK)
+    # What a person gives afterwards has another reason, and so has the next run.
+    with Gradebook(toy.gradebook_url) as gradebook:
+        why = gradebook.find_grade("why", "ps1", "ps1", "perfect")
+        why.manual_score, why.needs_manual_grade = 2, False
+        gradebook.db.commit()
+    note(toy, "ps1")
+    last = read_history(toy, "ps1", "perfect")[-1]
+    assert (last.words, last.reason) == ("", history.HAND)
+    set_check(toy, WRONG, RIGHT)
+    regrade(toy)
+    last = read_history(toy, "ps1", "perfect")[-1]
+    assert (last.state.total, last.words) == (12, "")
+    assert not list((toy.folder / "history").glob("*reason*"))
+
+
 def test_a_planted_wrong_check_is_seen_before_it_takes_points(released, monkeypatch, examined_there):
     """Preview before and after; --only-gains; a plain run and another change take nothing away."""
     toy = released
@@ -109,6 +166,7 @@ def test_a_planted_wrong_check_is_seen_before_it_takes_points(released, monkeypa
     assert down.why["half"].startswith("says now: half: ") and "; passed before" in down.why["half"]
     for words in ("2 half", "gains 3", "loses 3"):
         assert words in text
+    assert by_exercise(found, numbers_of(toy, "ps1")) == ["2 half: 1 gain 3, 1 lose 3"]
     summary = " ".join(found.summary)
     assert "1 would gain (3 points in all, at most 3), 1 would lose, 0 would stay." in summary
     assert "Would lose: perfect (3)." in summary and "Nothing was written." in summary

@@ -12,6 +12,7 @@ import pytest
 from seqcourse.class_settings import KEYS, read_settings
 from seqcourse.cli import doctor
 from seqcourse.errors import CourseError
+from seqcourse.grading.release import release
 
 from .toy import ROOT
 
@@ -25,6 +26,16 @@ def test_the_file_of_the_course_shows_every_setting_with_its_default():
     assert "/course.local.toml" in local
     if not (ROOT / "course.local.toml").exists():
         assert settings.values == {key: entry.default for key, entry in KEYS.items()}
+
+
+@pytest.mark.parametrize("address", ["https://example.org/mine", "https://github.com/you", "github"])
+def test_a_repository_that_the_book_cannot_link_to_is_refused_by_release(toy, address):
+    """At once, and not by the book after it has run for minutes."""
+    (toy.root / "course.toml").write_text(f'repository = "{address}"\n')
+    with pytest.raises(CourseError, match="course.toml, line 1: repository should be the address of a"):
+        release(toy)
+    (toy.root / "course.toml").write_text('repository = "git@gitlab.com:you/course.git"\n')
+    assert read_settings(toy.root)["repository"]
 
 
 def test_the_local_file_overrides_line_by_line(tmp_path, monkeypatch):

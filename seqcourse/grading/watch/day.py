@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from datetime import time as midnight
 
-from seqcourse.class_settings import MONTHS
+from seqcourse.class_settings import in_words
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.watch.places import read_json, tries_path
@@ -97,10 +97,9 @@ def next_day(now: float) -> float:
     return datetime.combine(_day(now) + timedelta(days=1), midnight.min).timestamp()
 
 
-def at(seconds: float) -> str:
-    """A time as people write it, in the machine's zone: "26 November 2026, 00:00 (CET)"."""
-    local = datetime.fromtimestamp(seconds).astimezone()
-    return f"{local.day} {MONTHS[local.month - 1]} {local:%Y, %H:%M (%Z)}"
+def at(seconds: float, zone: tzinfo) -> str:
+    """A time as people write it, in the class's zone: "26 November 2026, 00:00 Europe/Berlin"."""
+    return in_words(datetime.fromtimestamp(seconds, zone))
 
 
 def _day(seconds: float) -> date:

@@ -265,9 +265,10 @@ class Watcher:
         a_day = self.course.settings["watch.attempts_a_day"]
         if a_day and max(day.used(before, now) for before in tries.values()) >= a_day:
             are = "1 version a day is" if a_day == 1 else f"{a_day} versions a day are"
+            then = day.at(day.next_day(now), self.course.settings.zone)
             return (
-                f"What you handed in last waits: {are} graded. It is graded on "
-                f"{day.at(day.next_day(now))}, or what you hand in until then."
+                f"What you handed in last waits: {are} graded. It is graded on {then}, or what you hand "
+                f"in until then."
             )
         which = max(newest(self.course, self.name, who)[0] for who in team.members)
         last = max(each.attempt if each and each.has_grade else 0 for each in records.values())
