@@ -292,7 +292,7 @@ def _train(
     words: Callable[[Tensor, Tensor], Tensor] = functional.sequence_loss,
     mask: bool = True,
     penalty: Callable[[Tensor, float], Tensor] = lambda r, share: share * r,
-    zero: bool = True,
+    zero: str = "each",
     clipped: str = "norm",
     go: bool = True,
     told: bool = True,
@@ -300,12 +300,14 @@ def _train(
 ) -> Any:
     """A pass over the batches; the options make mistakes."""
     losses = []
+    if zero == "once":
+        optimizer.zero_grad()
     for grid, captions in batches:
         logits, weights = model(grid, captions)
         spoken = words(logits, captions)
         real = captions != PAD if mask else torch.ones_like(captions, dtype=torch.bool)
         loss = spoken + penalty(functional.doubly_stochastic(weights, real), share)
-        if zero:
+        if zero == "each":
             optimizer.zero_grad()
         loss.backward()
         if clipped == "norm":
@@ -346,7 +348,10 @@ _TRAIN = {
     "Is the penalty left out?": _with(penalty=lambda r, share: 0.0),
     "Is the penalty not multiplied by its share?": _with(penalty=lambda r, share: r),
     "Is the penalty taken away? It is added to the loss.": _with(penalty=lambda r, share: -share * r),
-    "Do the gradients of the last batch stay? zero_grad() comes before backward().": _with(zero=False),
+    "Do the gradients of the last batch stay? zero_grad() comes before backward().": (
+        _with(zero="never"),
+        _with(zero="once"),
+    ),
     "Are the gradients not clipped? It is done between backward() and step().": _with(clipped="no"),
     "Is each gradient clipped alone? Their common norm is meant: clip_grad_norm_ of all parameters.": (
         _with(clipped="each"),
