@@ -262,7 +262,8 @@ class Settings:
         parts = [", ".join(text for text in (self["title"], self["term"]) if text)]
         parts.append(f"Due {in_words(due)}" if due else "")
         size, _ = self.own(name, "group_size")
-        parts.append(f"In groups of up to {size}, named in `partners.txt`" if size > 1 else "")
+        own = f"In groups of up to {size}, named in each one's own `partners.txt`"
+        parts.append(own if size > 1 else "")
         parts.append(" · ".join(f"[{text}]({address})" for text, address in self.links.items()))
         return " · ".join(part for part in parts if part)
 

@@ -580,7 +580,7 @@ def test_the_commands_say_it(graded, monkeypatch):
     done = CliRunner().invoke(app, ["grade", "ps1", "--feedback", "--workers", "1"])
     assert done.exit_code == 0, done.output
     assert "fay: unclear" in done.output and "fay and gus are partners" in done.output
-    assert "nothing of ps1 handed in" not in done.output
+    assert "nothing of ps1 handed in: ida\n" in done.output
     for who in ("ada", "ben", "cleo", "dan", "eve", "hal"):
         assert (graded.feedback / who / "ps1" / "ps1.html").is_file()
     done = CliRunner().invoke(app, ["report", "ps1"])

@@ -73,7 +73,7 @@ def test_what_a_class_changes_in_its_assignments(tmp_path):
     }  # fmt: skip
     assert settings.line("ps2") == "Spring 2027 · [Ask](https://a.example)"
     assert "Due 1 February 2027, 22:59 UTC" in settings.line("ps1")
-    assert "In groups of up to 2, named in `partners.txt`" in settings.line("ps3")
+    assert "In groups of up to 2, named in each one's own `partners.txt`" in settings.line("ps3")
 
 
 @pytest.mark.parametrize(
