@@ -23,8 +23,7 @@ NOTEBOOKS := $(PYTEST) -n $(WORKERS) book solutions --nbval-lax --nbval-cell-tim
 .PHONY: help course lab book pdf release grade check test test-all bench dist house numbers constraints
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|' 2>/dev/null \
-	  || grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST)
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 course: $(READY) ## install, execute and render the book, release, grade a sample class
 	@sh tests/ensure_tools.sh bubblewrap

@@ -48,6 +48,16 @@ def noted() -> Iterator[list[Distance]]:
         _open.remove(found)
 
 
+@contextmanager
+def aside() -> Iterator[None]:
+    """Inside the `with`, results are compared with something else than the right ones: not noted."""
+    kept, _open[:] = _open[:], []
+    try:
+        yield
+    finally:
+        _open[:] = kept
+
+
 def note(result: Tensor, right: Tensor, tolerance: float) -> None:
     """Note how far a result is from the right one of the same shape, if anybody collects."""
     if _open:

@@ -86,7 +86,10 @@ def torch() -> Iterator[Finding]:
 
     from seqcourse.settings import device
 
-    yield Finding("PyTorch", GOOD, f"{library.__version__}, {library.get_num_threads()} threads")
+    toolkit = library.version.cuda or library.version.hip
+    build = f"built for GPUs ({toolkit})" if toolkit else "built for processors, the small one"
+    told = f"{library.__version__}, {build}, {library.get_num_threads()} threads"
+    yield Finding("PyTorch", GOOD, told)
     chosen = device()
     named = library.cuda.get_device_name(chosen) if chosen.type == "cuda" else "no GPU is used"
     yield Finding("device", GOOD, f"{chosen} ({named})")

@@ -68,7 +68,9 @@ def start(folder: Path) -> None:
             )
         _write(folder / STARTED, json.dumps({"version": __version__, "files": {}}).encode())
     _bring(folder)
-    print(f"Next: cd {shown(folder)}, then: seqcourse lab")
+    place = shown(folder)
+    quoted = f'"{place}"' if " " in place else place
+    print(f"Next: cd {quoted}, then: seqcourse lab")
 
 
 def update(folder: Path | None = None) -> None:

@@ -13,6 +13,8 @@ from sphinx.application import Sphinx
 from seqcourse.pages.formulas import style_sheet, with_names
 from seqcourse.pages.tex import KATEX, FormulaError, display, katex, split
 
+from .conftest import page_names
+
 CONF = """
 extensions = ["myst_parser", "seqcourse.pages.formulas"]
 myst_enable_extensions = ["amsmath", "dollarmath"]
@@ -163,3 +165,37 @@ def test_the_sheet_names_only_fonts_that_are_there():
     named = re.findall(r"url\(([^)]*)\)", style_sheet())
     assert len(named) > 10
     assert all((KATEX / name).is_file() for name in named)
+
+
+# How many children MathML asks for; browsers draw an element with more or fewer as an error.
+CHILDREN = {
+    "mfrac": 2,
+    "mroot": 2,
+    "msub": 2,
+    "msup": 2,
+    "munder": 2,
+    "mover": 2,
+    "msubsup": 3,
+    "munderover": 3,
+}
+
+
+def miscounted(page: str) -> list[str]:
+    """The sources of the formulas in which an element has the wrong number of children."""
+    found = []
+    for formula in BeautifulSoup(page, "html.parser").find_all("math"):
+        for element in formula.find_all(CHILDREN):
+            if len(element.find_all(recursive=False)) != CHILDREN[element.name]:
+                found.append(formula.find("annotation").text)
+    return found
+
+
+def test_a_formula_with_too_many_children_is_found():
+    assert miscounted(katex(r"n_{\max}", output="mathml")) == [r"n_{\max}"]
+    assert miscounted(katex(r"n_\text{max} = \sqrt{\frac{a_1^2}{b}}", output="mathml")) == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", page_names())
+def test_every_formula_of_a_page_has_the_children_that_mathml_asks_for(site, name):
+    assert miscounted((site / f"{name}.html").read_text(encoding="utf-8")) == []

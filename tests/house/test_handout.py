@@ -75,6 +75,8 @@ def test_a_new_folder_has_all_and_says_what_is_next(tmp_path, release, capsys, m
     handout.start(Path("my-course"))
     assert texts(tmp_path / "my-course") == first()
     assert "Next: cd my-course, then: seqcourse lab" in capsys.readouterr().out
+    handout.start(Path("my course"))
+    assert 'Next: cd "my course", then: seqcourse lab' in capsys.readouterr().out
 
 
 def test_an_update_replaces_what_was_not_changed_and_keeps_what_was(mine, release, capsys):

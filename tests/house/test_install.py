@@ -51,12 +51,19 @@ def test_a_failing_pip_gives_a_sentence_and_its_last_lines(install, capsys):
 
 
 def test_bytecode_is_made_and_what_cannot_be_compiled_is_passed_over(install, capfd, tmp_path):
-    for name, text in {"good": "x = 1\n", "template": "{{ x }} =\n", "pack/inside": "y = 2\n"}.items():
+    texts = {
+        "good": "x = 1\n",
+        "template": "{{ x }} =\n",
+        "pack/inside": "y = 2\n",
+        "pack/odd": 'z = "\\d"\n',  # some compilers warn of it
+        "pack/tests/nobody_runs_it": "w = 3\n",
+    }
+    for name, text in texts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
     install.compile_all(Path(sys.executable), tmp_path)
     made = {path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc")}
-    assert made == {"good", "inside"}
+    assert made == {"good", "inside", "odd"}
     told = capfd.readouterr()
     assert "bytecode: done in" in told.out and "template" not in told.out + told.err
 

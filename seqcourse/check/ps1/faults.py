@@ -20,6 +20,7 @@ from seqcourse.check.compare import AnyError, Mistake
 from seqcourse.check.exercise import Case, Exercise
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside.ps1 import read_chunk
+from seqcourse.check.margin import aside
 from seqcourse.check.recording import judge
 
 NAME, TOLERANCE = "train_in_streams", 3e-5
@@ -106,13 +107,14 @@ def _reaching_back(network, weights, h, ids, length, rate, clip) -> tuple[Tensor
 
 def judge_clipped(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     """Judge what symptom 2 is about, also where all meet: the others cost their own points only."""
-    for left in (dict(in_streams=False), dict(fresh=False), dict(in_streams=False, fresh=False)):
-        with contextlib.suppress(Mistake):
-            judge(
-                NAME, found, given, partial(reference_training, **left), (), prefix, tolerance=TOLERANCE
-            )
-            return
-    judge(NAME, found, given, reference_training, (), prefix, hint=LEFT[2], tolerance=TOLERANCE)
+    compare = partial(judge, NAME, found, given, prefix=prefix, hint=LEFT[2], tolerance=TOLERANCE)
+    try:
+        compare(reference_training, ())
+    except Mistake:
+        for left in (dict(in_streams=False), dict(fresh=False), dict(in_streams=False, fresh=False)):
+            with contextlib.suppress(Mistake), aside():
+                return compare(partial(reference_training, **left), ())
+        raise
 
 
 def _case(label: str, hint: str = "", **sizes: Any) -> Case:
