@@ -1,8 +1,8 @@
 """nbgrader's exchange, for work that nobody has to trust.
 
 ``ReleaseFeedback`` skips submissions that did not come through the exchange. ``Collect`` follows no
-student's links, takes nothing that another account handed in under a student's name, and goes on after
-a submission that cannot be collected.
+student's links, takes nothing that another account handed in under a student's name, believes no time
+that is earlier than the exchange's own, and goes on after a submission that cannot be collected.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import stat
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from logging import LogRecord
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,15 @@ from nbgrader.utils import ignore_patterns
 
 from seqcourse import bounds
 from seqcourse.grading.course import remove
-from seqcourse.grading.kept import NEEDED
+from seqcourse.grading.kept import NEEDED, TIMESTAMP, kept, time
+from seqcourse.grading.late import zone_of
 from seqcourse.grading.parse import shown
 
 # Where a submission is copied before it takes its place.
 BESIDE = ".collected-"
+# How much earlier than the exchange a timestamp.txt may be: a large submission takes a while to copy.
+LEEWAY = timedelta(minutes=5)
+MINUTES = "%Y-%m-%d %H:%M UTC"
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
@@ -123,6 +127,7 @@ class Collect(ExchangeCollect):
         )
         try:
             _copy(Path(src), beside, ignored, 1000 * self.coursedir.max_dir_size)
+            self._believe_no_earlier_time(Path(src), beside)
             beside.chmod(0o2770 if self.coursedir.groupshared else 0o755)
             if self.coursedir.groupshared:
                 for path in beside.rglob("*"):
@@ -131,6 +136,29 @@ class Collect(ExchangeCollect):
         except BaseException:
             remove(beside)
             raise
+
+    def _believe_no_earlier_time(self, source: Path, copy: Path) -> None:
+        """Let timestamp.txt say when the work came, by the latest of three: what it says, the time in
+        the folder's name and that of the file. The student wrote it, and may have written anything.
+        Work that says nothing came now.
+        """
+        (record,) = self.src_records
+        said = kept(copy).get(TIMESTAMP)
+        told = time(said, zone_of(self.config)) if said else None
+        came = [record["timestamp"]]
+        with suppress(OSError):
+            came.append(datetime.fromtimestamp(os.lstat(source / TIMESTAMP).st_mtime, UTC))
+        latest = max(moment.replace(tzinfo=None) for moment in came)
+        if told is not None and latest - told <= LEEWAY:
+            return
+        if told is None:
+            latest = datetime.now(UTC).replace(tzinfo=None)
+        (copy / TIMESTAMP).write_text(f"{latest:%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")
+        instead = "no time: now counts" if told is None else f"{told:{MINUTES}}, but it came later"
+        self.log.warning(
+            "%s of %s says %s, %s. If that is wrong, correct the file in submitted/.",
+            *(TIMESTAMP, shown(record["username"]), instead, f"{latest:{MINUTES}}"),
+        )
 
 
 def _is_no_count(line: LogRecord) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import pwd
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
 
 from seqcourse.grading.release import release
 from seqcourse.grading.watch.passing import Exchange, find_exchange
+
+from .watching import write_time
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="nbgrader has no exchange there")
 TIME = "2026-11-25 10:00:0{} UTC"
@@ -41,7 +44,7 @@ def submit(inbound, student: str, second: int, words: str = "{}"):
     folder = inbound / f"{student}+ps1+{TIME.format(second)}+random"
     folder.mkdir()
     (folder / "ps1.ipynb").write_text(words)
-    (folder / "timestamp.txt").write_text(TIME.format(second))
+    write_time(folder, TIME.format(second))
     (folder / "submission_secret.txt").write_text("ab" * 64)
     return folder
 
@@ -112,3 +115,31 @@ def test_too_much_is_not_collected(toy, inbound, exchange):
     (sentence,) = [said for said in exchange.collect() if "not collected" in said]
     assert "ada" in sentence and "should hold at most" in sentence and collected(toy, "ada") == ""
     assert not list(toy.submitted.rglob("larger"))
+
+
+def test_no_time_before_the_exchange_s_is_believed(toy, inbound, exchange):
+    """Whoever hands in writes timestamp.txt, and could write last week."""
+    honest = submit(inbound, "ada", 1)
+    late = submit(inbound, "bob", 2)
+    os.utime(late / "timestamp.txt", (1_800_000_000, 1_800_000_000))  # 2027-01-15 08:00 UTC
+    named = submit(inbound, "cy", 3)
+    write_time(named, "2026-11-20 10:00:00 UTC")
+    (submit(inbound, "dee", 4) / "timestamp.txt").unlink()
+    (submit(inbound, "eli", 5) / "timestamp.txt").write_text("yesterday")
+    told = exchange.collect()
+
+    def time_of(student):
+        return (toy.submitted / student / "ps1" / "timestamp.txt").read_text()
+
+    assert time_of("ada") == (honest / "timestamp.txt").read_text()
+    assert time_of("bob").startswith("2027-01-15 08:00:00")
+    assert time_of("cy").startswith("2026-11-25 10:00:03")
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    assert time_of("dee").startswith(today) and time_of("eli").startswith(today)
+    assert [line.partition(". ")[0] for line in sorted(told)][:2] == [
+        "timestamp.txt of bob says 2026-11-25 10:00 UTC, but it came later, 2027-01-15 08:00 UTC",
+        "timestamp.txt of cy says 2026-11-20 10:00 UTC, but it came later, 2026-11-25 10:00 UTC",
+    ]
+    for line, who in zip(sorted(told)[2:], ("dee", "eli"), strict=True):
+        assert line.startswith(f"timestamp.txt of {who} says no time: now counts, {today}")
+    assert exchange.collect() == [], "nothing is newer"

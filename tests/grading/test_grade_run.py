@@ -176,14 +176,20 @@ def test_an_interrupt_waits_for_the_end_of_a_block(block):
 def test_an_interrupt_that_python_ignored_comes_again(monkeypatch):
     """In a destructor or a weak reference's callback, Python prints the error and goes on."""
     monkeypatch.setattr(sys, "unraisablehook", cli._repeat_interrupts)
+    # What was started in the background of a script ignores interrupts, and so do its children.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     class Ends:
         def __del__(self) -> None:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        Ends()
-        threading.Event().wait(60)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Ends()
+            for _ in range(600):
+                threading.Event().wait(0.1)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @confined

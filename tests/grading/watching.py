@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import psutil
@@ -52,8 +53,16 @@ def submit(course: Course, inbound: Path, student: str, second: int, *solved: st
     folder = inbound / f"{student}+ps1+{when}+random{second}"
     folder.mkdir()
     (folder / "ps1.ipynb").write_text(json.dumps(work(course, *solved)))
-    (folder / "timestamp.txt").write_text(when)
+    write_time(folder, when)
     (folder / "submission_secret.txt").write_text(secret(student, second))
+
+
+def write_time(folder: Path, when: str) -> None:
+    """What `nbgrader submit` would have written beside the work at another time."""
+    path = folder / "timestamp.txt"
+    path.write_text(when)
+    moment = datetime.fromisoformat(when.replace(" UTC", "+00:00")).timestamp()
+    os.utime(path, (moment, moment))
 
 
 def secret(student: str, second: int) -> str:

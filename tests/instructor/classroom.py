@@ -11,6 +11,7 @@ from pathlib import Path
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading import sample
 from seqcourse.grading.course import Course
+from tests.grading.watching import write_time
 
 NAME = "ps1"
 NOTEBOOK = f"{NAME}.ipynb"
@@ -78,7 +79,7 @@ def hand_in(course: Course, folder: Path, student: str, answers: dict[str, str],
     time = when.strftime("%Y-%m-%d %H:%M:%S.%f UTC")
     sent = folder / f"{student}+{NAME}+{time}+{secrets.token_urlsafe(9)}"
     notebooks.write(sample.answered(released, answers), sent / NOTEBOOK)
-    (sent / "timestamp.txt").write_text(time)
+    write_time(sent, time)
     (sent / "submission_secret.txt").write_text(secrets.token_hex(64))
 
 
