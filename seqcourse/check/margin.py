@@ -50,7 +50,7 @@ def noted() -> Iterator[list[Distance]]:
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """Inside the `with`, results are compared with something else than the right ones: not noted."""
+    """Inside the `with`, comparisons are not noted: they are not with right results."""
     kept, _open[:] = _open[:], []
     try:
         yield

@@ -87,7 +87,7 @@ def torch() -> Iterator[Finding]:
     from seqcourse.settings import device
 
     toolkit = library.version.cuda or library.version.hip
-    build = f"built for GPUs ({toolkit})" if toolkit else "built for processors, the small one"
+    build = f"GPU build ({toolkit})" if toolkit else "CPU build"
     told = f"{library.__version__}, {build}, {library.get_num_threads()} threads"
     yield Finding("PyTorch", GOOD, told)
     chosen = device()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from seqcourse import __version__
 from seqcourse.cli.front import write_front
-from seqcourse.cli.root import STARTED, find_work, is_course, is_started, shown
+from seqcourse.cli.root import STARTED, find_work, is_course, is_started, shown, typed
 from seqcourse.errors import CourseError
 
 # What a student gets: patterns in a checkout. A link in one of these files must lead to one of them.
@@ -55,7 +55,7 @@ def start(folder: Path) -> None:
     if is_started(folder):
         raise CourseError(
             f"{shown(folder)} is a folder of the course already. "
-            f"What is new comes with: seqcourse update {shown(folder)}"
+            f"What is new comes with: seqcourse update {typed(folder)}"
         )
     if folder.exists() and not folder.is_dir():
         raise CourseError(f"{shown(folder)} should be a new folder, but it is a file. Name another one.")
@@ -68,9 +68,7 @@ def start(folder: Path) -> None:
             )
         _write(folder / STARTED, json.dumps({"version": __version__, "files": {}}).encode())
     _bring(folder)
-    place = shown(folder)
-    quoted = f'"{place}"' if " " in place else place
-    print(f"Next: cd {quoted}, then: seqcourse lab")
+    print(f"Next: cd {typed(folder)}, then: seqcourse lab")
 
 
 def update(folder: Path | None = None) -> None:
@@ -211,5 +209,5 @@ def _writing(folder: Path) -> Iterator[None]:
         raise CourseError(
             f"{shown(folder)} could not be written: {error.strerror} ({error.filename}). "
             f"Nothing is lost. Make room or get the rights, and give the same command again; "
-            f"once the folder is there: seqcourse update {shown(folder)}"
+            f"once the folder is there: seqcourse update {typed(folder)}"
         ) from error

@@ -140,7 +140,7 @@ def compile_all(python: Path, folder: Path) -> None:
     """Compile what lies in a folder to bytecode, on all cores; pip would do it on one.
 
     What cannot be compiled (templates, files for other versions of Python) is passed over, as pip does,
-    and so are the own tests of packages, which nobody runs here. Warnings are for their authors.
+    and so are the tests of packages, which nobody runs here. Their authors see the compiler's warnings.
     """
     started = time.monotonic()
     show("  bytecode ...")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seqcourse.cli.root import shown
+from seqcourse.cli.root import shown, typed
 from seqcourse.errors import CourseError
 
 # Steps of a trial run.
@@ -33,7 +33,7 @@ def train_model(
             print(f"{figure}: {value:.4g}{beside}")
     print(f"All that was measured is in {shown(folder / 'figures.json')}.")
     if system.task.translates:
-        use = f"seqcourse translate ... --model {name} --folder {shown(folder)}"
+        use = f"seqcourse translate ... --model {name} --folder {typed(folder)}"
     else:
         use = f"zoo.load({name!r}, {str(folder)!r}).{system.task.use}"
     print(f"Stored in {shown(folder)}. Use it: {use}")

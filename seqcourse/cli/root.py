@@ -90,3 +90,9 @@ def shown(path: Path) -> str:
     except ValueError:
         pass
     return printable(path.as_posix())
+
+
+def typed(path: Path) -> str:
+    """A path as a person would type it in a command: in quotes if it has a space."""
+    place = shown(path)
+    return f'"{place}"' if " " in place else place

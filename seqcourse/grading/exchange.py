@@ -127,7 +127,7 @@ class Collect(ExchangeCollect):
         )
         try:
             _copy(Path(src), beside, ignored, 1000 * self.coursedir.max_dir_size)
-            self._believe_no_earlier_time(Path(src), beside)
+            self._correct_time(Path(src), beside)
             beside.chmod(0o2770 if self.coursedir.groupshared else 0o755)
             if self.coursedir.groupshared:
                 for path in beside.rglob("*"):
@@ -137,28 +137,35 @@ class Collect(ExchangeCollect):
             remove(beside)
             raise
 
-    def _believe_no_earlier_time(self, source: Path, copy: Path) -> None:
-        """Let timestamp.txt say when the work came, by the latest of three: what it says, the time in
-        the folder's name and that of the file. The student wrote it, and may have written anything.
-        Work that says nothing came now.
+    def _correct_time(self, source: Path, copy: Path) -> None:
+        """Put a later time of arrival into timestamp.txt, and log a warning.
+
+        The student wrote it. A submission arrived at the latest of three times: the one in the file, the
+        one in the folder's name, and the file's own. If the file holds no time, it arrived now.
         """
         (record,) = self.src_records
         said = kept(copy).get(TIMESTAMP)
         told = time(said, zone_of(self.config)) if said else None
-        came = [record["timestamp"]]
-        with suppress(OSError):
-            came.append(datetime.fromtimestamp(os.lstat(source / TIMESTAMP).st_mtime, UTC))
-        latest = max(moment.replace(tzinfo=None) for moment in came)
-        if told is not None and latest - told <= LEEWAY:
-            return
-        if told is None:
-            latest = datetime.now(UTC).replace(tzinfo=None)
-        (copy / TIMESTAMP).write_text(f"{latest:%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")
-        instead = "no time: now counts" if told is None else f"{told:{MINUTES}}, but it came later"
+        now = arrived = datetime.now(UTC).replace(tzinfo=None)
+        if told is not None:
+            arrived = min(now, max(record["timestamp"], _modified(source / TIMESTAMP)))
+            if arrived - told <= LEEWAY:
+                return
+        (copy / TIMESTAMP).write_text(f"{arrived:%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")
+        holds = "no time" if told is None else f"{told:{MINUTES}}"
         self.log.warning(
-            "%s of %s says %s, %s. If that is wrong, correct the file in submitted/.",
-            *(TIMESTAMP, shown(record["username"]), instead, f"{latest:{MINUTES}}"),
+            "%s of %s holds %s, but the work arrived at %s, which counts. "
+            "If that is wrong, correct the file in submitted/.",
+            *(TIMESTAMP, shown(record["username"]), holds, f"{arrived:{MINUTES}}"),
         )
+
+
+def _modified(path: Path) -> datetime:
+    """When a file was last changed, in UTC without its zone; long ago if that cannot be told."""
+    try:
+        return datetime.fromtimestamp(os.lstat(path).st_mtime, UTC).replace(tzinfo=None)
+    except (OSError, OverflowError, ValueError):  # the file's owner can set any time
+        return datetime.min
 
 
 def _is_no_count(line: LogRecord) -> bool:

@@ -121,7 +121,8 @@ def test_no_time_before_the_exchange_s_is_believed(toy, inbound, exchange):
     """Whoever hands in writes timestamp.txt, and could write last week."""
     honest = submit(inbound, "ada", 1)
     late = submit(inbound, "bob", 2)
-    os.utime(late / "timestamp.txt", (1_800_000_000, 1_800_000_000))  # 2027-01-15 08:00 UTC
+    noon = datetime(2026, 11, 25, 12, tzinfo=UTC).timestamp()
+    os.utime(late / "timestamp.txt", (noon, noon))
     named = submit(inbound, "cy", 3)
     write_time(named, "2026-11-20 10:00:00 UTC")
     (submit(inbound, "dee", 4) / "timestamp.txt").unlink()
@@ -132,14 +133,24 @@ def test_no_time_before_the_exchange_s_is_believed(toy, inbound, exchange):
         return (toy.submitted / student / "ps1" / "timestamp.txt").read_text()
 
     assert time_of("ada") == (honest / "timestamp.txt").read_text()
-    assert time_of("bob").startswith("2027-01-15 08:00:00")
+    assert time_of("bob").startswith("2026-11-25 12:00:00")
     assert time_of("cy").startswith("2026-11-25 10:00:03")
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     assert time_of("dee").startswith(today) and time_of("eli").startswith(today)
-    assert [line.partition(". ")[0] for line in sorted(told)][:2] == [
-        "timestamp.txt of bob says 2026-11-25 10:00 UTC, but it came later, 2027-01-15 08:00 UTC",
-        "timestamp.txt of cy says 2026-11-20 10:00 UTC, but it came later, 2026-11-25 10:00 UTC",
+    assert [line.partition(", which counts")[0] for line in sorted(told)][:2] == [
+        "timestamp.txt of bob holds 2026-11-25 10:00 UTC, but the work arrived at 2026-11-25 12:00 UTC",
+        "timestamp.txt of cy holds 2026-11-20 10:00 UTC, but the work arrived at 2026-11-25 10:00 UTC",
     ]
     for line, who in zip(sorted(told)[2:], ("dee", "eli"), strict=True):
-        assert line.startswith(f"timestamp.txt of {who} says no time: now counts, {today}")
+        assert line.startswith(f"timestamp.txt of {who} holds no time, but the work arrived at {today}")
     assert exchange.collect() == [], "nothing is newer"
+
+
+def test_a_time_far_away_costs_nobody_the_work(toy, inbound, exchange):
+    """Whoever owns a file can set its time."""
+    folder = submit(inbound, "ada", 1, "hers")
+    os.utime(folder / "timestamp.txt", (2**40, 2**40))
+    exchange.collect()
+    assert collected(toy, "ada") == "hers"
+    when = (toy.submitted / "ada" / "ps1" / "timestamp.txt").read_text().removesuffix(" UTC")
+    assert datetime.fromisoformat(when) <= datetime.now(UTC).replace(tzinfo=None)

@@ -191,7 +191,7 @@ def test_a_group_of_one_s_own_is_no_other_account(tmp_path, monkeypatch):
         assert doctor._others_may(tmp_path, 0o055) is others_may
 
 
-@pytest.mark.parametrize(("cuda", "words"), [(None, "for processors"), ("13.0", "for GPUs (13.0)")])
+@pytest.mark.parametrize(("cuda", "words"), [(None, "CPU build"), ("13.0", "GPU build (13.0)")])
 def test_doctor_says_which_pytorch_is_there(monkeypatch, cuda, words):
     monkeypatch.setattr("torch.version.cuda", cuda)
     monkeypatch.setattr("torch.version.hip", None)
