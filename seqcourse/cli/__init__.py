@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import logging
 import signal
 import sys
+import threading
 from contextlib import suppress
+from types import FrameType
 from typing import Any
 
 from seqcourse.errors import CourseError
@@ -19,6 +22,8 @@ INTERRUPTED, SOON = 130, 0.05
 def main() -> None:
     """Run the command line; a CourseError becomes its sentence and exit code 2."""
     sys.unraisablehook = _repeat_interrupts
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         from seqcourse.cli.app import app
 
@@ -43,14 +48,31 @@ def _is_no_interrupt(record: logging.LogRecord) -> bool:
     return kind is None or not issubclass(kind, KeyboardInterrupt)
 
 
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """End the command, but no import: interrupted as it loads, PyTorch aborts the process."""
+    while frame and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    if not frame:
+        raise KeyboardInterrupt
+    _interrupt_soon()
+
+
 def _repeat_interrupts(lost: Any) -> None:
     """Interrupt again where an interrupt fell into code whose errors Python ignores."""
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         return sys.__unraisablehook__(lost)
-    import _thread
-    import threading
+    _interrupt_soon()
 
-    again = threading.Timer(SOON, _thread.interrupt_main)
+
+def _interrupt_soon() -> None:
+    again = threading.Timer(SOON, _interrupt_now)
     again.daemon = True
     with suppress(RuntimeError):  # Python ends anyway
         again.start()
+
+
+def _interrupt_now() -> None:
+    if hasattr(signal, "pthread_kill"):  # this also ends a wait
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+    else:  # Windows
+        _thread.interrupt_main()

@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 
 class DeferredInterrupt:
@@ -25,10 +26,14 @@ class DeferredInterrupt:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
 
-    def _interrupt(self, number: int, frame: object) -> None:
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self._interrupted = True
-        if not self._writing:
+        if self._writing:
+            return
+        if not callable(self._previous):
             raise KeyboardInterrupt
+        self._previous(number, frame)
+        self._interrupted = False  # an import goes on: it comes again
 
     @contextmanager
     def deferred(self) -> Iterator[None]:

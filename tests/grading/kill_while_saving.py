@@ -2,8 +2,9 @@
 
     python -m tests.grading.kill_while_saving ROOT SEED KILLS
 
-Everything is imported once, and each process is a fork of this one: so there is time for many kills,
-and most of them fall into nbgrader's commits, its files, or between the gradebook and a record.
+Everything is imported once, and each process is a fork of this one: so there is time for many kills. A
+process is killed at a call that chance draws among all calls of a run, however busy the machine is: in
+nbgrader's commits, at its files, or between the gradebook and a record.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import random
 import shutil
 import signal
 import sys
-import time
 import traceback
 from pathlib import Path
+from types import FrameType
 
 from seqcourse.grading.course import Course
 from seqcourse.grading.grade import alone
@@ -42,12 +43,26 @@ def save_all(course: Course, again: bool) -> None:
                 saver.save(done, snapshot, "the same")
 
 
-def in_a_fork(course: Course, again: bool) -> int:
-    """Start ``save_all`` in a fork of this process."""
+class Calls:
+    """A profiler: counts the calls of functions, and kills this process at one of them."""
+
+    def __init__(self, last: int | None = None) -> None:
+        self.count, self.last = 0, last
+
+    def __call__(self, frame: FrameType, event: str, argument: object) -> None:
+        if event in ("call", "c_call"):
+            self.count += 1
+            if self.count == self.last:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+def in_a_fork(course: Course, again: bool, last: int | None = None) -> int:
+    """``save_all`` in a fork of this process, killed at call number ``last``: how the fork ended."""
     child = os.fork()
     if child:
-        return child
+        return os.waitpid(child, 0)[1]
     try:
+        sys.setprofile(Calls(last) if last else None)
         save_all(course, again)
     except BaseException:
         traceback.print_exc()
@@ -67,9 +82,10 @@ def main() -> None:
     shutil.copytree(root, calm)
     save_all(Course(calm), again=True)  # in this process: now all is imported
     expected = whole(Course(calm))
-    started = time.monotonic()
-    assert os.waitpid(in_a_fork(Course(calm), again=True), 0)[1] == 0
-    length = time.monotonic() - started
+    calls = Calls()
+    sys.setprofile(calls)
+    save_all(Course(calm), again=True)
+    sys.setprofile(None)
     assert whole(Course(calm)) == expected
     chance = random.Random(seed)
     hits = 0
@@ -77,11 +93,8 @@ def main() -> None:
         course = Course(root.parent / f"killed-{number % 4}")
         if number < 4:  # later on, what is there is saved once more
             shutil.copytree(root, course.root)
-        child = in_a_fork(course, again=True)
-        time.sleep(length * chance.random())
-        os.kill(child, signal.SIGKILL)
-        hits += os.WIFSIGNALED(os.waitpid(child, 0)[1])
-        assert os.waitpid(in_a_fork(course, again=False), 0)[1] == 0
+        hits += os.WIFSIGNALED(in_a_fork(course, again=True, last=chance.randint(1, calls.count)))
+        assert in_a_fork(course, again=False) == 0
         assert whole(course) == expected, f"kill number {number}"
     print(hits)
 

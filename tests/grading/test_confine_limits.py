@@ -120,6 +120,15 @@ def test_it_ends_and_says_why(warm, code, limits, words):
     assert "went on" not in said
 
 
+@pytest.mark.nightly
+def test_a_kernel_that_is_ended_between_two_parts_of_a_message_harms_nobody(warm):
+    """While libzmq was told never to connect again, two of fifty such kernels ended the grader."""
+    limits = Limits(output=5 * MIB, message=100 * MIB)
+    for _ in range(100):
+        _, why_dead = in_sandbox(warm, WHILE_IT_PRINTS, limits=limits)
+        assert "output" in why_dead
+
+
 @pytest.mark.parametrize(
     ("code", "error"),
     [

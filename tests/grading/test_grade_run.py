@@ -164,6 +164,28 @@ def test_the_fork_server_leaves_interrupts_to_the_command():
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is another matter there")
+@pytest.mark.parametrize("deferring", [False, True])
+def test_an_interrupt_waits_for_the_end_of_an_import(tmp_path, deferring):
+    """Interrupted as it loads, PyTorch would end the process with words of C++."""
+    interrupt = "import signal; signal.raise_signal(signal.SIGINT); print('loaded')\n"
+    (tmp_path / "interrupted.py").write_text(interrupt)
+    run = "import interrupted, time; time.sleep(60); print('went on')"
+    if deferring:
+        run = (
+            f"from seqcourse.grading.interrupt import DeferredInterrupt\nwith DeferredInterrupt(): {run}"
+        )
+    code = f"import sys, types, seqcourse.cli\ndef app():\n    exec({run!r}, {{}})\n"
+    code += "sys.modules['seqcourse.cli.app'] = types.SimpleNamespace(app=app); seqcourse.cli.main()"
+    command = [sys.executable, "-c", code]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(cli.__file__).parents[2])]),
+    }
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "loaded\n", "")
+
+
 @pytest.mark.parametrize("block", [deferred, held_back])
 def test_an_interrupt_waits_for_the_end_of_a_block(block):
     done = []

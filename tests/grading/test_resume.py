@@ -76,14 +76,14 @@ def examined(course: Course) -> dict[str, Examination]:
 
 @pytest.mark.parametrize("kills", [6, pytest.param(20, marks=pytest.mark.nightly)])
 def test_killed_while_it_saves(handed_in, tmp_path, kills):
-    """Nearly every kill falls while nbgrader writes; each time the next run sets it right."""
+    """Each time the next run sets it right."""
     course = copy_of(handed_in, tmp_path / "course")
     (course.root / EXAMINED).write_bytes(pickle.dumps(examined(course)))
     program = [sys.executable, "-m", "tests.grading.kill_while_saving"]
     command = [*program, str(course.root), "5", str(kills)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert int(done.stdout) >= kills // 3, "hardly a process was killed before its end"
+    assert int(done.stdout) > kills // 2, "the others ended before the call that should kill them"
 
 
 class Run:

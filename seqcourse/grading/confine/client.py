@@ -17,6 +17,9 @@ from nbclient.exceptions import DeadKernelError
 WAITING = 100
 # Timeout for sending in milliseconds; reached only when the kernel is gone.
 SENDING = 2_000
+# Milliseconds until a closed connection is opened again: a day. With libzmq's own "never", -1, a kernel
+# that dies between two parts of a message can end this process: "Assertion failed: !_more (src/fq.cpp)".
+NEVER = 24 * 60 * 60 * 1000
 # Errors that reading a malformed message can raise.
 MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, AssertionError)
 
@@ -53,8 +56,7 @@ class ConfinedChannel(AsyncZMQSocketChannel):
         """Send a message.
 
         Raises:
-            DeadKernelError: the kernel has closed the connection. The socket never reconnects, so
-                without a timeout it would wait for ever.
+            DeadKernelError: the kernel has closed the connection, and the queue is full.
         """
         try:
             super().send(msg)
@@ -130,7 +132,7 @@ class ConfinedKernelClient(AsyncKernelClient):
         made.linger = 0
         made.setsockopt(zmq.MAXMSGSIZE, self.parent.limits.message)
         made.setsockopt(zmq.RCVHWM, WAITING)
-        made.setsockopt(zmq.RECONNECT_IVL, -1)
+        made.setsockopt(zmq.RECONNECT_IVL, NEVER)
         made.setsockopt(zmq.SNDTIMEO, SENDING)
         if identity:
             made.identity = identity
