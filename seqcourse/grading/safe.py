@@ -48,7 +48,9 @@ MARKS = (
     "grade", "grade_id", "locked", "points", "schema_version", "solution", "task", "cell_type",
     "checksum", "score", "comment",
 )  # fmt: skip
-PYTHON = {"name": "python", "pygments_lexer": "ipython3"}
+# IPython's lexer takes a minute for some kilobytes of dots or blank lines; Python's for the latter only.
+PYTHON = {"name": "python", "pygments_lexer": "python"}
+BLANK_LINES, KEPT_LINES = re.compile(r"\n(?:[^\S\n]*\n){4,}"), "\n\n\n\n"
 NOTE = "For whoever grades: "
 NOT_SHOWN = "a picture that this page does not have: "
 LEFT_OUT = "\n\n[The rest of this cell is in the notebook: it is too long for a page.]"
@@ -86,8 +88,11 @@ class _Renderer(IPythonRenderer):
         tex = rf"\begin{{{name}}}{body}\end{{{name}}}"
         return f"<div>{self._placeholder(mathml(tex, block=True))}</div>"
 
-    def block_mermaidjs(self, code: str) -> str:
-        return f"<pre>{escape(code)}</pre>"
+    def block_code(self, code: str, info: str | None = None) -> str:
+        """Python in colours, everything else without: many a lexer takes minutes for the wrong text."""
+        named = (info or "").split()
+        python = named and named[0].lower() in ("python", "python3", "py", "ipython", "ipython3")
+        return super().block_code(code, PYTHON["name"] if python else None)
 
     def _embed_image_or_attachment(self, src: str) -> str:
         if not src.startswith("attachment:"):
@@ -180,6 +185,7 @@ class MakeSafe(Preprocessor):
             notes = cell.metadata.pop("notes")
             # Some texts take time that grows with the square of their length.
             text = cell.cell_type == "markdown"
+            cell.source = BLANK_LINES.sub(KEPT_LINES, cell.source)
             most = min(left, bounds.MARKDOWN) if text else bounds.CODE
             if len(cell.source) > most:
                 cell.source = f"{cell.source[:most]}{LEFT_OUT}"

@@ -17,6 +17,7 @@ A similar pair is a reason to look, not a verdict: short exercises have few solu
 from __future__ import annotations
 
 import ast
+import copy
 import io
 import itertools
 from collections import Counter
@@ -38,6 +39,8 @@ from seqcourse.grading.records import PACKAGE
 from seqcourse.printable import printable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from copydetect import CodeFingerprint
     from rich.table import Table
 
@@ -55,8 +58,9 @@ LEAST_OURS = 40
 # Rooms of the package whose functions answer exercises, beside the records of the assignment itself.
 OURS = ("functional", "nn", "decode", "models", "metrics")
 
-# exercise, or "cell 7" for code that is in no answer's cell -> source
+# exercise, or "cell 7" for code that is in no answer's cell -> source, and -> its fingerprint
 Answers = Mapping[str, str]
+Prints = Mapping[str, "CodeFingerprint"]
 
 
 @dataclass(frozen=True)
@@ -119,24 +123,41 @@ def compare_class(course: Course, name: str, threshold: float = 0.5) -> Similar:
         )
     path = course.released(name)
     release = notebooks.read(path) if path else solution
-    answers, skipped = {}, []
+    works, skipped = {}, []
     for student in students:
         try:
-            # Compare what the grader would grade.
-            mended, _ = limited(READING, read, course.submitted / student / name, name, release)
-            answers[student], long = _bounded(work_in(mended.notebook, code, release))
+            folder = course.submitted / student / name
+            works[student], long = limited(READING, _work_of, folder, name, release, code)
             skipped += [f"{student}: {sentence}" for sentence in long]
         except Exception as error:  # one bad submission is a line, and no end
             why = error if isinstance(error, CourseError) else in_words(error)
             skipped.append(f"{student}: {why}")
     right = answers_in(solution, code)
     given = "\n".join(text(cell) for cell in release["cells"] if cell["cell_type"] == "code")
-    known = [answers_in(release, code), {"given": given}, *_known_answers(course, name)]
-    pairs = compare(answers, code, [right, *known], threshold, find_teams(course, name))
+    texts = [answers_in(release, code), {"given": given}, *_known_answers(course, name)]
+    known = [fingerprints(each, code) for each in texts]
+    anybodys = [fingerprints(right, code), *known]
+    pairs = compare(works, anybodys, threshold, find_teams(course, name))
     written = {task: right[task] for task in right if code[task]}
     ours = {**{f"the solution of {task}": text for task, text in written.items()}, **_package(name)}
-    like_ours = compare_with_ours(answers, code, known, ours, threshold)
-    return Similar(name, threshold, len(answers), tuple(pairs), tuple(skipped), tuple(like_ours))
+    in_code = {
+        student: {task: made for task, made in work.items() if code.get(task, True)}
+        for student, work in works.items()
+    }
+    like_ours = compare_with_ours(in_code, known, fingerprints(ours, {}), threshold)
+    return Similar(name, threshold, len(works), tuple(pairs), tuple(skipped), tuple(like_ours))
+
+
+def _work_of(
+    folder: Path, name: str, release: dict, code: Mapping[str, bool]
+) -> tuple[dict[str, CodeFingerprint], list[str]]:
+    """The fingerprints of what the grader would grade, and what is too long to compare.
+
+    Call it through ``limited``: a few kilobytes can keep a lexer busy for minutes.
+    """
+    mended, _ = read(folder, name, release)
+    kept, long = _bounded(work_in(mended.notebook, code, release))
+    return fingerprints(kept, code), long
 
 
 def answers_in(notebook: dict, exercises: Iterable[str]) -> dict[str, str]:
@@ -199,57 +220,52 @@ def _package(name: str) -> dict[str, str]:
 
 
 def compare_with_ours(
-    answers: Mapping[str, Answers],
-    code: Mapping[str, bool],
-    known: Sequence[Answers],
-    ours: Mapping[str, str],
-    threshold: float,
+    works: Mapping[str, Prints], known: Sequence[Prints], ours: Prints, threshold: float
 ) -> list[Pair]:
     """Answers in code that are alike the course's own, each with the source that it shares most with.
 
     Args:
+        works: student -> fingerprints.
         known: answers that anybody may write; what they share with ours does not count.
-        ours: name -> source.
+        ours: where a source of the course stands -> its fingerprint.
     """
-    sources = {where: _fingerprint(source, True) for where, source in ours.items()}
-    prints = {
-        student: {task: made for task, made in given.items() if code.get(task, True)}
-        for student, given in _prints(answers, code, known).items()
-    }
     found = []
-    for student, given in sorted(prints.items()):
-        for task, made in given.items():
-            where = max(sources, key=lambda one: len(made.hashes & sources[one].hashes))
-            pair = _pair(student, where, _Work({task: made}), _Work({task: sources[where]}), LEAST_OURS)
+    for student, work in sorted(_without(works, known).items()):
+        for task, made in work.items():
+            where = max(ours, key=lambda one: len(made.hashes & ours[one].hashes))
+            pair = _pair(student, where, _Work({task: made}), _Work({task: ours[where]}), LEAST_OURS)
             if pair is not None and pair.shares[0] >= threshold:
                 found.append(pair)
     return sorted(found, key=lambda pair: (-pair.shares[0], pair.students))
 
 
 def compare(
-    answers: Mapping[str, Answers],
-    code: Mapping[str, bool],
-    known: Sequence[Answers],
+    works: Mapping[str, Prints],
+    known: Sequence[Prints],
     threshold: float,
     teams: Teams = Teams(),  # noqa: B008 (it cannot be changed)
 ) -> list[Pair]:
     """The pairs of students above the threshold, the most similar first. Partners are no pair.
 
     Args:
-        answers: student -> answers.
-        code: exercise -> whether its answer is code rather than text.
+        works: student -> fingerprints.
         known: answers to exclude from the comparison.
         teams: who handed in together.
     """
-    works = {student: _Work(made) for student, made in _prints(answers, code, known).items()}
+    own = {student: _Work(made) for student, made in _without(works, known).items()}
     found = []
-    for first, second in itertools.combinations(sorted(works), 2):
+    for first, second in itertools.combinations(sorted(own), 2):
         if second in teams.of(first).members:
             continue
-        pair = _pair(first, second, works[first], works[second])
+        pair = _pair(first, second, own[first], own[second])
         if pair is not None and max(pair.shares) >= threshold:
             found.append(pair)
     return sorted(found, key=lambda pair: (-max(pair.shares), pair.students))
+
+
+def fingerprints(answers: Answers, code: Mapping[str, bool]) -> dict[str, CodeFingerprint]:
+    """The fingerprints of answers; ``code`` says whether an exercise's is code rather than text."""
+    return {task: _fingerprint(source, code.get(task, True)) for task, source in answers.items()}
 
 
 def _fingerprint(source: str, is_code: bool) -> CodeFingerprint:
@@ -271,24 +287,24 @@ def _fingerprint(source: str, is_code: bool) -> CodeFingerprint:
     return made
 
 
-def _prints(
-    answers: Mapping[str, Answers], code: Mapping[str, bool], known: Sequence[Answers]
+def _without(
+    works: Mapping[str, Prints], known: Sequence[Prints]
 ) -> dict[str, dict[str, CodeFingerprint]]:
-    """The fingerprints of all answers, without known passages and those that many students share."""
+    """The fingerprints without known passages and those that many students share."""
     from copydetect.utils import get_token_coverage
 
-    def prints_of(given: Answers) -> dict[str, CodeFingerprint]:
-        return {task: _fingerprint(source, code.get(task, True)) for task, source in given.items()}
-
-    prints = {student: prints_of(given) for student, given in answers.items()}
-    counts = Counter(itertools.chain(*(_Work(made).hashes for made in prints.values())))
+    counts = Counter(itertools.chain(*(_Work(work).hashes for work in works.values())))
     common = {value for value, count in counts.items() if count > COMMON}
-    common = common.union(*(_Work(prints_of(given)).hashes for given in known))
-    for made in itertools.chain(*(given.values() for given in prints.values())):
+    common = common.union(*(_Work(each).hashes for each in known))
+
+    def own(made: CodeFingerprint) -> CodeFingerprint:
+        made = copy.copy(made)
         made.hashes = made.hashes - common
         made.hash_idx = {value: made.hash_idx[value] for value in made.hashes}
         made.token_coverage = get_token_coverage(made.hash_idx, STRETCH, len(made.filtered_code))
-    return prints
+        return made
+
+    return {who: {task: own(made) for task, made in work.items()} for who, work in works.items()}
 
 
 class _Work:
@@ -296,7 +312,7 @@ class _Work:
 
     k, filtered_code, offsets = STRETCH, "", ()
 
-    def __init__(self, cells: Mapping[str, CodeFingerprint]) -> None:
+    def __init__(self, cells: Prints) -> None:
         self.cells = cells
         self.hashes = set().union(*(made.hashes for made in cells.values()))
         self.hash_idx = dict.fromkeys(self.hashes, (0,))  # where it is does not matter

@@ -31,7 +31,7 @@ from seqcourse.grading.release import release
 from seqcourse.grading.report import as_page, make_report
 from seqcourse.grading.scores import read_scores
 from seqcourse.grading.shared_work import whose_work
-from seqcourse.grading.similar import compare
+from seqcourse.grading.similar import compare, fingerprints
 from seqcourse.grading.template import Grade
 from seqcourse.grading.viva.sheet import Sheet, keep
 
@@ -567,8 +567,8 @@ def test_partners_are_no_pair_of_similar_work(graded):
         + "".join(f"    x{n} = x + {n} * x - {n}\n" for n in range(30))
         + "    return x"
     )
-    answers = {who: {"double": text} for who in ("cleo", "dan", "hal")}
-    pairs = compare(answers, {"double": True}, [], 0.5, find_teams(graded, "ps1"))
+    works = {who: fingerprints({"double": text}, {}) for who in ("cleo", "dan", "hal")}
+    pairs = compare(works, [], 0.5, find_teams(graded, "ps1"))
     assert sorted(pair.students for pair in pairs) == [("cleo", "hal"), ("dan", "hal")]
 
 

@@ -8,13 +8,15 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nbconvert.exporters import HTMLExporter
 from nbformat import v4
 
 from seqcourse import bounds
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.formulas import ELEMENTS, mathml
-from seqcourse.grading.safe import LEFT_OUT, TAGS, MakeSafe, render
+from seqcourse.grading.limited import limited
+from seqcourse.grading.safe import LEFT_OUT, TAGS, MakeSafe, markdown, render
 
 from .toy import ROOT
 
@@ -53,6 +55,7 @@ def assert_harmless(page: str) -> None:
         ("| a | b |\n|---|--:|\n| 1 | 2 |", "<td>1</td>"),
         ("[a page](https://example.org/x)", '<a href="https://example.org/x">a page</a>'),
         ("```python\nx = 1\n```", 'class="highlight"'),
+        ("```ruby\nx = 1\n```", "<code>x = 1"),
         ("<b>1</b> <details><summary>s</summary>x</details>", "<summary>s</summary>"),
         ("<script>alert(1)</script>", "&lt;script&gt;alert(1)"),
         ("$x_1 < 2$", "<msub><mi>x</mi><mn>1</mn></msub>"),
@@ -100,6 +103,23 @@ def test_a_page_is_made_of_a_bounded_text():
     assert all(len(text) < 101_000 and text.endswith(LEFT_OUT) for text in kept[9:])
     assert sum(map(len, kept[10:])) < bounds.ALL_MARKDOWN + 1_000
     assert render(kept[-1])
+
+
+@pytest.mark.parametrize("unit", [" \n", "\n", "a."])
+def test_a_page_keeps_no_lexer_busy(unit):
+    """What a page shows of a student's code is coloured within seconds, whatever language it names."""
+    hostile = f"x = 1\n{unit * (bounds.CODE // len(unit))}\ny = 1"
+    fenced = "```{}\n" + f"x = 1\n{unit * (9_000 // len(unit))}\ny = 1\n```"
+    texts = [v4.new_markdown_cell(fenced.format(name)) for name in ("ipython3", "ruby", "scala")]
+    book = v4.new_notebook(cells=[v4.new_code_cell(hostile), *texts])
+    book.metadata.language_info = {"name": "python", "pygments_lexer": "ipython3"}
+
+    def page() -> str:
+        safe, _ = MakeSafe().preprocess(book, {})
+        return HTMLExporter(filters={"markdown2html": markdown}).from_notebook_node(safe)[0]
+
+    made = limited("It", page, seconds=15)
+    assert made.count("y") >= 4
 
 
 # Assignment 9 has no formulas.

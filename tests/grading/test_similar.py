@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import json
 import os
+from functools import partial
 
 import pytest
 from rich.console import Console
 
+from seqcourse import bounds
 from seqcourse.errors import CourseError
 from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import sample
+from seqcourse.grading import sample, similar
 from seqcourse.grading.course import Course
 from seqcourse.grading.sample import load_checks
 from seqcourse.grading.similar import (
@@ -22,6 +24,7 @@ from seqcourse.grading.similar import (
     compare,
     compare_class,
     compare_with_ours,
+    fingerprints,
 )
 from seqcourse.grading.similar_page import as_page
 from tests.sizes import nightly_but
@@ -57,7 +60,8 @@ def renamed(source: str) -> str:
 
 
 def found(answers: dict, known: list = (), threshold: float = 0.5) -> list:
-    return compare(answers, CODE, known, threshold)
+    works = {who: fingerprints(work, CODE) for who, work in answers.items()}
+    return compare(works, [fingerprints(each, CODE) for each in known], threshold)
 
 
 def test_a_renamed_copy_is_found_and_its_place_is_known():
@@ -124,11 +128,13 @@ def test_what_many_have_does_not_count():
 def test_a_copy_of_the_courses_own_answer_is_listed():
     ours = {"the solution of work": OWN, "seqcourse/functional/x.py, y": DIFFERENT}
     answers = {"ada": {"work": renamed(OWN)}, "eve": {"work": DIFFERENT.replace("sums", "heap")}}
-    both = compare_with_ours(answers, CODE, [], ours, 0.5)
+    works = {who: fingerprints(work, CODE) for who, work in answers.items()}
+    both = compare_with_ours(works, [], fingerprints(ours, {}), 0.5)
     assert [pair.students for pair in both] == [("ada", [*ours][0]), ("eve", [*ours][1])]
     assert min(pair.shares[0] for pair in both) > 0.9
     # What anybody may write is no copy, and neither is other work.
-    assert compare_with_ours(answers, CODE, [{"work": OWN}], dict([[*ours.items()][0]]), 0.5) == []
+    first = fingerprints(dict([[*ours.items()][0]]), {})
+    assert compare_with_ours(works, [fingerprints({"work": OWN}, CODE)], first, 0.5) == []
     page = as_page(Similar("ps1", 0.5, 2, (), (), tuple(both)))
     assert "seqcourse/functional/x.py, y" in page and page.count("<h2") == 2
 
@@ -154,7 +160,9 @@ def test_honest_work_is_no_pair(name):
     # Who has hardly an answer has nothing of their own.
     students = {f"{number}": work for number, work in enumerate(made) if 2 * len(work) >= len(styles)}
     given = [answers_in(notebooks.read(course.released(name)), styles)]
-    assert len(students) > 2 and compare(students, {}, given, 0.5) == []
+    works = {who: fingerprints(work, {}) for who, work in students.items()}
+    known = [fingerprints(each, {}) for each in given]
+    assert len(students) > 2 and compare(works, known, 0.5) == []
 
 
 def test_too_little_to_say_anything():
@@ -183,6 +191,23 @@ def test_a_class_is_compared_from_its_folder(toy):
     assert made.skipped[0].startswith("max: ps1.ipynb should be a notebook")
     with pytest.raises(CourseError, match="Submissions of ps1 should lie at"):
         compare_class(type(toy)(toy.root, "elsewhere"), "ps1")
+
+
+def test_a_text_that_keeps_a_lexer_busy_is_a_line_and_no_end(toy, monkeypatch):
+    """Lines of blanks cost time that grows with their number squared."""
+    solution = notebooks.read(toy.solution("ps1"))
+    right = sample.right_answers(solution)
+    copied = OWN.replace("work", "double")
+    blanks = "x = 1\n" + " \n" * (bounds.COMPARED // 2 - 100) + "y = 1\n"
+    for who, answer in {"ada": copied, "bob": renamed(copied), "eve": blanks}.items():
+        made = sample.answered(solution, {**right, "double": answer})
+        notebooks.write(made, toy.submitted / who / "ps1" / "ps1.ipynb")
+    monkeypatch.setattr(similar, "limited", partial(similar.limited, seconds=3))
+    made = compare_class(toy, "ps1")
+    assert [pair.students for pair in made.pairs] == [("ada", "bob")]
+    assert made.skipped == (
+        "eve: To read the notebook takes more than 3 seconds, which is not allowed.",
+    )
 
 
 def test_what_the_grader_accepts_is_compared_and_nothing_crashes(toy):
