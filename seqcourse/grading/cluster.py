@@ -115,6 +115,10 @@ class Cluster:
             self._busy += 1
         self._send_next(work, load)
 
+    def has_room(self) -> bool:
+        """Whether one more job would begin at once and leave a worker free, where there are several."""
+        return self.slots - self._busy >= min(2, self.slots)
+
     def ended(self, seconds: float) -> tuple[str, Any, Any] | None:
         """(key, job, result) of the next job that ends, or None if none ends within these seconds.
 

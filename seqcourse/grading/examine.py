@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from seqcourse.check.verdict import Judge, Verdict
 
 READING, JUDGING = "To read the notebook", "To judge the result"
+# Seconds: an examination that may be given up after a while is given up so much later.
+MARGIN = 2.0
 
 
 @dataclass(frozen=True)
@@ -169,12 +171,15 @@ class Examiner:
             self._releases[name] = notebooks.read(path)
         return copy.deepcopy(self._releases[name])
 
-    def examine(self, name: str, student: str, folder: Path, attempt: int = 1) -> Examination:
+    def examine(
+        self, name: str, student: str, folder: Path, attempt: int = 1, brief: float = 0.0
+    ) -> Examination:
         """Examine what a student handed in.
 
         Args:
             folder: submitted/STUDENT/psN; nothing in it is changed, nothing of it is trusted.
             attempt: which of the student's versions it is; each has hidden inputs of its own.
+            brief: give up after so many seconds, if this is not 0; what took longer is no result then.
         """
         started = time.monotonic()
         try:
@@ -188,7 +193,9 @@ class Examiner:
         # A class may leave exercises out.
         judges = {cell: judge for cell, judge in judges.items() if cell in grade_cells(book)}
         beside = systems.handed_in(folder, judges)
-        done = self.examine_notebook(name, student, book, judges, beside)
+        # A cell's limit is in whole seconds: what is given up took more than ``brief``.
+        wall = min(brief + MARGIN, self.limits.wall) if brief else self.limits.wall
+        done = self.examine_notebook(name, student, book, judges, beside, wall)
         to_review += systems.to_review(beside, self.course.solutions / "checks" / name)
         if mended.older:
             done = dict(done, sentence=f"{done['sentence']} {mended.older}".strip())
@@ -213,11 +220,13 @@ class Examiner:
         book: nbformat.NotebookNode,
         judges: dict[str, Judge],
         beside: Mapping[str, systems.Handed] = MappingProxyType({}),
+        wall: float = 0.0,
     ) -> dict[str, Any]:
         """Run and judge a mended notebook; puts the outputs into it. Returns fields of Examination.
 
         Args:
             beside: by grade cell, the file that a system's check needs.
+            wall: seconds that the whole notebook may take, if not those of ``limits``.
         """
         from seqcourse.check.verdict import Verdict
 
@@ -228,7 +237,7 @@ class Examiner:
             book,
             self.new_kernel,
             timeout=self.timeout,
-            wall=self.limits.wall,
+            wall=wall or self.limits.wall,
             everything=self.everything,
         )
         ran = runner.run(requests)

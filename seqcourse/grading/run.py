@@ -33,6 +33,8 @@ from seqcourse.grading.own import FRAME, LEFT_OUT, NOT_RUN, SAFE
 # The most kernels started for one notebook, and the most attempts to start each.
 MOST_KERNELS = 4
 MOST_STARTS = 3
+# Seconds that are not taken from a cell because another one was stopped.
+SHORTEST = 30
 TIMEOUT_ERROR = "CellTimeoutError"
 GONE_ERROR = "KernelGone"
 # The probe is read from its file again: a cell may have put something else in its place.
@@ -280,7 +282,7 @@ class Runner:
                 continue
             cell = self.notebook.cells[index]
             self._begun.add(index)
-            client.timeout = max(1, min(self.timeout, int(self.until - time.monotonic())))
+            client.timeout = self.seconds_for_a_cell(ran)
             try:
                 await client.async_execute_cell(cell, index)
                 if client.late and index not in ran.stopped:
@@ -297,6 +299,11 @@ class Runner:
                     new_output("error", ename=GONE_ERROR, evalue=f"This cell {why}.", traceback=[]),
                 ]
                 raise KernelGone(why) from error
+
+    def seconds_for_a_cell(self, ran: Ran) -> int:
+        """What the next cell may take: half the usual time once one was stopped, as more may hang."""
+        timeout = min(self.timeout, max(self.timeout // 2, SHORTEST)) if ran.stopped else self.timeout
+        return max(1, min(timeout, int(self.until - time.monotonic())))
 
     async def _run_probes(self, client: _Client, requests: Mapping[str, Mapping], ran: Ran) -> None:
         """Run the probes that have no answer yet."""

@@ -64,9 +64,12 @@ class Desk:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary) / key / self.name
             submission.unpack(folder)
-            found = self.examiner.examine(self.name, key, folder, submission.attempt)
+            found = self.examiner.examine(self.name, key, folder, submission.attempt, submission.brief)
         self.keys.append(key)
         self.done.append((key, submission, found))
+
+    def has_room(self) -> bool:
+        return not self.done
 
     def ended(self, seconds: float) -> tuple[str, Snapshot, Examination] | None:
         return self.done.popleft() if self.done else None

@@ -10,7 +10,7 @@ from nbformat.v4 import new_output
 
 from seqcourse.errors import CourseError
 from seqcourse.grading.confine import Warm, kernel_manager
-from seqcourse.grading.run import MOST_STARTS, KernelGone, Runner, _Client, merged
+from seqcourse.grading.run import MOST_STARTS, KernelGone, Ran, Runner, _Client, merged
 
 from .confining import need_sandbox
 
@@ -74,6 +74,15 @@ def test_outputs_are_those_of_a_cell_s_first_run(monkeypatch):
 
 def stream(text: str, name: str = "stdout"):
     return new_output("stream", name=name, text=text)
+
+
+def test_once_a_cell_was_stopped_the_others_have_half_the_time():
+    """A notebook that hangs in every cell keeps others waiting; 30 seconds are enough for any cell."""
+    book, hung = nbformat.v4.new_notebook(), Ran(stopped=[3])
+    for timeout, then in ((120, 60), (50, 30), (20, 20)):
+        runner = Runner(book, lambda: None, timeout=timeout, wall=600)
+        assert [runner.seconds_for_a_cell(ran) for ran in (Ran(), hung)] == [timeout, then]
+    assert Runner(book, lambda: None, timeout=120, wall=0).seconds_for_a_cell(hung) == 1
 
 
 def test_text_is_merged_between_other_outputs():

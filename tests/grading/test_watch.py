@@ -23,7 +23,7 @@ from seqcourse.grading.confine import refusal
 from seqcourse.grading.course import Course
 from seqcourse.grading.grade import Busy, alone
 from seqcourse.grading.records import read_record
-from seqcourse.grading.watch import day
+from seqcourse.grading.watch import day, loop
 from seqcourse.grading.watch.arrivals import Resting
 from seqcourse.grading.watch.board import Board
 from seqcourse.grading.watch.loop import Watcher, only_watcher
@@ -225,6 +225,35 @@ def test_what_the_system_refuses_is_said_and_stops_nothing(course, monkeypatch):
     watcher._looked = 0.0
     watcher._step(pool)
     assert list(watcher._arrived) == ["ada"]
+
+
+def test_what_is_held_back_is_not_read_again_until_something_changes(course, monkeypatch):
+    (course.root / "course.toml").write_text("watch.attempts_a_day = 1\n")
+    watched = watch_here(course, monkeypatch)
+    hand_in(course, "ada", "double")
+    assert watched()[0] == ["ada"]
+    read, work_of = [], loop.work_of
+    monkeypatch.setattr(loop, "work_of", lambda *given: read.append(given) or work_of(*given))
+    monkeypatch.setattr(loop, "HELD", 0.0)
+    hand_in(course, "ada", "double", "half")
+    looks, look = [], Watcher._look
+    monkeypatch.setattr(Watcher, "_look", lambda watcher: looks.append(1) or look(watcher))
+    monkeypatch.setattr(Watcher, "_is_idle", lambda watcher, idle: len(looks) == 10)
+    assert "1 held back" in watched()[1]
+    assert 0 < len(read) <= 3
+
+
+def test_what_takes_long_waits_until_nobody_else_does(course, monkeypatch):
+    """Nobody's place in the queue depends on those who keep a worker busy, and nobody loses a point."""
+    monkeypatch.setattr(loop, "BRIEF", 0.001 - course.settings["timeout"])
+    watched = watch_here(course, monkeypatch)
+    for student in ("ada", "bob"):
+        hand_in(course, student, "double", "half")
+    examined, said = watched()
+    assert examined == ["ada", "bob", "ada", "bob"] and "2 graded" in said
+    assert said.count("this takes long, so it waits until nobody else does") == 2
+    assert points(course) == {"ada": 6, "bob": 6}
+    assert [each.state for each in day.tries(course, "ps1", "ada", time.time())] == [day.SHOWN]
 
 
 def test_a_folder_counts_once_nothing_in_it_changes(tmp_path):

@@ -46,6 +46,10 @@ class Resting:
             (rest if now - since >= self.quiet else move).append(name)
         return rest, move
 
+    def state(self, name: str) -> Hashable:
+        """What a folder looked like last: another value means that something in it changed."""
+        return self._seen.get(name, (None,))[0]
+
     def since(self, name: str) -> float:
         """When a folder was last seen to change (``time.monotonic``)."""
         return self._seen[name][1]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -54,6 +54,9 @@ if TYPE_CHECKING:
 # Seconds: between two looks at the folders, and until something that failed is tried again. The latter
 # is doubled each time, up to LONGEST. HELD: until it is asked again whether the next day has begun.
 LOOK, AGAIN, LONGEST, HELD = 1.0, 60.0, 3600.0, 15.0
+# Seconds beside those of one cell after which a submission waits until nobody else does, and the longest
+# that what was held back is taken for what it was without a look into its files.
+BRIEF, KNOWN = 30.0, 600.0
 
 
 class Watcher:
@@ -91,6 +94,9 @@ class Watcher:
         self._ended: deque[tuple[str, Snapshot | None, Any]] = deque()
         self._later: dict[str, float] = {}  # who is looked at again, and when
         self._held: dict[str, tuple[str, ...]] = {}  # whose work is held back: which version, and why
+        self._standing: dict[str, Hashable] = {}  # what it was held back for, see ``_stands``
+        self._slow: deque[str] = deque()  # who waits until nobody else does, and who is examined in full
+        self._in_full: set[str] = set()
         self._faults: Counter[str] = Counter()
         self._known: set[str] = set()
         self._teams = Teams()
@@ -133,6 +139,8 @@ class Watcher:
             self._looked = time.monotonic()
         with self._noted():
             self.board.write_page()
+        if self._slow and pool.has_room():
+            pool.add(self._work, self._slow.popleft(), self._load)
         ended = pool.ended(0.0 if self._ended else LOOK / 4)
         if ended is not None:
             self._ended.append(ended)
@@ -194,6 +202,9 @@ class Watcher:
         team = self._teams.of(student)
         if (self._arrived.keys() | self._changing) & set(team.members):
             return  # a partner's folder still changes, or is at work: looked at again after that
+        if self._standing.get(team.first) == self._stands(team, now):
+            self._later[student] = time.monotonic() + HELD
+            return
         if why := self._run.unclear(team.first):
             self._hold(student, team, why)
             return
@@ -221,6 +232,7 @@ class Watcher:
             self._hold(student, team, why)
             return
         self._held.pop(team.first, None)
+        self._standing.pop(team.first, None)
         self._resting.take(student)
         self._arrived |= dict.fromkeys(team.members, (team, self._resting.since(student)))
         self.board.arrived(team.first)
@@ -237,7 +249,13 @@ class Watcher:
                 pages.show_reason(course, name, who, why)
                 self._pass_on(who)
             self.board.held(first, why)
+        self._standing[first] = self._stands(team, self.clock())
         self._later[student] = time.monotonic() + HELD  # and so on, until something has changed
+
+    def _stands(self, team: Team, now: float) -> Hashable:
+        """All that can end the wait of work that is held back, without reading it: it may be large."""
+        folders = tuple(self._resting.state(who) for who in team.members)
+        return (team, folders, day.next_day(now), time.monotonic() // KNOWN)
 
     def _load(self, student: str) -> Snapshot:
         """Read a submission just before a worker gets it, and note that the attempt begins."""
@@ -249,6 +267,8 @@ class Watcher:
             content, first = found.digest(), known_again(found)
             which = attempt(self.course, self.name, student, content, first=first)
             found = replace(found, attempt=which)
+        if student not in self._in_full:
+            found = replace(found, brief=self._timeout + BRIEF)
         digest = found.digest().hex()
         for who in members:
             day.begin(self.course, self.name, who, digest, found.attempt, self.clock())
@@ -301,6 +321,11 @@ class Watcher:
 
     def _finished(self, student: str, submission: Snapshot | None, found: Any) -> bool:
         """Save a result and show it to the student and all partners; False if it has to wait."""
+        if submission is not None and 0 < submission.brief <= getattr(found, "seconds", 0.0):
+            self._slow.append(student)
+            self._in_full.add(student)
+            self.board.note(f"{shown(student)}: this takes long, so it waits until nobody else does.")
+            return True
         try:
             with self._interrupt.deferred(), alone(self.course, brief=True):
                 records = self._run.save_all(self._saver, student, submission, found)
@@ -324,6 +349,7 @@ class Watcher:
                 self._show(team, submission, records, found)
         for who in team.members:
             self._arrived.pop(who, None)
+        self._in_full.discard(student)
         return True
 
     def _failed(self, team: Team, submission: Snapshot | None, record: Record) -> None:
