@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from seqcourse.check.verdict import Judge, Verdict
 
 READING, JUDGING = "To read the notebook", "To judge the result"
-# Seconds: an examination that may be given up after a while is given up so much later.
-MARGIN = 2.0
 
 
 @dataclass(frozen=True)
@@ -172,14 +170,14 @@ class Examiner:
         return copy.deepcopy(self._releases[name])
 
     def examine(
-        self, name: str, student: str, folder: Path, attempt: int = 1, brief: float = 0.0
+        self, name: str, student: str, folder: Path, attempt: int = 1, wall: float = 0.0
     ) -> Examination:
         """Examine what a student handed in.
 
         Args:
             folder: submitted/STUDENT/psN; nothing in it is changed, nothing of it is trusted.
             attempt: which of the student's versions it is; each has hidden inputs of its own.
-            brief: give up after so many seconds, if this is not 0; what took longer is no result then.
+            wall: seconds that the notebook may take, if less than by ``limits``; 0 for those.
         """
         started = time.monotonic()
         try:
@@ -193,8 +191,6 @@ class Examiner:
         # A class may leave exercises out.
         judges = {cell: judge for cell, judge in judges.items() if cell in grade_cells(book)}
         beside = systems.handed_in(folder, judges)
-        # A cell's limit is in whole seconds: what is given up took more than ``brief``.
-        wall = min(brief + MARGIN, self.limits.wall) if brief else self.limits.wall
         done = self.examine_notebook(name, student, book, judges, beside, wall)
         to_review += systems.to_review(beside, self.course.solutions / "checks" / name)
         if mended.older:
@@ -226,7 +222,7 @@ class Examiner:
 
         Args:
             beside: by grade cell, the file that a system's check needs.
-            wall: seconds that the whole notebook may take, if not those of ``limits``.
+            wall: seconds that the whole notebook may take, if less than by ``limits``; 0 for those.
         """
         from seqcourse.check.verdict import Verdict
 
@@ -237,7 +233,7 @@ class Examiner:
             book,
             self.new_kernel,
             timeout=self.timeout,
-            wall=wall or self.limits.wall,
+            wall=min(wall or self.limits.wall, self.limits.wall),
             everything=self.everything,
         )
         ran = runner.run(requests)

@@ -89,7 +89,7 @@ class _Renderer(IPythonRenderer):
         return f"<div>{self._placeholder(mathml(tex, block=True))}</div>"
 
     def block_code(self, code: str, info: str | None = None) -> str:
-        """Python in colours, everything else without: many a lexer takes minutes for the wrong text."""
+        """Python in colours, everything else without: some lexers take minutes for the wrong text."""
         named = (info or "").split()
         python = named and named[0].lower() in ("python", "python3", "py", "ipython", "ipython3")
         return super().block_code(code, PYTHON["name"] if python else None)

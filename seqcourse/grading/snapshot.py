@@ -32,14 +32,14 @@ class Snapshot:
     links: path -> target.
     left_out: what is missing, each with a reason.
     attempt: which of a student's versions it is, from 1; not part of the content.
-    brief: the seconds after which its examination may be given up; 0 for the usual limit.
+    wall: the seconds that its examination may take; 0 for the usual limit.
     """
 
     files: dict[str, bytes]
     links: dict[str, str]
     left_out: tuple[str, ...] = ()
     attempt: int = 1
-    brief: float = 0.0
+    wall: float = 0.0
 
     def digest(self) -> bytes:
         """A digest of the content, independent of the folder's location."""

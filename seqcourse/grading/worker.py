@@ -77,7 +77,7 @@ class WorkerState(WorkerPlugin):
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="submission-") as temporary:
             folder = Path(temporary) / student / self.name
             submission.unpack(folder)
-            return examiner.examine(self.name, student, folder, submission.attempt, submission.brief)
+            return examiner.examine(self.name, student, folder, submission.attempt, submission.wall)
 
 
 def examine_on_worker(run: str, student: str, submission: Snapshot) -> Examination:

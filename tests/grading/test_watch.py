@@ -62,6 +62,10 @@ def points(course: Course) -> dict[str, float]:
         return {each.student.id: each.score for each in gradebook.assignment_submissions("ps1")}
 
 
+def course_allows(course: Course, a_day: int) -> None:
+    (course.root / "course.toml").write_text(f"watch.attempts_a_day = {a_day}\n")
+
+
 def page(course: Course, student: str) -> str:
     path = course.feedback / student / "ps1" / "ps1.html"
     return path.read_text(encoding="utf-8") if path.exists() else ""
@@ -70,7 +74,7 @@ def page(course: Course, student: str) -> str:
 @confined
 def test_a_submission_is_graded_while_the_class_works(course, exchange):
     """Handed in through the exchange: a version, and one too many; and two watchers."""
-    (course.root / "course.toml").write_text("watch.attempts_a_day = 1\n")
+    course_allows(course, 1)
     watch = Watch(course, "--page", "live.html")
     watch.says(f"Watching {exchange / 'inbound'} and grading/submitted/STUDENT/ps1.")
     already = f"but process {watch.process.pid} already does. Leave it running"
@@ -118,7 +122,7 @@ def test_a_worse_version_has_a_page_and_one_too_many_waits(course, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.nightly  # in every run: the parts, below and in test_watch_day
 def test_what_was_held_back_is_graded_the_next_day(course, exchange):
-    (course.root / "course.toml").write_text("watch.attempts_a_day = 1\n")
+    course_allows(course, 1)
     hand_in(course, "ada", "double")
     Watch(course, "--once").end()
     hand_in(course, "ada", "double", "half")
@@ -164,7 +168,7 @@ def test_bad_work_and_strangers_get_a_sentence(course):
 @pytest.mark.parametrize("kills", [pytest.param(8, marks=pytest.mark.nightly)])
 def test_killed_at_any_moment_it_goes_on(course, tmp_path, kills):
     """Each run is killed at a random moment of its length; in the end all is as in a calm run."""
-    (course.root / "course.toml").write_text("watch.attempts_a_day = 1\n")
+    course_allows(course, 1)
     for student, solved in {"ada": ("double",), "ben": ("double", "half"), "cleo": ()}.items():
         hand_in(course, student, *solved)
     course.secret()
@@ -228,7 +232,7 @@ def test_what_the_system_refuses_is_said_and_stops_nothing(course, monkeypatch):
 
 
 def test_what_is_held_back_is_not_read_again_until_something_changes(course, monkeypatch):
-    (course.root / "course.toml").write_text("watch.attempts_a_day = 1\n")
+    course_allows(course, 1)
     watched = watch_here(course, monkeypatch)
     hand_in(course, "ada", "double")
     assert watched()[0] == ["ada"]
@@ -241,6 +245,9 @@ def test_what_is_held_back_is_not_read_again_until_something_changes(course, mon
     monkeypatch.setattr(Watcher, "_is_idle", lambda watcher, idle: len(looks) == 10)
     assert "1 held back" in watched()[1]
     assert 0 < len(read) <= 3
+    looks.clear()
+    monkeypatch.setattr(Board, "held", lambda *given: course_allows(course, 2))
+    assert watched()[0] == ["ada"] and points(course) == {"ada": 6}
 
 
 def test_what_takes_long_waits_until_nobody_else_does(course, monkeypatch):
@@ -254,6 +261,27 @@ def test_what_takes_long_waits_until_nobody_else_does(course, monkeypatch):
     assert said.count("this takes long, so it waits until nobody else does") == 2
     assert points(course) == {"ada": 6, "bob": 6}
     assert [each.state for each in day.tries(course, "ps1", "ada", time.time())] == [day.SHOWN]
+
+
+def test_who_replaces_slow_work_while_it_waits_has_used_one_attempt(course, monkeypatch):
+    monkeypatch.setattr(loop, "BRIEF", 0.001 - course.settings["timeout"])
+    watched = watch_here(course, monkeypatch)
+    hand_in(course, "ada", "double")
+    note = Board.note
+
+    def replace_it(board: Board, sentence: str) -> None:
+        note(board, sentence)
+        if "this takes long" in sentence and not len(day.tries(course, "ps1", "ada", time.time())) > 1:
+            hand_in(course, "ada", "double", "half")
+
+    monkeypatch.setattr(Board, "note", replace_it)
+    examined, _ = watched()
+    assert examined[:2] == ["ada", "ada"] and points(course) == {"ada": 6}
+    tries = day.tries(course, "ps1", "ada", time.time())
+    assert [each.state for each in tries] == [day.SPOILT, day.SHOWN] and day.used(
+        tries, time.time()
+    ) == 1
+    assert "Graded today: 1 of 2" in page(course, "ada")
 
 
 def test_a_folder_counts_once_nothing_in_it_changes(tmp_path):

@@ -54,9 +54,10 @@ if TYPE_CHECKING:
 # Seconds: between two looks at the folders, and until something that failed is tried again. The latter
 # is doubled each time, up to LONGEST. HELD: until it is asked again whether the next day has begun.
 LOOK, AGAIN, LONGEST, HELD = 1.0, 60.0, 3600.0, 15.0
-# Seconds beside those of one cell after which a submission waits until nobody else does, and the longest
+# Seconds beside those of one cell that a submission may take before it waits until nobody else does, how
+# much earlier its examination may end because of that (a cell's limit is in whole seconds), and the longest
 # that what was held back is taken for what it was without a look into its files.
-BRIEF, KNOWN = 30.0, 600.0
+BRIEF, ROUNDED, KNOWN = 30.0, 2.0, 600.0
 
 
 class Watcher:
@@ -202,11 +203,12 @@ class Watcher:
         team = self._teams.of(student)
         if (self._arrived.keys() | self._changing) & set(team.members):
             return  # a partner's folder still changes, or is at work: looked at again after that
-        if self._standing.get(team.first) == self._stands(team, now):
+        stands = self._stands(team, now)
+        if self._standing.get(team.first) == stands:
             self._later[student] = time.monotonic() + HELD
             return
         if why := self._run.unclear(team.first):
-            self._hold(student, team, why)
+            self._hold(student, team, why, stands)
             return
         submission = work_of(course, name, self._run.source(team.first))
         digest = submission.digest().hex()
@@ -229,7 +231,7 @@ class Watcher:
             self._resting.take(student)
             return
         elif why := self._refusal(team, tries, records, now):
-            self._hold(student, team, why)
+            self._hold(student, team, why, stands)
             return
         self._held.pop(team.first, None)
         self._standing.pop(team.first, None)
@@ -238,8 +240,12 @@ class Watcher:
         self.board.arrived(team.first)
         self._pool.add(self._work, team.first, self._load)
 
-    def _hold(self, student: str, team: Team, why: str) -> None:
-        """Say to all of a group why their work is not graded now, once for each version."""
+    def _hold(self, student: str, team: Team, why: str, stands: Hashable) -> None:
+        """Say to all of a group why their work is not graded now, once for each version.
+
+        Args:
+            stands: for what it is held back, see ``_stands``.
+        """
         course, name, first = self.course, self.name, team.first
         handed_in = [who for who in team.members if course.handed_in(who, name)]
         which = (why, *(work_of(course, name, who).digest().hex() for who in handed_in))
@@ -249,13 +255,14 @@ class Watcher:
                 pages.show_reason(course, name, who, why)
                 self._pass_on(who)
             self.board.held(first, why)
-        self._standing[first] = self._stands(team, self.clock())
+        self._standing[first] = stands
         self._later[student] = time.monotonic() + HELD  # and so on, until something has changed
 
     def _stands(self, team: Team, now: float) -> Hashable:
         """All that can end the wait of work that is held back, without reading it: it may be large."""
         folders = tuple(self._resting.state(who) for who in team.members)
-        return (team, folders, day.next_day(now), time.monotonic() // KNOWN)
+        settings = repr(self.course.settings)
+        return (team, folders, settings, day.next_day(now), time.monotonic() // KNOWN)
 
     def _load(self, student: str) -> Snapshot:
         """Read a submission just before a worker gets it, and note that the attempt begins."""
@@ -268,7 +275,7 @@ class Watcher:
             which = attempt(self.course, self.name, student, content, first=first)
             found = replace(found, attempt=which)
         if student not in self._in_full:
-            found = replace(found, brief=self._timeout + BRIEF)
+            found = replace(found, wall=self._timeout + BRIEF)
         digest = found.digest().hex()
         for who in members:
             day.begin(self.course, self.name, who, digest, found.attempt, self.clock())
@@ -321,7 +328,8 @@ class Watcher:
 
     def _finished(self, student: str, submission: Snapshot | None, found: Any) -> bool:
         """Save a result and show it to the student and all partners; False if it has to wait."""
-        if submission is not None and 0 < submission.brief <= getattr(found, "seconds", 0.0):
+        seconds = getattr(found, "seconds", 0.0) + ROUNDED
+        if submission is not None and 0 < submission.wall <= seconds:
             self._slow.append(student)
             self._in_full.add(student)
             self.board.note(f"{shown(student)}: this takes long, so it waits until nobody else does.")
