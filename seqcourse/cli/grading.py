@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import subprocess
 import sys
@@ -292,13 +293,14 @@ def give_feedback(name: str, students: list[str], release: bool) -> bool:
 
 def write_feedback(course: Course, name: str, students: list[str], steps: Callable) -> bool:
     """Write the feedback page of everybody who has a grade; False if one could not be made."""
+    from seqcourse.grading.beside import Beside
     from seqcourse.grading.cluster import in_words
-    from seqcourse.grading.feedback import make_feedback
+    from seqcourse.grading.feedback import making_feedback, page_path
     from seqcourse.grading.history import note
     from seqcourse.grading.marks import LOST, found_records
     from seqcourse.grading.partners import handing_in
 
-    good = True
+    good, pages = True, Beside()
     note(course, name)  # the pages say what changed
     for record in found_records(course, name, dict.fromkeys(students) or handing_in(course, name)):
         student = record.student
@@ -306,9 +308,12 @@ def write_feedback(course: Course, name: str, students: list[str], steps: Callab
             steps(f"{student}: {record.sentence}")
             good = False
         elif record.has_grade:
-            try:
-                steps(f"feedback: {shown(make_feedback(course, name, student))}")
-            except Exception as error:  # one page that cannot be made stops no other
-                steps(str(error) if isinstance(error, CourseError) else f"{student}: {in_words(error)}")
-                good = False
+            pages.add(student, making_feedback(course, name, student))
+    while ended := pages.ended(math.inf):
+        student, error = ended
+        if error is None:
+            steps(f"feedback: {shown(page_path(course, name, student))}")
+        else:  # one page that cannot be made stops no other
+            steps(str(error) if isinstance(error, CourseError) else f"{student}: {in_words(error)}")
+            good = False
     return good

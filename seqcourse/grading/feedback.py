@@ -18,12 +18,13 @@ from traitlets.config import Config
 from seqcourse.errors import CourseError
 from seqcourse.grading import marks
 from seqcourse.grading.appeals import told_of_appeals
+from seqcourse.grading.beside import Steps, done_now
 from seqcourse.grading.byhand import CHANGED, counted, pending
 from seqcourse.grading.course import Course, class_of
 from seqcourse.grading.history import for_student
 from seqcourse.grading.kept import MARKED, NEEDED
 from seqcourse.grading.late import accounts, seconds_late
-from seqcourse.grading.limited import TooCostly, limited
+from seqcourse.grading.limited import TooCostly, begin
 from seqcourse.grading.records import read_record
 from seqcourse.grading.release import last_line
 from seqcourse.grading.spreadsheet import number
@@ -283,6 +284,17 @@ def make_feedback(course: Course, name: str, student: str, notice: str = "") -> 
     Raises:
         CourseError: there is no graded submission, or nbgrader could not make the page.
     """
+    done_now(making_feedback(course, name, student, notice))
+    return page_path(course, name, student)
+
+
+def page_path(course: Course, name: str, student: str) -> Path:
+    """Where a student's page is."""
+    return course.feedback / student / name / f"{name}.html"
+
+
+def making_feedback(course: Course, name: str, student: str, notice: str = "") -> Steps:
+    """What ``make_feedback`` does, beside other things."""
     graded = course.autograded / student / name
     if not graded.is_dir():
         raise CourseError(
@@ -291,8 +303,10 @@ def make_feedback(course: Course, name: str, student: str, notice: str = "") -> 
         )
     # Of the submission's other files, only those are copied that releasing the page needs.
     api = course.api(CourseDirectory__ignore=["*"], ShowPoints__notice=notice)
+    making = begin("To make the page", api.generate_feedback, name, student)
+    yield making
     try:
-        outcome = limited("To make the page", api.generate_feedback, name, student)
+        outcome = making.result()
         why = "" if outcome["success"] else f"{last_line(outcome)}."
     except TooCostly as problem:
         why = str(problem)
@@ -300,8 +314,6 @@ def make_feedback(course: Course, name: str, student: str, notice: str = "") -> 
         raise CourseError(
             f"nbgrader should have made {student}'s feedback on {name}, but could not: {why}"
         )
-    page = course.feedback / student / name / f"{name}.html"
     for file in NEEDED:
         if (graded / file).is_file():
-            shutil.copyfile(graded / file, page.with_name(file))
-    return page
+            shutil.copyfile(graded / file, page_path(course, name, student).with_name(file))

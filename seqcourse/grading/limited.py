@@ -15,6 +15,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from seqcourse import bounds
@@ -37,8 +38,26 @@ def limited(what: str, work: Callable[..., Any], *given: Any, seconds: float = b
         what: the beginning of the sentence for TooCostly, such as "Reading it".
         seconds: of processor time.
     """
+    return begin(what, work, *given, seconds=seconds).result()
+
+
+class Begun:
+    """What a forked process does meanwhile.
+
+    Args:
+        result: waits for the process, and returns or raises what it found. Called once.
+        pipe: a file descriptor that can be read once the work is done; None if ``result`` does it.
+    """
+
+    def __init__(self, result: Callable[[], Any], pipe: int | None = None) -> None:
+        self.result = result
+        self.pipe = pipe
+
+
+def begin(what: str, work: Callable[..., Any], *given: Any, seconds: float = bounds.SECONDS) -> Begun:
+    """Begin what ``limited`` does, and do not wait for it."""
     if not hasattr(os, "fork"):
-        return work(*given)
+        return Begun(partial(work, *given))
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         # Python warns of threads that hold locks. Nothing that is done here waits for another thread.
@@ -51,7 +70,11 @@ def limited(what: str, work: Callable[..., Any], *given: Any, seconds: float = b
             _send(writing, _outcome(work, given))
         os._exit(0)
     os.close(writing)
-    with os.fdopen(reading, "rb") as file:
+    return Begun(partial(_result, what, reading, child, seconds), reading)
+
+
+def _result(what: str, pipe: int, child: int, seconds: float) -> Any:
+    with os.fdopen(pipe, "rb") as file:
         answer = file.read()
     _, status = os.waitpid(child, 0)
     try:

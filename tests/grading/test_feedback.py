@@ -27,7 +27,7 @@ from seqcourse.grading.feedback import ShowPoints, _duration, make_feedback
 from seqcourse.grading.history import history_path, note
 from seqcourse.grading.kept import APPEAL, NEEDED
 from seqcourse.grading.late import MARK, MARKED
-from seqcourse.grading.limited import limited
+from seqcourse.grading.limited import begin
 from seqcourse.grading.outcome import outputs
 from seqcourse.grading.records import Record, write_record
 from seqcourse.grading.release import release
@@ -219,7 +219,7 @@ def test_who_was_not_graded_gets_a_sentence_and_stops_nobody(graded, monkeypatch
     )
     # Nor does a page that takes too long, in whatever step.
     monkeypatch.setattr(ShowPoints, "preprocess", lambda *given: next(k for k in count() if k < 0))
-    monkeypatch.setattr(feedback, "limited", partial(limited, seconds=1))
+    monkeypatch.setattr(feedback, "begin", partial(begin, seconds=1))
     assert not write_feedback(graded, "ps1", ["ada", "bob"], told.append)
     assert "ada's feedback on ps1, but could not: To make the page takes more than 1 second" in told[2]
     assert told[3] == told[0]

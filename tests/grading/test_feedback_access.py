@@ -10,8 +10,9 @@ from nbgrader.api import Gradebook
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.answering import answer
+from seqcourse.grading.beside import done_now
 from seqcourse.grading.course import Course
-from seqcourse.grading.feedback import make_feedback
+from seqcourse.grading.feedback import make_feedback, page_path
 from seqcourse.grading.history import note
 from seqcourse.grading.kept import APPEAL
 from seqcourse.grading.records import Record, write_record
@@ -112,6 +113,7 @@ def test_everybody_can_read_it(chrome, tmp_path, everything, theme):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_who_was_not_graded_can_read_why(chrome, course, theme):
     why = "cleo and dan are partners, but handed in different work, and only one can count."
-    page = show_reason(course, "ps1", "cleo", why)
+    done_now(show_reason(course, "ps1", "cleo", why))
+    page = page_path(course, "ps1", "cleo")
     assert why in words(page.read_text(encoding="utf-8"))
     assert faults(chrome, page, theme) == []

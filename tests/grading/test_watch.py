@@ -240,8 +240,10 @@ def test_what_is_held_back_is_not_read_again_until_something_changes(course, mon
     monkeypatch.setattr(loop, "work_of", lambda *given: read.append(given) or work_of(*given))
     monkeypatch.setattr(loop, "HELD", 0.0)
     hand_in(course, "ada", "double", "half")
-    looks, look = [], Watcher._look
-    monkeypatch.setattr(Watcher, "_look", lambda watcher: looks.append(1) or look(watcher))
+    looks, look = [], Watcher._look  # looks while nobody is at work
+    monkeypatch.setattr(
+        Watcher, "_look", lambda watcher: watcher._arrived or looks.append(1) or look(watcher)
+    )
     monkeypatch.setattr(Watcher, "_is_idle", lambda watcher, idle: len(looks) == 10)
     assert "1 held back" in watched()[1]
     assert 0 < len(read) <= 3

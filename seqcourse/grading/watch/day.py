@@ -68,14 +68,10 @@ def last(course: Course, name: str, student: str, now: float) -> Try | None:
 
 
 def begin(course: Course, name: str, student: str, submission: str, number: int, now: float) -> Try:
-    """Note that an attempt is graded from now on. The one that was begun last goes on.
-
-    If something else was handed in while that one waited, it is never graded, and costs nothing.
-    """
+    """Note that an attempt is graded from now on. The one that was begun last goes on."""
     before = tries(course, name, student, now)
     if before and (before[-1].submission, before[-1].number) == (submission, number):
         return before[-1]
-    before = tuple(replace(each, state=SPOILT) if each.state == BEGUN else each for each in before)
     new = Try(submission, number, now)
     _write(course, name, student, (*before, new))
     return new

@@ -26,7 +26,9 @@ from typing import TYPE_CHECKING, Any
 from seqcourse.errors import CourseError
 from seqcourse.grading import history
 from seqcourse.grading.attempts import attempt, graded, known_again, newest, spent, work_of
+from seqcourse.grading.beside import Beside, Steps
 from seqcourse.grading.course import Course
+from seqcourse.grading.feedback import making_feedback
 from seqcourse.grading.grade import Busy, DeferredInterrupt, Run, alone, forget_lost
 from seqcourse.grading.parse import shown
 from seqcourse.grading.partners import Team, Teams, find_teams
@@ -54,9 +56,9 @@ if TYPE_CHECKING:
 # Seconds: between two looks at the folders, and until something that failed is tried again. The latter
 # is doubled each time, up to LONGEST. HELD: until it is asked again whether the next day has begun.
 LOOK, AGAIN, LONGEST, HELD = 1.0, 60.0, 3600.0, 15.0
-# Seconds beside those of one cell that a submission may take before it waits until nobody else does, how
-# much earlier its examination may end because of that (a cell's limit is in whole seconds), and the longest
-# that what was held back is taken for what it was without a look into its files.
+# Seconds: what a submission may take besides one cell before it waits until nobody else does, how much
+# earlier its examination may end because of that (a cell has whole seconds), and the longest that work
+# which is held back is not read again.
 BRIEF, ROUNDED, KNOWN = 30.0, 2.0, 600.0
 
 
@@ -90,12 +92,13 @@ class Watcher:
         self._timeout = timeout or course.settings["timeout"]
         self._resting = Resting()
         self._aside = pages.Aside(self.course, name)
-        # Who is waiting or at work, with whom, and since when.
+        # Who is waiting, at work, or gets a page, with whom, and since when.
         self._arrived: dict[str, tuple[Team, float]] = {}
         self._ended: deque[tuple[str, Snapshot | None, Any]] = deque()
         self._later: dict[str, float] = {}  # who is looked at again, and when
         self._held: dict[str, tuple[str, ...]] = {}  # whose work is held back: which version, and why
         self._standing: dict[str, Hashable] = {}  # what it was held back for, see ``_stands``
+        self._pages = Beside()  # the pages of those who are graded or held back
         self._slow: deque[str] = deque()  # who waits until nobody else does, and who is examined in full
         self._in_full: set[str] = set()
         self._faults: Counter[str] = Counter()
@@ -142,12 +145,23 @@ class Watcher:
             self.board.write_page()
         if self._slow and pool.has_room():
             pool.add(self._work, self._slow.popleft(), self._load)
-        ended = pool.ended(0.0 if self._ended else LOOK / 4)
+        self._put_pages()
+        ended = pool.ended(0.0 if self._ended else LOOK / 10 if self._pages else LOOK / 4)
         if ended is not None:
             self._ended.append(ended)
         if self._ended and self._finished(*self._ended[0]):
             self._ended.popleft()
             self._busy = time.monotonic()
+
+    def _put_pages(self) -> None:
+        """Bring all pages further whose process has ended."""
+        while shown := self._pages.ended(0.0):
+            student, fault = shown
+            with self._faults_of(student):
+                if fault:
+                    raise fault
+                for who in self._arrived[student][0].members:
+                    self._arrived.pop(who, None)
 
     def _is_idle(self, idle: float | None) -> bool:
         if self._arrived or self._ended or self._moving or not self._looked:
@@ -224,8 +238,9 @@ class Watcher:
                 return
             submission = replace(submission, attempt=max(each.number for each in last.values()))
             if all(self._is_saved(submission, each, team) for each in records.values()):
-                self._show(team, submission, list(records.values()), None)
                 self._resting.take(student)
+                self._arrive(student, team)
+                self._pages.add(team.first, self._show(team, submission, list(records.values()), None))
                 return
         elif all(self._graded_elsewhere(who, digest, each) for who, each in records.items()):
             self._resting.take(student)
@@ -236,9 +251,13 @@ class Watcher:
         self._held.pop(team.first, None)
         self._standing.pop(team.first, None)
         self._resting.take(student)
-        self._arrived |= dict.fromkeys(team.members, (team, self._resting.since(student)))
+        self._arrive(student, team)
         self.board.arrived(team.first)
         self._pool.add(self._work, team.first, self._load)
+
+    def _arrive(self, student: str, team: Team) -> None:
+        """Count a team as at work until its pages are there."""
+        self._arrived |= dict.fromkeys(team.members, (team, self._resting.since(student)))
 
     def _hold(self, student: str, team: Team, why: str, stands: Hashable) -> None:
         """Say to all of a group why their work is not graded now, once for each version.
@@ -251,12 +270,17 @@ class Watcher:
         which = (why, *(work_of(course, name, who).digest().hex() for who in handed_in))
         if self._held.get(first) != which:
             self._held[first] = which
-            for who in team.members:
-                pages.show_reason(course, name, who, why)
-                self._pass_on(who)
+            self._arrive(student, team)
+            self._pages.add(first, self._say(team, why))
             self.board.held(first, why)
         self._standing[first] = stands
         self._later[student] = time.monotonic() + HELD  # and so on, until something has changed
+
+    def _say(self, team: Team, why: str) -> Steps:
+        """Put a reason onto the page of each of a group."""
+        for who in team.members:
+            yield from pages.show_reason(self.course, self.name, who, why)
+            self._pass_on(who)
 
     def _stands(self, team: Team, now: float) -> Hashable:
         """All that can end the wait of work that is held back, without reading it: it may be large."""
@@ -277,8 +301,13 @@ class Watcher:
         if student not in self._in_full:
             found = replace(found, wall=self._timeout + BRIEF)
         digest = found.digest().hex()
+        now = self.clock()
         for who in members:
-            day.begin(self.course, self.name, who, digest, found.attempt, self.clock())
+            last = day.last(self.course, self.name, who, now)
+            if student in self._in_full and last and last.submission != digest:
+                # It was replaced while it waited: it is never graded, and costs nothing.
+                day.note(self.course, self.name, who, last.number, day.SPOILT, now)
+            day.begin(self.course, self.name, who, digest, found.attempt, now)
         return found
 
     def _refusal(
@@ -347,30 +376,26 @@ class Watcher:
             self.board.note(f"A grade should be saved, but the system refuses: {error}. Make room.")
             time.sleep(LOOK)
             return False
+        self._in_full.discard(student)
         team = self._run.teams.of(student)
         with self._faults_of(student):
             failed = next((record for record in records if record.status == FAILED), None)
             if submission is None or failed:
-                self._failed(team, submission, failed or records[0])
+                steps = self._failed(team, submission, failed or records[0])
             else:
                 self._note(team, submission, day.GRADED)
-                self._show(team, submission, records, found)
-        for who in team.members:
-            self._arrived.pop(who, None)
-        self._in_full.discard(student)
+                steps = self._show(team, submission, records, found)
+            self._pages.add(student, steps)
         return True
 
-    def _failed(self, team: Team, submission: Snapshot | None, record: Record) -> None:
+    def _failed(self, team: Team, submission: Snapshot | None, record: Record) -> Steps:
         """The grader failed: the attempt costs nothing, and is tried again."""
         if submission is not None:
             self._note(team, submission, day.SPOILT)
         self.board.failed(team.first, f"{record.sentence} {self._again(team)}")
-        sentence = f"{record.sentence} It is tried again, and costs you no attempt."
-        for who in team.members:
-            pages.show_reason(self.course, self.name, who, sentence)
-            self._pass_on(who)
+        yield from self._say(team, f"{record.sentence} It is tried again, and costs you no attempt.")
 
-    def _show(self, team: Team, submission: Snapshot, records: list[Record], found: Any) -> None:
+    def _show(self, team: Team, submission: Snapshot, records: list[Record], found: Any) -> Steps:
         """Put the page where the student finds it; for partners, one for each."""
         which, record = submission.attempt, records[0]
         points = f", {automatic(sum(found.points.values()))}" if found else ""
@@ -382,7 +407,7 @@ class Watcher:
             state = day.SPOILT
             said = f"version {which} is {record.status}: {record.sentence}"
         for each in records:
-            self._put_page(each, submission, found)
+            yield from self._put_page(each, submission, found)
             self._pass_on(each.student)
         self._note(team, submission, state)
         self._faults.pop(team.first, None)
@@ -395,19 +420,20 @@ class Watcher:
         else:
             self.board.failed(team.first, said)
 
-    def _put_page(self, record: Record, submission: Snapshot, found: Any) -> None:
+    def _put_page(self, record: Record, submission: Snapshot, found: Any) -> Steps:
         course, name, student, which = self.course, self.name, record.student, submission.attempt
         if record.attempt != which:
             notice = f"{record.sentence} Here is the feedback on version {which}."
-            self._aside.show(found, submission, notice)
+            yield from self._aside.show(found, submission, notice)
         elif record.has_grade:
             try:
-                pages.make_feedback(course, name, student, self._notice(student, which))
+                yield from making_feedback(course, name, student, self._notice(student, which))
             except CourseError as error:  # such as a notebook whose page would be too large
-                pages.show_reason(course, name, student, str(error), below=False)
+                yield from pages.show_reason(course, name, student, str(error), below=False)
                 self.board.note(str(error))
         else:
-            pages.show_reason(course, name, student, f"{record.sentence} This cost you no attempt.")
+            why = f"{record.sentence} This cost you no attempt."
+            yield from pages.show_reason(course, name, student, why)
 
     def _notice(self, student: str, which: int) -> str:
         """Which version a page is about, and how many more are graded today."""

@@ -1,4 +1,4 @@
-"""What the student finds: the page in grading/feedback/STUDENT/psN/psN.html.
+"""What the student finds: the page in grading/feedback/STUDENT/psN/psN.html, made beside other things.
 
 An attempt that counts gets nbgrader's page from the gradebook. One that does not, because an earlier one
 was better, gets the same page from a second gradebook that is used for nothing else. What was not graded
@@ -12,13 +12,13 @@ import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.address import SQLITE
+from seqcourse.grading.beside import Steps
 from seqcourse.grading.course import Course, remove
-from seqcourse.grading.feedback import make_feedback
+from seqcourse.grading.feedback import making_feedback, page_path
 from seqcourse.grading.gradebook import opened
 from seqcourse.grading.kept import NEEDED, kept
 from seqcourse.grading.page import page
@@ -34,12 +34,7 @@ if TYPE_CHECKING:
     from seqcourse.grading.snapshot import Snapshot
 
 
-def page_path(course: Course, name: str, student: str) -> Path:
-    """Where a student's page is."""
-    return course.feedback / student / name / f"{name}.html"
-
-
-def show_reason(course: Course, name: str, student: str, sentence: str, *, below: bool = True) -> Path:
+def show_reason(course: Course, name: str, student: str, sentence: str, *, below: bool = True) -> Steps:
     """Say why there is no feedback on the newest version.
 
     Args:
@@ -52,13 +47,13 @@ def show_reason(course: Course, name: str, student: str, sentence: str, *, below
         and record.has_grade
         and (course.autograded / student / name).is_dir()
     ):
-        make_feedback(course, name, student, f"{sentence} Below is the feedback on an earlier version.")
+        notice = f"{sentence} Below is the feedback on an earlier version."
+        yield from making_feedback(course, name, student, notice)
     else:
         title = f"Feedback on {name}"
         text = page(title, f"<p>{escape(printable(sentence))}</p>")
         notebooks.write_text(page_path(course, name, student), text)
     _belongs_to(course, name, student, kept(course.submitted / student / name))
-    return page_path(course, name, student)
 
 
 def can_be_released(course: Course, name: str, student: str) -> bool:
@@ -83,7 +78,7 @@ class Aside:
         self._course = Course(course.root, grading, f"{SQLITE}{file}")
         self._ready = False
 
-    def show(self, found: Examination, submission: Snapshot, notice: str) -> Path:
+    def show(self, found: Examination, submission: Snapshot, notice: str) -> Steps:
         """Write the page of an attempt that does not count."""
         from nbgrader.api import Gradebook
 
@@ -99,14 +94,14 @@ class Aside:
             with Gradebook(url) as own:
                 own.find_submission(self._name, student).extension = extension
                 own.db.commit()
-            made = make_feedback(self._course, self._name, student, notice)
+            yield from making_feedback(self._course, self._name, student, notice)
+            made = page_path(self._course, self._name, student)
             target = page_path(self._class, self._name, student)
             target.parent.mkdir(parents=True, exist_ok=True)
             beside = target.with_name(f".{target.name}.new")
             shutil.copyfile(made, beside)
             os.replace(beside, target)
             _belongs_to(self._class, self._name, student, kept(made.parent))
-            return target
         finally:
             self._forget(student)
 
