@@ -221,8 +221,8 @@ def test_who_was_not_graded_gets_a_sentence_and_stops_nobody(graded, monkeypatch
     monkeypatch.setattr(ShowPoints, "preprocess", lambda *given: next(k for k in count() if k < 0))
     monkeypatch.setattr(feedback, "begin", partial(begin, seconds=1))
     assert not write_feedback(graded, "ps1", ["ada", "bob"], told.append)
-    assert "ada's feedback on ps1, but could not: To make the page takes more than 1 second" in told[2]
-    assert told[3] == told[0]
+    assert "ada's feedback on ps1, but could not: To make the page takes more than 1 second" in told[3]
+    assert told[2] == told[0]
 
 
 def test_what_lies_beside_the_notebook_does_not_stop_the_page(graded):
