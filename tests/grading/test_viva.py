@@ -13,6 +13,7 @@ from collections.abc import Collection
 import numpy
 import pytest
 import torch
+from nbformat.v4 import new_code_cell
 
 from benchmarks.viva import STYLES
 from seqcourse.check.inside import changed
@@ -24,6 +25,7 @@ from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examiner
 from seqcourse.grading.sample import answered, load_checks, right_answers
 from seqcourse.grading.viva import questions as asked
+from seqcourse.grading.viva import sheet as sheets
 from seqcourse.grading.viva.changes import changes, marked
 from seqcourse.grading.viva.choose import MANY, choose
 from seqcourse.grading.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Outcome, effect
@@ -410,6 +412,36 @@ def test_bad_input_gets_a_sentence(course, examiner):
     hand_in(course, "ps4", "fails", {"attention": "def attention(q, k, v):\n    return missing\n"})
     with pytest.raises(CourseError, match="fails's answers to ps4 should run"):
         make_sheet(examiner, "ps4", "fails")
+
+
+def test_other_cells_of_a_student_set_no_answer(course, examiner):
+    """A cell that lets a change of the axis do nothing, and one without which no answer runs."""
+    hand_in(course, "ps4", "sets", {"attention": BY_HAND})
+    path = course.submitted / "sets" / "ps4" / "ps4.ipynb"
+    book = notebooks.read(path)
+    sets = "import torch\n_all = torch.Tensor.amax\ntorch.Tensor.amax = lambda x, **given: 0 * _all(x)\n"
+    sets += "_sum = torch.Tensor.sum\ntorch.Tensor.sum = lambda x, *given, **words: _sum(x, -1, True)\n"
+    book["cells"].insert(2, new_code_cell(sets, id="own"))
+    notebooks.write(book, path)
+    sheet = make_sheet(examiner, "ps4", "sets")
+    for one in sheet.questions:
+        assert "p.sum(" not in (one.reads or "") or one.result != SAME, one
+    hand_in(
+        course, "ps4", "helped", {"attention": "def attention(q, k, v):\n    return helper(q, k, v)\n"}
+    )
+    path = course.submitted / "helped" / "ps4" / "ps4.ipynb"
+    book = notebooks.read(path)
+    book["cells"].insert(2, new_code_cell(BY_HAND.replace("attention", "helper"), id="own"))
+    notebooks.write(book, path)
+    with pytest.raises(CourseError, match="should run without the student's other cells"):
+        make_sheet(examiner, "ps4", "helped")
+
+
+def test_a_sheet_with_one_answer_to_everything_is_not_used(course, examiner, monkeypatch):
+    hand_in(course, "ps4", "plain", {"attention": BY_HAND})
+    monkeypatch.setattr(sheets, "choose", lambda found, seed: [made_up(LOOK, line) for line in range(5)])
+    with pytest.raises(CourseError, match="should have several answers, but all have this one: 1 Ask"):
+        make_sheet(examiner, "ps4", "plain")
 
 
 def test_partners_with_different_work_get_no_sheet(course, examiner, pairs):

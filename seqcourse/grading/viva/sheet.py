@@ -42,11 +42,12 @@ class Sheet:
 def make_sheet(examiner: Examiner, name: str, student: str) -> Sheet:
     """The sheet about what a student handed in.
 
-    Everything is run twice, in two sandboxes; only questions with the same answer both times are asked.
+    Everything is run twice, in two sandboxes, the second time without the student's other cells: those
+    could set the answers. Only questions with the same answer both times are asked.
 
     Raises:
         CourseError: there is no such student or submission, nothing in it is solved, it gives no
-            question, or partners handed in different work.
+            question, all questions have one answer, or partners handed in different work.
     """
     course = examiner.course
     source = whose(examiner, name, student)
@@ -58,20 +59,26 @@ def make_sheet(examiner: Examiner, name: str, student: str) -> Sheet:
             f"{student} should have solved an exercise of {name} before there are questions about the "
             f"code, but every answer is as it was handed out, or is no Python code."
         )
-    first, again = (
+    first, alone = (
         [
             question
-            for tried in try_all(examiner, asked, planned)
+            for tried in try_all(examiner, asked, planned, alone=each)
             for question in questions(tried, planned.words, seed)
         ]
-        for _ in range(2)
+        for each in (False, True)
     )
-    same = set(again)
+    same = set(alone)
     chosen = choose([question for question in first if question in same], seed)
     if not chosen:
         raise CourseError(
-            f"{student}'s answers to {name} should run before there are questions about them, but none "
-            f"does, or none of the changes that were tried can be told. Look at the feedback page first."
+            f"{student}'s answers to {name} should run without the student's other cells before there "
+            f"are questions about them, but none does, or none of the changes that were tried can be "
+            f"told. Look at the feedback page and at those cells first."
+        )
+    if len(chosen) > 2 and len({question.options[question.right] for question in chosen}) == 1:
+        raise CourseError(
+            f"The questions about {student}'s answers to {name} should have several answers, but all "
+            f"have this one: {chosen[0].options[chosen[0].right]} Ask about the code in person."
         )
     code = {question.exercise: planned.answers[question.exercise].source for question in chosen}
     return Sheet(name, student, tuple(chosen), code, "" if source == student else source)

@@ -17,7 +17,7 @@ from seqcourse.errors import CourseError
 from seqcourse.grading.examine import READING, Examiner
 from seqcourse.grading.examine import read as read_submission
 from seqcourse.grading.limited import TooCostly, limited
-from seqcourse.grading.notebook import text
+from seqcourse.grading.notebook import mark, text
 from seqcourse.grading.parse import NotGradable
 from seqcourse.grading.run import Runner
 from seqcourse.grading.similar import answers_in
@@ -44,9 +44,15 @@ class Planned:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is tried of a submission: the mended notebook, and the answers by exercise."""
+    """What is tried of a submission.
+
+    notebook: the mended one.
+    alone: the notebook that was handed out, with the answers and no other cell of the student's.
+    answers: by exercise.
+    """
 
     notebook: dict
+    alone: dict
     answers: Mapping[str, Planned]
 
     @property
@@ -124,11 +130,20 @@ def _planned(folder: Path, name: str, release: dict, wanted: Sequence[str], seed
             answers[exercise] = Planned(source, changes(source, seed), marked(source, MARK))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue  # no Python code, such as an unfinished line
-    return Plan(notebook, answers)
+    for cell in release["cells"]:
+        answer = answers.get(mark(cell).get("grade_id")) if mark(cell).get("solution") else None
+        cell["source"] = answer.source if answer else text(cell)
+    return Plan(notebook, release, answers)
 
 
-def try_all(examiner: Examiner, asked: Mapping[str, Exercise], plan: Plan) -> list[Tried]:
-    """Run the notebook in a fresh sandbox, then all versions of its answers."""
+def try_all(
+    examiner: Examiner, asked: Mapping[str, Exercise], plan: Plan, *, alone: bool = False
+) -> list[Tried]:
+    """Run the notebook in a fresh sandbox, then all versions of its answers.
+
+    Args:
+        alone: without the student's other cells: nothing but the answers decides what happens.
+    """
     from seqcourse.check.plain import unpack
     from seqcourse.check.versions import calls_of, request
 
@@ -137,7 +152,7 @@ def try_all(examiner: Examiner, asked: Mapping[str, Exercise], plan: Plan) -> li
     for name, one in plan.answers.items():
         versions = [one.source, *(change.source for change in one.changes)]
         requests[name] = request(asked[name], calls[name], versions, one.marked.source, BUDGET)
-    book = nbformat.from_dict(plan.notebook)
+    book = nbformat.from_dict(plan.alone if alone else plan.notebook)
     runner = Runner(book, examiner.new_kernel, timeout=examiner.timeout, wall=examiner.limits.wall)
     ran = runner.run(requests)
     tried = []
