@@ -20,14 +20,14 @@ def ask_about_code(name: str, students: Sequence[str]) -> bool:
         Whether each got one.
     """
     need_nbgrader()
-    from seqcourse.grading.examine import Examiner
     from seqcourse.grading.notebook import write_text
     from seqcourse.grading.partners import handing_in
     from seqcourse.grading.viva import table
+    from seqcourse.grading.viva.at_once import make_sheets
     from seqcourse.grading.viva.handout import release
     from seqcourse.grading.viva.page import answers_page, as_page
     from seqcourse.grading.viva.places import PAGE, folder_of, sheet_folder
-    from seqcourse.grading.viva.sheet import keep, kept, make_sheet
+    from seqcourse.grading.viva.sheet import keep, kept
 
     course = Course(find_root())
     course.require(name)
@@ -35,22 +35,19 @@ def ask_about_code(name: str, students: Sequence[str]) -> bool:
     if not wanted:
         raise CourseError(f"Somebody should have handed in {name}, but nobody has.")
     console, sheets, good = Console(highlight=False), [], True
-    with Examiner(course) as examiner:
-        for student in wanted:
-            try:
-                sheet = make_sheet(examiner, name, student)
-            except CourseError as problem:
-                if students:
-                    raise
-                tell(f"{student}: {problem}")
-                good = False
-                continue
-            keep(course, sheet)
-            folder = sheet_folder(course, name, student)
-            write_text(folder / PAGE, as_page(sheet))
-            release(course, sheet)
-            sheets.append(sheet)
-            console.print(table.as_table(sheet))
+    for student, sheet in make_sheets(course, name, wanted):
+        if isinstance(sheet, CourseError):
+            if students:
+                raise sheet
+            tell(f"{student}: {sheet}")
+            good = False
+            continue
+        keep(course, sheet)
+        folder = sheet_folder(course, name, student)
+        write_text(folder / PAGE, as_page(sheet))
+        release(course, sheet)
+        sheets.append(sheet)
+        console.print(table.as_table(sheet))
     if sheets:
         for line in table.summary(sheets):
             tell(line)

@@ -26,6 +26,7 @@ from seqcourse.grading.examine import Examiner
 from seqcourse.grading.sample import answered, load_checks, right_answers
 from seqcourse.grading.viva import questions as asked
 from seqcourse.grading.viva import sheet as sheets
+from seqcourse.grading.viva.at_once import make_sheets
 from seqcourse.grading.viva.changes import changes, marked
 from seqcourse.grading.viva.choose import MANY, choose
 from seqcourse.grading.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Outcome, effect
@@ -444,6 +445,16 @@ def test_a_sheet_with_one_answer_to_everything_is_not_used(course, examiner, mon
         make_sheet(examiner, "ps4", "plain")
 
 
+def test_sheets_are_made_several_at_a_time_and_one_that_cannot_be_stops_no_other(course):
+    need_sandbox()
+    hand_in(course, "ps4", "blank", {})
+    hand_in(course, "ps4", "plain", {"attention": BY_HAND})
+    found = dict(make_sheets(course, "ps4", ["blank", "plain"], workers=2))
+    assert "blank should have solved an exercise" in str(found["blank"])
+    sound(found["plain"])
+    assert dict(make_sheets(course, "ps4", ["plain"])) == {"plain": found["plain"]}
+
+
 def test_partners_with_different_work_get_no_sheet(course, examiner, pairs):
     hand_in(course, "ps4", "half", {"attention": BY_HAND})
     assert whose(examiner, "ps4", "half") == whose(examiner, "ps4", "pal") == "half"
@@ -491,12 +502,12 @@ def test_the_request_holds_neither_seeds_nor_makers():
 @pytest.mark.nightly
 def test_most_styles_give_five_questions(course, examiner):
     """Twenty right answers in other styles, each alone in its notebook."""
-    sheets = []
+    who: dict[str, list[str]] = {}
     for name, exercise, place in STYLES:
-        student = f"{exercise}-{place}"
+        who.setdefault(name, []).append(f"{exercise}-{place}")
         source = load_checks(course, name).RIGHT[exercise][place][1]
-        hand_in(course, name, student, {exercise: source})
-        sheets.append(make_sheet(examiner, name, student))
+        hand_in(course, name, who[name][-1], {exercise: source})
+    sheets = [sheet for name, some in who.items() for _, sheet in make_sheets(course, name, some)]
     full = [sheet for sheet in sheets if len(sheet.questions) == MANY]
     assert len(full) >= 15, {sheet.student: len(sheet.questions) for sheet in sheets}
     for sheet in full:

@@ -7,6 +7,7 @@
 ``questions``  the questions that this gives, each with four options
 ``choose``     five of them, of the same kinds for everybody
 ``sheet``      the sheet of one student: all is run twice, and only what agrees is asked
+``at_once``    the sheets of a class, on all cores
 ``handout``    the sheet as a notebook for one student, and how it is graded
 ``places``     where the sheets of a class are
 ``page``       the student's page to print, and the instructor's with everybody's answers
