@@ -55,7 +55,7 @@ test: $(READY) ## run every notebook of book/ and solutions/, then every test; t
 	@$(TESTS) -m "not nightly"
 
 test-all: $(READY) ## the same with every test at its full size; CI does that every night
-	@PYTHON_OF_COURSE=$(BIN)/python sh tests/ensure_tools.sh browser bubblewrap postgresql
+	@PYTHON_OF_COURSE=$(BIN)/python sh tests/ensure_tools.sh browser firefox bubblewrap postgresql
 	@$(NOTEBOOKS)
 	@$(TESTS)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import browser as chromium
+from tests.firefox import WHY_NOT, Firefox, find_firefox
 
 # Modules that take minutes, the longest first. Each runs on one worker from its first test to its last:
 # one that began when the others were nearly done would be waited for.
@@ -63,3 +64,13 @@ def chrome() -> Iterator[object]:
         )
         yield running
         running.close()
+
+
+@pytest.fixture(scope="module")
+def firefox(tmp_path_factory) -> Iterator[Firefox]:
+    """A Firefox without a window. Skips where there is none."""
+    program = find_firefox()
+    if program is None:
+        pytest.skip(WHY_NOT)
+    with Firefox(program, tmp_path_factory.mktemp("firefox")) as running:
+        yield running

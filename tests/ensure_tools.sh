@@ -1,7 +1,7 @@
 #!/bin/sh
 # Sees to it that programs which pip cannot install are there: as root on Debian it installs them.
 #
-#   sh tests/ensure_tools.sh browser bubblewrap postgresql
+#   sh tests/ensure_tools.sh browser firefox bubblewrap postgresql
 #
 # Says one line for each; never stops `make`. Without a browser or PostgreSQL the tests that need one are
 # skipped (without a browser they fail where CI=true); without bubblewrap nothing is graded on Linux unless
@@ -47,6 +47,16 @@ browser() {
        "(on Debian and Ubuntu: sudo apt-get install chromium). Without it they are skipped."
 }
 
+a_firefox() {  # a function called firefox would be found as the program
+  if found=$(command -v firefox-esr || command -v firefox) \
+     || { can_install && install Firefox firefox-esr && found=$(command -v firefox-esr); }; then
+    echo "Firefox for the tests of the pages at night: $found"
+  else
+    echo "No Firefox could be found or installed. The tests of the pages in Firefox need it: install it (on Debian:" \
+         "sudo apt-get install firefox-esr). Without it they are skipped."
+  fi
+}
+
 bubblewrap() {
   if found=$(command -v bwrap) \
      || { can_install && install bubblewrap bubblewrap libseccomp2 && found=$(command -v bwrap); }; then
@@ -81,7 +91,8 @@ postgresql() {
 for tool in "$@"; do
   case $tool in
     browser | bubblewrap | postgresql) "$tool" ;;
-    *) echo "A tool should be browser, bubblewrap or postgresql, but it is $tool." ;;
+    firefox) a_firefox ;;
+    *) echo "A tool should be browser, firefox, bubblewrap or postgresql, but it is $tool." ;;
   esac
 done
 exit 0

@@ -55,12 +55,13 @@ def classes() -> list:
 
 @pytest.fixture(scope="module", params=classes())
 def graded(request, real):
-    """A sample class, graded."""
+    """A sample class, graded: its name, what all must get, the grades, and what the checks said."""
     name, everybody = request.param
     students = sample.who_hands_in(real, name) if everybody else BOTH_ENDS
     expected = sample.make_submissions(real, name, students)
     records = grade(real, name, list(expected), workers=2 if everybody else 1, timeout=TIMEOUT)
-    return name, expected, read_scores(real, name, records)
+    said = {record.student: record.messages for record in records}
+    return name, expected, read_scores(real, name, records), said
 
 
 def files(folder):
@@ -134,18 +135,18 @@ def test_each_assignment_has_a_written_answer_and_points(name):
 
 
 def test_everybody_gets_what_they_must_get(graded):
-    name, expected, scores = graded
+    name, expected, scores, said = graded
     found = {}
     for student, outcome in expected.items():
         row = scores.row(student)
         wrong = sample.differences(outcome, row.status, row.points)
         if wrong:
-            found[student] = [*wrong, row.sentence]
+            found[student] = [*wrong, row.sentence, *said[student].values()]
     assert not found, f"{name}: {found}"
 
 
 def test_the_solution_gets_every_point_and_the_release_none(graded):
-    name, expected, scores = graded
+    name, expected, scores, _ = graded
     assert scores.automatic > 0
     assert scores.row("perfect").total == scores.automatic, name
     if "empty" in expected:
@@ -153,7 +154,7 @@ def test_the_solution_gets_every_point_and_the_release_none(graded):
 
 
 def test_feedback_never_shows_a_hidden_check(graded, real):
-    name, expected, _ = graded
+    name, expected, *_ = graded
     hidden = secret_lines(notebooks.read(real.solution(name)), ("HIDDEN TESTS",))
     assert len(hidden) >= 2  # a whole system has one check
     for student in {"wrong", "empty", "crashing"} & set(expected):

@@ -53,6 +53,12 @@ def test_without_a_browser_it_says_what_to_do_and_goes_on(tools):
     assert "skipped" in result.stdout
 
 
+def test_a_firefox_is_named_and_without_one_it_says_what_to_do(tools):
+    assert "Without it they are skipped" in run(tools, "firefox").stdout
+    path = program(tools, "firefox")
+    assert str(path) in run(tools, "firefox").stdout
+
+
 def test_without_bubblewrap_it_says_what_that_means(tools):
     result = run(tools, "bubblewrap")
     assert result.returncode == 0
