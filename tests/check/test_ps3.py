@@ -183,7 +183,9 @@ def test_an_experiment_waits_until_the_answers_it_runs_through_are_right(monkeyp
             raise ValueError("should not begin")
 
 
-def test_an_experiment_tells_an_error_as_a_sentence():
+def test_an_experiment_tells_an_error_as_a_sentence(monkeypatch):
+    for name in ps3.experiment.exercises:  # answers that other tests gave this process
+        monkeypatch.delattr(sys.modules["__main__"], name, raising=False)
     with pytest.raises(Mistake, match="exercises 4, 5 and 6 and stopped with ValueError: too wide"):
         with ps3.experiment("4, 5 and 6"):
             raise ValueError("too wide")

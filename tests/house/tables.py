@@ -154,7 +154,17 @@ def audit_of_all() -> str:
     return "\n".join(results.summary(audited()))
 
 
+def versions() -> str:
+    """Each trial of tests/versions: Python, packages, results."""
+    told = json.loads((ROOT / "benchmarks" / "results" / "versions.json").read_text(encoding="utf-8"))
+    head = ["Python", "packages", "PyTorch", "NumPy", "JupyterLab", "nbgrader", "tests passed", "failed"]
+    keys = ["python", "packages", "torch", "numpy", "jupyterlab", "nbgrader", "passed", "failed"]
+    rows = [head, ["---"] * len(head), *([f"{record[key]}" for key in keys] for record in told)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
 TABLES = {
+    "appendix_environment.md": {"versions": versions},
     "appendix_audit.md": {"ways": ways, "usual": usual, "audit": audit},
     "appendix_syllabus.md": {"goals": goals, "assignments": assignments},
     "appendix_teaching.md": {"audit": audit_of_all},

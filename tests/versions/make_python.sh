@@ -1,14 +1,14 @@
 #!/bin/sh
 # Makes an interpreter of another version in a folder of its own, and an environment with all that the course
-# needs, at the versions of constraints.txt:
+# needs: at the versions of constraints.txt, at the newest or the oldest that pyproject.toml allows:
 #
-#   sh tests/versions/make_python.sh 3.14 FOLDER      then FOLDER/env/bin/python runs it
+#   sh tests/versions/make_python.sh 3.14 FOLDER [tested|newest|oldest]     FOLDER/env/bin/python then runs it
 #
 # An interpreter on the path is taken as it is. Otherwise its packages come from a newer suite of Debian, by the
 # mirror that this machine uses, and are unpacked, not installed: nothing of the system changes. Where that
-# cannot be, one sentence says why and the status is 3.
+# cannot be, one sentence says why and the status is 3; packages that cannot be installed are a fault, status 1.
 set -eu
-version=$1 folder=$2
+version=$1 folder=$2 packages=${3:-tested}
 here=$(cd "$(dirname "$0")/../.." && pwd)
 
 cannot() {
@@ -45,10 +45,16 @@ unpacked() {
 }
 
 mkdir -p "$folder"
-python=$(command -v "python$version" || unpacked) || { echo "$python"; exit 3; }
+python=$("python$version" -c "import sys; print(sys.executable)" 2>/dev/null || unpacked) || { echo "$python"; exit 3; }
 command -v uv >/dev/null || cannot "uv is absent (pip install uv)."
 "$python" -m venv --without-pip "$folder/env"
 "$python" "$here/tests/versions/needed.py" >"$folder/needed.txt"
-uv pip install --quiet --python "$folder/env/bin/python" --constraints "$here/constraints.txt" \
-  --requirements "$folder/needed.txt" || cannot "not every package can be installed on it."
+case $packages in
+  tested) set -- --constraints "$here/constraints.txt" ;;
+  newest) set -- --upgrade ;;
+  oldest) set -- --resolution lowest-direct ;;
+  *) cannot "$packages is no choice of packages." ;;
+esac
+uv pip install --quiet --python "$folder/env/bin/python" "$@" --requirements "$folder/needed.txt" \
+  || { echo "Python $version: not every package can be installed on it."; exit 1; }
 "$folder/env/bin/python" -c "import sys, torch; print('Python', sys.version.split()[0], 'with PyTorch', torch.__version__)"
