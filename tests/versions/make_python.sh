@@ -1,8 +1,10 @@
 #!/bin/sh
 # Makes an interpreter of another version in a folder of its own, and an environment with all that the course
-# needs: at the versions of constraints.txt, at the newest or the oldest that pyproject.toml allows:
+# needs: at the versions of constraints.txt, at the newest or the oldest that pyproject.toml allows, or at the
+# newest with Sphinx itself instead of Jupyter Book:
 #
-#   sh tests/versions/make_python.sh 3.14 FOLDER [tested|newest|oldest]     FOLDER/env/bin/python then runs it
+#   sh tests/versions/make_python.sh 3.14 FOLDER [tested|newest|oldest|sphinx]     FOLDER/env/bin/python then runs it
+#   sh tests/versions/make_python.sh 3.14 FOLDER none      prints where the interpreter lies, and makes no environment
 #
 # An interpreter on the path is taken as it is. Otherwise its packages come from a newer suite of Debian, by the
 # mirror that this machine uses, and are unpacked, not installed: nothing of the system changes. Where that
@@ -46,12 +48,13 @@ unpacked() {
 
 mkdir -p "$folder"
 python=$("python$version" -c "import sys; print(sys.executable)" 2>/dev/null || unpacked) || { echo "$python"; exit 3; }
+if [ "$packages" = none ]; then echo "$python"; exit; fi
 command -v uv >/dev/null || cannot "uv is absent (pip install uv)."
 "$python" -m venv --without-pip "$folder/env"
-"$python" "$here/tests/versions/needed.py" >"$folder/needed.txt"
+"$python" "$here/tests/versions/needed.py" "$packages" >"$folder/needed.txt"
 case $packages in
   tested) set -- --constraints "$here/constraints.txt" ;;
-  newest) set -- --upgrade ;;
+  newest | sphinx) set -- --upgrade ;;
   oldest) set -- --resolution lowest-direct ;;
   *) cannot "$packages is no choice of packages." ;;
 esac

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import tomllib
 
 import pytest
 
 from seqcourse.cli.install import NEWEST, OLDEST, VERSIONS
-from tests.versions.trial import ROOT, TRIALS, CannotBeHad, tried
+from tests.versions.trial import ROOT, TRIALS, CannotBeHad, make, tried
+
+MINUTES = 60
+# The instructor's day, JupyterLab, one live page, a real class.
+WHOLE = ["instructor/test_the_day.py", "lab/test_lab.py", "live/test_heads.py", "grading/test_real.py"]
 
 
 @pytest.mark.nightly
@@ -19,6 +25,34 @@ def test_a_fast_part_of_the_tests_passes_on(version, packages, tmp_path):
         pytest.skip(str(reason))
     assert record["python"].startswith(f"{version}."), record
     assert not record["failed"] and record["passed"] > 1_000, told
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(2 * MINUTES * 60)
+@pytest.mark.parametrize("version", ["3.13", "3.14"])
+def test_a_newcomers_whole_course_works_on(version, tmp_path):
+    """`make course` in a new copy, then a day of teaching, JupyterLab and a live page there."""
+    try:
+        python = make(version, "none", tmp_path / "python")
+    except CannotBeHad as reason:
+        pytest.skip(str(reason))
+    copy = tmp_path / "course"
+    subprocess.run(["git", "clone", "--quiet", ROOT, copy], check=True)
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))
+    }
+
+    def run(*command: object, **more: str) -> str:
+        own = dict(cwd=copy, env=kept | more, capture_output=True, text=True, timeout=MINUTES * 60)
+        done = subprocess.run([str(word) for word in command], **own)
+        assert done.returncode == 0, (done.stdout + done.stderr)[-4_000:]
+        return done.stdout
+
+    assert "_build/html/index.html" in run("make", "course", f"PYTHON={python}")
+    tests = [f"tests/{name}" for name in WHOLE]
+    marks = ["-m", "not nightly", "-q", "-n", "2", "--dist", "loadscope"]
+    told = run(copy / ".venv/bin/pytest", *marks, *tests, PYTHONPATH=str(copy), OMP_NUM_THREADS="1")
+    assert " passed" in told and version in run(copy / ".venv/bin/python", "--version")
 
 
 def test_texts_and_settings_name_the_same_versions():

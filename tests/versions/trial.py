@@ -45,7 +45,7 @@ class CannotBeHad(Exception):
 
 
 def make(version: str, packages: str, folder: Path) -> Path:
-    """The Python of a new environment."""
+    """The Python of a new environment, see make_python.sh; with "none", the interpreter alone."""
     script = ROOT / "tests" / "versions" / "make_python.sh"
     # uv lies beside our own Python.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -55,7 +55,7 @@ def make(version: str, packages: str, folder: Path) -> Path:
         raise CannotBeHad(made.stdout.strip())
     if made.returncode:
         raise RuntimeError(made.stdout + made.stderr)
-    return folder / "env" / "bin" / "python"
+    return Path(made.stdout.strip()) if packages == "none" else folder / "env" / "bin" / "python"
 
 
 def tried(version: str, packages: str, folder: Path) -> tuple[dict[str, Any], str]:
