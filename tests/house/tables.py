@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from seqcourse.audit import results
+from tests.versions.trial import RESULTS as VERSIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
@@ -156,10 +157,12 @@ def audit_of_all() -> str:
 
 def versions() -> str:
     """Each trial of tests/versions: Python, packages, results."""
-    told = json.loads((ROOT / "benchmarks" / "results" / "versions.json").read_text(encoding="utf-8"))
-    head = ["Python", "packages", "PyTorch", "NumPy", "JupyterLab", "nbgrader", "tests passed", "failed"]
-    keys = ["python", "packages", "torch", "numpy", "jupyterlab", "nbgrader", "passed", "failed"]
-    rows = [head, ["---"] * len(head), *([f"{record[key]}" for key in keys] for record in told)]
+    columns = {"python": "Python", "packages": "packages", "torch": "PyTorch", "numpy": "NumPy"}
+    columns |= {"jupyterlab": "JupyterLab", "nbgrader": "nbgrader"}
+    columns |= {"passed": "tests passed", "failed": "failed"}
+    records = json.loads(VERSIONS.read_text(encoding="utf-8"))
+    rows = [[*columns.values()], ["---"] * len(columns)]
+    rows += [[f"{record[key]}" for key in columns] for record in records]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

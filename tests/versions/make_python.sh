@@ -47,7 +47,8 @@ unpacked() {
 }
 
 mkdir -p "$folder"
-python=$("python$version" -c "import sys; print(sys.executable)" 2>/dev/null || unpacked) || { echo "$python"; exit 3; }
+here_already() { "python$version" -c "import sys; print(sys.executable)" 2>/dev/null; }
+python=$(here_already || unpacked) || { echo "$python"; exit 3; }
 if [ "$packages" = none ]; then echo "$python"; exit; fi
 command -v uv >/dev/null || cannot "uv is absent (pip install uv)."
 "$python" -m venv --without-pip "$folder/env"
@@ -56,7 +57,7 @@ case $packages in
   tested) set -- --constraints "$here/constraints.txt" ;;
   newest | sphinx) set -- --upgrade ;;
   oldest) set -- --resolution lowest-direct ;;
-  *) cannot "$packages is no choice of packages." ;;
+  *) echo "$packages is no choice of packages."; exit 1 ;;
 esac
 uv pip install --quiet --python "$folder/env/bin/python" "$@" --requirements "$folder/needed.txt" \
   || { echo "Python $version: not every package can be installed on it."; exit 1; }

@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 from seqcourse.cli.install import NEWEST, OLDEST, VERSIONS
-from tests.versions.trial import ROOT, TRIALS, CannotBeHad, make, tried
+from tests.versions.trial import ROOT, TRIALS, YOUNG, CannotBeHad, make, tried
 
 MINUTES = 60
 # The instructor's day, JupyterLab, one live page, a real class.
@@ -29,7 +29,7 @@ def test_a_fast_part_of_the_tests_passes_on(version, packages, tmp_path):
 
 @pytest.mark.nightly
 @pytest.mark.timeout(2 * MINUTES * 60)
-@pytest.mark.parametrize("version", ["3.13", "3.14"])
+@pytest.mark.parametrize("version", ["3.13", YOUNG])
 def test_a_newcomers_whole_course_works_on(version, tmp_path):
     """`make course` in a new copy, then a day of teaching, JupyterLab and a live page there."""
     try:

@@ -93,7 +93,10 @@ def main() -> None:
     records = []
     for version, packages in TRIALS:
         with tempfile.TemporaryDirectory() as folder:
-            record, told = tried(version, packages, Path(folder))
+            try:
+                record, told = tried(version, packages, Path(folder))
+            except CannotBeHad as reason:
+                sys.exit(str(reason))
         print(record if not record["failed"] else f"{record}\n{told}", flush=True)
         records.append(record)
     RESULTS.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")

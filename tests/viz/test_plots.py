@@ -141,7 +141,7 @@ def test_curves_draw_every_form_of_line():
     assert lines["plain"] == [[1, 1], [2, 2], [3, 3]]
     assert lines["own x"] == [[5, 7], [6, 8]]
     (band,) = ax.collections
-    box = band.get_datalim(ax.transData)
+    box = band.get_paths()[0].get_extents()
     assert (box.y0, box.y1) == (2.5, 5)
     assert ax.get_yscale() == "log"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["plain", "own x", "band"]
