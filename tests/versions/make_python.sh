@@ -43,10 +43,13 @@ unpacked() {
   # Its own loader and libraries: the system's may be older than it needs.
   patchelf --set-interpreter "$libraries/ld-linux-x86-64.so.2" --force-rpath --set-rpath "$libraries" \
     "$folder/root/usr/bin/python$version"
+  # Its own pip in new environments: the system's is older than it can run.
+  sed -i "s|/usr/share/python-wheels/|$folder/root&|" "$folder/root/usr/lib/python$version"/_sysconfig*
   echo "$folder/root/usr/bin/python$version"
 }
 
 mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
 here_already() { "python$version" -c "import sys; print(sys.executable)" 2>/dev/null; }
 python=$(here_already || unpacked) || { echo "$python"; exit 3; }
 if [ "$packages" = none ]; then echo "$python"; exit; fi
