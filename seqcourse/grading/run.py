@@ -35,6 +35,8 @@ MOST_KERNELS = 4
 MOST_STARTS = 3
 # Seconds that are not taken from a cell because another one was stopped.
 SHORTEST = 30
+# A cell that has less than this share of a processor is not kept waiting by the machine: it sleeps.
+SLEEPS = 0.05
 TIMEOUT_ERROR = "CellTimeoutError"
 GONE_ERROR = "KernelGone"
 # The probe is read from its file again: a cell may have put something else in its place.
@@ -78,7 +80,7 @@ class Ran:
 
 
 class _Client(NotebookClient):
-    """nbclient with a limit on a cell's output, and filtered output types."""
+    """nbclient with a limit on a cell's output and processor time, and filtered output types."""
 
     def __init__(self, notebook: NotebookNode, **options: Any) -> None:
         super().__init__(
@@ -92,10 +94,23 @@ class _Client(NotebookClient):
         )
         self.sent = 0
         self.late = False
+        self.began = self.used = 0.0  # the clock and the kernel's processor time before the cell
+        self.until = 0.0
 
     async def _async_handle_timeout(self, timeout: int, cell: NotebookNode | None = None) -> Any:
+        """Stop a cell, unless a busy machine kept it from its ``timeout`` seconds of processor time."""
+        while self._was_kept_waiting(timeout):
+            if await self.kc.shell_channel.msg_ready():
+                return None  # the caller reads it
+            await self._async_check_alive()
+            await asyncio.sleep(0.2)
         self.late = True
         return await super()._async_handle_timeout(timeout, cell)
+
+    def _was_kept_waiting(self, timeout: int) -> bool:
+        now = time.monotonic()
+        used, seconds = self.km.used() - self.used, now - self.began
+        return SLEEPS * seconds < used < timeout and seconds < PATIENCE * timeout and now < self.until
 
     def process_message(self, msg: dict, cell: NotebookNode, cell_index: int) -> NotebookNode | None:
         kind = msg["msg_type"]
@@ -115,6 +130,7 @@ class _Client(NotebookClient):
 
     async def async_execute_cell(self, cell: NotebookNode, cell_index: int, **options: Any) -> Any:
         self.sent, self.late = 0, False
+        self.began, self.used = time.monotonic(), self.km.used()
         done = await super().async_execute_cell(cell, cell_index, **options)
         if self.late:
             words = f"Stopped after {self.timeout} s."
@@ -164,7 +180,7 @@ class Runner:
     Args:
         notebook: the mended notebook; the run writes outputs into its code cells.
         new_kernel: returns the manager of a new kernel, such as a ConfinedKernelManager.
-        timeout: seconds that one cell may take.
+        timeout: seconds of processor time, or of sleep, that one cell may take.
         wall: seconds that the whole notebook may take.
         everything: also run cells that only display something.
     """
@@ -282,7 +298,7 @@ class Runner:
                 continue
             cell = self.notebook.cells[index]
             self._begun.add(index)
-            client.timeout = self.seconds_for_a_cell(ran)
+            client.timeout, client.until = self.seconds_for_a_cell(ran), self.until
             try:
                 await client.async_execute_cell(cell, index)
                 if client.late and index not in ran.stopped:

@@ -127,3 +127,49 @@ def test_halves_of_characters_are_replaced():
         )
     assert len(cell.outputs) == 3
     nbformat.writes(nbformat.v4.new_notebook(cells=[cell])).encode()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "used", "stopped"),
+    [
+        (4, 0.5, False),  # a busy machine gave it half a second of its three
+        (600, 0.0, True),  # it sleeps
+        (600, 3.5, True),  # it has had its time
+        (600, 0.05, True),  # so little is a kind of sleep
+    ],
+)
+def test_a_cell_that_the_machine_kept_waiting_is_not_stopped(seconds, used, stopped):
+    need_sandbox()
+    sleeps = nbformat.v4.new_code_cell(f"import time; time.sleep({seconds}); print('done')")
+    book = nbformat.v4.new_notebook(cells=[sleeps])
+
+    with Warm(preload=()) as warm:
+
+        def new_kernel():
+            manager, readings = kernel_manager(warm=warm), iter([0.0])
+            manager.used = lambda: next(readings, used)
+            return manager
+
+        ran = Runner(book, new_kernel, timeout=3, wall=120).run({})
+    assert ran.stopped == ([0] if stopped else [])
+    assert (book.cells[0].outputs[0].get("text") == "done\n") is not stopped
+
+
+@pytest.mark.parametrize("confined", [True, False])
+def test_a_kernel_says_how_much_processor_time_it_used(confined):
+    if confined:
+        need_sandbox()
+    burn = "import time\nwhile time.process_time() < 3: pass"
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(burn)])
+    said = []
+
+    class Client(_Client):
+        async def async_execute_cell(self, *given, **named):
+            done = await super().async_execute_cell(*given, **named)
+            said.append(self.km.used())
+            return done
+
+    with Warm(preload=()) as warm, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("seqcourse.grading.run._Client", Client)
+        Runner(book, lambda: kernel_manager(confined=confined, warm=warm), timeout=60, wall=120).run({})
+    assert 2.5 < said[0] < 10

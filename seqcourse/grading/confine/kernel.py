@@ -222,6 +222,10 @@ class ConfinedKernelManager(AsyncKernelManager):
                 said = b""
             self._ended = json.loads(said).get("ended", -signal.SIGKILL) if said else -signal.SIGKILL
 
+    def used(self) -> float:
+        """Seconds of processor time of all processes in the sandbox."""
+        return self._watch.used if self._watch is not None else 0.0
+
     def why_dead(self) -> str:
         """Why the kernel is dead, as the end of a sentence that begins with "The notebook".
 

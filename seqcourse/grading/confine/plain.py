@@ -9,9 +9,11 @@ import os
 import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 
@@ -68,6 +70,13 @@ class PlainKernelManager(AsyncKernelManager):
             return False
         self._exit = await self.provisioner.poll()
         return self._exit is None
+
+    def used(self) -> float:
+        """Seconds of processor time of the kernel's process."""
+        with suppress(psutil.Error, AttributeError):
+            times = psutil.Process(self.provisioner.process.pid).cpu_times()
+            return times.user + times.system
+        return 0.0
 
     def why_dead(self) -> str:
         """Why the kernel is dead, from its exit code; "" if it is alive."""

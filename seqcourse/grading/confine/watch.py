@@ -133,6 +133,7 @@ class Watch(threading.Thread):
         super().__init__(name="watch-sandbox", daemon=True)
         self.meter, self.limits, self.end, self.also = meter, limits, end, also
         self.over = threading.Event()
+        self.used = 0.0  # seconds of processor time
 
     def run(self) -> None:
         started = time.monotonic()
@@ -151,6 +152,7 @@ class Watch(threading.Thread):
     def excess(self, seconds: float) -> str:
         """The exceeded limit as the end of a sentence, or ""."""
         limits, usage = self.limits, self.meter.read()
+        self.used = usage.cpu
         if usage.processes - OURS > limits.processes:
             return f"started more than {limits.processes} processes"
         if usage.memory > limits.memory and self.meter.exact_memory() > limits.memory:
