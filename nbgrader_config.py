@@ -21,6 +21,7 @@ from seqcourse.grading.feedback import (
     HideChecks,
     ShowPoints,
 )
+from seqcourse.grading.formgrader import ShowModel
 from seqcourse.grading.late import LatePolicy, RenewPenalty
 from seqcourse.grading.plain import Reader
 from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, HandOut, WriteVersion, read_times
@@ -87,9 +88,10 @@ share_by_hand(course)
 # What students wrote is shown without running anything of theirs in a browser, and without asking
 # another server for anything: in the formgrader and on the feedback pages.
 c.HTMLExporter.sanitize_html = True
-c.HTMLExporter.preprocessors = ["seqcourse.grading.safe.MakeSafe"]
+c.HTMLExporter.preprocessors = ["seqcourse.grading.safe.MakeSafe", ShowModel]
 c.HTMLExporter.filters = {"markdown2html": "seqcourse.grading.safe.markdown"}
 c.HTMLExporter.extra_template_basedirs = [str(TEMPLATES / "formgrader"), NBGRADERS_TEMPLATES]
+c.ShowModel.root = str(here)
 
 # Feedback shows what failed and why, never the hidden check. Points given by hand count for what
 # being late costs, so that is computed again first.

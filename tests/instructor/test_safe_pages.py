@@ -254,13 +254,25 @@ def test_formgrader_runs_nothing_and_asks_nobody(course, desk, watched):
     own = ("onclick=toggle_name(true);", "onclick=toggle_name(false);")
     assert [left for left in leftovers(watched.page) if not left.endswith(own)] == []
     assert "an honest table" in watched.page.locator("body").inner_text()
-    # the page's own programs still work: points can be given
+    # the page's own programs still work: it opens at the answer, and points can be given
     wait_for_fields(watched.page)
+    assert_opens_at_the_answer(watched.page)
     field = watched.page.locator("input.score[id='why']")
     with watched.page.expect_response(lambda got: got.request.method == "PUT" and got.ok):
         field.fill("1.5")
         field.blur()
     assert watched.broken == []
+
+
+def assert_opens_at_the_answer(page) -> None:
+    """The first field is that of the written answer; the model answer and the rubric stand beside it."""
+    assert page.evaluate("document.activeElement.id") == "why"
+    answer = page.locator(".cell", has=page.locator("[id='why']"))
+    beside = page.locator(".cell", has_text="Model answer and rubric").last
+    assert "Because of this and that." in beside.inner_text()
+    left, right = answer.bounding_box(), beside.bounding_box()
+    assert left["x"] + left["width"] <= right["x"] and abs(left["y"] - right["y"]) < 30
+    assert 0 <= left["y"] < page.viewport_size["height"] / 2
 
 
 @pytest.mark.parametrize("path", ["gradebook/ps1/ps1", "manage_students", "manage_submissions/ps1"])
@@ -271,6 +283,7 @@ def test_lists_of_names_run_nothing(desk, watched, path):
 
 
 def test_a_page_is_one_file(course):
-    """Nothing in it refers to another file."""
+    """Nothing in it refers to another file. What is for the person who grades is not in it."""
     page = make_feedback(course, "ps1", "mallory").read_text(encoding="utf-8")
+    assert "Because of this and that" not in page
     assert "cdnjs" not in page and "<link" not in page
