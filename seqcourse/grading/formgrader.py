@@ -1,0 +1,53 @@
+"""nbgrader's formgrader: what a person who grades by hand has beside a student's answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nbconvert.preprocessors import Preprocessor
+from nbformat.v4 import new_markdown_cell
+from traitlets import Unicode
+
+from seqcourse.errors import CourseError
+from seqcourse.grading import notebook as notebooks
+from seqcourse.grading.adapt import class_notebook
+from seqcourse.grading.course import Course
+
+BESIDE = "<details open><summary>Model answer and rubric</summary>\n\n{}\n\n</details>"
+
+
+class ShowModel(Preprocessor):
+    """Puts the model answer and the rubric below each answer that is graded by hand.
+
+    Only on the formgrader's pages, which alone are told the number of a submission: students get theirs
+    from the same exporter.
+    """
+
+    enabled = True
+    root = Unicode(help="the course's folder").tag(config=True)
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        if "submission_id" not in resources:
+            return nb, resources
+        models = self._models(resources["assignment_id"])
+        cells = []
+        for cell in nb.cells:
+            mark = cell.metadata.get("nbgrader", {})
+            by_hand = mark.get("grade") and mark.get("solution")
+            model = models.get(mark.get("grade_id")) if by_hand else None
+            cells += [cell, new_markdown_cell(BESIDE.format(model))] if model else [cell]
+        nb.cells = cells
+        return nb, resources
+
+    def _models(self, name: str) -> dict[str, str]:
+        """The text of each written answer in the instructor's notebook; none if it cannot be read."""
+        try:
+            cells = class_notebook(Course(Path(self.root)), name)["cells"]
+        except (CourseError, OSError, ValueError):
+            return {}
+        return {
+            mark["grade_id"]: notebooks.without_markers(notebooks.text(cell)).strip()
+            for cell in cells
+            if (mark := notebooks.mark(cell)).get("grade") and mark.get("solution")
+        }
