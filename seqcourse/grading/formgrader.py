@@ -14,11 +14,12 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.adapt import class_notebook
 from seqcourse.grading.course import Course
 
-BESIDE = "<details open><summary>Model answer and rubric</summary>\n\n{}\n\n</details>"
+RUBRIC = "**Rubric"
+BESIDE = "<details open><summary>Rubric and model answer</summary>\n\n{}\n\n</details>"
 
 
 class ShowModel(Preprocessor):
-    """Puts the model answer and the rubric below each answer that is graded by hand.
+    """Puts the rubric and the model answer below each answer that is graded by hand.
 
     Only on the formgrader's pages, which alone are told the number of a submission: students get theirs
     from the same exporter.
@@ -47,7 +48,12 @@ class ShowModel(Preprocessor):
         except (CourseError, OSError, ValueError):
             return {}
         return {
-            mark["grade_id"]: notebooks.without_markers(notebooks.text(cell)).strip()
+            mark["grade_id"]: _rubric_first(notebooks.without_markers(notebooks.text(cell)))
             for cell in cells
             if (mark := notebooks.mark(cell)).get("grade") and mark.get("solution")
         }
+
+
+def _rubric_first(text: str) -> str:
+    model, rubric, points = text.partition(RUBRIC)
+    return f"{rubric}{points.rstrip()}\n\n{model.strip()}"

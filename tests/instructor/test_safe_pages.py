@@ -265,10 +265,10 @@ def test_formgrader_runs_nothing_and_asks_nobody(course, desk, watched):
 
 
 def assert_opens_at_the_answer(page) -> None:
-    """The first field is that of the written answer; the model answer and the rubric stand beside it."""
+    """The first field is that of the written answer; the rubric and the model answer stand beside it."""
     assert page.evaluate("document.activeElement.id") == "why"
     answer = page.locator(".cell", has=page.locator("[id='why']"))
-    beside = page.locator(".cell", has_text="Model answer and rubric").last
+    beside = page.locator(".cell", has_text="Rubric and model answer").last
     assert "Because of this and that." in beside.inner_text()
     left, right = answer.bounding_box(), beside.bounding_box()
     assert left["x"] + left["width"] <= right["x"] and abs(left["y"] - right["y"]) < 30

@@ -200,7 +200,8 @@ def test_grade_by_hand(day, instructors_window):
     grading = desk.formgrader(f"submissions/{submission_id(day, 'ada')}")
     wait_for_fields(grading)
     answer = grading.locator(".nbgrader_cell", has_text=ADAS_WORDS)
-    answer.scroll_into_view_if_needed()
+    beside = grading.locator(".cell", has_text="Rubric and model answer").last.inner_text()
+    assert beside.index("Rubric (5 points)") < beside.index("One step back")
     answer.locator("input.score").fill(str(HAND))
     answer.locator("textarea.comment").fill(COMMENT)
     with grading.expect_response(lambda got: "/api/comment/" in got.url and got.request.method == "PUT"):
