@@ -22,7 +22,13 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "versions.json"
 YOUNG, OLD = (f"{major}.{minor}" for major, minor in (NEWEST, OLDEST))
 # A version of Python, and which packages it gets, see make_python.sh.
-TRIALS = ((YOUNG, "tested"), ("3.13", "tested"), (YOUNG, "newest"), (OLD, "oldest"))
+TRIALS = (
+    (YOUNG, "tested"),
+    ("3.13", "tested"),
+    ("3.12", "tested"),
+    (YOUNG, "newest"),
+    (OLD, "oldest"),
+)
 # The rooms without notebooks, kernels and browsers.
 CHECK = "core hidden inputs mistake modules plain probe ps3 ps5 routes stages values verdict watch"
 FAST = [
