@@ -17,7 +17,6 @@ LONG = (
     "check/test_assignments.py",
     "grading/test_real.py",
     "instructor/test_the_day.py",
-    "grading/test_mutants.py",
     "grading/test_resume.py",
     "attacks/test_attacks.py",
     "grading/test_honest.py",

@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from seqcourse.audit import forms, second
+from seqcourse.audit.answers import OPERATOR, RIGHT, WRONG, Answer, corpus, operator_mutants
+from seqcourse.audit.in_process import Space, answered_space, handed_over, solved_space
 from seqcourse.audit.trial import judge_in, judged, measuring, self_check, try_in
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.verdict import Judge
 from seqcourse.grading.course import Course
-from seqcourse.grading.in_process import Space, answered_space, handed_over, solved_space
-from seqcourse.grading.mutants import OPERATOR, RIGHT, SECONDS, WRONG, Answer, corpus, operator_mutants
 from seqcourse.grading.sample import load_checks
 
 KINDS = (RIGHT, WRONG, OPERATOR)
+SECONDS = 10  # of one probe of a mutant: some never end
 ALL_FORMS = (forms.AS_MADE, *forms.FORMS, *[forms.SECOND] * second.available())
 # What an answer computes with, by how it looks in its source.
 MATRIX_PRODUCTS = {"matmul", "bmm", "mm", "mv", "dot", "linear", "baddbmm"}
@@ -187,7 +188,7 @@ def _try_mutants(
         space = answered_space(desk.space, answer)
         for draw in (0, 1):  # a small change may show on some inputs only
             judges = desk.measuring(checks, draw)
-            requests = [{**judge.request, "seconds": SECONDS} for judge in judges]  # some never end
+            requests = [{**judge.request, "seconds": SECONDS} for judge in judges]
             probed = [handed_over(request, space, folder) for request in requests]
             refused = _measure(judges, probed, f"mutant {answer.name}", record)
             if refused:

@@ -11,10 +11,10 @@ from typing import Any
 
 import torch
 
+from seqcourse.audit.answers import OPERATOR, RIGHT, WRONG
 from seqcourse.audit.rule import broken, nearest
 from seqcourse.check.compare import COARSE, FINE
 from seqcourse.check.exercise import Exercise
-from seqcourse.grading.mutants import OPERATOR, RIGHT, WRONG
 
 NONE = {"tried": 0, "made": 0, "refused": 0, "explained": 0}  # mutants that were not tried so far
 RESULTS = Path("benchmarks") / "results" / "audit.json"

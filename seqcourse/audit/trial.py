@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seqcourse.audit import forms
+from seqcourse.audit.in_process import Space, handed_over
 from seqcourse.check.compare import Mistake
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import BY_CASE, HiddenCheck
@@ -17,7 +18,6 @@ from seqcourse.check.plain import unpack
 from seqcourse.check.probe import BROKE
 from seqcourse.check.verdict import Judge
 from seqcourse.errors import CourseError
-from seqcourse.grading.in_process import Space, handed_over
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from seqcourse.errors import CourseError
 
+FOR = {
+    "For students": "start update lab progress solution translate doctor",
+    "For instructors": "release grade watch collect feedback return export report similar viva appeals "
+    "history extend drop leaderboard",
+    "For maintainers of the course": "course book audit train data bench",
+}
+
+
+class Commands(TyperGroup):
+    """Lists the commands in groups, by who needs them."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for title, names in FOR.items():
+            with formatter.section(title):
+                told = {name: self.commands[name] for name in names.split()}
+                room = formatter.width - 6 - max(map(len, told))
+                formatter.write_dl([(n, each.get_short_help_str(room)) for n, each in told.items()])
+
+
 app = typer.Typer(
     name="seqcourse",
+    cls=Commands,
     help="A course on sequence models: read it, run it, solve it, grade it.",
     no_args_is_help=True,
     add_completion=False,
@@ -89,7 +110,6 @@ def grade(
         typer.Option("--student", "--students", help="Only these: ada,ben (may be repeated)."),
     ] = None,
     feedback: Annotated[bool, typer.Option(help="Also write the feedback pages.")] = False,
-    csv: Annotated[Path | None, typer.Option(help="Write the grades to this CSV file.")] = None,
     workers: Workers = None,
     timeout: Timeout = None,
     scheduler: Annotated[
@@ -125,13 +145,12 @@ def grade(
     if preview:
         from seqcourse.cli.regrade import preview_grades
 
-        beside = [option for option, given in (("--csv", csv), ("--feedback", feedback)) if given]
-        return preview_grades(names or [], student or [], workers, timeout, db_url or "", beside, **how)
+        how |= {"workers": workers, "timeout": timeout, "db_url": db_url or ""}
+        return preview_grades(names or [], student or [], feedback=feedback, **how)
     good = grade_submissions(
         names or [],
         student or [],
         feedback,
-        csv,
         workers,
         timeout,
         db_url or "",
@@ -354,24 +373,6 @@ def viva(
     if grade:
         grade_sheets(name)
     elif not ask_about_code(name, students or []):
-        raise typer.Exit(1)
-
-
-@app.command()
-def mutants(
-    names: Names = None,
-    operators: Annotated[
-        bool, typer.Option("--operators", help="Also small systematic changes of the solutions.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Draws the hidden inputs.")] = 0,
-    unsafe_no_sandbox: Annotated[
-        bool, typer.Option("--unsafe-no-sandbox", help="Run without a sandbox.")
-    ] = False,
-) -> None:
-    """Test the hidden checks: wrong answers must lose points, right ones must get them all."""
-    from seqcourse.cli.mutants import try_mutants
-
-    if not try_mutants(names or [], operators, seed, confined=not unsafe_no_sandbox):
         raise typer.Exit(1)
 
 

@@ -34,7 +34,7 @@ def run_audit(
     from seqcourse.audit import results
     from seqcourse.audit.exercises import KINDS, Desk, audit
 
-    course = Course(find_root(), "grading/mutants")  # no class of anybody
+    course = Course(find_root(), "grading/audit")  # no class of anybody
     steps = Steps(len(wanted := _wanted(course, names)))
     for kind in kinds:
         if kind not in KINDS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from rich.console import Console
@@ -27,7 +28,6 @@ def export_grades(
     from seqcourse.grading import moodle as for_moodle
     from seqcourse.grading.export import final_grades, left_out, read_course, write_table
     from seqcourse.grading.notebook import write_text
-    from seqcourse.grading.scores import check_csv
 
     course = Course(find_root())
     if not name:
@@ -71,7 +71,6 @@ def _export_total(course: Course, csv: Path | None, for_platform: bool) -> None:
     """Write the table with the course total, and say what counts how much."""
     from seqcourse.grading.course_total import as_table, left_open, read_total
     from seqcourse.grading.notebook import write_text
-    from seqcourse.grading.scores import check_csv
     from seqcourse.grading.spreadsheet import MARK
 
     if csv is None or for_platform:
@@ -90,6 +89,25 @@ def _export_total(course: Course, csv: Path | None, for_platform: bool) -> None:
     )
     for sentence in [*told, *left_open(total)]:
         tell(sentence)
+
+
+def check_csv(path: Path) -> None:
+    """Raise CourseError if no table can be written to ``path``."""
+    if path.is_dir():
+        raise CourseError(
+            f"--csv should name a file, but {path} is a folder. Add a name: {path / 'grades.csv'}"
+        )
+    folder = path.parent
+    if not folder.is_dir():
+        raise CourseError(
+            f"--csv should name a file in a folder that exists, but there is no folder {folder}. "
+            f"Make it first, or name another."
+        )
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise CourseError(
+            f"--csv should name a file in a folder where you may write, but {folder} is not one. "
+            f"Name another."
+        )
 
 
 def _many(count: int, what: str) -> str:

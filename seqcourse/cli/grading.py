@@ -78,13 +78,12 @@ def grade_submissions(
     names: list[str],
     students: list[str],
     feedback: bool,
-    csv: Path | None,
     workers: int | None,
     timeout: int | None,
     db_url: str = "",
     **how: object,
 ) -> bool:
-    """Grade one assignment after the other; a table for each, and whatever else was asked for.
+    """Grade one assignment after the other; a table for each, and the feedback if asked for.
 
     Returns whether every submission was graded or has a fault of its own, and no page failed.
 
@@ -94,19 +93,13 @@ def grade_submissions(
     """
     need_nbgrader()
     course = Course(find_root(), db_url=db_url)
-    if csv and len(names) != 1:
-        raise CourseError(
-            f"--csv writes the grades of one assignment, but "
-            f"{len(names) or 'none'} {'were' if len(names) > 1 else 'was'} named. "
-            f"Name one: seqcourse grade ps1 --csv {csv}"
-        )
     wanted = list(dict.fromkeys(names)) or [n for n in course.names() if course.students(n)]
     if not wanted:
         raise CourseError(
             f"Submissions should lie at {course.grading}/submitted/STUDENT/ps1/ps1.ipynb, but there "
             f"are none. (`make course` shows all of it on a sample class.)"
         )
-    check_before(course, wanted, students, csv)
+    check_before(course, wanted, students)
     steps = Steps(len(wanted))
     good = True
     for name in wanted:
@@ -118,7 +111,6 @@ def grade_submissions(
                 students=in_folders(course, name, students),
                 workers=workers,
                 timeout=timeout,
-                csv=csv,
                 **how,
             )
             good &= not any(row.status == FAILED for row in scores.rows)
@@ -136,15 +128,12 @@ def in_folders(course: Course, name: str, students: list[str]) -> list[str]:
     return [student for student in found if student]
 
 
-def check_before(course: Course, names: list[str], students: list[str], csv: Path | None) -> None:
+def check_before(course: Course, names: list[str], students: list[str]) -> None:
     """Raise CourseError for what is wrong with the command before anything is written."""
     from seqcourse.grading.grade import to_grade
-    from seqcourse.grading.scores import check_csv
 
     for name in names:
         to_grade(course, name, in_folders(course, name, students))
-    if csv:
-        check_csv(csv)
     if not os.access(course.folder, os.W_OK | os.X_OK):
         raise CourseError(
             f"Grades are written to {shown(course.folder)}/, but you may not write there. "
@@ -160,7 +149,6 @@ def grade_assignment(
     students: list[str] | tuple[str, ...] = (),
     workers: int | None = None,
     timeout: int | None = None,
-    csv: Path | None = None,
     **how: object,
 ):
     """Grade one assignment, print its table, and return the scores."""
@@ -172,7 +160,7 @@ def grade_assignment(
     from seqcourse.grading.records import read_record
     from seqcourse.grading.release import release
     from seqcourse.grading.report import make_report
-    from seqcourse.grading.scores import as_table, read_scores, write_csv
+    from seqcourse.grading.scores import as_table, read_scores
 
     asked = [] if students else unknown(course, name)
     wanted = to_grade(course, name, students)
@@ -217,9 +205,6 @@ def grade_assignment(
         steps(untimed)
     for sentence in [*course.passed_over(name), *find_teams(course, name).questions]:
         steps(sentence)
-    if csv:
-        write_csv(scores, csv)
-        steps(f"grades written to {shown(csv)}")
     return scores
 
 

@@ -14,26 +14,27 @@ from seqcourse.grading.course import Course
 def preview_grades(
     names: list[str],
     students: list[str],
+    *,
     workers: int | None,
     timeout: int | None,
     db_url: str,
-    beside: list[str],
+    feedback: bool,
     **how: object,
 ) -> None:
     """Print what grading would change; nothing is written.
 
     Args:
-        beside: options that were given, but write something.
+        feedback: whether pages were asked for, too, which is refused.
         how: handed to ``preview``: scheduler, again, unsafe, everything, only_gains.
     """
     need_nbgrader()
     from seqcourse.grading.history import numbers_of
     from seqcourse.grading.preview import as_table, by_exercise, preview
 
-    if beside:
+    if feedback:
         raise CourseError(
-            f"--preview writes nothing, but {' and '.join(beside)} should write files. "
-            f"Look at the preview first, then grade without it."
+            "--preview writes nothing, but --feedback should write files. "
+            "Look at the preview first, then grade without it."
         )
     course = Course(find_root(), db_url=db_url)
     wanted = list(dict.fromkeys(names)) or [n for n in course.names() if course.students(n)]

@@ -1,12 +1,8 @@
-"""Scores per exercise and student, as a table for the terminal and as CSV."""
+"""Scores per exercise and student, as a table for the terminal."""
 
 from __future__ import annotations
 
-import csv
-import io
-import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqcourse.errors import CourseError
@@ -21,7 +17,7 @@ from seqcourse.grading.late import renew_penalties, seconds_late
 from seqcourse.grading.late_days import Account, Accounts
 from seqcourse.grading.notebook import Exercise
 from seqcourse.grading.records import Record
-from seqcourse.grading.spreadsheet import harmless, number
+from seqcourse.grading.spreadsheet import number
 from seqcourse.printable import printable
 
 if TYPE_CHECKING:
@@ -167,57 +163,3 @@ def as_table(scores: Scores) -> Table:
         cells.append("–" if row.total is None else number(row.total))
         table.add_row(escape(printable(row.student)), *cells, row.status)
     return table
-
-
-def as_csv(scores: Scores) -> str:
-    """The same as CSV: one line per student, one column per exercise."""
-    file = io.StringIO()
-    out = csv.writer(file, lineterminator="\n")
-    names = [exercise.name for exercise in scores.exercises]
-    days = ["late_days", "late_days_left"] if any(row.days.days for row in scores.rows) else []
-    header = ["student", "assignment", *names, "late_penalty", *days, "total", "maximum"]
-    out.writerow([*header, "status", "sentence"])
-    for row in scores.rows:
-        if row.points is None or row.total is None:
-            values: list[str] = [""] * (len(names) + len(days) + 2)
-        else:
-            held = {*row.waiting, *row.changed}
-            values = ["" if name in held else number(row.points[name]) for name in names]
-            spent = [str(row.days.here(scores.assignment)), str(row.days.left)] if days else []
-            values += [number(row.penalty), *spent, number(row.total)]
-        status = f"{row.status}, {', '.join(row.changed)} {CHANGED}" if row.changed else row.status
-        out.writerow(
-            [
-                harmless(row.student),
-                scores.assignment,
-                *values,
-                number(scores.points),
-                status,
-                harmless(row.sentence),
-            ]
-        )
-    return file.getvalue()
-
-
-def write_csv(scores: Scores, path: Path) -> None:
-    """Write the CSV file atomically."""
-    notebooks.write_text(path, as_csv(scores))
-
-
-def check_csv(path: Path) -> None:
-    """Raise CourseError if ``write_csv`` could not write ``path``. Call it before a long grading run."""
-    if path.is_dir():
-        raise CourseError(
-            f"--csv should name a file, but {path} is a folder. Add a name: {path / 'grades.csv'}"
-        )
-    folder = path.parent
-    if not folder.is_dir():
-        raise CourseError(
-            f"--csv should name a file in a folder that exists, but there is no folder {folder}. "
-            f"Make it first, or name another."
-        )
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise CourseError(
-            f"--csv should name a file in a folder where you may write, but {folder} is not one. "
-            f"Name another."
-        )

@@ -12,18 +12,18 @@ import pytest
 import torch
 
 from seqcourse.audit import exercises, forms, results, rule, second
+from seqcourse.audit.answers import OPERATOR, RIGHT, WRONG, Answer
 from seqcourse.audit.exercises import Desk, audit
+from seqcourse.audit.in_process import answered_space, handed_over
 from seqcourse.audit.trial import judge_in, judged, measuring, try_in
 from seqcourse.check.compare import COARSE, FINE, Likely, compare, is_right
 from seqcourse.check.inputs import copy
 from seqcourse.check.margin import Distance, noted
 from seqcourse.check.verdict import Judge
 from seqcourse.grading.course import Course
-from seqcourse.grading.in_process import answered_space, handed_over
-from seqcourse.grading.mutants import OPERATOR, RIGHT, WRONG, Answer
 
 ROOT = Path(__file__).resolve().parents[2]
-COURSE = Course(ROOT, "grading/mutants")
+COURSE = Course(ROOT, "grading/audit")
 SEED = 20_001
 
 

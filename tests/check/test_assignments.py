@@ -3,7 +3,7 @@
 Right and wrong answers are texts in solutions/checks/psN. An answer takes the place of the solution
 cell; the self-check cell of its exercise runs as it stands, the hidden checks are probed and judged
 here in one process. (That the same happens to work that is handed in is tested with the grading; other
-seeds with `seqcourse mutants --seed`.)
+seeds with `seqcourse audit --seed`.)
 """
 
 from __future__ import annotations

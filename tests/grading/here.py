@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from seqcourse.audit.in_process import Space, handed_over
 from seqcourse.grading import examine
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examination, Examiner
 from seqcourse.grading.grade import Run
-from seqcourse.grading.in_process import Space, handed_over
 from seqcourse.grading.run import Answer, Ran
 from seqcourse.grading.snapshot import Snapshot
 from seqcourse.grading.watch import loop

@@ -307,7 +307,7 @@ def test_a_preview_without_marks_and_one_that_should_write_say_so(released, monk
         preview(toy, "ps1")
     (toy.root / "book").mkdir()
     monkeypatch.chdir(toy.root)
-    with pytest.raises(CourseError, match="--preview writes nothing, but --csv and --feedback"):
-        preview_grades(["ps1"], [], None, None, "", ["--csv", "--feedback"])
+    with pytest.raises(CourseError, match="--preview writes nothing, but --feedback"):
+        preview_grades(["ps1"], [], workers=None, timeout=None, db_url="", feedback=True)
     with pytest.raises(CourseError, match="eve should have handed in ps1"):
         preview(toy, "ps1", ["eve"])

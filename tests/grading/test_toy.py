@@ -28,8 +28,9 @@ from traitlets.log import get_logger
 
 from seqcourse.cli import grading as commands
 from seqcourse.cli.doctor import others_may_enter
+from seqcourse.cli.export import check_csv
 from seqcourse.errors import CourseError
-from seqcourse.grading import gradebook, sample
+from seqcourse.grading import export, gradebook, sample
 from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.examine import Examination
@@ -44,7 +45,7 @@ from seqcourse.grading.release import release
 from seqcourse.grading.report import as_page, make_report
 from seqcourse.grading.safe import MakeSafe
 from seqcourse.grading.save import Saver
-from seqcourse.grading.scores import Row, Scores, as_csv, as_table, check_csv, read_scores, write_csv
+from seqcourse.grading.scores import Row, Scores, as_table, read_scores
 from seqcourse.grading.snapshot import Snapshot
 
 from .as_user import USER
@@ -153,21 +154,23 @@ def test_written_answers_wait_for_a_person(graded):
     assert scores.row("empty").waiting == ()
 
 
-def test_the_table_and_the_csv_file(graded, tmp_path):
-    scores = graded[2]
+def exported(course: Course) -> dict[str, dict[str, str]]:
+    """The lines of the file for spreadsheets, by student."""
+    text = export.as_table(read_course(course, "ps1"), "ps1")
+    return {line["student"]: line for line in csv.DictReader(io.StringIO(text))}
+
+
+def test_the_table_and_the_file(graded):
+    course, _, scores = graded
     console = Console(width=100, file=io.StringIO())
     console.print(as_table(scores))
     told = console.file.getvalue()
     assert "unreadable" in told and "1 double, 2 half" in told
-    rows = list(csv.DictReader(io.StringIO(as_csv(scores))))
-    by_student = {row["student"]: row for row in rows}
+    by_student = exported(course)
     assert by_student["perfect"]["total"] == "10" and by_student["perfect"]["maximum"] == "12"
     assert by_student["broken"]["total"] == ""
     # The sentence has commas and comes back whole.
     assert by_student["broken"]["sentence"] == scores.row("broken").sentence
-    write_csv(scores, tmp_path / "grades.csv")
-    assert (tmp_path / "grades.csv").read_text(encoding="utf-8") == as_csv(scores)
-    assert [path.name for path in tmp_path.iterdir()] == ["grades.csv"]
 
 
 def test_feedback_shows_the_failure_and_hides_the_check(graded):
@@ -301,7 +304,7 @@ def test_points_given_by_hand_stay_until_the_answer_changes(graded):
     console = Console(width=100, file=io.StringIO())
     console.print(as_table(scores))
     assert "↻ changed since it was graded by hand" in " ".join(console.file.getvalue().split())
-    (row,) = csv.DictReader(io.StringIO(as_csv(scores)))
+    row = exported(course)["renamed"]
     assert (row["why"], row["total"]) == ("", "10")
     assert row["status"] == "graded, why changed since it was graded by hand"
     page = make_feedback(course, "ps1", "renamed").read_text(encoding="utf-8")
@@ -321,7 +324,7 @@ def test_lateness_costs_the_same_in_the_table_and_in_an_export(graded):
         assert scores.row("perfect").total == 9 and scores.row("drawn").total == 10
         (line,) = (line for line in read_course(course, "ps1") if line.student == "perfect")
         assert line.total == 9
-        rows = {row["student"]: row for row in csv.DictReader(io.StringIO(as_csv(scores)))}
+        rows = exported(course)
         assert (rows["perfect"]["late_penalty"], rows["perfect"]["total"]) == ("1", "9")
         console = Console(width=100, file=io.StringIO())
         console.print(as_table(scores))
@@ -411,21 +414,6 @@ def test_a_student_named_twice_is_graded_once(toy):
     assert toy.without("ps1") == ["emil"]
 
 
-@pytest.mark.parametrize(
-    ("csv", "words"),
-    [("no-folder/grades.csv", "there is no folder"), (".", "is a folder")],
-)
-def test_a_csv_file_that_cannot_be_written_is_refused_before_grading(
-    toy, monkeypatch, tmp_path, csv, words
-):
-    monkeypatch.setattr(commands, "find_root", lambda: toy.root)
-    (toy.submitted / "ada" / "ps1").mkdir(parents=True)
-    with pytest.raises(CourseError, match=words):
-        commands.grade_submissions(["ps1"], [], False, tmp_path / csv, None, None)
-    assert not toy.records.exists() and not (toy.folder / "released").exists()
-    assert not (tmp_path / "no-folder").exists()
-
-
 @pytest.mark.parametrize("call", ["release", "grade"])
 def test_a_refusal_of_the_system_is_a_sentence(toy, monkeypatch, call):
     monkeypatch.setattr(commands, "find_root", lambda: toy.root)
@@ -438,7 +426,7 @@ def test_a_refusal_of_the_system_is_a_sentence(toy, monkeypatch, call):
         if call == "release":
             commands.release_assignments([])
         else:
-            commands.grade_submissions([], [], False, None, None, None)
+            commands.grade_submissions([], [], False, None, None)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights are another matter there")
@@ -448,14 +436,14 @@ def test_folders_without_the_right_to_write_are_refused(toy, monkeypatch, tmp_pa
         check_csv(tmp_path / "grades.csv")
     (toy.submitted / "ada" / "ps1").mkdir(parents=True)
     with pytest.raises(CourseError, match="you may not write there"):
-        commands.check_before(toy, ["ps1"], [], None)
+        commands.check_before(toy, ["ps1"], [])
 
 
 def test_nothing_is_written_where_nobody_handed_in(tmp_path, monkeypatch):
     course = make_toy_course(tmp_path / "course")
     monkeypatch.setattr(commands, "find_root", lambda: course.root)
     with pytest.raises(CourseError, match="but there are none"):
-        commands.grade_submissions(["ps1"], [], False, None, None, None)
+        commands.grade_submissions(["ps1"], [], False, None, None)
     assert not course.folder.exists()
 
 

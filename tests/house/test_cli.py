@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from seqcourse.cli import doctor, root
@@ -27,7 +28,6 @@ def seqcourse(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProce
     [
         (["grade", "ps99"], "'ps99' should be an assignment"),
         (["release", "ps99"], "'ps99' should be an assignment"),
-        (["grade", "--csv", "grades.csv"], "--csv writes the grades of one assignment"),
         (["translate", "  "], "should be a sentence"),
         (["translate", "good day", "--beam", "2", "--n-best", "3"], "--beam 3"),
         (["translate", "good day", "--model", "no-such-model"], "no-such-model"),
@@ -50,6 +50,14 @@ def test_bad_input_gets_a_sentence_and_exit_code_2(arguments, words):
     assert outcome.stderr.startswith("seqcourse: ")
     assert len(outcome.stderr.split()) >= 8, "a sentence says what was expected and what came"
     assert "Traceback" not in outcome.stderr
+
+
+def test_help_lists_every_command_once():
+    from seqcourse.cli.app import FOR, app
+
+    assert sorted(" ".join(FOR.values()).split()) == sorted(get_command(app).commands)
+    said = CliRunner().invoke(app, ["--help"]).stdout
+    assert all(title in said for title in FOR) and "Autograde what lies in" in said
 
 
 @pytest.mark.parametrize("arguments", [["no-such-command"], ["grade", "--workers", "0"]])
