@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from seqcourse.errors import CourseError
+from seqcourse.grading.nodes import replace_node, unchanged_nodes
 
 
 @dataclass(frozen=True)
@@ -153,25 +154,6 @@ def _own_mutants(solution: str) -> Iterator[tuple[str, str]]:
         for name, change in CHANGES.items():
             for new in change(node):
                 yield name, replace_node(solution, node, new)
-
-
-def unchanged_nodes(tree: ast.Module) -> Iterator[ast.AST]:
-    """All nodes of docstrings and annotations."""
-    for node in ast.walk(tree):
-        parts = [getattr(node, name, None) for name in ("annotation", "returns")]
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            parts.append(node)
-        for part in filter(None, parts):
-            yield from ast.walk(part)
-
-
-def replace_node(solution: str, node: ast.AST, new: str) -> str:
-    """The source with a node's text replaced."""
-    lines = solution.splitlines(keepends=True)
-    start = len("".join(lines[: node.lineno - 1]).encode()) + node.col_offset
-    end = len("".join(lines[: node.end_lineno - 1]).encode()) + node.end_col_offset
-    data = solution.encode()
-    return (data[:start] + new.encode() + data[end:]).decode()
 
 
 def _drop_operand(node: ast.AST) -> Iterator[str]:

@@ -170,18 +170,23 @@ def train(
     return load(name, out)
 
 
-def measure(name: str, folder: Path | None = None, task: Task | None = None) -> System:
+def measure(name: str, folder: Path | None = None, task: Task | None = None, only: str = "") -> System:
     """Measure a stored checkpoint on held-out data and keep the figures beside it.
 
     Args:
         name: a recipe's name.
         folder: of the checkpoint; by default among the files of the package.
         task: what to measure, if not the recipe's own task.
+        only: one option of what is ``only_measured``; all other figures stay.
     """
     folder = Path(folder) if folder is not None else FILES / name
     system = load(name, folder)
     task = task or task_of(system.recipe)
-    system.figures = {**system.figures, "measured": task.measure(system)}
+    if only:
+        measured = system.figures["measured"] | {only: task.extra(system, only)}
+    else:
+        measured = task.measure(system)
+    system.figures = {**system.figures, "measured": measured}
     options, asked = system.figures["recipe"]["options"], task.recipe.options
     options.update({key: asked[key] for key in task.only_measured if key in asked})
     write_json(folder / "figures.json", system.figures)

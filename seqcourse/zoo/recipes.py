@@ -99,7 +99,8 @@ _ALL = (
                 "steps": 800,
                 "rate": 5e-3,
                 "recurrent_rate": 1e-2,
-            }
+            },
+            "heads": {"draws": 1000},
         },
     ),
     Recipe(

@@ -93,6 +93,10 @@ class Task(ABC):
     def measure(self, system: System) -> dict[str, Any]:
         """The figures that are stored with a checkpoint."""
 
+    def extra(self, system: System, name: str) -> Any:
+        """One of the figures that an option of ``only_measured`` asks for, by the option's name."""
+        raise NotImplementedError
+
     def prepare(
         self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None
     ) -> None:

@@ -32,6 +32,8 @@ TOUCHED = {
     "drawing": {"show"},
     "viz": {"explore", "type_in", "listen", "mask_painter", "vectors", "heads", "look"},
 }
+# What loads a split that is shipped with the course.
+SPLIT = re.compile(r"\bload_\w+$")
 # A drawing cell whose code is the idea itself: it stays open.
 IDEA = "idea"
 
@@ -250,3 +252,56 @@ def test_shown_last_knows_a_dropped_table(source, answer):
 def test_every_table_is_shown(name):
     for cell in code_cells(name):
         assert shown_last(text(cell)), f"{cell['id']} makes a table that nobody sees"
+
+
+def prefixes(sources: list[str]) -> list[str]:
+    """Lines that take the first of a shipped data set, which may be sorted, and give no reason."""
+    shipped: set[str] = set()
+    found = []
+
+    def is_shipped(node: ast.AST) -> bool:
+        if isinstance(node, ast.ListComp):
+            return is_shipped(node.generators[0].iter)
+        if isinstance(node, ast.Attribute):
+            return is_shipped(node.value)
+        if isinstance(node, ast.Name):
+            return node.id in shipped
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return any(is_shipped(part.value) for part in node.elts if isinstance(part, ast.Starred))
+        return isinstance(node, ast.Call) and SPLIT.search(ast.unparse(node.func)) is not None
+
+    for source in sources:
+        lines = source.split("\n")
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Assign):
+                left, right = node.targets[0], node.value
+                several = isinstance(left, ast.Tuple) and isinstance(right, ast.Tuple)
+                pairs = zip(left.elts, right.elts, strict=True) if several else [(left, right)]
+                shipped |= {a.id for a, b in pairs if isinstance(a, ast.Name) and is_shipped(b)}
+            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+                cut, line = node.slice, lines[node.lineno - 1]
+                first = cut.lower is None and isinstance(cut.upper, ast.Constant)
+                found += [line.strip()] * (first and is_shipped(node.value) and "#" not in line)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("source", "refused"),
+    [
+        ('x = data.load_pairs("en-es", "test")[:500]', True),
+        ('x = [p for p in data.load_pairs("en-es", "test") if p][:500]', True),
+        ("a, test = data.load_fashion('train'), data.load_fashion('test')\nx = test.images[:9]", True),
+        ("test = [*data.load_pairs('en-es', 'test')]\nx = test[:20]", True),
+        ("test = data.load_fashion('test')\nx = test.images[:8]  # eight to look at", False),
+        ("test = data.load_pairs('en-es', 'test')\nx = random.Random(0).sample(test, 20)", False),
+        ("x = zoo.load('en-es-fixed').translate(texts)[:3]", False),
+    ],
+)
+def test_prefixes_knows_a_sample_that_is_none(source, refused):
+    assert bool(prefixes([source])) is refused
+
+
+@pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name.startswith("book/")])
+def test_samples_are_drawn(name):
+    """The first of a file are no sample of it: say in a comment why they will do, or draw."""
+    assert prefixes([text(cell) for cell in code_cells(name)]) == []

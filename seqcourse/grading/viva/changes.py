@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from seqcourse.grading.operators import replace_node, unchanged_nodes
+from seqcourse.grading.nodes import replace_node, unchanged_nodes
 from seqcourse.grading.viva.kinds import CHANGES
 
 # Changes of one answer that are tried, and expressions whose shapes are looked at.

@@ -14,8 +14,9 @@ from seqcourse import data, metrics
 from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
 from seqcourse.train import teacher_forcing_loss
 from seqcourse.zoo.system import System, Task, mean_over
-from seqcourse.zoo.tasks import race, regimes
+from seqcourse.zoo.tasks import heads, race, regimes
 
+EXTRAS = ("race", "heads")
 LENGTH_EDGES = (1, 5, 7, 9, 11, 14, 17)  # English words: 1-4, 5-6, 7-8, 9-10, 11-13, 14-16
 
 
@@ -25,7 +26,7 @@ class PairTask(Task):
     vocabulary_sizes = 2
     use = "translate(texts)"
     translates = True
-    only_measured = ("beams", "race", "regimes")
+    only_measured = ("beams", "race", "heads", "regimes")
     min_count = 1
 
     def token_pairs(self, split: str) -> list[tuple[list[str], list[str]]]:
@@ -112,9 +113,12 @@ class TranslationTask(PairTask):
         }
         if beams := self.recipe.options.get("beams"):
             measured["by_beam"] = by_beam(system, split["test"], first["test"], beams)
-        if asked := self.recipe.options.get("race"):
-            measured["race"] = race.measure(**asked)
-        return measured
+        extras = {name: self.extra(system, name) for name in EXTRAS if name in self.recipe.options}
+        return measured | extras
+
+    def extra(self, system: System, name: str) -> dict[str, Any]:
+        asked = self.recipe.options[name]
+        return race.measure(**asked) if name == "race" else heads.measure(self, system, **asked)
 
 
 class SubwordTranslationTask(TranslationTask):
