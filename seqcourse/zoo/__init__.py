@@ -48,6 +48,7 @@ __all__ = [
     "measure",
     "names",
     "recipe",
+    "study",
     "task_of",
     "train",
 ]
@@ -165,28 +166,41 @@ def train(
         if watched:
             record["watched"] = watched
         write_json(out / "figures.json", record)
-        measure(name, out, task)
+        measure(name, out, task, studies=max_steps is None)
     trainer.accelerator.wait_for_everyone()
     return load(name, out)
 
 
-def measure(name: str, folder: Path | None = None, task: Task | None = None, only: str = "") -> System:
+def measure(
+    name: str, folder: Path | None = None, task: Task | None = None, studies: bool = True
+) -> System:
     """Measure a stored checkpoint on held-out data and keep the figures beside it.
 
     Args:
         name: a recipe's name.
         folder: of the checkpoint; by default among the files of the package.
         task: what to measure, if not the recipe's own task.
-        only: one option of what is ``only_measured``; all other figures stay.
+        studies: also train what the task's studies ask for, which may take minutes.
     """
     folder = Path(folder) if folder is not None else FILES / name
     system = load(name, folder)
     task = task or task_of(system.recipe)
-    if only:
-        measured = system.figures["measured"] | {only: task.extra(system, only)}
-    else:
-        measured = task.measure(system)
-    system.figures = {**system.figures, "measured": measured}
+    found = task.measure(system)
+    if studies:
+        asked = (each for each in task.studies if each in task.recipe.options)
+        found |= {each: task.study(system, each) for each in asked}
+    return _keep(system, task, folder, found)
+
+
+def study(name: str, asked: str) -> System:
+    """Do one study of a checkpoint again; its other figures stay."""
+    system, task = load(name), task_of(recipe(name))
+    found = {**system.figures["measured"], asked: task.study(system, asked)}
+    return _keep(system, task, FILES / name, found)
+
+
+def _keep(system: System, task: Task, folder: Path, found: dict[str, Any]) -> System:
+    system.figures = {**system.figures, "measured": found}
     options, asked = system.figures["recipe"]["options"], task.recipe.options
     options.update({key: asked[key] for key in task.only_measured if key in asked})
     write_json(folder / "figures.json", system.figures)

@@ -152,7 +152,15 @@ _ALL = (
             epochs=40, learning_rate=3e-3, warmup_steps=100, decay="linear", patience=4
         ),
         batch_size=16,
-        options={"length": 96},
+        options={
+            "length": 96,
+            "memory": {
+                "lengths": [5, 10, 20, 40],
+                "rates": [0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04],
+                "choose": [100, 101, 102],
+                "seeds": [0, 1, 2, 3, 4, 5],
+            },
+        },
     ),
     Recipe(
         name="alice-transformer",
@@ -178,7 +186,17 @@ _ALL = (
             patience=6,
         ),
         batch_size=8,
-        options={"length": 128},
+        options={
+            "length": 128,
+            "norms": {
+                "rates": [5e-4, 1e-3, 2e-3, 4e-3],
+                "seeds": [0, 1, 2],
+                "warmup": 100,
+                "width": 32,
+                "layers": 12,
+                "steps": 160,
+            },
+        },
     ),
     Recipe(
         name="books-words",
@@ -290,7 +308,7 @@ _ALL = (
         sizes={"width": 96, "heads": 4, "layers": 2, "hidden": 256},
         training=replace(_CAPTIONING, epochs=5),
         batch_size=32,
-        options={"scenes": 24_000},
+        options={"scenes": 24_000, "layers": True},
     ),
     Recipe(
         name="captions-photographs",

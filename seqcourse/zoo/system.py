@@ -62,6 +62,7 @@ class Task(ABC):
         use: how to call a trained system, such as ``caption(pictures)``.
         why_not_translate: the end of a sentence that begins with the system's name.
         only_measured: the recipe's options that change what is measured, not what is trained.
+        studies: those of them that ask for a chapter's study; it is stored under the option's name.
     """
 
     vocabulary_sizes = 1
@@ -69,6 +70,7 @@ class Task(ABC):
     use = "model"
     why_not_translate = "has nothing to translate"
     only_measured: tuple[str, ...] = ()
+    studies: tuple[str, ...] = ()
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
@@ -93,8 +95,8 @@ class Task(ABC):
     def measure(self, system: System) -> dict[str, Any]:
         """The figures that are stored with a checkpoint."""
 
-    def extra(self, system: System, name: str) -> Any:
-        """One of the figures that an option of ``only_measured`` asks for, by the option's name."""
+    def study(self, system: System, name: str) -> Any:
+        """The figures of one of ``studies``."""
         raise NotImplementedError
 
     def prepare(

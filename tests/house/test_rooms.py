@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "train": {"functional"},
     "data": set(),
     "metrics": set(),
-    "zoo": {"data", "decode", "functional", "metrics", "models", "train"},
+    "zoo": {"data", "decode", "functional", "metrics", "models", "nn", "train"},
     "viz": set(),
     "live": {"data", "decode", "functional", "viz", "zoo"},
     "pages": set(),

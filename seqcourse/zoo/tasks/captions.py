@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from seqcourse.data.scenes import Scene, load_scenes
 from seqcourse.errors import CourseError
 from seqcourse.train import captioning_loss
 from seqcourse.zoo.system import NO_OUTPUT, System, Task, mean_over
+from seqcourse.zoo.tasks import layers
 
 VALID, TEST = 512, 1000  # scenes
 LONGEST = 24  # words of a caption; the grammar's longest has 15
@@ -45,6 +46,7 @@ class CaptionTask(Task):
     """Scenes in English, trained by teacher forcing with the recipe's ``doubly`` as regulariser."""
 
     use = "caption(pictures)"
+    only_measured = studies = ("layers",)
     why_not_translate = "reads pictures and no text: use caption"
 
     @property
@@ -128,6 +130,18 @@ class CaptionTask(Task):
         texts = [each.text for each in self.caption(system, [scene.image for scene in unseen])]
         measured["unseen"] = said(texts, [scene.references for scene in unseen])
         return measured
+
+    def study(self, system: System, name: str) -> dict[str, Any]:
+        """The pointing game with the maps of each layer, and with the mean of all."""
+        scenes = load_scenes("test", TEST, self.size)
+        pictures = [scene.image for scene in scenes]
+        captions = self.caption(system, pictures)
+        words = [caption.tokens for caption in captions]
+        found = {}
+        for reading, maps in layers.readings(system, words, self.inputs(pictures)).items():
+            shown = [replace(each, maps=own) for each, own in zip(captions, maps, strict=True)]
+            found[reading] = pointing(shown, scenes)
+        return found
 
 
 def said(texts: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str, float]:

@@ -13,6 +13,7 @@ from seqcourse import data
 from seqcourse.data import SubwordVocabulary, Vocabulary
 from seqcourse.train import language_model_loss
 from seqcourse.zoo.system import System, Task
+from seqcourse.zoo.tasks import memory, norms
 
 
 class LanguageTask(Task):
@@ -64,6 +65,8 @@ class LanguageTask(Task):
 class CharacterTask(LanguageTask):
     """One book, character by character; its last tenth is held out, halved into valid and test."""
 
+    only_measured = studies = ("memory", "norms")
+
     def texts(self) -> dict[str, str]:
         book = data.load_book(self.recipe.data)
         ends = [0, int(0.9 * len(book)), int(0.95 * len(book)), len(book)]
@@ -87,6 +90,11 @@ class CharacterTask(LanguageTask):
         with torch.inference_mode():
             nats = self.validate(system.source, system.target, "test")(system.model)
         return {"bits_per_character": bits(nats), "characters": len(self.texts()["test"])}
+
+    def study(self, system: System, name: str) -> dict[str, Any]:
+        """Chapter 1's first symbols, chapter 10's norms: trainings beside the model of this book."""
+        study = {"memory": memory.measure, "norms": norms.measure}[name]
+        return study(**self.recipe.options[name])
 
 
 class BooksTask(LanguageTask):

@@ -16,7 +16,6 @@ from seqcourse.train import teacher_forcing_loss
 from seqcourse.zoo.system import System, Task, mean_over
 from seqcourse.zoo.tasks import heads, race, regimes
 
-EXTRAS = ("race", "heads")
 LENGTH_EDGES = (1, 5, 7, 9, 11, 14, 17)  # English words: 1-4, 5-6, 7-8, 9-10, 11-13, 14-16
 
 
@@ -27,6 +26,7 @@ class PairTask(Task):
     use = "translate(texts)"
     translates = True
     only_measured = ("beams", "race", "heads", "regimes")
+    studies = ("race", "heads")
     min_count = 1
 
     def token_pairs(self, split: str) -> list[tuple[list[str], list[str]]]:
@@ -113,10 +113,9 @@ class TranslationTask(PairTask):
         }
         if beams := self.recipe.options.get("beams"):
             measured["by_beam"] = by_beam(system, split["test"], first["test"], beams)
-        extras = {name: self.extra(system, name) for name in EXTRAS if name in self.recipe.options}
-        return measured | extras
+        return measured
 
-    def extra(self, system: System, name: str) -> dict[str, Any]:
+    def study(self, system: System, name: str) -> dict[str, Any]:
         asked = self.recipe.options[name]
         return race.measure(**asked) if name == "race" else heads.measure(self, system, **asked)
 
