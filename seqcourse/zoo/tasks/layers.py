@@ -35,7 +35,7 @@ def looks(system: System, pictures: Tensor, words: Sequence[Sequence[int]]) -> T
 def readings(
     system: System, captions: Sequence[Sequence[str]], pictures: Tensor, batch_size: int = 100
 ) -> dict[str, list[numpy.ndarray]]:
-    """The maps of captions (words) by "layer 1", "layer 2", ..., and by "all layers", which is their mean.
+    """The maps of captions by "layer 1", "layer 2", ..., and by "all layers", which is their mean.
 
     Each caption has maps of shape (T', G, G).
     """
