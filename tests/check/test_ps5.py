@@ -120,6 +120,42 @@ def test_masks_are_what_their_kind_says(seed):
             assert not mask[..., -1].any() and (scores[..., -1] > scores[..., :-1].amax(-1) + 1000).all()
 
 
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("axes", ["HNM", "1NM", "B11M", "N1", "BHNM", "B1N1"])
+def test_masks_have_the_axes_that_are_asked_for(axes, seed):
+    given = ps5.attention.make(4, 2, 5, 6, 3, 2, kind="nothing", axes=axes, seed=seed)
+    sizes = {"B": 4, "H": 2, "N": 5, "M": 6, "1": 1}
+    assert given["mask"].shape == tuple(sizes[axis] for axis in axes)
+    _, weights = ps5.attention.reference(**given)
+    empty = weights.sum(dim=-1) == 0
+    wanted = torch.zeros(4, 2, 5, dtype=torch.bool)
+    wanted[::3] = axes == "B11M"
+    wanted[..., ::3] |= axes != "B11M"
+    assert torch.equal(empty, wanted)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_masks_of_several_heads_differ_and_leave_something_to_attend_to(seed):
+    for mask, axes in {"heads": (3, 4, 4), "each": (2, 3, 4, 4)}.items():
+        given = ps5.multi_head.make(2, 4, 3, 2, mask=mask, seed=seed)["mask"]
+        assert given.shape == axes and given.any(dim=-1).all() and not given.all(dim=-1).any()
+        assert len(given.flatten(0, -3).unique(dim=0)) > 1
+
+
+def test_a_cache_that_two_continuations_share_must_not_be_written_into():
+    newest = []
+
+    def in_place(x, past, *weights):
+        y, longer = ps5.cached_step.reference(x, past, *weights)
+        if newest and newest[-1] is past[0]:  # the cache that this function returned last
+            past[0].zero_()
+        newest.append(longer[0])
+        return y, longer
+
+    with pytest.raises(Mistake, match="share the cache that came back"):
+        ps5.cached_step(in_place)
+
+
 def test_nan_removed_from_the_outputs_only_spoils_the_values():
     """The gradient that exercise 3 asks about."""
     given = ps5.attention.make(1, 1, 4, 3, 2, 2, kind="nothing")

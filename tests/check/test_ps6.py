@@ -178,6 +178,34 @@ def test_translations_are_those_of_the_packages_search(seed):
     assert ps6.translate.reference(*given.values()).tolist() == data.pad(words)[0].tolist()
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_small_model_writes_pad_and_sos_where_it_is_asked_to(seed):
+    for special in (False, True):
+        given = ps6.translate.make([5, 4, 6], [4, 5, 3], max_len=10, special=special, seed=seed)
+        rows = ps6.translate.reference(*given.values()).tolist()
+        if special:
+            last = [data.PAD, data.SOS, data.EOS]
+            assert [row[n - 3 : n] for row, n in zip(rows, [5, 4, 6], strict=True)] == [last] * 3
+        else:
+            rows = [row[: row.index(data.EOS)] if data.EOS in row else row for row in rows]
+            assert not {data.PAD, data.SOS} & {word for row in rows for word in row}
+
+
+def test_a_step_that_nobody_needs_is_counted():
+    given = ps6.translate.make([3, 2], [4, 4], max_len=9)
+    late = inside.record_translate(lambda *given: ps6.translate.reference(*given), given)["late"]
+    assert late == 0
+
+    def translate(model, src, lengths, max_len):
+        ids, memory = ps6.translate.reference(model, src, lengths, max_len), model.encode(src, lengths)
+        state = model.start(memory)
+        for tokens in [torch.ones_like(lengths), *ids.unbind(1)]:
+            state = model.step(tokens, state, memory).state
+        return ids
+
+    assert inside.record_translate(translate, given)["late"] == 1
+
+
 @pytest.mark.parametrize("order", ["pre", "post"])
 def test_every_way_of_joining_gives_another_result(order):
     """A mistake that gives the right numbers would blame right answers, or pass wrong ones."""
@@ -242,8 +270,10 @@ class Theirs(models.Transformer):
 
 @pytest.mark.parametrize("order", ["pre", "post"])
 @pytest.mark.parametrize("way", ["at once", "word by word"])
-def test_a_whole_transformer_is_that_of_the_package(order, way):
-    given = ps6.Transformer.make([4, 2, 5], [3, 5, 2], layers=2, order=order, way=way, seed=7)
+@pytest.mark.parametrize("small", [False, True])
+def test_a_whole_transformer_is_that_of_the_package(order, way, small):
+    sizes = dict(layers=2, order=order, way=way, small=small, seed=7)
+    given = ps6.Transformer.make([4, 2, 5], [3, 5, 2], **sizes)
     whole.judge_transformer(inside.record_transformer(Theirs, given), given)
     with pytest.raises(Mistake, match="the order pre one more norm|the order post every block"):
         other = {**given["build"], "order": {"pre": "post", "post": "pre"}[order]}

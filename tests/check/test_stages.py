@@ -225,7 +225,8 @@ def test_logits_of_a_step_with_an_axis_too_many_are_named():
         def step(self, tokens, state, memory):
             return SimpleNamespace(logits=torch.zeros(len(tokens), 1, 5), state=None)
 
-    run = inside_ps6._Run.of(dict(src=0, lengths=0, tgt=torch.zeros(3, 2), way="word by word"))
+    given = dict(src=torch.zeros(3, 2), lengths=torch.ones(3), tgt=torch.zeros(3, 2))
+    run = inside_ps6._Run.of({**given, "way": "word by word"})
     with pytest.raises(ValueError, match=r"logits of the shape \(3, V\), but gives \(3, 1, 5\)"):
         run(Transformer())
 

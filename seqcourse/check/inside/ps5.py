@@ -1,8 +1,10 @@
-"""What a sandbox sees of assignment 5: the decoder of `generate`, with its calls counted."""
+"""What a sandbox sees of assignment 5: a cache continued twice; the decoder of `generate`, its calls
+counted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -10,8 +12,25 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
+from seqcourse.check.compare import outcome
+from seqcourse.check.inputs import copy
 from seqcourse.check.recording import record
 from seqcourse.check.values import arrays
+
+
+def record_both(step: Callable[..., Any], given: Mapping[str, Any]) -> list[Any]:
+    """What two continuations of the cache that a step returns give, when both are made."""
+    x, past, *rest = copy(dict(given)).values()
+    _, cache = step(x, past, *rest)
+    return [step(new, list(cache), *rest) for new in (x, -x)]
+
+
+def record_continued(
+    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = "", gradient: Sequence[str] = ()
+) -> dict[str, numpy.ndarray]:
+    """What `record` writes down of one step, and two continuations of its cache."""
+    found = record(student, given, prefix, gradient)
+    return found | arrays(**{f"{prefix}continued": outcome(record_both, (student, given))})
 
 
 def step(

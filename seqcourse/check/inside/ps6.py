@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Any
@@ -16,12 +16,12 @@ from seqcourse import functional
 from seqcourse.check.compare import outcome
 from seqcourse.check.inputs import normal
 from seqcourse.check.modules import begin_alike
-from seqcourse.check.recording import record_losses
+from seqcourse.check.recording import record, record_losses
 from seqcourse.check.values import arrays
 from seqcourse.tokens import EOS
 
 READINGS = count()
-NEVER = -30.0  # the logit of what the model never writes
+NEVER, SURELY = -30.0, 60.0  # the logits of what a model never writes, and of what it surely does
 ANOTHER = "The memory of this step is another one than that of start: the source is encoded once."
 
 
@@ -64,12 +64,16 @@ class Small:
 
     sources: the vectors of the source words, (64, H).
     table, w, out: the weights of the decoder, (V, H), (H, H), (H, V).
+    special: whether the last words are <pad>, <sos> and <eos>; otherwise it writes no <pad> or <sos>.
+    late: one entry for each step that was taken when all sentences had ended.
     """
 
     sources: Tensor
     table: Tensor
     w: Tensor
     out: Tensor
+    special: bool = False
+    late: list[bool] = field(default_factory=list)
 
     def __repr__(self) -> str:
         return "a small model"
@@ -82,19 +86,34 @@ class Small:
         read = (memory.states * memory.mask[..., None]).sum(dim=1)
         first = (memory.states[:, :1] - self.sources).abs().sum(dim=-1).argmin(dim=-1)  # (B,)
         left = (first - 3).to(read.dtype)[:, None]
-        return torch.tanh(read), left, memory.reading
+        return torch.tanh(read), left, memory.reading, left.new_zeros(len(left), dtype=torch.bool)
 
     def step(self, tokens: Tensor, state: Any, memory: Memory) -> Step:
-        hidden, left, first = state
+        hidden, left, first, ended = state
         if memory.reading not in (first, None):
             raise ValueError(ANOTHER)
+        if ended.all():
+            self.late.append(True)
         hidden = torch.tanh(self.table[tokens] + hidden @ self.w)
         logits, left = 2 * hidden @ self.out, left - 1
         special = torch.full((len(tokens), 2), NEVER, dtype=logits.dtype)  # <pad> and <sos>
         ending = logits[:, EOS : EOS + 1] / 2 + 12 * (1 - left.abs())  # likely when no word is left
+        if self.special:
+            special = special.masked_fill(left == left.new_tensor([2, 1]), SURELY)
+            ending = ending.masked_fill(left == 0, SURELY)
         logits = torch.cat([special, ending, logits[:, EOS + 1 :]], dim=1)
         even = memory.mask / memory.mask.sum(dim=1, keepdim=True)
-        return Step(logits, (hidden, left, first), even)
+        ended = ended | (logits.argmax(dim=-1) == EOS)
+        return Step(logits, (hidden, left, first, ended), even)
+
+
+def record_translate(
+    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
+) -> dict[str, numpy.ndarray]:
+    """What `record` writes down, and how many steps were taken when all sentences had ended."""
+    model = replace(given["model"], late=[])
+    found = record(student, {**given, "model": model}, prefix)
+    return found | arrays(**{f"{prefix}late": len(model.late)})
 
 
 def record_transformer(
@@ -166,8 +185,10 @@ class _Run:
 
         def word_by_word(model: Any) -> Tensor:
             memory = model.encode(src, lengths)
-            state, logits = model.start(memory), []
-            for tokens in tgt.unbind(1):
+            aside = model.encode(src.flip(0), lengths.flip(0))  # another text is written in turn
+            state, other, logits = model.start(memory), model.start(aside), []
+            for tokens, more in zip(tgt.unbind(1), tgt.flip(1).unbind(1), strict=True):
+                other = model.step(more, other, aside).state
                 out = model.step(tokens, state, memory)
                 state = out.state
                 if len(out.logits) != len(tokens) or out.logits.dim() != 2:
@@ -202,7 +223,7 @@ def record_each_step(
 ) -> tuple[list[Any], list[Tensor]]:
     """What `step` returns for each batch, and the weights of a small model after all of them."""
     model = Guess(*(weight.clone() for weight in weights))
-    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    optimizer = torch.optim.SGD([{"params": [p]} for p in model.parameters()], lr=1.0)
     losses = []
     for batch, rate in zip(batches, rates, strict=True):
         for p in model.parameters():

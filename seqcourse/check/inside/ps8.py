@@ -68,7 +68,7 @@ def embed(words: Tensor, *, table: Tensor) -> Tensor:
 
 
 # A training ends when the loss is below the first, or after so many times the steps that most need.
-LEARNED, PATIENCE = 0.05, 5
+LEARNED, PATIENCE = 0.02, 5
 
 
 DIRECTIONS = 3  # of the logits
@@ -127,11 +127,11 @@ def record_trained(student: Callable[..., Any], given: Mapping[str, Any]) -> tup
                 loss = nn.functional.cross_entropy(
                     got[0].flatten(0, 1), texts.flatten(), ignore_index=PAD
                 )
+                if step >= given["steps"] and loss < LEARNED:
+                    break  # with the parameters that this loss is of
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
-                if step + 1 >= given["steps"] and loss < LEARNED:
-                    break
             return sum(p.grad is None for p in model.parameters()) * (given["steps"] > 0)
 
         unreached = outcome(training, ())
@@ -158,6 +158,7 @@ def record_captioner(
         with torch.no_grad():
             found |= {name: outcome(model, arguments) for name, arguments in calls.items()}
             found["seen"] = outcome(lambda: model.see(grid), ())
+            found["cells"] = outcome(lambda: model.see(grid.flatten(0, 1)[:, None]), ())  # one by one
             for longest in (1, 6):
                 found[f"said{longest}"] = outcome(lambda n=longest: model.caption(given["new"], n), ())
             found["echo"] = outcome(lambda: model(given["new"], found["said6"]), ())
@@ -210,14 +211,18 @@ def record_each_step(
     rate: float,
     share: float,
     clip: float,
+    once: bool = False,
 ) -> tuple[Any, list[Tensor]]:
-    """What `train` returns, and the weights of a small captioner after it."""
+    """What `train` returns, and the weights of a small captioner after it.
+
+    once: whether the batches are handed over so that they can be read only once.
+    """
     model = Looker(*(weight.clone() for weight in weights))
     groups = [{"params": [p]} for p in model.parameters()]
     optimizer = torch.optim.SGD(groups, lr=rate)
     for p in model.parameters():
         p.grad = torch.ones_like(p)  # as an interrupted step leaves them
-    losses = train(model, optimizer, batches, share, clip)
+    losses = train(model, optimizer, iter(batches) if once else batches, share, clip)
     return losses, [p.detach() for p in model.parameters()]
 
 

@@ -28,15 +28,18 @@ def attention_arguments(
     d: int,
     d_v: int,
     kind: str = "none",
+    axes: str = "",
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Arguments of `attention`. Without heads the tensors have three axes.
 
-    kind: "none" (no mask), "causal" (one mask (N, M) for all), "mask" (one (B, 1, N, M) per sentence:
-    about half of each row, never nothing), "hidden" (the same, and the last key, never allowed, is far
-    more similar than the others), "low" (every query may look at one key, and no key is similar to it),
-    "nothing" (the first row and every third after it see nothing).
+    kind: "none" (no mask), "causal" (one mask (N, M) for all), "mask" (about half of each row, never
+    nothing), "hidden" (the same, and the last key, never allowed, is far more similar than the others),
+    "low" (every query may look at one key, and no key is similar to it), "nothing" (the first row and
+    every third after it see nothing; where all queries share a row, those of some sentences).
+    axes: those of the last three kinds' mask, such as "HNM", or "B11M" for padding; one (N, M) per
+    sentence if nothing is said.
     """
     front = (batch,) if heads is None else (batch, heads)
     sizes = {"q": (*front, queries, d), "k": (*front, keys, d), "v": (*front, keys, d_v)}
@@ -46,13 +49,9 @@ def attention_arguments(
     elif kind == "causal":
         mask = functional.causal_mask(queries, keys - queries)
     else:
-        mask = core.normal({"mask": (batch, 1, queries, keys)}, seed + 1)["mask"] > 0
-        rows = torch.arange(queries)
-        allowed = keys - 1 if kind == "hidden" else keys
-        for shift in (0, 2):  # two of a row, so that the sum counts
-            mask[..., rows, (rows + shift) % allowed] = True
-        mask[..., rows, keys - 1 if kind == "hidden" else (rows + 1) % keys] = False
-        mask = mask if heads is not None else mask[:, 0]
+        axes = axes or ("BNM" if heads is None else "B1NM")
+        sizes = {"B": batch, "H": heads or 1, "N": queries, "M": keys, "1": 1}
+        mask = _drawn_mask(axes, sizes, kind, seed + 1)
     if kind == "hidden":  # all queries point one way, and so does the last key
         drawn["q"][..., 0] = 4 + drawn["q"][..., 0].abs()
         drawn["k"][..., -1, :] = 0.0
@@ -60,9 +59,26 @@ def attention_arguments(
     if kind == "low":
         mask = torch.arange(queries)[:, None] % keys == torch.arange(keys)
         masked.set_far_apart(drawn["q"], drawn["k"])
-    if kind == "nothing":
-        mask[..., torch.arange(queries) % 3 == 0, :] = False
     return {**{name: value.to(dtype) for name, value in drawn.items()}, "mask": mask}
+
+
+def _drawn_mask(axes: str, sizes: Mapping[str, int], kind: str, seed: int) -> Tensor:
+    """A mask with these axes; one of size 1 is called 1."""
+    queries, keys = sizes["N"], sizes["M"]
+    whole = [sizes[axis] for axis in axes[:-2]]
+    mask = core.normal({"mask": (*whole, queries, keys)}, seed)["mask"] > 0
+    rows = torch.arange(queries)
+    allowed = keys - 1 if kind == "hidden" else keys
+    for shift in (0, 2):  # two of a row, so that the sum counts
+        mask[..., rows, (rows + shift) % allowed] = True
+    mask[..., rows, keys - 1 if kind == "hidden" else (rows + 1) % keys] = False
+    if axes[-2] == "1":
+        mask = mask[..., :1, :]
+    if kind == "nothing" and axes[-2] == "1":
+        mask[::3] = False
+    elif kind == "nothing":
+        mask[..., ::3, :] = False
+    return mask.any(dim=-1, keepdim=True) if axes[-1] == "1" else mask
 
 
 def reference_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Pair:
@@ -108,6 +124,13 @@ def _late_and_rescaled(e, mask):
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
+def _columns_counted(e, mask):
+    if mask is None:
+        return torch.softmax(e, dim=-1)
+    empty = (~mask).sum(dim=-1, keepdim=True) == e.shape[-1]
+    return torch.softmax(_filled(e, mask), dim=-1).masked_fill(empty, 0.0)
+
+
 _LIKELY = {
     "The mask may be None: then every key may be looked at. Ask `if mask is not None` before you "
     "use it.": _needs_a_mask,
@@ -147,6 +170,8 @@ _LIKELY = {
     "Did you return the outputs only? The weights are asked for as well.": _with(
         finish=lambda y, weights: y
     ),
+    "Did you count the masked keys of a row? A mask may have one column for all keys: ask "
+    "mask.any(dim=-1).": _with(_columns_counted),
     "A row with nothing to attend to gives 0 / 0, which is NaN. Such a row should be all zeros.": _with(
         lambda e, mask: torch.softmax(_filled(e, mask), dim=-1)
     ),
@@ -170,6 +195,12 @@ _LIKELY = {
     "Does every sentence get the mask of the first? Each has its own.": (
         lambda q, k, v, mask=None: reference_attention(
             q, k, v, mask[:1] if mask is not None and mask.ndim > 2 else mask
+        )
+    ),
+    "Does a mask of three axes belong to the sentences? Axes are lined up from the right: beside "
+    "(B, H, N, M) the first of three is that of the heads.": (
+        lambda q, k, v, mask=None: reference_attention(
+            q, k, v, mask[:, None] if mask is not None and q.ndim > mask.ndim == 3 else mask
         )
     ),
     "Is the mask the wrong way round? True means may attend.": (
@@ -247,8 +278,8 @@ attention = Exercise(
                 "a mask per sentence": dict(
                     batch=3, heads=2, queries=4, keys=5, d=3, d_v=4, kind="mask", seed=3
                 ),
-                "masked scores far above the others": dict(
-                    batch=2, heads=2, queries=3, keys=5, d=4, d_v=3, kind="hidden", seed=4
+                "a mask per head, and masked scores far above the others": dict(
+                    batch=2, heads=2, queries=3, keys=5, d=4, d_v=3, kind="hidden", axes="HNM", seed=4
                 ),
                 "similarities far below 0": dict(
                     batch=2, heads=2, queries=4, keys=5, d=3, d_v=2, kind="low", seed=6
@@ -256,8 +287,19 @@ attention = Exercise(
                 "rows with nothing to attend to": dict(
                     batch=2, heads=2, queries=4, keys=5, d=3, d_v=3, kind="nothing", seed=5
                 ),
-                "float32 and nothing to attend to": dict(
-                    batch=1, heads=2, queries=3, keys=4, d=3, d_v=2, kind="nothing", dtype=torch.float32
+                "a sentence without words": dict(
+                    batch=2, heads=2, queries=3, keys=4, d=3, d_v=2, kind="nothing", axes="B11M", seed=7
+                ),
+                "float32, and all or nothing to attend to, a mask with one column": dict(
+                    batch=1,
+                    heads=2,
+                    queries=3,
+                    keys=4,
+                    d=3,
+                    d_v=2,
+                    kind="nothing",
+                    axes="N1",
+                    dtype=torch.float32,
                 ),
             },
         ),

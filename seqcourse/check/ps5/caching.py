@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import permutations
 from typing import Any
 
+import numpy
 import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
 from seqcourse import functional
-from seqcourse.check.compare import Mistake, outcome
+from seqcourse.check.compare import Mistake, is_right, outcome
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
+from seqcourse.check.inside import ps5 as inside
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
-from seqcourse.check.ps5.projecting import LIBRARY, drawn_weights
+from seqcourse.check.ps5.projecting import LIBRARY, WEIGHTS, drawn_weights
+from seqcourse.check.recording import judge
+from seqcourse.check.values import plainly, result
 
 
 def cached_arguments(
@@ -158,15 +162,40 @@ _CACHED_STEP = {
 }
 
 
+_SHARED = (
+    "cached_step: one step is right, but where two continuations share the cache that came back, they "
+    "are not. Does a step write into what the caller keeps, or remember another call? Make new tensors."
+)
+
+
+def judge_continued(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+    """Judge one step, then two continuations of its cache."""
+    wanted = ("x", "past", *WEIGHTS)
+    judge("cached_step", found, given, reference_cached_step, _CACHED_STEP, prefix, wanted)
+    _judge_shared(result(found, f"{prefix}continued"), given)
+
+
+def _judge_shared(got: Any, given: Mapping[str, Any]) -> None:
+    expected = plainly(lambda: inside.record_both(reference_cached_step, given))()
+    if not is_right(got, expected):
+        raise Mistake(_SHARED)
+
+
 def _look(student: Callable[..., Any]) -> None:
-    """Raise Mistake when the result is no pair of outputs and a pair: later cells unpack it so."""
-    got = outcome(student, tuple(cached_arguments(2, 1, 3, 4, 5).values()))
+    """Raise Mistake when the result is no pair of outputs and a pair, as later cells unpack it, or when
+    a cache cannot be shared.
+    """
+    given = cached_arguments(2, 1, 3, 4, 5)
+    got = outcome(student, tuple(given.values()))
     right = isinstance(got, (tuple, list)) and len(got) == 3
     if right and all(isinstance(part, Tensor) for part in got):
         raise Mistake(
             "cached_step should return two things, outputs and a cache [keys, values], but it returned "
             "three: y, [keys, values]."
         )
+    given = cached_arguments(2, 1, 3, 4, 5)
+    if not isinstance(got, Exception) and is_right(got, reference_cached_step(**given)):
+        _judge_shared(outcome(inside.record_both, (student, given)), given)
 
 
 cached_step = Exercise(
@@ -193,6 +222,7 @@ cached_step = Exercise(
         ),
     ],
     forbid=LIBRARY,
+    variants={"continued": {"judge": judge_continued, "record": inside.record_continued}},
     idea="Keys and values of earlier vectors do not change: a step computes those of the new ones only.",
     see=("08", "The key-value cache"),
 )

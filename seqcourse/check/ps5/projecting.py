@@ -50,7 +50,8 @@ def multi_head_arguments(
 ) -> dict[str, Any]:
     """Arguments of `multi_head`; d is the width of one head. With `keys` there is a memory.
 
-    mask: "none", "causal" (N, M), or "padding" (B, 1, 1, M): the last sentence is the shortest.
+    mask: "none", "causal" (N, M), "padding" (B, 1, 1, M): the last sentence is the shortest, "heads"
+    (H, N, M): one for each head, or "each" (B, H, N, M).
     """
     width = heads * d
     x = normal({"x": (batch, time, width)}, seed, dtype)["x"]
@@ -62,9 +63,20 @@ def multi_head_arguments(
         "padding": functional.length_mask((size - torch.arange(batch)).clamp(min=1), size)[
             :, None, None
         ],
+        "heads": _some((heads, time, size), seed + 3),
+        "each": _some((batch, heads, time, size), seed + 3),
     }
     weights = drawn_weights(width, seed + 2, dtype)
     return {"x": x, "memory": memory, **weights, "heads": heads, "mask": masks[mask]}
+
+
+def _some(shape: tuple[int, ...], seed: int) -> Tensor:
+    """A mask (..., N, M) that hides about half of a row, never all of it."""
+    rows = torch.arange(shape[-2])
+    mask = normal({"mask": shape}, seed)["mask"] > 0
+    mask[..., rows, (rows + 1) % shape[-1]] = False
+    mask[..., rows, rows % shape[-1]] = True
+    return mask
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Pair:
@@ -112,6 +124,15 @@ def _late(q, k, v, mask):
     weights = functional.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]))
     weights = weights if mask is None else weights * mask
     return weights @ v, weights
+
+
+def _masked(change: Callable[[Tensor], Tensor]) -> Callable[..., Any]:
+    """The layer with another mask."""
+    return _layer(attend=lambda q, k, v, mask: _attend(q, k, v, None if mask is None else change(mask)))
+
+
+def _flat(mask: Tensor | None) -> bool:
+    return mask is not None and mask.ndim == 2
 
 
 def _needs_memory(x, memory, *rest):
@@ -248,6 +269,29 @@ _MULTI_HEAD = [
     ),
     Likely("Did you mask after the softmax? Mask the scores.", _layer(attend=_late)),
     Likely(
+        "Does every head get the mask of the first? A mask may have one for each head, as (H, N, M) and "
+        "(B, H, N, M) do.",
+        _masked(lambda mask: mask[..., :1, :, :] if mask.ndim > 2 else mask),
+    ),
+    Likely(
+        "Does a mask of three axes belong to the sentences? Axes are lined up from the right: beside "
+        "(B, H, N, M) the first of three is that of the heads.",
+        _masked(lambda mask: mask[:, None] if mask.ndim == 3 else mask),
+    ),
+    Likely(
+        "Is a mask of two axes forgotten where there is a memory? (N, M) holds for all sentences.",
+        lambda x, memory, *rest: reference_multi_head(
+            x, memory, *rest[:-1], None if memory is not None and _flat(rest[-1]) else rest[-1]
+        ),
+    ),
+    Likely(
+        "Is a mask of two axes taken for padding? It is (N, M), the same for all sentences, also where "
+        "there is a memory.",
+        lambda x, memory, *rest: reference_multi_head(
+            x, memory, *rest[:-1], rest[-1][:, None, None] if _flat(rest[-1]) else rest[-1]
+        ),
+    ),
+    Likely(
         "Are the weights averaged over the heads? Each head's own are asked for: (B, H, N, M).",
         _layer(finish=lambda y, weights, w, b: (linear(y, w, b), weights.mean(dim=1))),
     ),
@@ -288,6 +332,13 @@ multi_head = Exercise(
                     batch=3, time=2, heads=2, d=3, keys=4, mask="padding", seed=7
                 ),
                 "padding in self-attention": dict(batch=3, time=4, heads=3, d=2, mask="padding", seed=7),
+                "cross-attention with a mask (N, M)": dict(
+                    batch=3, time=3, heads=2, d=2, keys=5, mask="causal", seed=7
+                ),
+                "a mask per head": dict(batch=2, time=4, heads=2, d=2, mask="heads", seed=7),
+                "a mask per sentence and head": dict(
+                    batch=2, time=3, heads=3, d=2, keys=4, mask="each", seed=7
+                ),
             },
         ),
     ],

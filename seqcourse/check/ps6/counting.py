@@ -106,14 +106,20 @@ block_parameters = Exercise(
 )
 
 
-def transformer_arguments(seed: int = 0, order: str = "pre", **size: int) -> dict[str, Any]:
-    """Arguments of `transformer_parameters`; the seed makes the sizes a little larger."""
+def transformer_arguments(
+    seed: int = 0, order: str = "pre", alike: bool = False, **size: int
+) -> dict[str, Any]:
+    """Arguments of `transformer_parameters`; the seed makes the sizes a little larger.
+
+    alike: whether both vocabularies have the size of the source's.
+    """
     width = size["width"] + seed % 7
+    source = size["source"] + seed % 13
     return {
         "encoder_block": 8 * width * width + 3 + seed % 101,
         "decoder_block": 12 * width * width + 7 + seed % 103,
-        "source": size["source"] + seed % 13,
-        "target": size["target"] + seed % 17,
+        "source": source,
+        "target": source if alike else size["target"] + seed % 17,
         "width": width,
         "layers": size["layers"],
         "order": order,
@@ -161,6 +167,9 @@ _TRANSFORMER_PARAMETERS = {
     ),
     "Are the tables missing? A word of either vocabulary has a vector.": _changed(
         lambda source, target, width, *rest: -(source + target) * width
+    ),
+    "Do vocabularies of one size share a table? Source and target words have a table each.": _changed(
+        lambda source, target, width, *rest: -source * width * (source == target)
     ),
     "Is there one table only? Source and target words have a table each.": (
         _changed(lambda source, target, width, *rest: -source * width),
@@ -216,6 +225,7 @@ transformer_parameters = Exercise(
             "other sizes": dict(**_LARGE, layers=3, order="post"),
             "the order pre": dict(**_SMALL, order="pre"),
             "the order pre and several layers": dict(**_LARGE, layers=4, order="pre"),
+            "vocabularies of one size": dict(**{**_LARGE, "target": 13}, layers=2, order="post"),
         },
     ),
     forbid=("parameters", "named_parameters", "numel", "Transformer"),

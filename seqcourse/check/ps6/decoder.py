@@ -9,11 +9,13 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely
+from seqcourse.check.compare import AnyError, Likely
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.ps6 import parts
 from seqcourse.check.ps6.parts import attention, layer, real, two_layers
+
+LONG = 20  # where a mask of fewer words than these stops, a size may be written into it
 
 
 def decoder_arguments(
@@ -23,13 +25,17 @@ def decoder_arguments(
     d: int,
     order: str = "post",
     lengths: Sequence[int] | None = None,
+    front: bool = False,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `decoder_block`: vectors, a memory with its mask, functions with fixed weights."""
+    """Arguments of `decoder_block`: vectors, a memory with its mask, functions with fixed weights.
+
+    front: whether the source's padding stands in front of its words.
+    """
     return {
         **normal({"y": (batch, n, d), "memory": (batch, m, d)}, seed, dtype),
-        "memory_mask": real(lengths, batch, m),
+        "memory_mask": real(lengths, batch, m, front),
         "self_attend": attention(d, seed + 1, dtype),
         "cross_attend": attention(d, seed + 2, dtype),
         "mlp": two_layers(d, seed + 3, dtype),
@@ -103,6 +109,11 @@ def _old_queries(y, *given):
     return _block(y, *given, cross=lambda attend, n, memory, mask: attend(before, memory, mask))
 
 
+def _mask_too_small(y, *given):
+    if y.shape[1] > LONG:
+        raise AnyError("A mask should fit|must match the size|out of bounds|out of range")
+
+
 def _functions_exchanged(y, memory, memory_mask, self_attend, cross_attend, *rest):
     return _block(y, memory, memory_mask, cross_attend, self_attend, *rest)
 
@@ -142,6 +153,7 @@ _DECODER_BLOCK = [
         "Does the causal mask let every word see one word ahead?",
         _with(mask=lambda size: torch.ones(size, size).tril(1).bool()),
     ),
+    Likely("Is a size written into the causal mask? Make it for y.shape[1] words.", _mask_too_small),
     Likely(
         "Does the self-attention get the memory's mask? It needs the causal one; memory_mask belongs to "
         "the cross-attention.",
@@ -154,6 +166,11 @@ _DECODER_BLOCK = [
     Likely(
         "Is the memory's mask the wrong way round? True means may attend: hand it on as it is.",
         _with(cross=lambda attend, n, memory, mask: attend(n, memory, ~mask)),
+    ),
+    Likely(
+        "Is the memory's mask made anew from its number of words? Hand it on as it is: padding may "
+        "stand in front.",
+        _with(cross=lambda attend, n, memory, mask: attend(n, memory, parts.made_anew(mask))),
     ),
     Likely(
         "Is the cross-attention causal? The whole source may be looked at: its mask is memory_mask.",
@@ -266,6 +283,10 @@ decoder_block = Exercise(
                 "the order pre with padding": dict(
                     batch=3, n=5, m=3, d=4, order="pre", lengths=[2, 3, 1], seed=80
                 ),
+                "padding in front of the source": dict(
+                    batch=3, n=3, m=4, d=3, lengths=[2, 4, 3], front=True, seed=90
+                ),
+                "a long text": dict(batch=1, n=140, m=3, d=3, seed=100),
             },
         ),
     ],

@@ -20,13 +20,17 @@ def encoder_arguments(
     d: int,
     order: str = "post",
     lengths: Sequence[int] | None = None,
+    front: bool = False,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `encoder_block`: vectors, a mask of real words, functions with fixed weights."""
+    """Arguments of `encoder_block`: vectors, a mask of real words, functions with fixed weights.
+
+    front: whether padding stands in front of the words.
+    """
     return {
         **normal({"x": (batch, n, d)}, seed, dtype),
-        "mask": real(lengths, batch, n),
+        "mask": real(lengths, batch, n, front),
         "attend": attention(d, seed + 1, dtype),
         "mlp": two_layers(d, seed + 2, dtype),
         "norms": (layer(d, seed + 3, dtype), layer(d, seed + 4, dtype)),
@@ -112,6 +116,8 @@ _ENCODER_BLOCK = {
     "Is the mask the wrong way round? True means may attend: hand it on as it is.": _with(
         look=lambda attend, n, x, mask: attend(n, n, ~mask)
     ),
+    "Is the mask made anew from its number of words? Hand it on as it is: padding may stand "
+    "in front.": _with(look=lambda attend, n, x, mask: attend(n, n, parts.made_anew(mask))),
     "Are only the queries normalised? Keys and values are made of the same vectors: attend(n, n, "
     "mask).": _with(look=lambda attend, n, x, mask: attend(n, x, mask)),
     "Are the queries not normalised? They are made of the same vectors as keys and values: "
@@ -158,6 +164,7 @@ encoder_block = Exercise(
                 "the order pre with padding": dict(
                     batch=3, n=5, d=4, order="pre", lengths=[4, 5, 1], seed=80
                 ),
+                "padding in front": dict(batch=3, n=4, d=3, lengths=[2, 4, 3], front=True, seed=90),
             },
         ),
     ],

@@ -35,10 +35,18 @@ def layer(d: int, seed: int, dtype: torch.dtype) -> Function:
     return partial(functional.layer_norm, **normal({"gamma": (d,), "beta": (d,)}, seed, dtype))
 
 
-def real(lengths: Sequence[int] | None, batch: int, size: int) -> Tensor:
-    """(B, 1, N), True where a real word stands: every query may look at those."""
+def real(lengths: Sequence[int] | None, batch: int, size: int, front: bool = False) -> Tensor:
+    """(B, 1, N), True where a real word stands: every query may look at those. Padding stands behind
+    the words, or in front of them.
+    """
     ends = torch.tensor([size] * batch if lengths is None else list(lengths))
-    return functional.length_mask(ends, size)[:, None]
+    mask = functional.length_mask(ends, size)[:, None]
+    return mask.flip(-1) if front else mask
+
+
+def made_anew(mask: Tensor) -> Tensor:
+    """A mistake: the mask of as many words from the first place on."""
+    return functional.length_mask(mask.sum(dim=-1)[:, 0], mask.shape[-1])[:, None]
 
 
 # A sublayer joins x, a function f(n, x) of the normalised and the plain x, and a norm.

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy
 import torch
 from torch import Tensor
 
 from seqcourse import functional
+from seqcourse.check.compare import Mistake
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps6 as inside
 from seqcourse.check.ps2.writing import columns, mistakes
+from seqcourse.check.recording import judge
+from seqcourse.check.values import result
 from seqcourse.tokens import EOS, PAD, SOS
 
 
 def translate_arguments(
-    left: Sequence[int], lengths: Sequence[int], max_len: int, v: int = 9, h: int = 5, seed: int = 0
+    left: Sequence[int],
+    lengths: Sequence[int],
+    max_len: int,
+    v: int = 9,
+    h: int = 5,
+    special: bool = False,
+    seed: int = 0,
 ) -> dict[str, Any]:
     """Arguments of `translate`: a small model, and sources of these lengths.
 
     left: about how many words sentence b is translated with.
+    special: whether the model writes <pad> and <sos> among them.
     """
     generator = torch.Generator().manual_seed(seed + 3)
     size = max(lengths)
@@ -31,7 +42,7 @@ def translate_arguments(
     src = src.masked_fill(~functional.length_mask(ends, size), PAD)
     sources = normal({"sources": (64, h)}, seed + 7)["sources"]
     decoder = normal({"table": (v, h), "w": (h, h), "out": (h, v)}, seed + 1)
-    model = inside.Small(sources, **decoder)
+    model = inside.Small(sources, **decoder, special=special)
     return {"model": model, "src": src, "lengths": ends, "max_len": max_len}
 
 
@@ -78,8 +89,26 @@ def _turned(model, src, lengths, max_len):
     return model.step(torch.full((len(src),), SOS), memory, model.start(memory))
 
 
+def _but(*never: int) -> Callable[..., Tensor]:
+    """A translation without these words."""
+    words = torch.tensor(never)
+    return _with(choose=lambda z: z.index_fill(1, words, float("-inf")).argmax(dim=-1))
+
+
+def _ended_by_pad(model, src, lengths, max_len):
+    ids = reference_translate(model, src, lengths, max_len)
+    ids = ids.masked_fill((ids == PAD).cummax(dim=1).values, PAD)
+    return ids[:, : int((ids != PAD).sum(dim=1).max()) + 1]
+
+
 _LIKELY = {
     **mistakes(_with, _columns),
+    "Are <pad> or <sos> never written? The likeliest word is, whichever it is.": (
+        _but(PAD, SOS),
+        _but(SOS),
+        _but(PAD),
+    ),
+    "Does <pad> end a sentence? Only its own <eos> does.": _ended_by_pad,
     "Is the source encoded again at every step? Encode it once, before the first word.": _with(
         again=True
     ),
@@ -96,11 +125,23 @@ _LIKELY = {
 }
 
 
+def judge_translate(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
+    """Judge one case: the words, then whether the loop stopped in time; raise Mistake."""
+    judge("translate", found, given, reference_translate, _LIKELY, prefix)
+    if result(found, f"{prefix}late"):
+        raise Mistake(
+            "translate: the words are right, but step was called when all sentences had ended. The loop "
+            "stops as soon as they have: nobody needs what comes after."
+        )
+
+
 translate = Exercise(
     "translate",
     make=translate_arguments,
     reference=reference_translate,
     likely=_LIKELY,
+    record=inside.record_translate,
+    judge=judge_translate,
     cases=cases_of(
         translate_arguments,
         {
@@ -109,6 +150,9 @@ translate = Exercise(
             "sentences that max_len cuts off": dict(left=[20, 3], lengths=[4, 2], max_len=5, seed=20),
             "a sentence that ends at once": dict(left=[1, 4], lengths=[2, 6], max_len=9, seed=30),
             "sentences that all end together": dict(left=[3, 3], lengths=[5, 5], max_len=8, seed=40),
+            "<pad> and <sos> as the likeliest words": dict(
+                left=[5, 4], lengths=[5, 3], max_len=9, special=True, seed=60
+            ),
             "max_len 1": dict(left=[4, 2], lengths=[3, 3], max_len=1, seed=50),
         },
     ),

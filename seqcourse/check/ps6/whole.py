@@ -21,7 +21,7 @@ from seqcourse.check.ps6.smoothing import reference_label_smoothed_loss
 from seqcourse.check.values import result
 from seqcourse.tokens import EOS, PAD, SOS
 
-TOLERANCE = 6e-4
+TOLERANCE, SMALL, LONG = 8e-5, 3e-3, 9
 
 
 def transformer_arguments(
@@ -32,9 +32,13 @@ def transformer_arguments(
     layers: int = 1,
     order: str = "pre",
     way: str = "at once",
+    small: bool = False,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """A model to build, the numbers of every shape, and sentences: their lengths and their words'."""
+    """A model to build, the numbers of every shape, and sentences: their lengths and their words'.
+
+    small: whether what is learned makes vectors so small that the norms' epsilon counts.
+    """
     source, target, hidden = 5 * width, 4 * width, width + 3
     build = dict(source=source, target=target, width=width, heads=heads, layers=layers)
     build |= dict(hidden=hidden, order=order)
@@ -44,6 +48,9 @@ def transformer_arguments(
     values |= normal({"output_bias": (target,)}, seed + 3)
     values["square"] = 0.7 * (values["square"] + values["square"].T)  # either way round the same
     values["vector"] = 0.6 + 0.4 * values["vector"]
+    if small:
+        scales = {"vector": SMALL, "inner_bias": SMALL, "target": 0.1 / SMALL}  # for usual logits
+        values |= {name: scale * values[name] for name, scale in scales.items()}
     generator = torch.Generator().manual_seed(seed + 4)
     src, tgt = (
         torch.randint(3, size, (len(ends), max(ends)), generator=generator)
@@ -76,6 +83,7 @@ def _logits(
     table: str = "target",
     end: Callable[[Tensor], Tensor] = lambda z: z,
     bias: bool = True,
+    eps: float = 1e-5,
 ) -> Tensor:
     """Logits of a whole model, padding at 0; every parameter of a shape is alike. Options: mistakes."""
     build, values = given["build"], given["values"]
@@ -84,7 +92,7 @@ def _logits(
     width, real = build["width"], functional.length_mask(given["lengths"], given["src"].shape[1])
 
     def norm(x: Tensor) -> Tensor:
-        return functional.layer_norm(x, take("vector"), take("vector"), 1e-5)
+        return functional.layer_norm(x, take("vector"), take("vector"), eps)
 
     def attend(queries: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
         mapped = (x @ take("square") + take("vector") for x in (queries, memory, memory))
@@ -214,7 +222,21 @@ _LIKELY: dict[str, dict[str, Any] | tuple[dict[str, Any], ...]] = {
         dict(end=lambda z: z.log_softmax(-1)),
     ),
     "Is the bias of the logits not added?": dict(bias=False),
+    "Is there another epsilon in the norms? The text says which.": tuple(
+        dict(eps=eps) for eps in (1e-3, 1e-4, 1e-6, 1e-8, 0.0)
+    ),
 }
+_IN_THE_MODEL = (
+    "Is the state kept in the model? Where two texts are written in turn, one gets the other's words: "
+    "the state is what start and step return."
+)
+_LONG = "Is a number of words or places written into the model? A text may be of any length."
+
+
+def _in_turn(given: Mapping[str, Any]) -> Tensor:
+    """A mistake in writing word by word: two texts, written in turn, share their words."""
+    both = torch.stack([given["tgt"].flip(1), given["tgt"]], dim=2).flatten(1)
+    return _logits({**given, "tgt": both})[:, 1::2]
 
 
 def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> None:
@@ -254,9 +276,11 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
         for question, hows in _LIKELY.items()
         for how in (hows if isinstance(hows, tuple) else (hows,))
     ]
+    likely.append(Likely(_IN_THE_MODEL, lambda *_: _in_turn(given)))
+    hint = _LONG if max(given["src"].shape[1], given["tgt"].shape[1]) > LONG else ""
     name = "Transformer" if given["way"] == "at once" else "Transformer (encode, start and step)"
     name += " in training mode" if given["training"] else ""
-    compare(name, got, right, shown, likely, tolerance=TOLERANCE)
+    compare(name, got, right, shown, likely, hint=hint, tolerance=TOLERANCE)
     for kind, lengths in reached.items() if given["way"] == "at once" else ():
         mine = result(found, f"{prefix}reached.{kind}").double()
         if not is_right(mine, lengths, TOLERANCE):
@@ -279,7 +303,11 @@ Transformer = Exercise(
             "one layer, no padding": dict(lengths=[4, 4], words=[3, 3], seed=40),
             "padding in source and target": dict(lengths=[5, 2, 3], words=[2, 4, 3], layers=2),
             "the order post": dict(lengths=[3, 4], words=[4, 2], order="post", heads=3, seed=20),
-            "word by word": dict(lengths=[2, 4, 3], words=[4, 4, 4], way="word by word", seed=30),
+            "word by word": dict(lengths=[2, 4], words=[10, 10], way="word by word", seed=30),
+            "the order post, and small vectors": dict(
+                lengths=[3, 2], words=[2, 3], order="post", small=True, seed=50
+            ),
+            "a long text": dict(lengths=[140], words=[130], seed=60),
         },
     ),
     forbid=("Transformer", "TransformerEncoder", "TransformerDecoder", "Block", "MultiHeadAttention"),
@@ -323,7 +351,7 @@ def _step(
     fed: Callable[[Tensor], Tensor] = _before,
     pad: int = PAD,
     zero: bool = True,
-    set_rate: bool = True,
+    groups: slice = slice(None),
     smooth: bool = True,
     backward: bool = True,
     go: bool = True,
@@ -335,8 +363,8 @@ def _step(
         logits = model(src, lengths, fed(targets))
         return reference_label_smoothed_loss(logits, targets, epsilon if smooth else 0.0, pad)
 
-    if set_rate:
-        optimizer.param_groups[0]["lr"] = rate
+    for group in optimizer.param_groups[groups]:
+        group["lr"] = rate
     found = loss()
     if zero:
         optimizer.zero_grad()
@@ -375,7 +403,11 @@ _STEP = {
         zero=False
     ),
     "Is the rate not set? It belongs into every group of optimizer.param_groups, under lr.": _with(
-        set_rate=False
+        groups=slice(0)
+    ),
+    "Is the rate set in one group only? Every group of optimizer.param_groups gets it.": (
+        _with(groups=slice(1)),
+        _with(groups=slice(-1, None)),
     ),
     "Is epsilon not used?": _with(smooth=False),
     "Does nothing change? In this order: zero_grad(), backward(), optimizer.step().": (

@@ -56,6 +56,10 @@ def _in_front(documents, end):
     return [token for document in documents for token in [end, *document]]
 
 
+def _empty_left_out(documents, end):
+    return _stream([document for document in documents if document], end)
+
+
 def _no_separator(documents, end):
     return [token for document in documents for token in document]
 
@@ -86,7 +90,8 @@ def _cut_before_the_shift(documents, length, end):
 
 
 def _document_per_row(documents, length, end):
-    rows = [_cut(document, [*document[1:], end], length) for document in map(list, documents)]
+    real = [list(document) for document in documents if document]
+    rows = [_cut(document, [*document[1:], end], length) for document in real]
     return tuple(torch.cat(part) for part in zip(*rows, strict=True))
 
 
@@ -135,6 +140,9 @@ _LIKELY = {
     "Is the separator missing? `end` stands after every document.": _streamed(_no_separator),
     "Does the last document have no separator after it? Where it ends must be learned too.": _streamed(
         _between
+    ),
+    "Is an empty document left out? Its separator stands in the stream like that of any other.": (
+        _streamed(_empty_left_out)
     ),
     "Does the separator stand in front of each document? It stands after it.": _streamed(_in_front),
     "Is the rest after the last full row thrown away? It becomes a row that is filled up.": _dropped,
@@ -196,6 +204,7 @@ language_batch = Exercise(
             "Is the id of the separator written into your code?",
         ),
         Case("rows of one token", lambda: batch_arguments((2, 3), 1)),
+        Case("an empty document", lambda: batch_arguments((3, 0, 2), 7, seed=4)),
         *cases_of(
             batch_arguments,
             {

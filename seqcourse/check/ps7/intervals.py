@@ -125,6 +125,7 @@ paired_interval = Exercise(
             "a first classifier that is worse": dict(many=60, rounds=100, better=-0.2, seed=1),
             "rounds that do not divide by 40": dict(many=300, rounds=159, seed=2),
             "fewer than 40 rounds": dict(many=20, rounds=15, seed=3),
+            "a single round": dict(many=20, rounds=1, seed=7),
             "more rounds than texts": dict(many=12, rounds=400, better=0.3, seed=4),
             "more texts than rounds": dict(many=2000, rounds=60, seed=6),
             "two that always agree": dict(many=20, rounds=80, better=0.0, alike=1.0, seed=5),

@@ -112,6 +112,17 @@ def _at_least_one(u: Tensor) -> Tensor:
     return (u < CHOSEN) | (u == u.amin(dim=-1, keepdim=True)) & ~(u < CHOSEN).any(dim=-1, keepdim=True)
 
 
+def _another_word(step: int) -> Callable[..., Any]:
+    """A random word that would be the old one becomes its neighbour."""
+
+    def mask_words(tokens: Tensor, draws: Tensor, size: int) -> tuple[Tensor, Tensor]:
+        hidden, labels = reference_mask_words(tokens, draws, size)
+        same = (labels == hidden) & (draws[1] < KEPT)
+        return torch.where(same, FIRST + (hidden + step - FIRST) % (size - FIRST), hidden), labels
+
+    return mask_words
+
+
 _LIKELY = [
     Likely(
         "Is at least one word of a row always chosen? Where no draw is smaller than 15 %, none is.",
@@ -209,6 +220,14 @@ _LIKELY = [
         _made(which=(0, 1, 1)),
     ),
     Likely("Are draws[0] and draws[1] swapped? draws[0] chooses.", _made(which=(1, 0, 2))),
+    *(
+        Likely(
+            "Is your random word never the one that stood there? It may be that word, too: it is "
+            "FIRST + floor(draws[2] * (size - FIRST)), whatever stands there.",
+            _another_word(step),
+        )
+        for step in (1, -1)
+    ),
     Likely(
         "Can your random word be a special? It is FIRST + floor(draws[2] * (size - FIRST)).",
         _made(draw=lambda u, size: (u * size).long()),
@@ -266,7 +285,7 @@ mask_words = Exercise(
             {
                 "the first example": dict(lengths=[30, 30], specials=False),
                 "a larger vocabulary": dict(lengths=[25, 25], v=4000, specials=False, seed=1),
-                "a single row": dict(lengths=[40], specials=False, seed=2),
+                "a single row, of few words": dict(lengths=[40], v=9, specials=False, seed=6),
             },
         ),
         Case(

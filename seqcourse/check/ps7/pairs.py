@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -178,12 +179,16 @@ pack_pair = Exercise(
 Documents = Sequence[Sequence[str]]
 Triple = tuple[str, str, int]
 _WORDS = "cat hare queen tea rabbit door key rose duchess king turtle gryphon hatter mouse".split()
+_NEARLY = ("oh!", "Oh! Oh!", "Oh", "Oh?")  # none of them reads exactly like "Oh!"
 
 
-def pairs_arguments(sizes: Sequence[int], repeated: bool = False, seed: int = 0) -> dict[str, Any]:
+def pairs_arguments(
+    sizes: Sequence[int], repeated: bool = False, twins: bool = False, seed: int = 0
+) -> dict[str, Any]:
     """Arguments of `sentence_pairs`: documents with these numbers of sentences, two draws per pair.
 
-    repeated: some sentences, such as "Oh!", stand in every document.
+    repeated: some sentences, such as "Oh!", stand in every document, and some that are nearly the same.
+    twins: the last document holds the same sentences as the first.
     """
     rng = numpy.random.default_rng(seed)
     names = iter(rng.permutation(len(_WORDS) ** 2))
@@ -194,9 +199,14 @@ def pairs_arguments(sizes: Sequence[int], repeated: bool = False, seed: int = 0)
 
     documents = [[sentence() for _ in range(size)] for size in sizes]
     if repeated:
+        nearly = itertools.cycle(_NEARLY)
         for document in documents:
             for place in range(1, len(document), 2):
-                document[place] = "Oh!"
+                document[place] = "".join(("Oh", "!"))  # equal, and no two of them the same object
+            for place in range(2, len(document), 4):
+                document[place] = next(nearly)
+    if twins:
+        documents[-1] = list(documents[0])
     count = sum(size - 1 for size in sizes)
     draws = torch.from_numpy(rng.random((count, 2)))
     order = torch.from_numpy(rng.permutation(count))
@@ -291,6 +301,23 @@ def _only_next(documents: Documents, number: int, place: int) -> list[str]:
     return [s for s in documents[(number + 1) % len(documents)] if s != true]
 
 
+def _unlike(documents: Documents, number: int, place: int) -> list[str]:
+    """Sentences of the documents that hold other sentences."""
+    true = documents[number][place + 1]
+    return [s for other in documents if other != documents[number] for s in other if s != true]
+
+
+def _first_alike(documents: Documents, number: int, place: int) -> list[str]:
+    return _others(documents, list(documents).index(documents[number]), place)
+
+
+def _but(alike: Callable[[str, str], bool]) -> Callable[[Documents, int, int], list[str]]:
+    """Sentences of the other documents, without those that are like the true one in another way."""
+    return lambda documents, number, place: [
+        s for s in _repeated_too(documents, number, place) if not alike(s, documents[number][place + 1])
+    ]
+
+
 def _every_second(documents: Documents) -> Iterator[tuple[int, int]]:
     return ((number, place) for number, place in _neighbours(documents) if place % 2 == 0)
 
@@ -319,6 +346,27 @@ _PAIRS = [
     Likely(
         "Can a false sentence read exactly like the true one? Leave such sentences out.",
         _made(others=_repeated_too),
+    ),
+    *(
+        Likely(
+            "Are two documents taken for one where they hold the same sentences? Each is a document of "
+            "its own: compare their numbers, not what they hold.",
+            _made(others=others),
+        )
+        for others in (_unlike, _first_alike)
+    ),
+    *(
+        Likely(
+            "Is a sentence left out that reads nearly like the true one? Only those that read exactly "
+            "like it are no candidates.",
+            _made(others=_but(alike)),
+        )
+        for alike in (
+            lambda one, other: one.lower() == other.lower(),
+            lambda one, other: one.strip(".!?") == other.strip(".!?"),
+            lambda one, other: other in one,
+            lambda one, other: one in other,
+        )
     ),
     Likely(
         "Is a sentence that occurs several times a candidate only once? All are candidates.",
@@ -403,6 +451,7 @@ sentence_pairs = Exercise(
             "the first example": dict(sizes=[6, 5, 7]),
             "two documents": dict(sizes=[5, 2], seed=1),
             "a document with one sentence, which makes no pair": dict(sizes=[1, 4, 3], seed=2),
+            "two documents that hold the same sentences": dict(sizes=[4, 3, 4], twins=True, seed=4),
             "sentences that stand in every document": dict(sizes=[8, 6, 9], repeated=True, seed=3),
         },
     ),

@@ -21,8 +21,8 @@ _TASKS = ("Say how it sounds.", "Classify each text.", "What is it like?", "Name
 def prompt_arguments(shots: int, white: bool = False, seed: int = 0) -> dict[str, Any]:
     """Arguments of `few_shot_prompt`: a task, two names, solved examples, a query.
 
-    white: whether texts hold line ends (those of Windows, too), tabs and several spaces, and the task
-        two in a row.
+    white: whether texts hold line ends (those of Windows, too), tabs and several spaces; and the task,
+        a name and the answers two spaces in a row, and all of them one in front.
     """
     rng = numpy.random.default_rng(seed)
 
@@ -36,9 +36,14 @@ def prompt_arguments(shots: int, white: bool = False, seed: int = 0) -> dict[str
         return between + "\r\n"
 
     labels = [_LABELS[int(rng.integers(len(_LABELS)))] for _ in range(shots)]
+    task = _TASKS[int(rng.integers(len(_TASKS)))]
+    names = _NAMES[int(rng.integers(len(_NAMES)))]
+    if white:
+        task, *names = (f" {words.replace(' ', '  ', 1)} " for words in (task, *names))
+        names, labels = (f"{names[0]} 1", names[1]), [f" so  {label}" for label in labels]
     return {
-        "task": _TASKS[int(rng.integers(len(_TASKS)))].replace(" ", " " * (1 + white), 1),
-        "names": _NAMES[int(rng.integers(len(_NAMES)))],
+        "task": task,
+        "names": names,
         "examples": [(text(), label) for label in labels],
         "query": text(),
     }
@@ -56,11 +61,14 @@ def _made(
     end: str = "",
     first: bool = True,
     label: Callable[[str], str] = lambda label: f" {label}",
+    head: Callable[[str], str] = str,
+    name: Callable[[str], str] = str,
 ) -> Callable[..., str]:
     """A prompt with one part made in another way."""
 
     def prompt(task: str, names: tuple[str, str], examples: Examples, query: str) -> str:
         shown = order(list(examples))
+        task, *names = head(task), *map(name, names)
         blocks = [f"{names[0]}: {line(text)}\n{names[1]}:{label(answer)}" for text, answer in shown]
         blocks.append(f"{names[0]}: {line(query)}\n{names[1]}:{end}")
         return between.join([task, *blocks] if first else blocks)
@@ -105,8 +113,15 @@ _LIKELY = {
         _made(label=lambda label: f" {label.lower()}"),
     ),
     "Is the empty line between the parts missing? Join them with two line ends.": _made(between="\n"),
-    "Is white space of the task changed? The task stands as it is.": (
-        lambda task, *rest: reference_few_shot_prompt(_one_line(task), *rest)
+    "Is white space of the task changed? The task stands as it is.": tuple(
+        _made(head=change) for change in (_one_line, str.strip, str.lstrip)
+    ),
+    "Is white space of the names changed? The names stand as they are.": tuple(
+        _made(name=change) for change in (_one_line, str.strip)
+    ),
+    "Is white space of the answers changed? The answers stand as they are.": tuple(
+        _made(label=lambda label, change=change: f" {change(label)}")
+        for change in (_one_line, str.strip)
     ),
     "Is the task missing? It is the first line.": _made(first=False),
     "Do the examples stand in reverse order? Keep theirs.": _made(order=lambda e: e[::-1]),

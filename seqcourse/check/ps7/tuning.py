@@ -20,12 +20,16 @@ def tuning_arguments(
     v: int = 9,
     weight: float = 0.5,
     scale: float = 1.0,
+    extra: int = 0,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `fine_tuning_loss`: states of padded texts, their classes, both output layers."""
+    """Arguments of `fine_tuning_loss`: states of padded texts, their classes, both output layers.
+
+    extra: columns of padding that no text reaches.
+    """
     generator = torch.Generator().manual_seed(seed)
-    batch, time = len(lengths), max(lengths)
+    batch, time = len(lengths), max(lengths) + extra
     tokens = torch.randint(FIRST, v, (batch, time), generator=generator)
     real = torch.arange(time) < torch.tensor(list(lengths))[:, None]
     drawn = normal(
@@ -219,6 +223,9 @@ fine_tuning_loss = Exercise(
             _PADDED,
         ),
         Case("texts of lengths 7 and 4", lambda: tuning_arguments([7, 4], weight=2.0, seed=5), _PADDED),
+        Case(
+            "padding beyond the longest text", lambda: tuning_arguments([4, 2], extra=2, seed=7), _PADDED
+        ),
         Case(
             "states so large that exp overflows", lambda: tuning_arguments([3, 5], scale=400.0, seed=6)
         ),

@@ -24,12 +24,14 @@ def caption_arguments(
     d: int = 5,
     v: int = 6,
     peak: float | None = None,
+    gates: float | None = None,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Arguments of `caption_step`: a word, an LSTM's state, a grid of vectors, four functions.
 
     peak: what the largest score is scaled to, such as 900.
+    gates: what the largest number of the gate is scaled to, such as 900; the smallest becomes -20.
     """
     drawn = normal(
         {"y": (batch, e), "s": (batch, d_s), "m": (batch, d_s), "grid": (batch, places, d)}, seed, dtype
@@ -47,10 +49,20 @@ def caption_arguments(
         "state": (drawn["s"], drawn["m"]),
         "grid": drawn["grid"],
         "score": partial(inside.score, **to_score, scale=scale),
-        "gate": partial(inside.gate, **to_gate),
+        "gate": partial(inside.gate, **(_wide(to_gate, drawn["s"], gates) if gates else to_gate)),
         "cell": partial(inside.cell, **to_cell),
         "readout": partial(inside.readout, **to_logits),
     }
+
+
+def _wide(to_gate: dict[str, Tensor], s: Tensor, most: float, least: float = -20) -> dict[str, Tensor]:
+    """The gate scaled and shifted, so that its numbers reach from least to most.
+
+    Far below zero a sigmoid written as 1 / (1 + exp(-g)) is right, but has no gradient.
+    """
+    low, high = (s @ to_gate["w"]).aminmax()
+    scale = (most - least) / (high - low)
+    return {"w": scale * to_gate["w"], "b": (least - scale * low)[None]}
 
 
 def _look(score: Callable, s: Tensor, grid: Tensor) -> tuple[Tensor, Tensor]:
@@ -167,6 +179,9 @@ _LIKELY = {
     "Is the gate's sigmoid missing? gate(s) is any number, a gate lies between 0 and 1.": _opened(
         lambda raw: raw
     ),
+    "Does the gate's exp() overflow? torch.sigmoid takes any number.": _opened(
+        lambda raw: raw.exp() / (1 + raw.exp())
+    ),
     "Does the gate read the LSTM's memory m? It reads the state s.": _opened(part=1),
     "Is the gate closed where it should be open? It is sigmoid(gate(s)), not 1 minus it.": _opened(
         lambda raw: 1 - torch.sigmoid(raw)
@@ -250,7 +265,15 @@ caption_step = Exercise(
             dict(batch=5, places=9, e=4, d_s=2, d=3, v=7, seed=10),
         ),
         Case("all sizes equal", lambda: caption_arguments(4, 4, e=4, d_s=4, d=4, v=4, seed=20)),
-        Case("scores so large that exp overflows", lambda: caption_arguments(3, 5, peak=900.0, seed=30)),
+        Case(
+            "a single place, and all widths 1",
+            lambda: caption_arguments(2, 1, e=1, d_s=1, d=1, v=1, seed=40),
+            "Does a squeeze() drop an axis of size 1?",
+        ),
+        Case(
+            "scores and gates so large that exp overflows",
+            lambda: caption_arguments(3, 5, peak=900.0, gates=900.0, seed=30),
+        ),
     ],
     forbid=("SoftCaptioner", "FixedCaptioner", "HardCaptioner"),
     idea="The captioner looks with its old state, gates what it saw, takes its step and then speaks.",

@@ -154,7 +154,7 @@ rollout = Exercise(
     cases=[
         *standard_cases(rollout_arguments, dict(batch=2), dict(batch=4, layers=4, heads=3, n=7, seed=1)),
         Case("all sizes equal", lambda: rollout_arguments(4, layers=4, heads=4, n=4, seed=2)),
-        Case("a single layer", lambda: rollout_arguments(2, layers=1, n=3, seed=3)),
+        Case("a single layer and a single patch", lambda: rollout_arguments(2, layers=1, n=2, seed=3)),
     ],
     forbid=("rollout", "attention_rollout"),
     idea="Multiplied through all layers, attention shows which patches the class token read from.",

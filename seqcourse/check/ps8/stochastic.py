@@ -50,6 +50,11 @@ def _each_step(weights: Tensor, real: Tensor) -> Tensor:
     return (((1 - weights) ** 2) * real[..., None]).sum(dim=(1, 2)).mean()
 
 
+def _without_empty(weights: Tensor, real: Tensor) -> Tensor:
+    some = real.any(dim=1)
+    return reference_doubly_stochastic(weights[some], real[some])
+
+
 def _one_list(weights: Tensor, real: Tensor) -> Tensor:
     return ((1 - weights[real].sum(dim=0)) ** 2).sum() / len(weights)
 
@@ -95,6 +100,9 @@ _LIKELY = {
     "Is there a number for every sentence? One number is asked for, their mean.": _made(
         over_batch=lambda sums: sums
     ),
+    "Is a sentence without a word left out? Its places get 0, and it counts like any other.": (
+        _without_empty
+    ),
     "Is each place compared with T / N? Here it is compared with 1.": _expected,
     "Are the sentences thrown together? weights[real] is one long list of steps: each sentence has "
     "its own sum over its steps.": _one_list,
@@ -128,6 +136,7 @@ doubly_stochastic = Exercise(
             lambda: stochastic_arguments([5, 2, 4], seed=4),
             "Sentences end at different steps: only the real ones count.",
         ),
+        Case("a sentence without a word", lambda: stochastic_arguments([3, 0, 2], seed=6)),
         Case(
             "float32",
             lambda: stochastic_arguments([6, 3], dtype=torch.float32, seed=5),

@@ -256,6 +256,11 @@ co_attention = Exercise(
             dict(batch=4, n=5, m=2, d_x=3, d_y=6, width=4, seed=10),
         ),
         Case("all sizes equal", lambda: streams_arguments(4, 4, 4, d_x=4, d_y=4, width=4, seed=20)),
+        Case(
+            "a single vector in y",
+            lambda: streams_arguments(2, 4, 1, seed=50),
+            "Does a squeeze() or [0] drop an axis of size 1?",
+        ),
         Case("padding in y", lambda: streams_arguments(3, 4, 5, m_lengths=[5, 2, 3], seed=30)),
         Case(
             "padding in both",
