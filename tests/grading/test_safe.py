@@ -107,9 +107,12 @@ def test_a_page_is_made_of_a_bounded_text():
 
 @pytest.mark.parametrize("unit", [" \n", "\n", "a."])
 def test_a_page_keeps_no_lexer_busy(unit):
-    """What a page shows of a student's code is coloured within seconds, whatever language it names."""
-    hostile = f"x = 1\n{unit * (bounds.CODE // len(unit))}\ny = 1"
-    fenced = "```{}\n" + f"x = 1\n{unit * (9_000 // len(unit))}\ny = 1\n```"
+    """What a page shows of a student's code is coloured within the limit, whatever language it names.
+
+    IPython's own lexer takes minutes for as many blank lines.
+    """
+    hostile = f"x = 1\n{unit * (15_000 // len(unit))}\ny = 1"
+    fenced = f"```{{}}\n{hostile}\n```"
     texts = [v4.new_markdown_cell(fenced.format(name)) for name in ("ipython3", "ruby", "scala")]
     book = v4.new_notebook(cells=[v4.new_code_cell(hostile), *texts])
     book.metadata.language_info = {"name": "python", "pygments_lexer": "ipython3"}
@@ -118,7 +121,7 @@ def test_a_page_keeps_no_lexer_busy(unit):
         safe, _ = MakeSafe().preprocess(book, {})
         return HTMLExporter(filters={"markdown2html": markdown}).from_notebook_node(safe)[0]
 
-    made = limited("It", page, seconds=15)
+    made = limited("It", page)
     assert made.count("y") >= 4
 
 
