@@ -100,9 +100,12 @@ def _generate(course: Course, name: str, final: Path) -> Released:
         with deferred():  # nbgrader would say that the assignment is at fault
             outcome = api.generate_assignment(name, force=True, create=True)
         if not outcome["success"]:
+            said = last_line(outcome)
+            at_fault = (
+                "the disk and the gradebook" if "OperationalError" in said else f"solutions/{name}/"
+            )
             raise CourseError(
-                f"nbgrader should have generated {name}, but said: {last_line(outcome)}. "
-                f"Look at solutions/{name}/."
+                f"nbgrader should have generated {name}, but said: {said}. Look at {at_fault}."
             )
         made = Path(staging) / name
         for pattern in LEFT_OUT:

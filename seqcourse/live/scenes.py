@@ -15,7 +15,7 @@ from seqcourse.errors import CourseError
 from seqcourse.live.figure import choice, frame, map_of, png, style, text_field
 
 Placed = tuple[str, float, float, float]  # name, centre x and y, longer side, as in ``data.arrange``
-_DARKEST = 0.82  # of what was not looked at, as runtime/looks.js has it
+_DARKEST = 0.68  # of what was not looked at, as runtime/looks.js has it
 
 
 @dataclass(frozen=True)

@@ -67,14 +67,14 @@ class GPT(nn.Module):
 
     def start(self, memory: None = None, batch_size: int | None = None) -> tuple[Cache, ...]:
         """The state before the first token: an empty key-value cache for each layer."""
-        return tuple(b.self_attention.no_past(batch_size or 1) for b in self.blocks)
+        return tuple(b.self_attention.empty_cache(batch_size or 1) for b in self.blocks)
 
     def step(self, tokens: Tensor, state: tuple[Cache, ...], memory: None = None) -> Step:
         """One token further: tokens (B,)."""
         x = self._embed(tokens[:, None], first=state[0][0].shape[2])
         longer = []
         for block, past in zip(self.blocks, state, strict=True):
-            x, past, _ = block.next(x, past)
+            x, past, _ = block.step(x, past)
             longer.append(past)
         return Step(self.logits(self.norm(x[:, 0])), tuple(longer))
 

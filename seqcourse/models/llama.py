@@ -52,7 +52,7 @@ class Llama(nn.Module):
 
     def start(self, memory: None = None, batch_size: int | None = None) -> State:
         """The state before the first token: an empty key-value cache for each layer."""
-        return tuple(block.attention.no_past(batch_size or 1) for block in self.blocks)
+        return tuple(block.attention.empty_cache(batch_size or 1) for block in self.blocks)
 
     def step(self, tokens: Tensor, state: State, memory: None = None) -> Step:
         """One token further: tokens (B,)."""

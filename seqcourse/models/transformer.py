@@ -85,7 +85,7 @@ class Transformer(nn.Module):
 
     def start(self, memory: Memory, batch_size: int | None = None) -> tuple[Cache, ...]:
         """The state before the first word: an empty key-value cache for each layer."""
-        return tuple(b.self_attention.no_past(len(memory.states)) for b in self.decoder)
+        return tuple(b.self_attention.empty_cache(len(memory.states)) for b in self.decoder)
 
     def step(self, tokens: Tensor, state: tuple[Cache, ...], memory: Memory) -> Step:
         """One word further: previous words (B,), the caches. Weights: the last layer's look, (B, T)."""
@@ -96,7 +96,7 @@ class Transformer(nn.Module):
             zip(self.decoder, state, memory.keys, strict=True), start=1
         ):
             asked = number == len(self.decoder)
-            x, past, weights = block.next(x, past, keys, memory.mask, need_weights=asked)
+            x, past, weights = block.step(x, past, keys, memory.mask, need_weights=asked)
             longer.append(past)
         return Step(self._logits(x[:, 0]), tuple(longer), weights[:, :, 0].mean(1))
 

@@ -67,14 +67,14 @@ class TransformerCaptioner(nn.Module):
 
     def start(self, memory: Memory, batch_size: int | None = None) -> tuple[Cache, ...]:
         """The state before the first word: an empty key-value cache for each layer."""
-        return tuple(b.self_attention.no_past(len(memory.states)) for b in self.decoder)
+        return tuple(b.self_attention.empty_cache(len(memory.states)) for b in self.decoder)
 
     def step(self, tokens: Tensor, state: tuple[Cache, ...], memory: Memory) -> Step:
         """One word further: previous words (B,), the caches. Weights: the last layer's look, (B, N)."""
         x = self._embed(tokens[:, None], first=state[0][0].shape[2])
         longer, weights = [], None
         for block, past, keys in zip(self.decoder, state, memory.keys, strict=True):
-            x, past, weights = block.next(x, past, keys, memory.mask, need_weights=True)
+            x, past, weights = block.step(x, past, keys, memory.mask, need_weights=True)
             longer.append(past)
         return Step(self._logits(x[:, 0]), tuple(longer), weights[:, :, 0].mean(1))
 

@@ -129,7 +129,7 @@ class Block(nn.Module):
         x, look = self._look(x, memory, memory_mask, need_weights)
         return self._think(x), (own, look)
 
-    def next(
+    def step(
         self,
         x: Tensor,
         past: Cache,
@@ -142,7 +142,7 @@ class Block(nn.Module):
         Returns:
             (B, n, D), the longer cache, and the cross-attention's weights (B, H, n, M) or None.
         """
-        y, longer = self.self_attention.next(self._before(x, self.self_norm), past)
+        y, longer = self.self_attention.step(self._before(x, self.self_norm), past)
         x = self._after(x, y, self.self_norm)
         x, look = self._look(x, memory, memory_mask, need_weights)
         return self._think(x), longer, look

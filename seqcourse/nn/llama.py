@@ -108,7 +108,7 @@ class GroupedQueryAttention(nn.Module):
         y, weights = F.attention(q, *shared, causal=True, need_weights=need_weights)
         return self.out(y.transpose(1, 2).flatten(2)), (k, v), weights
 
-    def no_past(self, batch_size: int) -> Cache:
+    def empty_cache(self, batch_size: int) -> Cache:
         """The cache before the first vector."""
         empty = self.key.weight.new_zeros(batch_size, self.groups, 0, self.size)
         return empty, empty

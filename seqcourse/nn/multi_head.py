@@ -106,7 +106,7 @@ class MultiHeadAttention(nn.Module):
         k, v = both.chunk(2, dim=-1)
         return self.split(k), self.split(v)
 
-    def next(self, x: Tensor, past: Cache) -> tuple[Tensor, Cache]:
+    def step(self, x: Tensor, past: Cache) -> tuple[Tensor, Cache]:
         """Self-attention of the next vectors x (B, n, D) when keys and values before them are known.
 
         Returns:
@@ -117,7 +117,7 @@ class MultiHeadAttention(nn.Module):
         past = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
         return self.attend(q, *past, causal=True)[0], past
 
-    def no_past(self, batch_size: int) -> Cache:
+    def empty_cache(self, batch_size: int) -> Cache:
         """The cache before the first vector."""
         empty = self.in_weight.new_zeros(batch_size, self.heads, 0, self.width // self.heads)
         return empty, empty

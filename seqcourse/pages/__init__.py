@@ -14,6 +14,7 @@ from typing import Any
 # In the order in which what they do at the end of a build has to happen.
 PARTS: tuple[str, ...] = (
     "plain",
+    "code",
     "formulas",
     "addresses",
     "your_class",

@@ -19,7 +19,7 @@ SWITCH = """<div class="seq-code-switch pst-js-only" role="group" aria-label="Co
 
 def mend(body: str) -> str:
     """The HTML of an article, readable by a screen reader; mending twice changes nothing."""
-    # A label hides the visible words "Show the code" from those who speak to their computer.
+    # A label hides the visible word "code" from those who speak to their computer.
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
     # The roles of the bibliography are out of date, and its list holds what a list may not hold.
     body = body.replace(' role="doc-biblioentry"', "")

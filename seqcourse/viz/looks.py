@@ -15,7 +15,7 @@ from seqcourse.viz.arrays import as_array, as_labels
 from seqcourse.viz.style import COLOURS
 
 PHOTOGRAPH = "photograph"  # label of figures whose colours no dark page may turn round
-_DARK = 0.18  # what is left of a pixel that is not looked at
+_DARK = 0.32  # what is left of a pixel that is not looked at
 Box = Sequence[float]
 
 

@@ -33,7 +33,9 @@ _STYLE = """<style>
 .sq-cell[aria-pressed=false]{border-style:dashed;background-image:repeating-linear-gradient(45deg,
  color-mix(in srgb,var(--sq-hatch) calc(100%*var(--w,0)),rgba(128,136,148,.45)) 0 2px,
  transparent 2px 7px)}
-@media (max-width:30rem){.sq-cell{width:2.25rem;height:2rem;font-size:.75rem}}
+@media (max-width:30rem){.sq-cell{width:2.25rem;height:2rem;font-size:.75rem}
+.sq.sq-mask tr>:last-child{position:sticky;right:0; /* the sum is what one looks at */
+ background:var(--pst-color-background,var(--jp-layout-color0,#fff))!important}}
 </style>"""
 
 # All it knows stands in data-mask: scores, words, the ready-made masks and the one shown first.

@@ -232,7 +232,16 @@ _ALL = (
             patience=3,
         ),
         batch_size=16,
-        options={"length": 128, "vocabulary": 2000},
+        options={
+            "length": 128,
+            "vocabulary": 2000,
+            "authors": {
+                "rates": [3e-4, 1e-3, 3e-3],
+                "alphas": [0.1, 0.3, 1.0, 3.0],
+                "choose": [0, 1, 2],
+                "seeds": [0, 1, 2, 3, 4, 5],
+            },
+        },
     ),
     Recipe(
         name="books-bert",

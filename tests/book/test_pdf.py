@@ -65,4 +65,4 @@ def test_the_whole_book_is_printed(site, tmp_path, chrome):
     assert len(tops) - 1 == len(page_names()) == len(said)
     assert len(book.pages) > 200
     text = "".join(sheet.extract_text() for sheet in book.pages[:40])
-    assert "Show the code" not in text and "Skip to main content" not in text
+    assert "hide the code" not in text and "Skip to main content" not in text

@@ -133,9 +133,9 @@ def test_without_positions_it_is_equivariant():
 def test_a_cache_gives_what_recomputing_gives():
     attention, x = nn.MultiHeadAttention(D, H), torch.randn(B, N, D)
     whole, _ = attention(x, causal=True)
-    past, found = attention.no_past(B), []
+    past, found = attention.empty_cache(B), []
     for piece in x.split([1, 2, 1, 1], dim=1):
-        y, past = attention.next(piece, past)
+        y, past = attention.step(piece, past)
         found.append(y)
     torch.testing.assert_close(torch.cat(found, 1), whole)
 
@@ -175,9 +175,9 @@ def test_a_decoder_block_is_pytorchs_and_its_cache_too(norm):
     y, _ = ours(x, causal=True, memory=prepared, memory_mask=mask)
     expected = theirs(x, memory, tgt_mask=~F.causal_mask(N), memory_key_padding_mask=~mask)
     torch.testing.assert_close(y, expected)
-    past, found = ours.self_attention.no_past(B), []
+    past, found = ours.self_attention.empty_cache(B), []
     for t in range(N):
-        out, past, _ = ours.next(x[:, t : t + 1], past, prepared, mask)
+        out, past, _ = ours.step(x[:, t : t + 1], past, prepared, mask)
         found.append(out)
     torch.testing.assert_close(torch.cat(found, 1), y)
 

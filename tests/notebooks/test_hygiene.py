@@ -10,6 +10,7 @@ import nbformat
 import pytest
 
 from seqcourse import __version__
+from seqcourse.pages.code import without_guards
 from seqcourse.viz.poll import POLLS, check_poll, load_poll
 
 from .finding import ROOMS, notebooks, read, text
@@ -21,6 +22,9 @@ LONGEST_OUTPUT = 2000
 # nbval does not honour the first; the second would hide what broke.
 REFUSED_TAGS = {"skip-execution", "raises-exception", "nbval-skip", "nbval-raises-exception"}
 LONGEST_CELL = 30
+# What a page shows of a cell that is not folded away.
+FOLDED = {"hide-input", "remove-input", "remove-cell"}
+SHOWN_LINES, SHOWN_COLUMNS = 25, 88
 # A path that only one machine has: from the root of the file system, or with a drive's letter.
 ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:home|root|Users|mnt|tmp|usr|work|opt|var)/\w|\b[A-Z]:\\\\?\w")
 DRAWS = {
@@ -105,6 +109,11 @@ def test_code_cells_can_be_read_at_a_glance(name):
     for cell in code_cells(name):
         lines = len(text(cell).splitlines())
         assert lines <= LONGEST_CELL, f"{cell['id']} has {lines} lines"
+        if not tags(cell) & FOLDED:
+            shown = without_guards(text(cell)).splitlines()
+            assert len(shown) <= SHOWN_LINES, f"{cell['id']} shows {len(shown)} lines"
+            wide = [line for line in shown if len(line) > SHOWN_COLUMNS]
+            assert not wide, f"{cell['id']} scrolls sideways: {wide}"
 
 
 def draws(source: str, drawing: dict[str, set[str]] = DRAWS) -> bool:

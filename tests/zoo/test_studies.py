@@ -1,4 +1,4 @@
-"""The studies of chapters: switched-off heads, first symbols, norms, a captioner's layers."""
+"""The studies of chapters: heads, first symbols, norms, a captioner's layers, authors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import seqcourse
 from seqcourse import data, functional, models, zoo
 from seqcourse import nn as course_nn
 from seqcourse.data.scenes import load_scenes
-from seqcourse.zoo.tasks import TASKS, heads, layers, memory, norms
+from seqcourse.zoo.tasks import TASKS, authors, heads, layers, memory, norms
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = [
@@ -124,3 +124,33 @@ def test_a_run_gives_the_loss_of_its_last_steps():
     losses = found["pre-norm, no warm-up"]["0.01"]
     assert len(set(losses)) == 2 and all(2.5 < loss < 4.5 for loss in losses)
     assert losses[0] == round(norms.result("pre", 0, 1e-2, 0, **sizes), 3)
+
+
+def test_counting_words_is_naive_bayes_worked_out_by_hand():
+    """Words a, b, c; author 0 wrote "a a b", author 1 "b c", both with one more of each."""
+    guess = authors.counting([data.Passage("a a b", 0), data.Passage("b c", 1)], alpha=1.0)
+    # P(a) is 3/6 against 1/5, P(b) 2/6 against 2/5, P(c) 1/6 against 2/5; the others wrote nothing: 1/3.
+    assert guess("a") == 0 and guess("c c") == 1
+    assert guess("a c") == 2  # 1/9 is more than 3/36 and 2/25
+    assert guess("a b unknown") == 0  # 1/6 is more than 2/25 and 1/9
+    assert authors.right(guess, [data.Passage("a", 0), data.Passage("c", 0)]) == 0.5
+
+
+def test_authors_are_chosen_on_valid_and_judged_on_test(monkeypatch):
+    asked = []
+
+    def fine_tune(system, pretrained, auxiliary, seed, training):
+        asked.append((training.learning_rate, seed))
+        return training.learning_rate
+
+    def accuracy(model, system, passages):
+        return model if passages == "valid" else 1 - model
+
+    monkeypatch.setattr(authors, "fine_tune", fine_tune)
+    monkeypatch.setattr(authors, "accuracy", accuracy)
+    monkeypatch.setattr(authors, "held_out", lambda split: split)
+    monkeypatch.setattr(authors, "right", lambda guess, passages: 0.5)
+    found = authors.measure(None, [0.1, 0.3, 0.2], [1.0], choose=[0], seeds=[0, 1])
+    assert set(found["chosen"].values()) == {0.3, 1.0}
+    assert found["accuracy"]["full"] == [0.7, 0.7] and found["tried"]["full"]["0.2"] == 0.2
+    assert {seed for rate, seed in asked if rate != 0.3} == {0}

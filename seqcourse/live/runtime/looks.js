@@ -1,7 +1,7 @@
 // What a model says of a picture, and where it looked: the same as seqcourse/live/scenes.py makes.
 (function () {
   "use strict";
-  const live = window.seqlive, DARKEST = 0.82; // of what was not looked at
+  const live = window.seqlive, DARKEST = 0.68; // of what was not looked at
   live.looks = {};
 
   // One map over the picture, which is the background of all of them: dark where it did not look.

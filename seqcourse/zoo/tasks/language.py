@@ -13,7 +13,7 @@ from seqcourse import data
 from seqcourse.data import SubwordVocabulary, Vocabulary
 from seqcourse.train import language_model_loss
 from seqcourse.zoo.system import System, Task
-from seqcourse.zoo.tasks import memory, norms
+from seqcourse.zoo.tasks import authors, memory, norms
 
 
 class LanguageTask(Task):
@@ -146,6 +146,8 @@ class WordTask(BooksTask):
 class SubwordTask(BooksTask):
     """The children's books in subwords, for pre-training; measured by fine-tuning too."""
 
+    only_measured = studies = ("authors",)
+
     def vocabulary(self) -> SubwordVocabulary:
         return SubwordVocabulary.train(self.paragraphs("train"), self.recipe.options["vocabulary"])
 
@@ -158,11 +160,9 @@ class SubwordTask(BooksTask):
     def write(self, tokens: list[str], vocabulary: SubwordVocabulary) -> str:
         return vocabulary.detokenize(tokens)
 
-    def measure(self, system: System) -> dict[str, Any]:
-        """The same, and the accuracy of author classification with and without pre-training."""
-        from seqcourse.zoo.tasks.authors import ablation
-
-        return {**super().measure(system), "authors": ablation(system)}
+    def study(self, system: System, name: str) -> dict[str, Any]:
+        """Chapter 12's authors: a few labels, with and without this pre-training."""
+        return authors.measure(system, **self.recipe.options[name])
 
 
 def mean_loss(model: nn.Module, ids: Tensor) -> float:
