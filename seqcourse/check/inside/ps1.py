@@ -17,14 +17,14 @@ def write_step(
     return h @ out, (h, count + 1)
 
 
-def unlikeliest(before: list[Tensor], logits: Tensor) -> Tensor:
+def unlikeliest(asked: list[Tensor], logits: Tensor) -> Tensor:
     """What `choose` is in the check of `continue_text`: the entry with the smallest logit, (B,).
 
-    Like a draw, it comes out differently when it is asked twice for the same logits (`before`).
+    Like a draw, it comes out differently each time: the next entry is that with the second smallest
+    logit, and so on. `asked` holds what it was asked for.
     """
-    again = any(one is logits for one in before)
-    before[:] = [logits]
-    return logits.argmax(dim=-1) if again else logits.argmin(dim=-1)
+    asked.append(logits)
+    return logits.argsort(dim=-1)[:, (len(asked) - 1) % logits.shape[-1]]
 
 
 def read_chunk(

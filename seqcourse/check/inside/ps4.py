@@ -34,8 +34,8 @@ def _neighbours(x: Tensor, w: Tensor) -> Tensor:
 
 
 def _reversed(x: Tensor, w: Tensor) -> Tensor:
-    """The order turned round; the later a sequence in the batch, the larger its outputs."""
-    return (x @ w).flip(1) * 4.0 ** torch.arange(len(x))[:, None, None]
+    """The order turned round; later sequences of the batch, and later entries, are larger."""
+    return (x @ w).flip(1) * 4.0 ** (torch.arange(len(x))[:, None, None] + torch.arange(w.shape[1]))
 
 
 def _alone(x: Tensor, w: Tensor) -> Tensor:

@@ -22,9 +22,10 @@ FEW = 500  # enough to tell two seeds apart; more would keep an answer busy that
 CALLS = {
     "one": "a batch of one",
     "none": "no generator",
+    "fresh": "no generator, once more",
     "rows": "rows with quite different logits",
     "many": "many draws from the same row",
-    "few": "some draws with a seed",
+    "few": "some draws of many entries, with a seed",
     "again": "the same draws with the same seed",
     "other": "the same draws with another seed",
     "cold": "a temperature close to 0",
@@ -49,15 +50,16 @@ def _call(call: str, logits: Tensor, temperature: float, seed: int) -> dict[str,
     number: int | None = seed
     if call == "one":
         rows = logits[None].float()
-    elif call == "none":
-        rows, temperature, number = logits[None].clone(), 1.0, None
+    elif call in ("none", "fresh"):
+        rows, temperature, number = logits.expand(60, size).clone(), 1.0, None
     elif call == "rows":
         rows, temperature = 50.0 * torch.eye(size, dtype=torch.float64).flip(0), 1.0
     elif call == "cold":
         rows, temperature = 5 + 0.1 * logits.expand(40, size), 0.001  # forty times right is no luck
-    else:
-        many = DRAWS if call == "many" else FEW
-        rows, number = logits.expand(many, size).clone(), seed + (call == "other")
+    elif call == "many":
+        rows = logits.expand(DRAWS, size).clone()
+    else:  # so many entries, all of them nearly as likely, that some are left out by who takes the best
+        rows, number = (0.1 * logits).repeat(FEW, 6), seed + (call == "other")
     generator = None if number is None else handed_on(number)
     return {"logits": rows, "temperature": temperature, "generator": generator}
 
@@ -117,6 +119,12 @@ def judge_draw(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[str, 
         raise Mistake("draw: two seeds give the same draws. Is a seed fixed inside?")
     if not torch.equal(draws["few"], draws["again"]):
         raise Mistake("draw: the same seed gives other draws each time. Do you pass the generator on?")
+    if torch.equal(draws["none"], draws["fresh"]):
+        raise Mistake("draw: without a generator the draws never change. Is a seed fixed inside?")
+    if len(torch.cat([draws["few"], draws["other"]]).unique()) < calls["few"]["logits"].shape[1]:
+        raise Mistake(
+            "draw: some of many entries never come up. Are only the likeliest ones drawn from?"
+        )
     if not torch.equal(draws["rows"], calls["rows"]["logits"].argmax(dim=-1)):
         raise Mistake(
             "draw: rows with quite different logits get the wrong draws. "

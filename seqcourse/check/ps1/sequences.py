@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.exercise import Case, Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 
 Step = Callable[[Tensor, Tensor], Tensor]
@@ -163,10 +163,24 @@ forward = Exercise(
 
 
 def norms_arguments(
-    batch: int, time: int, d: int, h: int, dtype: torch.dtype = torch.float64, seed: int = 0
+    batch: int,
+    time: int,
+    d: int,
+    h: int,
+    growth: float | None = None,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `gradient_norms`: a step with fixed weights, inputs and a first state."""
+    """Arguments of `gradient_norms`: a step with fixed weights, inputs and a first state.
+
+    growth: what a gradient is multiplied by at every step, where all else is too small to matter.
+    """
     given = forward_arguments(batch, time, d, h, dtype=dtype, seed=seed)
+    if growth:
+        weights = given["step"].keywords
+        for small in (given["h"], weights["w_ih"], weights["b_ih"], weights["b_hh"]):
+            small *= 1e-5
+        weights["w_hh"] = growth * torch.eye(h, dtype=dtype)
     return {name: given[name] for name in ("step", "x", "h")}
 
 
@@ -255,9 +269,12 @@ gradient_norms = Exercise(
     make=norms_arguments,
     reference=reference_gradient_norms,
     likely=_NORMS_LIKELY,
-    cases=standard_cases(
-        norms_arguments, dict(batch=2, time=5, d=3, h=4), dict(batch=3, time=1, d=2, h=6)
-    ),
+    cases=[
+        *standard_cases(
+            norms_arguments, dict(batch=2, time=5, d=3, h=4), dict(batch=3, time=1, d=2, h=6)
+        ),
+        Case("a long way on which the gradient grows", lambda: norms_arguments(1, 60, 1, 2, growth=1.1)),
+    ],
     idea="The further back a state is, the smaller (or larger) its gradient: a product of many steps.",
     see=("01", "Gradients that fade, gradients that blow up"),
 )

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check.compare import Likely
-from seqcourse.check.exercise import Exercise, standard_cases
+from seqcourse.check.exercise import Case, Exercise, standard_cases
 from seqcourse.check.inputs import normal
 
 
@@ -36,11 +36,14 @@ def rnn_arguments(
 
 
 def lstm_arguments(
-    batch: int, d: int, h: int, dtype: torch.dtype = torch.float64, seed: int = 0
+    batch: int, d: int, h: int, scale: float = 1.0, dtype: torch.dtype = torch.float64, seed: int = 0
 ) -> dict[str, Any]:
-    """Arguments of `lstm_step`: an input, a state (h, c), weights with four rows per entry of h."""
+    """Arguments of `lstm_step`: an input, a state (h, c), weights with four rows per entry of h.
+
+    scale: how large the cell state is.
+    """
     drawn = _drawn(4, batch, d, h, dtype, seed)
-    x, state = drawn.pop("x"), (drawn.pop("h"), drawn.pop("c"))
+    x, state = drawn.pop("x"), (drawn.pop("h"), scale * drawn.pop("c"))
     return {"x": x, "state": state, **drawn}
 
 
@@ -226,7 +229,10 @@ lstm_step = Exercise(
     make=lstm_arguments,
     reference=functional.lstm_step,
     likely=_LSTM_LIKELY,
-    cases=standard_cases(lstm_arguments, dict(batch=2, d=3, h=5), dict(batch=4, d=2, h=3)),
+    cases=[
+        *standard_cases(lstm_arguments, dict(batch=2, d=3, h=5), dict(batch=4, d=2, h=3)),
+        Case("large numbers in the cell state", lambda: lstm_arguments(2, 3, 4, scale=50.0)),
+    ],
     forbid=("LSTM", "LSTMCell", "lstm_cell", "lstm_step"),
     idea="Gates decide what the cell state keeps, what is added to it and what it shows.",
     see=("01", "When it fades: a memory that is added to"),

@@ -15,9 +15,12 @@ from seqcourse.check.inside import ps1 as inside
 
 
 def pairs_arguments(size: int, length: int, seed: int = 0) -> dict[str, Any]:
-    """Arguments of `training_pairs`: a text of `size` characters, all different, and a length."""
+    """Arguments of `training_pairs`: a text of `size` characters, all different, and a length.
+
+    Their numbers are large: nothing is said of how many characters there are.
+    """
     generator = torch.Generator().manual_seed(seed)
-    return {"ids": torch.randperm(size, generator=generator) + 3, "length": length}
+    return {"ids": torch.randperm(size, generator=generator) * 10**9 + 3, "length": length}
 
 
 def reference_training_pairs(ids: Tensor, length: int) -> tuple[Tensor, Tensor]:
@@ -82,7 +85,7 @@ _PAIRS_LIKELY = {
 
 
 def _numbered(size: int, length: int) -> dict[str, Any]:
-    return {"ids": torch.arange(3, 3 + size) * 7 % 61, "length": length}
+    return {"ids": torch.arange(3, 3 + size) * 7 % 61 * 10**9, "length": length}
 
 
 training_pairs = Exercise(
@@ -126,12 +129,29 @@ def _own(written, prompt, choose, logits):
     return written[-1]
 
 
-def _write(step, state, prompt, length, choose, *, keep=True, feed=_own, first=()) -> list[Tensor]:
+def _write(
+    step,
+    state,
+    prompt,
+    length,
+    choose,
+    *,
+    keep=True,
+    feed=_own,
+    first=(),
+    forget=False,
+    early=False,
+) -> list[Tensor]:
     """Read a prompt and write; the options make mistakes."""
+    for asked in getattr(choose, "args", ()):  # `unlikeliest` begins anew
+        asked.clear()
     start = state
     for t in range(prompt.shape[1]):
         logits, new = step(prompt[:, t], state)
         state = new if keep else start
+        if early and t + 1 < prompt.shape[1]:
+            choose(logits)
+    state = start if forget else state
     for tokens in first:  # fed once more before the first choice
         logits, state = step(tokens, state)
     written = [choose(logits)]
@@ -174,14 +194,8 @@ _WRITER_LIKELY = {
     "Is the last character of the prompt never read? The first new one comes after it.": (
         lambda step, state, prompt, *rest: _written()(step, state, prompt[:, :-1], *rest)
     ),
-    "Is what the prompt left in the state forgotten? Writing goes on from the state after it.": (
-        lambda step, state, prompt, length, choose: torch.cat(
-            [
-                first := _written()(step, state, prompt, 1, choose),
-                _written()(step, state, first, max(1, length - 1), choose)[:, : length - 1],
-            ],
-            dim=1,
-        )
+    "Is what the prompt left in the state forgotten? Writing goes on from the state after it.": _written(
+        forget=True
     ),
     "Did you pick the likeliest character yourself? What comes next is up to choose: use "
     "choose(logits).": (
@@ -192,6 +206,8 @@ _WRITER_LIKELY = {
     ),
     "Is choose called twice for a character? A draw comes out differently each time: call it once, and "
     "feed what it gave.": _written(feed=lambda written, prompt, choose, logits: choose(logits)),
+    "Is choose called while the prompt is still read? A draw comes out differently each time: call it "
+    "for new characters only.": _written(early=True),
     "Does your result hold the prompt as well? Only the new characters are asked for.": (
         lambda step, state, prompt, length, choose: torch.cat(
             [prompt, reference_continue_text(step, state, prompt, length, choose)], dim=1

@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.exercise import Exercise, standard_cases
+from seqcourse.check.exercise import Case, Exercise, standard_cases
 from seqcourse.check.inputs import normal
+from seqcourse.tokens import PAD
 
 # The models that hold an encoder's ends and a decoder of this kind.
 _MODELS = ("Seq2Seq", "EncoderDecoder")
@@ -106,9 +107,20 @@ final_states = Exercise(
 
 
 def decoder_arguments(
-    batch: int, v: int, e: int, s: int, c: int, dtype: torch.dtype = torch.float64, seed: int = 0
+    batch: int,
+    v: int,
+    e: int,
+    s: int,
+    c: int,
+    scale: float = 1.0,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `decoder_step`: previous words, state, context, the decoder's weights."""
+    """Arguments of `decoder_step`: previous words, state, context, the decoder's weights.
+
+    The second word is <pad>, whose row of the embedding is one like any other.
+    scale: how large the logits are.
+    """
     sizes = {
         "s": (batch, s),
         "c": (batch, c),
@@ -121,7 +133,9 @@ def decoder_arguments(
         "b_out": (v,),
     }
     tokens = torch.tensor([(5 * k + 3 + seed) % v for k in range(batch)])
-    return {"tokens": tokens, **normal(sizes, seed=seed, dtype=dtype)}
+    tokens[1:2] = PAD
+    drawn = normal(sizes, seed=seed, dtype=dtype)
+    return {"tokens": tokens, **drawn, "w_out": scale * drawn["w_out"]}
 
 
 def _decode(
@@ -192,6 +206,11 @@ _DECODER_LIKELY = {
     "Does every sentence get the previous word of the first? Each has its own.": (
         lambda tokens, *rest: _decode(tokens[:1].expand(len(tokens)), *rest)
     ),
+    "Is the vector of <pad> taken for zero? It is its row of the embedding.": (
+        lambda tokens, s, c, embedding, *rest: _decode(
+            tokens, s, c, torch.cat([0 * embedding[:1], embedding[1:]]), *rest
+        )
+    ),
     "Is the context added after the tanh? It belongs into the sum.": _context_behind,
     "Do the logits come from the old state? They come from the new one.": (
         lambda *a: _decode(*a, old=True)
@@ -228,9 +247,12 @@ decoder_step = Exercise(
     make=decoder_arguments,
     reference=reference_decoder_step,
     likely=_DECODER_LIKELY,
-    cases=standard_cases(
-        decoder_arguments, dict(batch=2, v=7, e=3, s=4, c=5), dict(batch=5, v=4, e=6, s=3, c=2)
-    ),
+    cases=[
+        *standard_cases(
+            decoder_arguments, dict(batch=2, v=7, e=3, s=4, c=5), dict(batch=5, v=4, e=6, s=3, c=2)
+        ),
+        Case("large logits", lambda: decoder_arguments(2, 7, 3, 4, 5, scale=50.0)),
+    ],
     forbid=_MODELS,
     idea="At every step the decoder hears the previous word, its own state and the context.",
     see=("02", "What passes between: the context vector"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from seqcourse import functional
@@ -19,11 +20,12 @@ Link = tuple[int, int]
 def links_arguments(time: int, words: int, length: int, seed: int = 0) -> dict[str, Any]:
     """Arguments of `links`: weights (T', T) of `words` target words; `length` columns are words."""
     scores = 2 * normal({"scores": (words, time)}, seed)["scores"]
-    if words > 1 and time > 2:  # an undecided row: its largest weight, on a word, is below one half
-        scores[1] *= 0.05
-        scores[1, length // 2] += 0.3
+    if words > 1 and time > 2:  # an undecided row: its largest weight, on a word, is so by a hair
+        scores[1] = 0.002 * (torch.arange(time) == length // 2)
     if length > 1 and words > 3:  # two largest weights
         scores[-1, :2] = scores.max()
+    if length < time and words > 4:  # two as well, and the second is on what is no word
+        scores[-2, length - 1 : length + 1] = scores.max()
     if length < time:  # some words rest on what is no word
         scores[0, -1] += 9.0
         scores[words // 2, length] += 9.0
@@ -41,8 +43,14 @@ def _all(weights: Tensor, length: int) -> set[Link]:
     return {(i, t) for t, i in best.nonzero().tolist() if i < length}
 
 
+def _words_only_above(weights: Tensor, length: int) -> set[Link]:
+    rests = weights[:, length:].amax(dim=1) if length < weights.shape[1] else torch.zeros(len(weights))
+    return {(i, t) for i, t in reference_links(weights, length) if weights[t, i] > rests[t]}
+
+
 def _last(weights: Tensor, length: int) -> set[Link]:
-    return {(i, t) for t, i in {t: i for i, t in sorted(_all(weights, length))}.items()}
+    found = weights.shape[1] - 1 - weights.flip(1).argmax(dim=1)
+    return {(i, t) for t, i in enumerate(found.tolist()) if i < length}
 
 
 _LIKELY = {
@@ -69,6 +77,18 @@ _LIKELY = {
     "however small.": (
         lambda weights, length: {(i, t) for t, i in (weights > 0.5).nonzero().tolist() if i < length}
     ),
+    "Is a link left out where its weight is small? A target word's link is its largest weight, "
+    "however small.": tuple(
+        lambda weights, length, least=least: {
+            (i, t) for i, t in reference_links(weights, length) if weights[t, i] > least
+        }
+        for least in (0.1, 0.15, 0.2, 0.5)
+    ),
+    "Are the weights rounded? The largest may be so by a hair.": (
+        lambda weights, length: reference_links(weights.double().round(decimals=3), length)
+    ),
+    "Is there no link where a word and what is no word have the same largest weight? The first one "
+    "counts, and the words stand first.": _words_only_above,
     "Where two weights are equal, does the later one count, or both? Only the first one does.": (
         _last,
         _all,

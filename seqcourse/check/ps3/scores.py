@@ -119,10 +119,11 @@ def additive_arguments(
     d_s: int,
     d_h: int,
     d_a: int,
+    scale: float = 1.0,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `additive_score`."""
+    """Arguments of `additive_score`; the states are `scale` times as large as usual."""
     sizes = {
         "s": (batch, d_s),
         "h": (batch, time, d_h),
@@ -130,12 +131,17 @@ def additive_arguments(
         "w_h": (d_a, d_h),
         "v": (d_a,),
     }
-    return normal(sizes, seed, dtype)
+    drawn = normal(sizes, seed, dtype)
+    return drawn | {name: scale * drawn[name] for name in ("s", "h")}
 
 
 def _hidden(s: Tensor, h: Tensor, w_s: Tensor, w_h: Tensor) -> Tensor:
     """W_s s + W_h h, (B, T, D_A)."""
     return (s @ w_s.T)[:, None] + h @ w_h.T
+
+
+def _tanh_overflows(x: Tensor) -> Tensor:
+    return ((2 * x).exp() - 1) / ((2 * x).exp() + 1)
 
 
 _ADDITIVE_LIKELY = {
@@ -163,6 +169,8 @@ _ADDITIVE_LIKELY = {
     "Are the two parts multiplied? They are added before the tanh.": (
         lambda s, h, w_s, w_h, v: torch.tanh((s @ w_s.T)[:, None] * (h @ w_h.T)) @ v
     ),
+    "Did you write the tanh with exp()? Of a large sum it is infinite, and infinity by infinity is NaN: "
+    "use torch.tanh.": (lambda s, h, w_s, w_h, v: _tanh_overflows(_hidden(s, h, w_s, w_h)) @ v),
     "Is the sum over the D_A entries missing? The product with v is a dot product.": (
         lambda s, h, w_s, w_h, v: _hidden(s, h, w_s, w_h).tanh() * v
     ),
@@ -193,7 +201,7 @@ additive_score = Exercise(
     cases=standard_cases(
         additive_arguments,
         dict(batch=2, time=4, d_s=3, d_h=5, d_a=6),
-        dict(batch=3, time=3, d_s=3, d_h=3, d_a=3),
+        dict(batch=3, time=3, d_s=3, d_h=3, d_a=3, scale=1000.0),
     ),
     forbid=("additive_score", "additive_score_from_keys", "AdditiveScore"),
     idea="A small network with a tanh compares two states of any widths.",
@@ -232,6 +240,11 @@ def _mlp(s, h, w1, b1, w2, b2, squash=torch.relu):
     return squash(_side_by_side(s, h) @ w1.T + b1) @ w2 + b2
 
 
+def _without_bias_where_dead(s, h, w1, b1, w2, b2):
+    units = torch.relu(_side_by_side(s, h) @ w1.T + b1)
+    return units @ w2 + b2 * (units > 0).any(dim=-1)
+
+
 def _mlp_swapped(s, h, w1, b1, w2, b2):
     both = torch.cat([s[:, None].expand(-1, h.shape[1], -1), h], dim=-1)
     return torch.relu(both @ w1.T + b1) @ w2 + b2
@@ -244,6 +257,9 @@ _MLP_LIKELY = {
     ),
     "Did you forget the bias of the output, b2?": (
         lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, b1, w2, 0)
+    ),
+    "Is b2 left out where all hidden units are 0? It is added at every position.": (
+        _without_bias_where_dead
     ),
     "Did you forget both biases?": (lambda s, h, w1, b1, w2, b2: _mlp(s, h, w1, 0, w2, 0)),
     "Is b1 added after the relu? It belongs inside: relu(W1 [h; s] + b1).": (
@@ -282,7 +298,7 @@ mlp_score = Exercise(
     likely=_MLP_LIKELY,
     cases=standard_cases(
         mlp_arguments,
-        dict(batch=2, time=4, d_s=3, d_h=5, d_a=6),
+        dict(batch=2, time=4, d_s=3, d_h=5, d_a=2),
         dict(batch=4, time=4, d_s=4, d_h=4, d_a=4),
     ),
     forbid=("mlp_score", "MLPScore"),

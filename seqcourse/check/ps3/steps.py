@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
+from seqcourse.check import masked
 from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
@@ -122,9 +123,7 @@ _ATTEND_LIKELY = {
     "Did you set the scores of padding to 0? exp(0) is 1: padding is attended to. Use -inf.": _attending(
         lambda e, mask: functional.softmax(e.masked_fill(~mask, 0.0))
     ),
-    "Is -100 or the like in place of -inf? Real scores may be lower still: padding then wins.": (
-        _attending(lambda e, mask: functional.softmax(e.masked_fill(~mask, -100.0)))
-    ),
+    masked.QUESTION: tuple(_attending(mistake) for mistake in masked.MISTAKES),
     "Is the mask added to the scores? Padding still gets a weight: its scores become -inf.": _attending(
         lambda e, mask: functional.softmax(e + mask)
     ),
@@ -155,7 +154,7 @@ attend = Exercise(
                 "padding and a batch of 1": dict(batch=1, time=4, d_s=2, d_h=3, lengths=[2]),
                 "large scores": dict(batch=2, time=4, d_s=3, d_h=5, lengths=[4, 3], peak=900.0),
                 "a word whose score is far below 0": dict(
-                    batch=1, time=3, d_s=2, d_h=3, lengths=[1], peak=-900.0
+                    batch=1, time=3, d_s=2, d_h=3, lengths=[1], peak=-1e6
                 ),
             },
         ),

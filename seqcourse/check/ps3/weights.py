@@ -24,9 +24,9 @@ _LIBRARY = ("scaled_dot_product_attention", "MultiheadAttention", "MultiHeadAtte
 def context_arguments(
     batch: int, time: int, d: int, dtype: torch.dtype = torch.float64, seed: int = 0
 ) -> dict[str, Tensor]:
-    """Arguments of `context`: weights whose rows sum to 1, and encoder states."""
+    """Arguments of `context`: weights whose rows sum to 1, some of them tiny, and encoder states."""
     drawn = normal({"weights": (batch, time), "h": (batch, time, d)}, seed, dtype)
-    return {"weights": drawn["weights"].softmax(dim=-1), "h": drawn["h"]}
+    return {"weights": (3 * drawn["weights"]).softmax(dim=-1), "h": drawn["h"]}
 
 
 _CONTEXT_LIKELY = {

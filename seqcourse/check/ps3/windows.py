@@ -21,20 +21,22 @@ def local_arguments(
     centres: Sequence[float] | None = None,
     lengths: Sequence[int] | None = None,
     low: bool = False,
+    hidden: bool = False,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Arguments of `local_weights`; centres are drawn between 0 and T - 1 unless given.
 
-    low: every score is far below 0.
+    low: every score is far below 0. hidden: those outside the window are far above the others.
     """
     drawn = normal({"scores": (batch, time), "centre": (batch,)}, seed)
     centre = torch.sigmoid(drawn["centre"]) * (time - 1)
     if centres is not None:
         centre = torch.tensor(list(centres), dtype=torch.float64)
     ends = torch.tensor([time] * batch if lengths is None else list(lengths))
+    outside = (torch.arange(time) - centre[:, None]).abs() > width
     return {
-        "scores": (drawn["scores"] - masked.FAR_BELOW * low).to(dtype),
+        "scores": (drawn["scores"] - masked.FAR_BELOW * low + 900.0 * hidden * outside).to(dtype),
         "centre": centre.to(dtype),
         "width": width,
         "mask": torch.arange(time) < ends[:, None],
@@ -73,6 +75,11 @@ def _local_window_late(scores, centre, width, mask):
     distance = torch.arange(scores.shape[1]) - centre[:, None]
     bell = torch.exp(-(distance**2) / (2 * (width / 2) ** 2))
     return functional.softmax(scores, mask=mask) * (distance.abs() <= width) * bell
+
+
+def _below_all(scores: Tensor, mask: Tensor) -> Tensor:
+    weights = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
+    return weights / weights.sum(dim=-1, keepdim=True)
 
 
 def _local_rescaled(*arguments):
@@ -140,6 +147,11 @@ _LIKELY = {
     "Did you set scores outside the window to 0? exp(0) is 1. Use -inf.": _locally(
         soften=lambda e, mask: torch.softmax(e.masked_fill(~mask, 0.0), dim=-1)
     ),
+    "Is the maximum taken over the whole row? A score outside the window, far above the others, then "
+    "leaves nothing of them: put in -inf first.": (
+        _locally(soften=_below_all),
+        _locally(soften=lambda e, mask: _below_all(e, mask).nan_to_num(0.0)),
+    ),
     masked.QUESTION: tuple(_locally(soften=mistake) for mistake in masked.MISTAKES),
     "The centre needs an axis for the positions: centre[:, None].": (
         lambda scores, centre, width, mask: torch.arange(scores.shape[1]) - centre
@@ -157,7 +169,9 @@ local_weights = Exercise(
         *cases_of(
             local_arguments,
             {
-                "another width": dict(batch=2, time=12, width=4),
+                "another width, and places outside far above the others": dict(
+                    batch=2, time=12, width=4, hidden=True
+                ),
                 "a centre on a whole position and one outside": dict(
                     batch=2, time=9, width=3, centres=[4.0, -1.0]
                 ),

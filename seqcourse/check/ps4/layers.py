@@ -13,7 +13,7 @@ from seqcourse import functional
 from seqcourse.check.exercise import Case, Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.modules import module_arguments, record_module
-from seqcourse.check.ps4.products import LAYERS, layer, reference_attention
+from seqcourse.check.ps4.products import LAYERS, bare, layer, reference_attention
 from seqcourse.check.recording import MEET
 
 
@@ -25,10 +25,15 @@ def cross_arguments(
     d_x: int,
     d_q: int,
     d_v: int,
+    scale: float = 1.0,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Tensor]:
-    """Arguments of `cross_attention`: what asks, what answers, three matrices."""
+    """Arguments of `cross_attention`: what asks, what answers, three matrices.
+
+    Where several vectors answer, the last one of the first sequence is 0; it is no padding.
+    scale: of the similarities.
+    """
     sizes = {
         "z": (batch, n_q, d_z),
         "x": (batch, n_x, d_x),
@@ -39,6 +44,9 @@ def cross_arguments(
     given = normal(sizes, seed)
     for name in ("w_q", "w_k", "w_v"):  # so that no weight is near 1 and all others near 0
         given[name] = given[name] / math.sqrt(given[name].shape[0])
+    given["w_q"] *= scale
+    if n_x > 1:
+        given["x"][0, -1] = 0.0
     return {name: value.to(dtype) for name, value in given.items()}
 
 
@@ -126,6 +134,14 @@ _CROSS_ATTENTION = {
     "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.": (
         lambda z, x, w_q, w_k, w_v: layer(soften=lambda e: e.softmax(-2))(z @ w_q, x @ w_k, x @ w_v)
     ),
+    "Does exp() overflow? Subtract the largest similarity of each row first, or use torch.softmax.": (
+        lambda z, x, w_q, w_k, w_v: layer(soften=bare)(z @ w_q, x @ w_k, x @ w_v)
+    ),
+    "Are vectors of zeros taken for padding? There is none here: all of x may answer.": (
+        lambda z, x, w_q, w_k, w_v: functional.attention(
+            z @ w_q, x @ w_k, x @ w_v, (x != 0).any(dim=-1)[:, None], need_weights=True
+        )
+    ),
     "Did you return the weights first? The order is outputs, weights.": (
         lambda *arguments: reference_cross_attention(*arguments)[::-1]
     ),
@@ -147,7 +163,10 @@ cross_attention = Exercise(
         *standard_cases(
             cross_arguments, _SIZES, dict(batch=3, n_q=4, n_x=4, d_z=4, d_x=4, d_q=4, d_v=4)
         ),
-        *cases_of(cross_arguments, {"one query": {**_SIZES, "n_q": 1}}),
+        *cases_of(
+            cross_arguments,
+            {"one query, and similarities in the thousands": {**_SIZES, "n_q": 1, "scale": 2000.0}},
+        ),
     ],
     forbid=LAYERS,
     idea="Three matrices make queries of what asks, and keys and values of what answers.",
@@ -165,7 +184,7 @@ def self_arguments(
         {"x": (batch, n, d_x)},
         seed=seed,
     )
-    given["calls"][1]["x"] = given["calls"][1]["x"][:, 1:]  # the second sequence is shorter
+    given["calls"][0]["x"] = given["calls"][0]["x"][:, 1:]  # the second sequence is longer
     given["weights"] = {key: value.to(dtype) for key, value in given["weights"].items()}
     given["calls"] = [{"x": call["x"].to(dtype)} for call in given["calls"]]
     return given

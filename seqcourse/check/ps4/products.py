@@ -92,9 +92,12 @@ similarities = Exercise(
     make=similarities_arguments,
     reference=reference_similarities,
     likely=_SIMILARITIES,
-    cases=standard_cases(
-        similarities_arguments, dict(batch=2, n_q=3, n_x=4, d=5), dict(batch=4, n_q=4, n_x=4, d=9)
-    ),
+    cases=[
+        *standard_cases(
+            similarities_arguments, dict(batch=2, n_q=3, n_x=4, d=5), dict(batch=4, n_q=4, n_x=4, d=9)
+        ),
+        *cases_of(similarities_arguments, {"one query": dict(batch=2, n_q=1, n_x=4, d=5)}),
+    ],
     forbid=LIBRARY,
     idea="One matrix product compares every query with every input.",
     see=("06", "From any similarity to a scaled dot product"),
@@ -142,12 +145,12 @@ def layer(
     return attend
 
 
-def _bare(e: Tensor) -> Tensor:
+def bare(e: Tensor) -> Tensor:
     return e.exp() / e.exp().sum(-1, keepdim=True)
 
 
 def _one_maximum(e: Tensor) -> Tensor:
-    return _bare(e - e.max())
+    return bare(e - e.max())
 
 
 def _scaled_late(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
@@ -234,7 +237,7 @@ _ATTENTION = {
     "number of leading axes.": _three_axes,
     "torch.bmm takes exactly three axes: the operator @ takes any number of leading axes.": _batches,
     "Does exp() overflow? Subtract the largest similarity of each row first, or use torch.softmax.": (
-        layer(soften=_bare)
+        layer(soften=bare)
     ),
     "Did you subtract one maximum for all? A row far below it becomes 0 / 0: each row needs its "
     "own.": layer(soften=_one_maximum),
