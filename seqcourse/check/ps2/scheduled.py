@@ -38,6 +38,7 @@ CALLS = {
     "own": "epsilon 0: own words only",
     "one": "epsilon 0, a batch of one",
     "none": "no generator",
+    "fresh": "no generator, once more",
     "many": "many coins",
     "again": "the same coins with the same seed",
     "other": "the same coins with another seed",
@@ -56,10 +57,11 @@ def scheduled_arguments(call: str, seed: int = 0) -> dict[str, Any]:
         "truth": (3, 5, 1.0, 7, 0),
         "own": (3, 5, 0.0, 7, 0),
         "one": (1, 6, 0.0, 7, 1),
-        "none": (2, 4, 0.5, 7, 0),
+        "none": (1, 40, 0.5, 7, 0),
+        "fresh": (1, 40, 0.5, 7, 0),
         "rare": (200, 20, 0.2, 9, 2),
     }.get(call, (300, 20, 0.7, 7, 0))
-    generator = None if call == "none" else handed_on(seed + (call == "other"))
+    generator = None if call in ("none", "fresh") else handed_on(seed + (call == "other"))
     return {
         "step": plain_decoder(v, 5, seed + shift),
         **normal({"state": (batch, 5)}, seed=seed + shift),
@@ -196,7 +198,7 @@ def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[
         expected = reference_scheduled_sampling(*arguments)
         compare(f"{NAME} ({CALLS[call]})", results[call], expected, arguments, likely, hint=_RANDN)
     _check_gradients(found, calls["truth"])
-    for call in ("none", "many", "rare"):
+    for call in ("none", "fresh", "many", "rare"):
         _check_heard(f"{NAME} ({CALLS[call]})", results[call], calls[call])
     for call in ("many", "rare"):
         _check_coin(results[call][1], calls[call])
@@ -206,6 +208,11 @@ def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[
     if not torch.equal(fed[0], fed[1]):
         raise Mistake(
             f"{NAME}: the same seed gives other coins each time. Do you pass the generator on?"
+        )
+    if torch.equal(results["none"][1], results["fresh"][1]):
+        raise Mistake(
+            f"{NAME}: without a generator the coins of one sentence never change. Is a seed fixed "
+            "inside, or is a fixed number of sentences taken at each step?"
         )
 
 

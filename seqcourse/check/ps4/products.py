@@ -26,10 +26,17 @@ LIBRARY = ("scaled_dot_product_attention", *LAYERS)
 
 
 def similarities_arguments(
-    batch: int, n_q: int, n_x: int, d: int, dtype: torch.dtype = torch.float64, seed: int = 0
+    batch: int,
+    n_q: int,
+    n_x: int,
+    d: int,
+    scale: float = 1.0,
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
 ) -> dict[str, Tensor]:
-    """Arguments of `similarities`."""
-    return normal({"q": (batch, n_q, d), "x": (batch, n_x, d)}, seed, dtype)
+    """Arguments of `similarities`; the queries are `scale` times as large as usual."""
+    drawn = normal({"q": (batch, n_q, d), "x": (batch, n_x, d)}, seed, dtype)
+    return drawn | {"q": scale * drawn["q"]}
 
 
 def reference_similarities(q: Tensor, x: Tensor) -> Tensor:
@@ -64,6 +71,9 @@ _SIMILARITIES = {
     "Are rows and columns swapped? A row belongs to a query, a column to an input.": (
         lambda q, x: reference_similarities(x, q)
     ),
+    "Is a large similarity cut off? It may be any number.": tuple(
+        lambda q, x, most=most: reference_similarities(q, x).clamp(-most, most) for most in (20, 50)
+    ),
     "Did you apply a softmax? The similarities are the raw ones.": (
         lambda q, x: reference_similarities(q, x).softmax(-1)
     ),
@@ -96,7 +106,10 @@ similarities = Exercise(
         *standard_cases(
             similarities_arguments, dict(batch=2, n_q=3, n_x=4, d=5), dict(batch=4, n_q=4, n_x=4, d=9)
         ),
-        *cases_of(similarities_arguments, {"one query": dict(batch=2, n_q=1, n_x=4, d=5)}),
+        *cases_of(
+            similarities_arguments,
+            {"one query, large vectors": dict(batch=2, n_q=1, n_x=4, d=5, scale=1e4)},
+        ),
     ],
     forbid=LIBRARY,
     idea="One matrix product compares every query with every input.",

@@ -26,12 +26,17 @@ def relative_arguments(
     d: int,
     d_v: int,
     width: int,
+    scale: float = 1.0,
     dtype: torch.dtype = torch.float64,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Arguments of `relative_attention`; the table has a row for each of 2 width + 1 distances."""
+    """Arguments of `relative_attention`; the table has a row for each of 2 width + 1 distances.
+
+    scale: of the similarities.
+    """
     sizes = {"q": (batch, n, d), "k": (batch, n, d), "v": (batch, n, d_v), "table": (2 * width + 1, d)}
-    return normal(sizes, seed=seed, dtype=dtype)
+    drawn = normal(sizes, seed=seed, dtype=dtype)
+    return drawn | {"q": scale * drawn["q"]}
 
 
 def _relative(
@@ -39,14 +44,14 @@ def _relative(
     score: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda q, k, rows: (
         (q[:, :, None] * (k[:, None] + rows)).sum(-1) / q.shape[-1] ** 0.5
     ),
-    dim: int = -1,
+    soften: Callable[[Tensor], Tensor] = lambda e: e.softmax(-1),
 ) -> Callable[..., tuple[Tensor, Tensor]]:
     """The layer as the text says it, with a vector for every pair; the options make mistakes."""
 
     def attend(q: Tensor, k: Tensor, v: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:
         places = torch.arange(q.shape[1])
         rows = table[place(places - places[:, None], len(table) // 2)]  # (N, N, D)
-        weights = score(q, k, rows).softmax(dim)
+        weights = soften(score(q, k, rows))
         return weights @ v, weights
 
     return attend
@@ -83,7 +88,12 @@ _LIKELY = {
     "Is the table left out of the similarities?": _relative(
         score=lambda q, k, rows: (q[:, :, None] * k[:, None]).sum(-1) / q.shape[-1] ** 0.5
     ),
-    "Is the softmax over the queries? Each query's weights sum to 1: dim=-1.": _relative(dim=-2),
+    "Is the softmax over the queries? Each query's weights sum to 1: dim=-1.": _relative(
+        soften=lambda e: e.softmax(-2)
+    ),
+    "Does exp() overflow? Subtract the largest similarity of each row first, or use torch.softmax.": (
+        _relative(soften=lambda e: e.exp() / e.exp().sum(-1, keepdim=True))
+    ),
     "Did you return the outputs only? The weights are asked for as well.": (
         lambda *arguments: _relative()(*arguments)[0]
     ),
@@ -132,6 +142,7 @@ relative_attention = Exercise(
             relative_arguments,
             {
                 "a table that is wider than the sequence": dict(batch=2, n=3, d=3, d_v=2, width=5),
+                "similarities in the thousands": dict(batch=2, n=4, d=3, d_v=2, width=2, scale=2000.0),
                 "a table of one row": dict(batch=2, n=4, d=3, d_v=2, width=0),
                 "a long sequence": dict(batch=2, n=60, d=48, d_v=2, width=4),
             },
