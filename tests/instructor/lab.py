@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from playwright.sync_api import TimeoutError
+
 from .people import TOKEN
 
 SIZE = {"width": 1120, "height": 700}
-PATIENCE = 90_000
+PATIENCE = 90_000  # ms, in so many tries
+TRIES = 6
 # Where the pictures of the page "Teaching with this course" go; none are taken without it.
 PICTURES = "SEQCOURSE_SCREENSHOTS"
 
@@ -85,11 +88,23 @@ class Notebook:
         """Replace the source of the cell that holds these words."""
         cell = self.cell(words)
         cell.scroll_into_view_if_needed()
-        if "jp-MarkdownCell" in cell.get_attribute("class"):
-            cell.dblclick()
-        cell.locator(".cm-content").click()
-        self.page.keyboard.press("Control+A")
-        self.page.keyboard.insert_text(source)
+        editor = cell.locator(".cm-content").element_handle()
+        cell = cell.element_handle()  # its words change
+        longest = max(source.splitlines(), key=len).strip()
+        there = "([editor, words]) => editor.innerText.includes(words)"
+        for _ in range(TRIES):
+            # On a busy machine a note that was opened may close again under the pointer: then once more.
+            if not editor.is_visible():
+                cell.dblclick()
+            try:
+                editor.click(timeout=PATIENCE / TRIES)
+                self.page.keyboard.press("Control+A")
+                self.page.keyboard.insert_text(source)
+                self.page.wait_for_function(there, arg=[editor, longest], timeout=PATIENCE / TRIES)
+            except TimeoutError:
+                continue
+            return
+        raise AssertionError(f"the cell with {words!r} should have taken what was typed")
 
     def run(self, words: str) -> str:
         """Run the cell with these words and return what stands below it."""
