@@ -114,6 +114,7 @@ def test_the_chosen_attacks_are_of_every_kind():
     assert {attack.kind for attack in chosen} == set(hostile.KINDS)
 
 
+@pytest.mark.nightly
 def test_a_leak_would_be_seen(hidden):
     numbers = hidden("perfect")
     told = f"the inputs are {numbers[7]:.8f} and 0.123456789123"

@@ -13,6 +13,7 @@ from seqcourse.audit.exercises import Desk, audit
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.grading.course import Course
 from seqcourse.grading.sample import load_checks
+from tests.sizes import nightly_but
 
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = Course(ROOT, "grading/audit")
@@ -66,7 +67,7 @@ def close(told: dict, stored: dict) -> bool:
 FEW = {"ps4": ["attention"], "ps6": ["layer_norm", "warmup_rate"]}
 
 
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", nightly_but(["ps4"], FEW))
 def test_a_few_answers_give_what_is_stored(name):
     for exercise in FEW[name]:
         told = audit(desk(name), exercise, most=2)

@@ -142,7 +142,7 @@ def test_mathematics_is_drawn(view, name):
 def test_nothing_is_wider_than_its_place(view, name):
     page = view(name).page
     try:
-        for size in (*({**DESKTOP, "width": width} for width in (1366, 1280, 1200)), PHONE):
+        for size in (*({**DESKTOP, "width": width} for width in (1366, 1200)), PHONE):
             page.set_viewport_size(size)
             assert page.evaluate(WIDE) == [], f"at a width of {size['width']}"
     finally:

@@ -37,7 +37,7 @@ SEED = 20_001
 # How the names of answers begin that were written by readers of the text alone: there are many.
 A_READER = "a reader: "
 # Of the wrong answers one in so many runs every time, the others at night; every right one always does.
-ONE_IN = 3
+ONE_IN = 8
 
 
 @cache

@@ -159,6 +159,7 @@ def test_a_beam_that_prunes_nothing_is_a_full_search(alpha):
         )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [11, 22])
 def test_other_seeds_tell_the_mistakes_too(seed):
     """The hidden inputs may be drawn anew: every mistake still loses points somewhere."""

@@ -27,6 +27,7 @@ from seqcourse.check.load import load_checks
 from seqcourse.check.recording import observe, quiet, record
 from seqcourse.check.watch import Watch, covers, paused, refuse
 from seqcourse.grading.hard_to_read import remarks
+from tests.sizes import nightly_but
 
 ROOT = Path(__file__).resolve().parents[2]
 TRICKS = Path(__file__).with_name("tricks")
@@ -117,7 +118,7 @@ def test_a_trick_is_right_and_refused(assignment, exercise, title, source, tmp_p
     assert bool(said(exercise, ran, forbidden(assignment, exercise))) != (title in KNOWN_GAPS)
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("assignment", nightly_but(["ps2", "ps7"], ASSIGNMENTS))
 def test_right_answers_pass_and_those_that_use_what_they_should_build_do_not(assignment):
     answers, space = load_checks(ROOT, assignment), solved(assignment)
     for exercise in checks_of(assignment):

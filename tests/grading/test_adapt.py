@@ -264,6 +264,7 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.nightly
 def test_an_update_of_the_course_merges_without_conflicts(tmp_path):
     """As the page says: settings in course.toml, assignments released by the class, then git merge."""
     upstream, mine = tmp_path / "upstream", tmp_path / "class"

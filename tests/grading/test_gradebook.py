@@ -69,7 +69,13 @@ def given_another_address(course: Course) -> None:
     (course.root / "course.toml").write_text(address)
 
 
-@pytest.mark.parametrize("happened", [moved_away, emptied, given_another_address])
+@pytest.mark.parametrize(
+    "happened",
+    [
+        moved_away,
+        *(pytest.param(each, marks=pytest.mark.nightly) for each in (emptied, given_another_address)),
+    ],
+)
 def test_without_its_gradebook_work_is_graded_anew(graded, happened):
     records = grade(graded, "ps1", workers=1, unsafe=True)
     happened(graded)

@@ -41,6 +41,7 @@ def address():
             yield url
 
 
+@pytest.mark.nightly
 @needs_server
 @pytest.mark.skipif(bool(refusal()), reason=refusal() or "there is a sandbox")
 def test_the_same_class_gets_the_same_rows(toy, address, tmp_path):

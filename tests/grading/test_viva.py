@@ -260,6 +260,7 @@ def test_an_answer_that_breaks_at_a_batch_of_one():
     assert question.options[question.right] == "It stops in line 3." and question.note == "IndexError."
 
 
+@pytest.mark.nightly
 def test_a_busy_machine_takes_no_question_away(monkeypatch):
     """Every version waits longer than its seconds, and computes little."""
     monkeypatch.setattr(changed, "SECONDS", 0.4)
@@ -268,6 +269,7 @@ def test_a_busy_machine_takes_no_question_away(monkeypatch):
     assert len(tried.planned.changes) > 1 and not any(name.endswith(".late") for name in tried.found)
 
 
+@pytest.mark.nightly
 def test_a_change_that_never_ends_costs_only_its_own_question():
     source = (
         "def attention(q, k, v):\n"
@@ -445,6 +447,7 @@ def test_a_sheet_with_one_answer_to_everything_is_not_used(course, examiner, mon
         make_sheet(examiner, "ps4", "plain")
 
 
+@pytest.mark.nightly
 def test_sheets_are_made_several_at_a_time_and_one_that_cannot_be_stops_no_other(course):
     need_sandbox()
     hand_in(course, "ps4", "blank", {})

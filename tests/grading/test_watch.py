@@ -99,6 +99,7 @@ def test_a_submission_is_graded_while_the_class_works(course, exchange):
     assert states == [day.SHOWN]
 
 
+@pytest.mark.nightly
 def test_a_worse_version_has_a_page_and_one_too_many_waits(course, monkeypatch):
     watched = watch_here(course, monkeypatch)
     hand_in(course, "ada", "double", "half")
@@ -231,6 +232,7 @@ def test_what_the_system_refuses_is_said_and_stops_nothing(course, monkeypatch):
     assert list(watcher._arrived) == ["ada"]
 
 
+@pytest.mark.nightly
 def test_what_is_held_back_is_not_read_again_until_something_changes(course, monkeypatch):
     course_allows(course, 1)
     watched = watch_here(course, monkeypatch)
@@ -252,6 +254,7 @@ def test_what_is_held_back_is_not_read_again_until_something_changes(course, mon
     assert watched()[0] == ["ada"] and points(course) == {"ada": 6}
 
 
+@pytest.mark.nightly
 def test_what_takes_long_waits_until_nobody_else_does(course, monkeypatch):
     """Nobody's place in the queue depends on those who keep a worker busy, and nobody loses a point."""
     monkeypatch.setattr(loop, "BRIEF", 0.001 - course.settings["timeout"])

@@ -93,6 +93,7 @@ def test_partners_are_graded_once_and_each_finds_a_page(course, watched, monkeyp
     assert examined == ["cleo"] and points(course) == {"ada": 3, "ben": 3, "cleo": 3, "dan": 3}
 
 
+@pytest.mark.nightly
 def test_a_group_s_attempts_are_those_of_each_partner(course, watched):
     """Ada uses one alone and one with Ben: then none is left for both, and one for Ben alone."""
     hand_in(course, "ada", "double", "half")
@@ -119,6 +120,7 @@ def test_a_group_s_attempts_are_those_of_each_partner(course, watched):
     assert examined == [] and "2 held back" in said, "the one with Ada was one of his two"
 
 
+@pytest.mark.nightly
 def test_killed_between_the_pages_it_goes_on_without_examining(course, watched):
     hand_in(course, "ada", "double")
     together(course)

@@ -442,6 +442,7 @@ torch.save([model.state_dict(), history.step_losses, history.valid], sys.argv[2]
 """
 
 
+@pytest.mark.nightly
 def test_two_processes_with_sentences_of_any_length(tmp_path):
     """One process has short batches where the other has long ones, and long outputs are validated."""
     one, two = in_processes(LENGTHS_THAT_DIFFER, tmp_path)
@@ -482,6 +483,7 @@ torch.save([logits, history.step_losses], sys.argv[2] + str(trainer.accelerator.
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_recipe_on_two_processes_equals_the_one_on_one(tmp_path):
     """At the same global batch, although the words of the two halves differ in length.

@@ -60,6 +60,7 @@ def test_a_model_that_knows_the_answers_scores_100(track, monkeypatch):
     assert track.bleu(track.models()["recurrent"].eval()) == pytest.approx(100)
 
 
+@pytest.mark.nightly
 def test_one_recipe_and_then_one_time(track, monkeypatch):
     cost = {"transformer": 3.0, "recurrent": 2.0}
     monkeypatch.setattr(race.Track, "seconds_per_step", lambda self: cost)

@@ -38,13 +38,18 @@ def training_arguments(
     rate: float,
     clip: float,
     extra: int = 0,
+    alike: bool = False,
     seed: int = 0,
     dtype: torch.dtype = torch.float64,
 ) -> dict[str, Any]:
-    """Arguments of `train_in_streams`; the text has `extra` characters more than are read."""
+    """Arguments of `train_in_streams`; the text has `extra` characters more than are read.
+
+    alike: one character again and again, so that the loss is soon small.
+    """
     weights = normal({"table": (6, 4), "w": (4, 4), "out": (4, 6)}, seed=seed, dtype=dtype)
     generator = torch.Generator().manual_seed(seed)
     ids = torch.randint(6, (batch * updates * length + 1 + extra,), generator=generator)
+    ids = ids[:1].expand(len(ids)).clone() if alike else ids
     h = normal({"h": (batch, 4)}, seed=seed + 1, dtype=dtype)["h"]
     network = {"network": read_chunk, "weights": tuple(weights.values()), "h": h, "ids": ids}
     return {**network, "length": length, "rate": rate, "clip": clip}
@@ -147,6 +152,11 @@ train_in_streams = Exercise(
         ),
         _case("symptom 2: a small clip", LEFT[2], batch=2, updates=1, length=3, rate=0.5, clip=0.1),
         _case("symptom 3: several updates", LEFT[3], batch=1, updates=4, length=3, rate=0.5, clip=1e9),
+        _case(
+            "one character again and again",
+            "Every update of the weights follows the same rule, also where the loss is small.",
+            **dict(batch=1, updates=12, length=1, rate=3.0, clip=1e9, alike=True),
+        ),
         _case(
             "all of that at once",
             "Each symptom is gone where it is alone.",
