@@ -19,11 +19,11 @@ does, `looks` shows where a model looked at it, `compose` lets a reader change i
 
 from seqcourse.live.choosing import sample, tree
 from seqcourse.live.clothes import see
-from seqcourse.live.page import classify, fill, heads, translate, write
+from seqcourse.live.page import cells, classify, fill, heads, translate, write
 from seqcourse.live.scenes import ask, caption
 from seqcourse.live.speech import listen, pronounce
 
 __all__ = [
-    "ask", "caption", "classify", "fill", "heads", "listen", "pronounce", "sample", "see", "translate",
-    "tree", "write",
+    "ask", "caption", "cells", "classify", "fill", "heads", "listen", "pronounce", "sample", "see",
+    "translate", "tree", "write",
 ]  # fmt: skip

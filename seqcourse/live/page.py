@@ -180,6 +180,58 @@ def fill(models: Mapping[str, str], label: str, examples: Sequence[str]) -> Any:
     return figure("fill", models, label, examples, run)
 
 
+def cells(model: str, label: str, examples: Sequence[str], entry: int) -> Any:
+    """A text to type, each character coloured by one entry of an LSTM's cell state behind it.
+
+    Make the call the last line of its cell. With a kernel the entry is the given one.
+
+    Args:
+        model: an LSTM of the zoo that reads characters.
+        label: what to type.
+        examples: texts; the first one is in the page.
+        entry: which entry is shown first, counted from 0.
+
+    Raises:
+        CourseError: if there is no label or example, or no such entry.
+    """
+    import torch
+
+    from seqcourse import zoo
+    from seqcourse.errors import CourseError
+    from seqcourse.viz.html import Shown
+
+    system = zoo.load(model)
+    size = system.model.start(batch_size=1)[1].shape[-1]
+    if not 0 <= entry < size:
+        raise CourseError(
+            f"The cell state of {model} has entries 0 to {size - 1}, but entry is {entry}."
+        )
+
+    def run(text: str) -> Shown:
+        if not text:
+            raise CourseError("Write at least one character.")
+        ids = system.target.encode(list(text), eos=False)
+        state, values = system.model.start(batch_size=1), []
+        with torch.inference_mode():
+            for number in ids:
+                state = system.model.step(torch.tensor([number], device=system.device), state).state
+                values.append(state[1].flatten()[entry].item())
+        largest = max(map(abs, values)) or 1.0
+        letters = "".join(
+            f'<span{" class=sq-low" if value < 0 else ""} style="--w:{abs(value) / largest:.2f}">'
+            f"{html.escape(letter)}</span>"
+            for letter, value in zip(text, values, strict=True)
+        )
+        body = (
+            f'<p class="sq-heard">{html.escape(text)}</p>'
+            f'<p class="sq-text sq-cells" aria-hidden="true">{letters}</p>'
+        )
+        return Shown(body, f"entry {entry} between {min(values):.1f} and {max(values):.1f}")
+
+    controls = slider("Entry of the cell state", "entry", 0, size - 1, 1, entry)
+    return figure("cells", {model: "The LSTM"}, label, examples, run, controls)
+
+
 def classify(
     model: str,
     layer: Any,

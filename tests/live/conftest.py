@@ -63,6 +63,7 @@ FIGURES = {
     "classify": lambda: live.classify(
         "books-gpt", LAYER, ["one", "two"], "Which?", "A text", ["the little fox said"], longest=24
     ),
+    "cells": lambda: live.cells("char-alice", "A text", BEGINNINGS, entry=5),
     "write": lambda: live.write(WRITERS, BEGINNING, BEGINNINGS, length=24, cache=True),
     "pronounce": lambda: live.pronounce("g2p-transformer", "An English word", WORDS),
     "see": lambda: live.see("fashion-vit", "Test pictures of clothes", PICTURES),

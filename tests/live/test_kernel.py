@@ -38,6 +38,11 @@ def kernel(monkeypatch):
             "the little ___ .",
             "Blank 1",
         ),
+        (
+            lambda: live.cells("char-alice", "A text", ["Alice"], entry=0),
+            "Why,",
+            ">y</span>",
+        ),
     ],
 )
 def test_a_form_answers(call, typed, words):

@@ -76,6 +76,39 @@ def test_without_kept_keys_the_text_is_the_same_and_later_characters_take_longer
     assert min(kept["milliseconds"][-10:]) < last / 5
 
 
+CELLS = """text => seqlive.send("cells", { name: "char-alice", text }).then(
+    ({ cells }) => cells.map(cell => [...cell]))"""
+
+
+@torch.no_grad()
+def test_cells_are_pytorchs_and_colour_the_characters(page):
+    load(page, "char-alice")
+    system, text = zoo.load("char-alice"), "'Oh! ñ,' said the Queen."
+    state, wanted = system.model.start(batch_size=1), []
+    for number in system.target.encode(list(text), eos=False):
+        state = system.model.step(torch.tensor([number]), state).state
+        wanted.append(state[1].flatten())
+    found = torch.tensor(page.evaluate(CELLS, text))
+    assert torch.allclose(found, torch.stack(wanted), atol=1e-4)
+    root = page.locator("#cells")
+    said = ask(page, "cells", text)
+    column = found[:, 5]
+    assert said == (
+        f"Entry 5: highest {column.max():.1f} behind “{text[column.argmax()]}”, lowest "
+        f"{column.min():.1f} behind “{text[column.argmin()]}”. It does not know: ñ."
+    )
+    letters = root.locator(".sq-cells span")
+    assert letters.all_text_contents() == list(text)
+    cold = letters.evaluate_all("all => all.map(span => span.className === 'sq-low')")
+    assert cold == (column < 0).tolist()
+    share = letters.evaluate_all("all => all.map(span => Number(span.style.getPropertyValue('--w')))")
+    assert share == pytest.approx((column.abs() / column.abs().max()).tolist(), abs=0.006)
+    root.locator("[name=entry]").fill("17")  # a figure that has answered follows its slider
+    page.wait_for_function(
+        "document.querySelector('#cells [role=status]').textContent.includes('Entry 17')"
+    )
+
+
 FILL = """async texts => { const found = [];
     for (const text of texts) found.push(await seqlive.send("fill", { name: "books-bert", text }));
     return found.map(({ blanks }) => blanks); }"""

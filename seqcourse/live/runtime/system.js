@@ -96,6 +96,18 @@ seqlive.part(function (live) {
     return { text: join(tokens), logProbs, milliseconds };
   };
 
+  // The cell state of an LSTM behind every character of a text: [character][entry].
+  live.cells = function ({ name, text }) {
+    const { model, ids, split } = live.systems[name], characters = split(live.short(text)), cells = [];
+    if (!characters.length) throw new live.Refusal("Write at least one character.");
+    let state = model.start();
+    for (const character of characters) {
+      ({ state } = model.step(ids.get(character) ?? UNK, state));
+      cells.push(state[1]);
+    }
+    return { characters, cells, unknown: characters.filter((character) => !ids.has(character)) };
+  };
+
   // Which class a text belongs to, by one layer on what a GPT knows behind its last token: for each class
   // a row of weights, with its bias at the end. At most `longest` tokens are read, as in training.
   live.sort = function ({ name, text, layer, longest }) {

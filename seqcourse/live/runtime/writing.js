@@ -1,4 +1,4 @@
-// Language models that go on with a text, one that fills blanks, and one that names a class.
+// Language models that go on with a text, one that fills blanks, one that names a class; and an LSTM's cells.
 (function () {
   "use strict";
   const live = window.seqlive, { bars, element, map, modelsOf, show } = live;
@@ -19,6 +19,23 @@
     }
     show(root, ...shown);
     return `Likeliest: ${said.join(", ")}. ${live.unknown(unknown)}`.trim();
+  };
+
+  // A text, each character coloured by one entry of the cell state behind it: high warm, low cold.
+  live.views.cells = async function (root, form) {
+    const [[name]] = modelsOf(root), entry = Number(form.elements.entry.value);
+    const { characters, cells, unknown } = await live.send("cells", { name, text: form.elements.text.value });
+    const values = cells.map((cell) => cell[entry]);
+    const largest = Math.max(...values.map(Math.abs)) || 1;
+    const text = element("p", "", { class: "sq-text sq-cells", "aria-hidden": "true" });
+    characters.forEach(function (character, k) {
+      const style = `--w:${(Math.abs(values[k]) / largest).toFixed(2)}`;
+      text.append(element("span", character, values[k] < 0 ? { class: "sq-low", style } : { style }));
+    });
+    show(root, element("p", characters.join(""), { class: "sq-heard" }), text);
+    const at = (value) => `${value.toFixed(1)} behind “${characters[values.indexOf(value)]}”`;
+    const ends = `highest ${at(Math.max(...values))}, lowest ${at(Math.min(...values))}`;
+    return `Entry ${entry}: ${ends}. ${live.unknown(unknown)}`.trim();
   };
 
   // The probability of each class.
