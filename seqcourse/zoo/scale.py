@@ -195,7 +195,7 @@ REPORTED = (
         2021,
         _decoder(80, 16_384, 128, vocabulary=32_000, norm_shifts=False),
         280_000,
-        "300 G pieces",
+        "300 G pieces of 10.5 TB of text",
         "4,096 TPU v3, 38 days",
         "As in XLNet, the relative positions bring a matrix of D x D in each layer: 21.5 G.",
         {"relative positions": 80 * 16_384**2},
@@ -216,7 +216,7 @@ REPORTED = (
         ),
         540_350,
         "780 G pieces",
-        "6,144 TPU v4",
+        "6,144 TPU v4, later 3,072; 64 days",
         "None, if one counts what it has: heads of 256 (48 of them are less than the width), one "
         "key and value for all heads, three matrices in the MLP.",
     ),
