@@ -232,6 +232,37 @@ def cells(model: str, label: str, examples: Sequence[str], entry: int) -> Any:
     return figure("cells", {model: "The LSTM"}, label, examples, run, controls)
 
 
+def merge(model: str, label: str, examples: Sequence[str]) -> Any:
+    """A text to type, cut into pieces of words; in a page a slider undoes the joining of pairs.
+
+    Make the call the last line of its cell. With a kernel the pieces are those of all pairs.
+
+    Args:
+        model: a model of the zoo that reads pieces of words.
+        label: what to type.
+        examples: texts; the first one is in the page.
+
+    Raises:
+        CourseError: if there is no label or example, or the model reads no pieces of words.
+    """
+    from seqcourse import data, zoo
+    from seqcourse.errors import CourseError
+    from seqcourse.viz.html import Shown
+
+    vocabulary = zoo.load(model).source
+    if not isinstance(vocabulary, data.SubwordVocabulary):
+        raise CourseError(f"A model that reads pieces of words is needed, but {model} does not.")
+    count = len(vocabulary.merges)
+
+    def run(text: str) -> Shown:
+        pieces = vocabulary.tokenize(text)
+        shown = "".join(f"<span>{html.escape(piece)}</span> " for piece in pieces)
+        return Shown(f'<p class="sq-pieces">{shown}</p>', " ".join(pieces))
+
+    controls = slider("Pairs joined", "merges", 0, count, 1, count)
+    return figure("merge", {model: "The pieces"}, label, examples, run, controls)
+
+
 def classify(
     model: str,
     layer: Any,

@@ -63,6 +63,8 @@ FIGURES = {
     "classify": lambda: live.classify(
         "books-gpt", LAYER, ["one", "two"], "Which?", "A text", ["the little fox said"], longest=24
     ),
+    "slip": lambda: live.slip("en-es-attention", LABEL, EXAMPLES),
+    "merge": lambda: live.merge("books-gpt", "A text", BEGINNINGS),
     "cells": lambda: live.cells("char-alice", "A text", BEGINNINGS, entry=5),
     "write": lambda: live.write(WRITERS, BEGINNING, BEGINNINGS, length=24, cache=True),
     "pronounce": lambda: live.pronounce("g2p-transformer", "An English word", WORDS),

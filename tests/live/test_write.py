@@ -109,6 +109,37 @@ def test_cells_are_pytorchs_and_colour_the_characters(page):
     )
 
 
+MERGE = """([text, counts]) => Promise.all(counts.map(count =>
+    seqlive.send("merge", { name: "books-gpt", text, count }).then(({ pieces }) => pieces)))"""
+
+
+def joined(text: str, pairs: list[str]) -> list[str]:
+    """The pieces of a text of letters and spaces by the definition: join pair after pair, everywhere."""
+    words = [list("▁" + word) for word in text.split()]
+    for pair in pairs:
+        first, second = pair.split()
+        for word in words:
+            place = 0
+            while place + 1 < len(word):
+                if word[place : place + 2] == [first, second]:
+                    word[place : place + 2] = [first + second]
+                place += 1
+    return [piece for word in words for piece in word]
+
+
+def test_pieces_are_joined_pair_by_pair(page):
+    load(page, "books-gpt")
+    vocabulary, text = zoo.load("books-gpt").source, "the unbelievable caterpillars were talking"
+    counts = [0, 1, 7, 100, 900, len(vocabulary.merges)]
+    found = page.evaluate(MERGE, [text, counts])
+    assert found == [joined(text, vocabulary.merges[:count]) for count in counts]
+    assert found[-1] == vocabulary.tokenize(text) and len(found[0]) > 2 * len(found[-1])
+    assert ask(page, "merge", text).startswith(f"{len(found[-1])} pieces. The latest pair joined: ")
+    assert page.locator("#merge .sq-pieces span").all_text_contents() == found[-1]
+    page.locator("#merge [name=merges]").fill("0")  # a figure that has answered follows its slider
+    page.wait_for_function("document.querySelector('#merge').textContent.includes('Nothing is joined')")
+
+
 FILL = """async texts => { const found = [];
     for (const text of texts) found.push(await seqlive.send("fill", { name: "books-bert", text }));
     return found.map(({ blanks }) => blanks); }"""

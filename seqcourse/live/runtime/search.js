@@ -7,7 +7,7 @@ seqlive.part(function (live) {
   const FORBIDDEN = new Set([PAD, SOS]);
 
   // The most likely ids of a step, best first; among equals the lower id.
-  function top(logProbs, count) {
+  const top = (live.top = function (logProbs, count) {
     const found = [];
     for (let id = 0; id < logProbs.length; id++) {
       const value = logProbs[id];
@@ -18,7 +18,7 @@ seqlive.part(function (live) {
       if (found.length > count) found.pop();
     }
     return found;
-  }
+  });
 
   // Log-probabilities at a temperature.
   const at = (logProbs, temperature) =>

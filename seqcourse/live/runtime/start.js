@@ -9,7 +9,7 @@
     "scenes", "looks", "compose",
   ];
   const PIECES = 8; // of a model, as `pack.py` cuts it
-  const FOLLOWS = "[data-eager], [data-live=write], [data-live=cells], [data-live=listen]";
+  const FOLLOWS = "[data-eager], [data-live=write], [data-live=cells], [data-live=merge], [data-live=listen]";
   const here = document.currentScript.src.replace(/[^/]*$/, "");
   const live = (window.seqlive = { parts: [], views: {}, setUps: {}, arrived: {}, languages: {} });
   const once = {}, loads = {};

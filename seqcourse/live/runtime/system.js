@@ -27,6 +27,7 @@ seqlive.part(function (live) {
       target: header.target ? [...SPECIALS, ...header.target] : source,
       ids,
       subwords: header.kind === "subwords",
+      merges: header.merges,
       ...live.kinds[header.kind](header, ids),
     };
   };
@@ -108,6 +109,13 @@ seqlive.part(function (live) {
     return { characters, cells, unknown: characters.filter((character) => !ids.has(character)) };
   };
 
+  // The pieces of a text when only the first so many pairs are joined, and the last pair of these.
+  live.merge = function ({ name, text, count }) {
+    const { merges, ids } = live.systems[name], pieces = live.splitter(merges.slice(0, count), ids)(live.short(text));
+    if (!pieces.length) throw new live.Refusal("Write at least one character.");
+    return { pieces, latest: merges[count - 1]?.split(" ") };
+  };
+
   // Which class a text belongs to, by one layer on what a GPT knows behind its last token: for each class
   // a row of weights, with its bias at the end. At most `longest` tokens are read, as in training.
   live.sort = function ({ name, text, layer, longest }) {
@@ -166,6 +174,29 @@ seqlive.part(function (live) {
       weights: found.steps.map((path) => path.out.weights && Array.from(path.out.weights)),
       maps: maps && words.length ? everyMap(memory, found.steps) : {},
     };
+  };
+
+  // For each word of a greedy translation: the word, the second choice there, and what then follows.
+  live.slips = function ({ name, text }) {
+    const system = live.systems[name], { model, target, ids } = system, source = read(system, text);
+    const memory = live.encode(system, source), most = 2 * source.length + 10;
+    function write(given) {
+      const found = [];
+      for (let token = SOS, state = model.start(memory); token !== EOS && found.length < most; ) {
+        const out = model.step(token, state, memory), [first, second] = live.top(out.logProbs, 2);
+        state = out.state;
+        token = given[found.length] ?? first.id;
+        found.push([token, second.id]);
+      }
+      return found;
+    }
+    const plain = write([]), tokens = plain.map(([token]) => token), word = (token) => target[token];
+    const rows = plain.flatMap(function ([token, second], place) {
+      if (token === EOS) return [];
+      const rest = write([...tokens.slice(0, place), second]).slice(place + 1).map(([other]) => other);
+      return [[word(token), word(second), rest.filter((other) => other !== EOS).map(word)]];
+    });
+    return { rows, unknown: source.filter((one) => !ids.has(one)) };
   };
 
   // The tree of a beam search: a list of nodes, each with those that continue it.

@@ -25,6 +25,29 @@
     return [heard, ` Translated in ${Math.round(performance.now() - began)} ms.`];
   };
 
+  // A translation, and what becomes of it if a second choice is put at one position.
+  live.views.slip = async function (root, form) {
+    const [[name]] = modelsOf(root), lang = live.languages[name];
+    const { rows, unknown } = await live.send("slips", { name, text: form.elements.text.value });
+    if (!rows.length) return show(root, element("p", "Nothing was written.")) ?? "Nothing was written.";
+    const table = element("table", "", { class: "sq-slips" }), head = element("tr"), body = element("tbody");
+    head.append(...["word", "slip", "written then"].map((title) => element("th", title, { scope: "col" })));
+    const words = rows.map(([word]) => word), top = element("thead"), box = element("div", "", { class: "sq-scroll" });
+    rows.forEach(function ([word, second, rest], place) {
+      const row = element("tr"), then = element("td"), usual = words.slice(place + 1);
+      then.append(words.slice(0, place).join(" ") + " ", element("b", second), " ");
+      rest.forEach((other, k) => then.append(other === usual[k] ? other : element("mark", other), k + 1 < rest.length ? " " : ""));
+      row.append(element("th", word, { scope: "row" }), element("td", second), then);
+      body.append(row);
+    });
+    top.append(head);
+    table.append(element("caption", "One slip at a time"), top, body);
+    box.append(table);
+    show(root, element("p", words.join(" "), { lang }), box);
+    const harmless = rows.filter(([, , rest], place) => rest.join(" ") === words.slice(place + 1).join(" ")).length;
+    return `${words.join(" ")}: after ${harmless} of ${rows.length} slips the rest is the same. ${live.unknown(unknown)}`.trim();
+  };
+
   const ATTENTIONS = [
     ["Decoder, source", "decoder", "cross_attention"],
     ["Decoder, own words", "decoder", "self_attention"],

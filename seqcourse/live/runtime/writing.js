@@ -1,4 +1,4 @@
-// Language models that go on with a text, one that fills blanks, one that names a class; and an LSTM's cells.
+// Language models that go on with a text, one that fills blanks, one that names a class; an LSTM's cells; pieces of words.
 (function () {
   "use strict";
   const live = window.seqlive, { bars, element, map, modelsOf, show } = live;
@@ -36,6 +36,16 @@
     const at = (value) => `${value.toFixed(1)} behind “${characters[values.indexOf(value)]}”`;
     const ends = `highest ${at(Math.max(...values))}, lowest ${at(Math.min(...values))}`;
     return `Entry ${entry}: ${ends}. ${live.unknown(unknown)}`.trim();
+  };
+
+  // The pieces of a text after so many joined pairs.
+  live.views.merge = async function (root, form) {
+    const [[name]] = modelsOf(root), count = Number(form.elements.merges.value);
+    const { pieces, latest } = await live.send("merge", { name, text: form.elements.text.value, count });
+    const shown = element("p", "", { class: "sq-pieces" });
+    for (const piece of pieces) shown.append(element("span", piece), " ");
+    show(root, shown);
+    return `${pieces.length} pieces. ${latest ? `The latest pair joined: ${latest.join(" and ")}.` : "Nothing is joined yet."}`;
   };
 
   // The probability of each class.
