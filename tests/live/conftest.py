@@ -22,6 +22,7 @@ TRANSLATORS = {
 }
 SUBWORDS = {"en-es-subwords": "On subwords"}
 LABEL, EXAMPLES = "An English sentence", ["we are eating bread", "the red house is big"]
+PLANE = ["tom loves mary.", "mary loves tom.", "the house is big.", "we eat bread."]
 WRITERS = {"char-alice": "The LSTM", "alice-transformer": "The Transformer"}
 TIMEOUT = 120_000  # milliseconds, for a busy machine
 BEGINNING, BEGINNINGS = "The beginning of a text", ["Alice was", "The Queen"]
@@ -63,6 +64,7 @@ FIGURES = {
     "classify": lambda: live.classify(
         "books-gpt", LAYER, ["one", "two"], "Which?", "A text", ["the little fox said"], longest=24
     ),
+    "plane": lambda: live.plane("en-es-fixed", LABEL, EXAMPLES, PLANE),
     "slip": lambda: live.slip("en-es-attention", LABEL, EXAMPLES),
     "merge": lambda: live.merge("books-gpt", "A text", BEGINNINGS),
     "cells": lambda: live.cells("char-alice", "A text", BEGINNINGS, entry=5),

@@ -9,7 +9,7 @@ from .conftest import BAD, DYING, EXAMPLES, KILL, answered, ask
 pytestmark = pytest.mark.browser
 # Figures that answer a text.
 TYPED = ["translate", "subwords", "heads", "tree", "sample", "fill", "classify", "write"]
-TYPED += ["cells", "merge", "slip", "pronounce", "listen"]
+TYPED += ["cells", "merge", "slip", "plane", "pronounce", "listen"]
 NAME = "node => node.name || node.textContent"
 TOO_LONG = "Write at most 1,000 characters; these are 10,000."
 

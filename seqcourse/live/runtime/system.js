@@ -199,6 +199,14 @@ seqlive.part(function (live) {
     return { rows, unknown: source.filter((one) => !ids.has(one)) };
   };
 
+  // Where a sentence lies in a plane: a linear map of what the encoder hands over.
+  live.locate = function ({ name, text, rows, shift }) {
+    const system = live.systems[name], source = read(system, text);
+    const { final } = live.encode(system, source);
+    const at = rows.map((row, k) => row.reduce((sum, value, i) => sum + value * final[i], shift[k]));
+    return { at, unknown: source.filter((one) => !system.ids.has(one)) };
+  };
+
   // The tree of a beam search: a list of nodes, each with those that continue it.
   live.grow = function ({ name, text, width, alpha, temperature = 1 }) {
     const system = live.systems[name], { model, target } = system, source = read(system, text);

@@ -48,6 +48,22 @@
     return `${words.join(" ")}: after ${harmless} of ${rows.length} slips the rest is the same. ${live.unknown(unknown)}`.trim();
   };
 
+  // A sentence of the reader's lands among those that are drawn.
+  live.views.plane = async function (root, form) {
+    const [[name]] = modelsOf(root), text = form.elements.text.value;
+    const given = { rows: JSON.parse(root.dataset.rows), shift: JSON.parse(root.dataset.shift) };
+    const { at, unknown } = await live.send("locate", { name, text, ...given });
+    const drawing = root.querySelector(".sq-plane"), own = drawing.querySelector(".sq-own");
+    const sizes = [drawing.viewBox.baseVal.width, drawing.viewBox.baseVal.height];
+    const inside = at.map((value, k) => Math.min(Math.max(value, 10), sizes[k] - 10));
+    own.setAttribute("transform", `translate(${inside.map((value) => value.toFixed(1)).join(" ")})`);
+    own.querySelector("text").textContent = text;
+    const far = (dot) => Math.hypot(dot.cx.baseVal.value - at[0], dot.cy.baseVal.value - at[1]);
+    const dots = [...drawing.querySelectorAll("g:not(.sq-own) > circle")].sort((a, b) => far(a) - far(b));
+    const beyond = inside.some((value, k) => value !== at[k]) ? " It lies outside, in that direction." : "";
+    return `Nearest in the plane: ${dots[0].nextSibling.textContent}${beyond} ${live.unknown(unknown)}`.trim();
+  };
+
   const ATTENTIONS = [
     ["Decoder, source", "decoder", "cross_attention"],
     ["Decoder, own words", "decoder", "self_attention"],
