@@ -93,9 +93,13 @@ def test_cells_are_pytorchs_and_colour_the_characters(page):
     root = page.locator("#cells")
     said = ask(page, "cells", text)
     column = found[:, 5]
+
+    def until(place):
+        return text[max(0, place - 9) : place + 1]
+
     assert said == (
-        f"Entry 5: highest {column.max():.1f} behind “{text[column.argmax()]}”, lowest "
-        f"{column.min():.1f} behind “{text[column.argmin()]}”. It does not know: ñ."
+        f"Entry 5: highest ({column.max():.1f}) after “{until(column.argmax())}”, lowest "
+        f"({column.min():.1f}) after “{until(column.argmin())}”. It does not know: ñ."
     )
     letters = root.locator(".sq-cells span")
     assert letters.all_text_contents() == list(text)

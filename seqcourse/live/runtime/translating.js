@@ -45,7 +45,7 @@
     box.append(table);
     show(root, element("p", words.join(" "), { lang }), box);
     const harmless = rows.filter(([, , rest], place) => rest.join(" ") === words.slice(place + 1).join(" ")).length;
-    return `${words.join(" ")}: after ${harmless} of ${rows.length} slips the rest is the same. ${live.unknown(unknown)}`.trim();
+    return `After ${harmless} of ${rows.length} slips the rest is the same. ${live.unknown(unknown)}`.trim();
   };
 
   // A sentence of the reader's lands among those that are drawn.

@@ -33,7 +33,8 @@
       text.append(element("span", character, values[k] < 0 ? { class: "sq-low", style } : { style }));
     });
     show(root, element("p", characters.join(""), { class: "sq-heard" }), text);
-    const at = (value) => `${value.toFixed(1)} behind “${characters[values.indexOf(value)]}”`;
+    const before = (k) => characters.slice(Math.max(0, k - 9), k + 1).join("");
+    const at = (value) => `(${value.toFixed(1)}) after “${before(values.indexOf(value))}”`;
     const ends = `highest ${at(Math.max(...values))}, lowest ${at(Math.min(...values))}`;
     return `Entry ${entry}: ${ends}. ${live.unknown(unknown)}`.trim();
   };
