@@ -10,6 +10,7 @@ from typing import Any
 from seqcourse.live.figure import figure
 
 WIDTH, HEIGHT, EDGE = 640, 420, 60  # of the drawing, in its own pixels
+WIDE, HIGH = 7.5, 14  # a letter of it
 
 
 def plane(model: str, label: str, examples: Sequence[str], sentences: Sequence[str]) -> Any:
@@ -66,15 +67,28 @@ def last_states(system: Any, texts: Sequence[str]) -> Any:
         return system.encode(system.sources(list(texts))).final.float().cpu()
 
 
+def _apart(x: float, y: float, words: str, other_x: float, other_y: float, others: str) -> bool:
+    """Whether two labels leave each other room."""
+    left, right = (x, words), (other_x, others)
+    (first, text), (second, _) = sorted((left, right))
+    return abs(y - other_y) >= HIGH or first + WIDE * len(text) < second
+
+
 def _drawing(
     points: Sequence[Sequence[float]], sentences: Sequence[str], text: str, x: float, y: float
 ) -> str:
     """The sentences as dots with their words; the reader's one as a larger dot, kept inside."""
-    dots = "".join(
-        f'<circle cx="{a}" cy="{b}" r="4"/>'
-        f'<text x="{a + 8:.1f}" y="{b + 4:.1f}">{html.escape(words)}</text>'
-        for (a, b), words in zip(points, sentences, strict=True)
-    )
+    dots, taken = "", []
+    for (a, b), words in zip(points, sentences, strict=True):
+        # Beside its dot, or a little higher or lower, where no other words are.
+        lines = [b + 4 + shift for shift in (0, -9, 9, -16, 16, -24, 24)]
+        free = [line for line in lines if all(_apart(a, line, words, *other) for other in taken)]
+        line = (free or lines)[0]
+        taken.append((a, line, words))
+        dots += (
+            f'<circle cx="{a}" cy="{b}" r="4"/>'
+            f'<text x="{a + 8:.1f}" y="{line:.1f}">{html.escape(words)}</text>'
+        )
     x, y = min(max(x, 10), WIDTH - 10), min(max(y, 10), HEIGHT - 10)
     return (
         f'<div class="sq-scroll"><svg class="sq-plane" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
