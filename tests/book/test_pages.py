@@ -337,7 +337,7 @@ def test_a_model_runs_in_a_page_from_the_folder(site, chrome):
     context = chrome.new_context(offline=True)
     page = context.new_page()
     page.goto((site / "book" / "02_encoder_decoder.html").as_uri())
-    live = page.locator("[data-live]")
+    live = page.locator("[data-live=translate]")
     before = live.locator(".sq-live").text_content()
     live.get_by_role("textbox").fill("the red house is big")
     live.get_by_role("button", name="Run").click()
