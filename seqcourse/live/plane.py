@@ -91,7 +91,7 @@ def _drawing(
         )
     x, y = min(max(x, 10), WIDTH - 10), min(max(y, 10), HEIGHT - 10)
     return (
-        f'<div class="sq-scroll"><svg class="sq-plane" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'<div class="sq-scroll"><svg class="sq-landing" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="{len(sentences)} sentences in a plane, and yours among them"><g>{dots}</g>'
         f'<g class="sq-own" transform="translate({x:.1f} {y:.1f})"><circle r="7"/>'
         f'<text x="11" y="5">{html.escape(text)}</text></g></svg></div>'

@@ -53,7 +53,7 @@
     const [[name]] = modelsOf(root), text = form.elements.text.value;
     const given = { rows: JSON.parse(root.dataset.rows), shift: JSON.parse(root.dataset.shift) };
     const { at, unknown } = await live.send("locate", { name, text, ...given });
-    const drawing = root.querySelector(".sq-plane"), own = drawing.querySelector(".sq-own");
+    const drawing = root.querySelector(".sq-landing"), own = drawing.querySelector(".sq-own");
     const sizes = [drawing.viewBox.baseVal.width, drawing.viewBox.baseVal.height];
     const inside = at.map((value, k) => Math.min(Math.max(value, 10), sizes[k] - 10));
     own.setAttribute("transform", `translate(${inside.map((value) => value.toFixed(1)).join(" ")})`);
