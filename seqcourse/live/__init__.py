@@ -7,19 +7,20 @@ An author writes ::
 With a kernel that is a form which PyTorch answers. In the rendered book a reader's browser loads the
 model at the first touch and computes; without JavaScript the first example is there to be read.
 
-Modules: `page`, `choosing`, `slips`, `plane`, `scenes`, `clothes`, `speech` (what an author calls),
-`figure` (the frame of every figure), `pack` (a checkpoint as scripts), `sheet` (what scenes are
-composed of, as a script), `sphinx` (the extension that puts all of it into a site). The folder
-`runtime` holds the JavaScript: `start` is what a page loads first; `numbers`, `layers`, `models`,
-`search`, `text`, `subwords`, `system`, and for other inputs `pictures`, `pronouncing`, `clothes`,
-`sound` and `speller` compute, in a worker that `worker` starts of their own text; `show` and the views
-`translating`, `choosing`, `writing`, `phonemes`, `drawing`, `listening` show the answers. `scenes`
-draws a scene pixel by pixel as Python does, `looks` shows where a model looked at it, `compose` lets a
-reader change it.
+Modules: `page`, `choosing`, `slips`, `plane`, `scenes`, `fitting`, `clothes`, `speech` (what an author
+calls), `figure` (the frame of every figure), `bands` (attention as bands), `pack` (a checkpoint as
+scripts), `sheet` (what scenes are composed of, as a script), `sphinx` (the extension that puts all of it
+into a site). The folder `runtime` holds the JavaScript: `start` is what a page loads first; `numbers`,
+`layers`, `models`, `search`, `text`, `subwords`, `system`, and for other inputs `pictures`,
+`pronouncing`, `clothes`, `sound` and `speller` compute, in a worker that `worker` starts of their own
+text; `show`, `bands` and the views `translating`, `choosing`, `writing`, `phonemes`, `drawing`,
+`listening` show the answers. `scenes` draws a scene pixel by pixel as Python does, `looks` shows where a
+model looked at it, `compose` lets a reader change it, `fitting` shows which picture a caption fits.
 """
 
 from seqcourse.live.choosing import sample, tree
 from seqcourse.live.clothes import see
+from seqcourse.live.fitting import fit
 from seqcourse.live.page import cells, classify, fill, heads, merge, translate, write
 from seqcourse.live.plane import plane
 from seqcourse.live.scenes import ask, caption
@@ -27,6 +28,6 @@ from seqcourse.live.slips import slip
 from seqcourse.live.speech import listen, pronounce
 
 __all__ = [
-    "ask", "caption", "cells", "classify", "fill", "heads", "listen", "merge", "plane", "pronounce",
-    "sample", "see", "slip", "translate", "tree", "write",
+    "ask", "caption", "cells", "classify", "fill", "fit", "heads", "listen", "merge", "plane",
+    "pronounce", "sample", "see", "slip", "translate", "tree", "write",
 ]  # fmt: skip

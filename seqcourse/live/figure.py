@@ -6,6 +6,7 @@ import base64
 import html
 import io
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,12 +118,12 @@ def _to_try(examples: Sequence[str]) -> str:
     return f'<p class="sq-examples">Try: {made}</p>' if examples else ""
 
 
-def text_field(name: str, label: str, text: str, longest: int | None = None) -> str:
+def text_field(name: str, label: str, text: str, longest: int | None = None, key: str = "text") -> str:
     """A control of the form of the figure ``name``: a text to type, and what it says at first."""
     limit = f'maxlength="{longest}" ' if longest else ""
     return (
-        f'<label for="{name}-text">{html.escape(label)}</label>'
-        f'<input id="{name}-text" name="text" autocomplete="off" lang="en" '
+        f'<label for="{name}-{key}">{html.escape(label)}</label>'
+        f'<input id="{name}-{key}" name="{key}" autocomplete="off" lang="en" '
         f'{limit}value="{html.escape(text)}">'
     )
 
@@ -162,6 +163,13 @@ def bars_of(caption: str, rows: Sequence[tuple[str, float, str]]) -> str:
     return (
         f'<table class="sq-bars"><caption>{html.escape(caption)}</caption><tbody>{body}</tbody></table>'
     )
+
+
+def percent(share: float) -> str:
+    """A share as a reader reads it; what is not quite 0 or 1 says so."""
+    if share < 0.005:
+        return "<1\u00a0%"
+    return ">99\u00a0%" if share >= 0.995 else f"{math.floor(100 * share + 0.5)}\u00a0%"
 
 
 def choice(label: str, name: str, options: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from seqcourse.live.bands import bands_of
 from seqcourse.live.figure import bars_of, choice, figure, map_of, slider
 from seqcourse.tokens import EOS, MASK, SOS
 
@@ -20,7 +21,13 @@ _NAMES = {
 }
 
 
-def translate(models: Mapping[str, str], label: str, examples: Sequence[str], beam: int = 5) -> Any:
+def translate(
+    models: Mapping[str, str],
+    label: str,
+    examples: Sequence[str],
+    beam: int = 5,
+    bands: bool = False,
+) -> Any:
     """A sentence to type, its translation by each model, and where each looks at every word.
 
     Make the call the last line of its cell.
@@ -31,6 +38,7 @@ def translate(models: Mapping[str, str], label: str, examples: Sequence[str], be
         label: what to type.
         examples: sentences; the first one's translations are in the page.
         beam: beam width.
+        bands: draw the weights as bands between the words instead of as a table.
 
     Raises:
         CourseError: if there is no model, label or example, or a model does not translate.
@@ -42,11 +50,11 @@ def translate(models: Mapping[str, str], label: str, examples: Sequence[str], be
 
     def run(text: str) -> Shown:
         found = {name: system.translate([text], beam=beam)[0] for name, system in systems.items()}
-        parts = [_section(models[name], one) for name, one in found.items()]
+        parts = [_section(models[name], one, bands) for name, one in found.items()]
         side = f'<div class="sq-side">{"".join(parts)}</div>'
         return Shown(side, "; ".join(one.text for one in found.values()))
 
-    return figure("translate", models, label, examples, run, width=beam)
+    return figure("bands" if bands else "translate", models, label, examples, run, width=beam)
 
 
 def heads(model: str, label: str, examples: Sequence[str]) -> Any:
@@ -313,13 +321,14 @@ def classify(
     return figure("classify", {model: title}, label, examples, run, **options)
 
 
-def _section(title: str, found: Any) -> str:
+def _section(title: str, found: Any, bands: bool) -> str:
     """A translation and its map; the same as the view in runtime/translating.js makes."""
-    weights = found.weights
-    map_ = (
-        ""
-        if weights is None
-        else map_of(found.target, [*found.source, "<eos>"], weights, "Where it looks")
-    )
+    read, map_ = [*found.source, "<eos>"], ""
+    if found.weights is not None and len(found.target):
+        map_ = (
+            bands_of(read, found.target, found.weights)
+            if bands
+            else map_of(found.target, read, found.weights, "Where it looks")
+        )
     said = html.escape(title), html.escape(found.text)
     return f'<section><p class="sq-note">{said[0]}</p><p>{said[1]}</p>{map_}</section>'

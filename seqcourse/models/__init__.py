@@ -17,11 +17,12 @@ from seqcourse.models.interface import Maps, Memory, Output, Step, embed
 from seqcourse.models.language import CharLM
 from seqcourse.models.llama import Llama
 from seqcourse.models.seq2seq import DelayedModel, EncoderDecoder, Seq2Seq
-from seqcourse.models.speller import Speller
+from seqcourse.models.speller import Speller, TransformerSpeller
 from seqcourse.models.transformer import Transformer
 from seqcourse.models.transformer_captioner import TransformerCaptioner
 from seqcourse.models.two_stream import Answered, GridNamer, TwoStream
 from seqcourse.models.vit import ConvNet, ViT
+from seqcourse.models.writer import Writer
 
 __all__ = [
     "BERT",
@@ -52,8 +53,10 @@ __all__ = [
     "Step",
     "Transformer",
     "TransformerCaptioner",
+    "TransformerSpeller",
     "TwoStream",
     "ViT",
+    "Writer",
     "count_flops",
     "count_parameters",
     "embed",

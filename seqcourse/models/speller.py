@@ -1,4 +1,4 @@
-"""Listen, Attend and Spell: sound in, letters out (Chan et al. 2016)."""
+"""Listen, Attend and Spell: sound in, letters out (Chan et al. 2016); and a Transformer that spells."""
 
 from __future__ import annotations
 
@@ -7,12 +7,47 @@ from torch import Tensor, nn
 
 from seqcourse import functional as F
 from seqcourse.models.interface import Memory, Output, Step, embed
+from seqcourse.models.writer import Writer
 from seqcourse.nn import SCORES, Attention, LSTMCell, PyramidLSTM, Recurrent, embedding_table
 
 State = tuple[Tensor, Tensor, Tensor]  # s, its cell, the last context
 
 
-class Speller(nn.Module):
+class Listener(nn.Module):
+    """One bidirectional LSTM over the frames, and a :class:`seqcourse.nn.PyramidLSTM` on top.
+
+    Args:
+        input_size: D, numbers in a frame.
+        listen_size: width of the LSTMs, of each direction.
+        layers: L, how often the time axis is halved: one state is left for 2^L frames.
+        dropout: of the states.
+    """
+
+    def __init__(self, input_size: int, listen_size: int, layers: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.memory_size = 2 * listen_size
+        self.register_buffer("mean", torch.zeros(input_size))
+        self.register_buffer("std", torch.ones(input_size))
+        self.bottom = Recurrent("lstm", input_size, listen_size, bidirectional=True)
+        self.pyramid = PyramidLSTM(self.memory_size, listen_size, layers)
+        self.dropout = nn.Dropout(dropout)
+
+    def set_scale(self, frames: Tensor) -> None:
+        """Take mean and standard deviation of every number in a frame from frames (N, D).
+
+        What is heard later is shifted and scaled by them; they are stored with the weights.
+        """
+        self.mean.copy_(frames.mean(0))
+        self.std.copy_(frames.std(0).clamp_min(1e-6))
+
+    def listen(self, frames: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Frames (B, T, D), their number (B,), to states (B, ceil(T / 2^L), D_H) and their mask."""
+        x = self.bottom.outputs((frames - self.mean) / self.std, lengths)  # (B, T, D_H)
+        states, lengths = self.pyramid(self.dropout(x), lengths)
+        return self.dropout(states), F.length_mask(lengths, states.shape[1])
+
+
+class Speller(Listener):
     r"""A pyramid of bidirectional LSTMs listens, an LSTM with attention spells.
 
     .. math::
@@ -21,10 +56,9 @@ class Speller(nn.Module):
         c_t &= \sum_u a_{t,u} h_u, \qquad a_{t,\cdot} = \mathrm{softmax}_u f_{att}(s_t, h_u) \\
         P(y_t \mid x, y_{<t}) &= \mathrm{softmax}(W_2 \tanh(W_1 [s_t; c_t]))
 
-    The listener is one bidirectional LSTM over the frames and a :class:`seqcourse.nn.PyramidLSTM` on
-    top, whose L layers leave one state for 2^L frames. Unlike in chapter 5 the new state looks: the
-    last context goes into the LSTM, and the next one comes out of it. The paper has L = 3, two
-    LSTM layers that spell, and f_att a dot product of two small networks' outputs.
+    It listens as a :class:`Listener`. Unlike in chapter 5 the new state looks: the last context goes
+    into the LSTM, and the next one comes out of it. The paper has L = 3, two LSTM layers that spell,
+    and f_att a dot product of two small networks' outputs.
 
     Args:
         vocabulary_size: V, of what is written: letters, as a rule.
@@ -51,36 +85,19 @@ class Speller(nn.Module):
         score: str = "additive",
         dropout: float = 0.0,
     ) -> None:
-        super().__init__()
+        super().__init__(input_size, listen_size, layers, dropout)
         if score not in SCORES:
             raise ValueError(f"score should be one of {', '.join(SCORES)}, but it is {score!r}.")
-        self.spell_size, self.memory_size = spell_size, 2 * listen_size
-        self.register_buffer("mean", torch.zeros(input_size))
-        self.register_buffer("std", torch.ones(input_size))
-        self.bottom = Recurrent("lstm", input_size, listen_size, bidirectional=True)
-        self.pyramid = PyramidLSTM(self.memory_size, listen_size, layers)
+        self.spell_size = spell_size
         self.embedding = embedding_table(vocabulary_size, embed_size)
         self.attention = Attention(SCORES[score](spell_size, self.memory_size))
         self.cell = LSTMCell(embed_size + self.memory_size, spell_size)
         self.readout = nn.Linear(spell_size + self.memory_size, spell_size)
         self.out = nn.Linear(spell_size, vocabulary_size)
-        self.dropout = nn.Dropout(dropout)
-
-    def set_scale(self, frames: Tensor) -> None:
-        """Take mean and standard deviation of every number in a frame from frames (N, D).
-
-        What is heard later is shifted and scaled by them; they are stored with the weights.
-        """
-        self.mean.copy_(frames.mean(0))
-        self.std.copy_(frames.std(0).clamp_min(1e-6))
 
     def encode(self, src: Tensor, src_lengths: Tensor) -> Memory:
         """Listen: frames (B, T, D), their number (B,), to states (B, ceil(T / 2^L), D_H)."""
-        x = (src - self.mean) / self.std
-        x = self.bottom.outputs(x, src_lengths)  # (B, T, D_H)
-        states, lengths = self.pyramid(self.dropout(x), src_lengths)
-        states = self.dropout(states)
-        mask = F.length_mask(lengths, states.shape[1])
+        states, mask = self.listen(src, src_lengths)
         return Memory(states, mask, keys=self.attention.keys(states))
 
     def start(self, memory: Memory, batch_size: int | None = None) -> State:
@@ -118,3 +135,40 @@ class Speller(nn.Module):
             weights.append(weight)
         logits = self.predict(torch.stack(states, 1), torch.stack(contexts, 1))
         return Output(logits, torch.stack(weights, 1))
+
+
+class TransformerSpeller(Writer):
+    """The same listener; a Transformer's decoder spells (Vaswani et al. 2017).
+
+    Args:
+        vocabulary_size, width, heads, layers, hidden: see :class:`seqcourse.models.Writer`.
+        input_size, listen_size, halvings: of the :class:`Listener`.
+        dropout: of both.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        width: int,
+        heads: int,
+        layers: int,
+        *,
+        hidden: int | None = None,
+        input_size: int = 13,
+        listen_size: int = 96,
+        halvings: int = 2,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__(vocabulary_size, width, heads, layers, hidden=hidden, dropout=dropout)
+        self.listener = Listener(input_size, listen_size, halvings, dropout)
+        self.into = nn.Linear(self.listener.memory_size, width)
+        self.set_scale = self.listener.set_scale
+
+    def encode(self, src: Tensor, src_lengths: Tensor) -> Memory:
+        """Listen: frames (B, T, D), their number (B,), to states (B, ceil(T / 2^L), d_model)."""
+        states, mask = self.listener.listen(src, src_lengths)
+        return self.remember(self.into(states), mask)
+
+    def forward(self, src: Tensor, src_lengths: Tensor, tgt_in: Tensor) -> Output:
+        """Teacher forcing: frames (B, T, D), previous letters (B, T') to logits (B, T', V)."""
+        return Output(*self.write(self.encode(src, src_lengths), tgt_in))

@@ -111,10 +111,14 @@ class TwoStream(nn.Module):
             lengths: of each question, (B,).
         """
         grid = images if self.encoder is None else self.encoder(images)  # (B, N, D)
-        x, y, _ = self._run(grid, tokens, lengths, need_weights=False)
-        seen, first = self.picture_norm(x).mean(1), self.text_norm(y)[:, 0]
+        x, y = self.streams(grid, tokens, lengths)
         regions = None if self.region is None else self.region(grid)
-        return Answered(self.answer(seen * first), regions)
+        return Answered(self.answer(x.mean(1) * y[:, 0]), regions)
+
+    def streams(self, grid: Tensor, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """The normed ends of both streams, of the grid's places (B, N, D) and of the words (B, T, D)."""
+        x, y, _ = self._run(grid, tokens, lengths, need_weights=False)
+        return self.picture_norm(x), self.text_norm(y)
 
     def maps(self, images: Tensor, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Weights of the co-attentions: the N places of the picture look at the words, (B, L, H, N, T),

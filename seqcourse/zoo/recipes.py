@@ -139,7 +139,15 @@ _ALL = (
         ),
         batch_size=256,
         label_smoothing=0.1,
-        options={"regimes": {"seeds": [1, 2, 3], "steps": 600, "every": 100}},
+        options={
+            "regimes": {
+                "rates": [0.0025, 0.005, 0.01, 0.02],
+                "choose": [101],
+                "seeds": [1, 2, 3],
+                "steps": 600,
+                "every": 100,
+            }
+        },
     ),
     Recipe(
         name="char-alice",
@@ -273,6 +281,12 @@ _ALL = (
             "noise": 0.2,
             "grow": 2,
             "watch": [1, 2, 3, 4, 5, 6, 8, 10, 15, 25, 60],
+            "spellers": {
+                "rates": [1e-3, 2e-3, 4e-3],
+                "choose": [101],
+                "seeds": [1, 2, 3],
+                "epochs": 20,
+            },
         },
     ),
     Recipe(

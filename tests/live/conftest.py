@@ -23,6 +23,12 @@ TRANSLATORS = {
 SUBWORDS = {"en-es-subwords": "On subwords"}
 LABEL, EXAMPLES = "An English sentence", ["we are eating bread", "the red house is big"]
 PLANE = ["tom loves mary.", "mary loves tom.", "the house is big.", "we eat bread."]
+SCENES = [
+    [("camel", 13, 32, 24), ("pink flamingo", 51, 34, 24)],
+    [("pink flamingo", 13, 34, 24), ("camel", 51, 32, 24)],
+    [("camel", 16, 18, 24), ("camel", 48, 46, 24)],
+]
+CAPTIONS = ["a camel left of a pink flamingo", "a pink flamingo left of a camel", "two camels"]
 WRITERS = {"char-alice": "The LSTM", "alice-transformer": "The Transformer"}
 TIMEOUT = 120_000  # milliseconds, for a busy machine
 BEGINNING, BEGINNINGS = "The beginning of a text", ["Alice was", "The Queen"]
@@ -56,6 +62,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 # One of each kind of figure, on a page of its own and all together on "index".
 FIGURES = {
     "translate": lambda: live.translate(TRANSLATORS, LABEL, EXAMPLES),
+    "bands": lambda: live.translate({"en-es-attention": "With attention"}, LABEL, EXAMPLES, bands=True),
     "subwords": lambda: live.translate(SUBWORDS, LABEL, EXAMPLES),
     "heads": lambda: live.heads("en-es-transformer", LABEL, EXAMPLES),
     "tree": lambda: live.tree("en-es-fixed", LABEL, EXAMPLES),
@@ -69,6 +76,7 @@ FIGURES = {
     "merge": lambda: live.merge("books-gpt", "A text", BEGINNINGS),
     "cells": lambda: live.cells("char-alice", "A text", BEGINNINGS, entry=5),
     "write": lambda: live.write(WRITERS, BEGINNING, BEGINNINGS, length=24, cache=True),
+    "fit": lambda: live.fit("captions-soft", "Captions and pictures", SCENES, CAPTIONS),
     "pronounce": lambda: live.pronounce("g2p-transformer", "An English word", WORDS),
     "see": lambda: live.see("fashion-vit", "Test pictures of clothes", PICTURES),
     "listen": lambda: live.listen("digits-speller", "Digits", DIGITS),

@@ -1,17 +1,31 @@
-"""The speller: whole pass equals single steps, padding and company change nothing, letters attend."""
+"""The spellers: whole pass equals single steps, padding and company change nothing, letters attend."""
 
 import pytest
 import torch
 
 from seqcourse import decode, models
 
+MADE = {
+    "lstm": lambda: models.Speller(9, input_size=5, listen_size=6, spell_size=8, embed_size=4),
+    "transformer": lambda: models.TransformerSpeller(9, 8, 2, 2, input_size=5, listen_size=6),
+}
+
+
+def made(kind):
+    torch.manual_seed(0)
+    model = MADE[kind]().double().eval()
+    model.set_scale(torch.randn(50, 5, dtype=torch.float64) * 3 + 2)
+    return model
+
+
+@pytest.fixture(params=MADE)
+def any_speller(request):
+    return made(request.param)
+
 
 @pytest.fixture
 def speller():
-    torch.manual_seed(0)
-    model = models.Speller(9, input_size=5, listen_size=6, spell_size=8, embed_size=4).double().eval()
-    model.set_scale(torch.randn(50, 5, dtype=torch.float64) * 3 + 2)
-    return model
+    return made("lstm")
 
 
 LENGTHS = torch.tensor([11, 4, 7])
@@ -22,14 +36,14 @@ def frames(size=11):
     return torch.randn(3, size, 5, dtype=torch.float64)
 
 
-def test_a_whole_pass_equals_single_steps(speller):
+def test_a_whole_pass_equals_single_steps(any_speller):
     letters = torch.tensor([[1, 4, 5, 6], [1, 7, 8, 4], [1, 4, 4, 4]])
-    out = speller(frames(), LENGTHS, letters)
+    out = any_speller(frames(), LENGTHS, letters)
     assert out.logits.shape == (3, 4, 9) and out.weights.shape == (3, 4, 3)
-    memory = speller.encode(frames(), LENGTHS)
-    state = speller.start(memory)
+    memory = any_speller.encode(frames(), LENGTHS)
+    state = any_speller.start(memory)
     for t, letter in enumerate(letters.unbind(1)):
-        step = speller.step(letter, state, memory)
+        step = any_speller.step(letter, state, memory)
         state = step.state
         torch.testing.assert_close(step.logits, out.logits[:, t])
         torch.testing.assert_close(step.weights, out.weights[:, t])
@@ -52,29 +66,31 @@ def test_the_equations(speller):
     torch.testing.assert_close(speller.step(letter, speller.start(memory), memory).logits, logits)
 
 
-def test_padding_and_company_change_nothing(speller):
+def test_padding_and_company_change_nothing(any_speller):
     letters = torch.tensor([[1, 4, 5], [1, 7, 8], [1, 4, 4]])
-    together = speller(frames(), LENGTHS, letters)
+    together = any_speller(frames(), LENGTHS, letters)
     for row, length in enumerate(LENGTHS.tolist()):
-        alone = speller(frames()[row : row + 1, :length], LENGTHS[row : row + 1], letters[row : row + 1])
+        alone = any_speller(
+            frames()[row : row + 1, :length], LENGTHS[row : row + 1], letters[row : row + 1]
+        )
         torch.testing.assert_close(alone.logits[0], together.logits[row])
         states = alone.weights.shape[2]
         assert not together.weights[row, :, states:].any()
         torch.testing.assert_close(together.weights[row].sum(1), torch.ones(3, dtype=torch.float64))
 
 
-def test_every_parameter_learns(speller):
-    speller.train()
-    speller(frames(), LENGTHS, torch.tensor([[1, 4, 5]] * 3)).logits.square().sum().backward()
-    assert all(p.grad is not None and p.grad.any() for p in speller.parameters())
+def test_every_parameter_learns(any_speller):
+    any_speller.train()
+    any_speller(frames(), LENGTHS, torch.tensor([[1, 4, 5]] * 3)).logits.square().sum().backward()
+    assert all(p.grad is not None and p.grad.any() for p in any_speller.parameters())
 
 
-def test_beam_search_drives_it_and_one_path_is_greedy(speller):
-    memory = speller.encode(frames(), LENGTHS)
-    one = decode.beam_search(speller, memory, 1, max_len=6)
-    greedy = decode.greedy(speller, memory, max_len=6)
+def test_beam_search_drives_it_and_one_path_is_greedy(any_speller):
+    memory = any_speller.encode(frames(), LENGTHS)
+    one = decode.beam_search(any_speller, memory, 1, max_len=6)
+    greedy = decode.greedy(any_speller, memory, max_len=6)
     assert [h[0].tokens for h in one] == [h.tokens for h in greedy]
-    five = decode.beam_search(speller, memory, 5, 3, max_len=6)
+    five = decode.beam_search(any_speller, memory, 5, 3, max_len=6)
     assert all(len(found) == 3 and found[0].score >= found[1].score for found in five)
 
 
@@ -90,3 +106,13 @@ def test_what_does_not_fit_is_named(speller):
         models.Speller(9, score="nearest")
     with pytest.raises(ValueError, match="one length for each of the 3 sequences"):
         speller.encode(frames(), torch.tensor([3]))
+
+
+def test_both_hear_the_same():
+    """The listener is one: with its weights copied, the Transformer's memory is a projection of it."""
+    recurrent, other = made("lstm"), made("transformer")
+    other.listener.load_state_dict(
+        {k: v for k, v in recurrent.state_dict().items() if k in other.listener.state_dict()}
+    )
+    heard = recurrent.encode(frames(), LENGTHS)
+    torch.testing.assert_close(other.encode(frames(), LENGTHS).states, other.into(heard.states))

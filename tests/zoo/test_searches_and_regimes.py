@@ -40,10 +40,31 @@ def short_lesson(monkeypatch):
 
 @pytest.mark.parametrize("regime", regimes.REGIMES)
 def test_a_regime_trains_and_is_measured_on_the_way(regime, short_lesson):
-    assert (len(short_lesson.sources), len(short_lesson.held_out)) == (64, 16)
-    errors = short_lesson.train(regime, seed=1, steps=4, every=2)
+    assert (len(short_lesson.sources), len(short_lesson.test)) == (64, 16)
+    _, errors = short_lesson.train(regime, 5e-3, seed=1, steps=4, every=2)
     assert len(errors) == 2 and all(0 < error < 200 for error in errors)
-    assert errors == short_lesson.train(regime, seed=1, steps=4, every=2)
+    assert errors == short_lesson.train(regime, 5e-3, seed=1, steps=4, every=2)[1]
+
+
+def test_a_rate_is_chosen_on_other_words_than_it_is_judged_on(short_lesson, monkeypatch):
+    """With a rate of nearly nothing and one that is too high to learn, the middle one is chosen."""
+    tried = []
+    monkeypatch.setattr(
+        regimes.Lesson,
+        "phoneme_error",
+        lambda self, model, held_out=None: tried.append(held_out == self.tune) or model,
+    )
+    monkeypatch.setattr(
+        regimes.Lesson,
+        "train",
+        lambda self, regime, rate, seed, steps, every=None: (abs(rate - 0.01), [rate] * 2),
+    )
+    found = regimes.measure([0.001, 0.011, 0.1], [7], [1, 2], 4, 2)
+    assert all(tried) and len(tried) == 3 * len(regimes.REGIMES)
+    assert found["chosen"] == dict.fromkeys(regimes.REGIMES, 0.011)
+    assert found["errors"]["teacher"] == [[0.01, 0.01]] * 2
+    words = [{e.word for e in part} for part in (short_lesson.tune, short_lesson.test)]
+    assert not words[0] & words[1]
 
 
 def test_what_a_regime_hears():

@@ -9,7 +9,7 @@ import torch
 
 from seqcourse import CourseError, data, metrics, train, zoo
 from seqcourse.zoo.storage import read_json
-from seqcourse.zoo.tasks import SpeechTask
+from seqcourse.zoo.tasks import SpeechTask, spellers
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +125,34 @@ def test_what_was_watched_before_an_interruption_is_kept(tmp_path, capsys):
         zoo._after_epoch(task, watched, notes, trainer)
     kept = [(seen["epoch"], seen["weights"]) for seen in read_json(notes)]
     assert kept == [(1, [[0.1]]), (2, [[0.3]]), (3, [[0.4]])]
+
+
+def test_two_spellers_learn_the_same_strings(monkeypatch):
+    """A trial of the study: equal sizes, other strings for each seed, errors for each length."""
+    monkeypatch.setattr(spellers, "TESTED", 2)
+    monkeypatch.setattr(spellers, "DIGITS", range(1, 3))
+    task = SpeechTask(zoo.recipe("digits-speller"))
+    letters = task.vocabularies()[1]
+
+    def few(split, seed):
+        return data.SpokenBatches(letters, split, 4, 2, seed=seed, fresh=split == "train", most=2)
+
+    school = spellers.School(letters, torch.randn(20, 13), few)
+    found = spellers.measure(school, rates=[1e-3, 1e-2], choose=[3], seeds=[1, 2], epochs=1)
+    recurrent, other = found["parameters"].values()
+    assert abs(other / recurrent - 1) < 0.05
+    for name in found["parameters"]:
+        best = min(found["tried"][name], key=found["tried"][name].get)
+        assert found["chosen"][name] == float(best)
+        assert [set(exam["error"]) for exam in found["exams"][name]] == [{"1", "2"}] * 2
+    assert found["said"].count(" ") == 1
+
+
+def test_the_stored_study_of_spellers():
+    stored = zoo.figures("digits-speller")["measured"]["spellers"]
+    asked = zoo.recipe("digits-speller").options["spellers"]
+    for name, exams in stored["exams"].items():
+        assert len(exams) == len(asked["seeds"]) and len(stored["tried"][name]) == len(asked["rates"])
+        for exam in exams:
+            for n, wrong in exam["error"].items():
+                assert sum(exam["kinds"][n]) == pytest.approx(wrong * int(n) * spellers.TESTED, abs=0.5)

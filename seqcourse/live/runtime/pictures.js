@@ -1,7 +1,7 @@
 // Models that look at pictures: a convolutional grid, the captioners, and the two streams.
 seqlive.part(function (live) {
   "use strict";
-  const { SOS, UNK, add, concat, embed, gelu, linear, logSoftmax, relu, sigmoid, softmax } = live;
+  const { EOS, SOS, UNK, add, concat, embed, gelu, linear, logSoftmax, relu, sigmoid, softmax } = live;
   const { additive, addPositions, attention, keysOf, layerNorm, lookBack, lstm, noPast, think } = live;
   const LONGEST = 24; // words of a caption
 
@@ -148,6 +148,37 @@ seqlive.part(function (live) {
     const tokens = found.steps.map((path) => target[path.token]);
     const maps = found.steps.map((path) => Array.from(path.out.weights));
     return { text: join(tokens), tokens, maps, score: found.score };
+  };
+
+  // For each caption log P(caption | picture), <eos> included, per word; and by Bayes' rule the share of
+  // each picture, all of them equally likely beforehand.
+  live.fits = function ({ name, texts, pictures }) {
+    const { model, ids } = live.systems[name], memories = pictures.map((pixels) => model.encode(pixels));
+    const read = texts.map(function (text) {
+      if (!live.isWord(live.short(text))) throw new live.Refusal("Write a caption with at least one word.");
+      const words = live.spaced(text.toLowerCase().replace(/[ .]+$/, "")).split(" ");
+      const strange = words.find((word) => (ids.get(word) ?? UNK) === UNK);
+      if (strange !== undefined)
+        throw new live.Refusal(
+          `The captioner does not know the word "${strange}". It knows a, an, two, three, four; and, next to, ` +
+            "left of, right of, above, below; and the things of its training, with their colours.",
+        );
+      if (words.length > LONGEST)
+        throw new live.Refusal(`This model reads at most ${LONGEST} words; these are ${words.length}.`);
+      return [...words.map((word) => ids.get(word)), EOS];
+    });
+    return read.map(function (tokens) {
+      const sums = memories.map(function (memory) {
+        let [sum, before, state] = [0, SOS, model.start(memory)];
+        for (const token of tokens) {
+          const out = model.step(before, state, memory);
+          sum += out.logProbs[token];
+          [before, state] = [token, out.state];
+        }
+        return sum;
+      });
+      return { perWord: sums.map((sum) => sum / tokens.length), shares: [...softmax(Float64Array.from(sums))] };
+    });
   };
 
   // The likeliest answers to a question about a picture, and the maps [layer][head] of both streams.

@@ -18,6 +18,12 @@
   // What of a text a model cannot read, as a sentence; "" if it knows everything.
   live.unknown = (words) => (words.length ? `It does not know: ${[...new Set(words)].join(", ")}.` : "");
 
+  // A share in percent; what is not quite 0 or 1 says so.
+  live.percent = function (share) {
+    if (share < 0.005) return "<1\u00a0%";
+    return share >= 0.995 ? ">99\u00a0%" : `${Math.floor(100 * share + 0.5)}\u00a0%`;
+  };
+
   // The models of a figure, [name, what a reader calls it].
   live.modelsOf = (root) => Object.entries(JSON.parse(root.dataset.models));
 

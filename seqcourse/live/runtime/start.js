@@ -5,8 +5,8 @@
   const PARTS = [
     "numbers", "layers", "models", "search", "text", "subwords", "system",
     "pictures", "pronouncing", "clothes", "sound", "speller",
-    "worker", "show", "translating", "choosing", "writing", "phonemes", "drawing", "listening",
-    "scenes", "looks", "compose",
+    "worker", "show", "bands", "translating", "choosing", "writing", "phonemes", "drawing", "listening",
+    "scenes", "looks", "compose", "fitting",
   ];
   const PIECES = 8; // of a model, as `pack.py` cuts it
   const FOLLOWS = "[data-eager], [data-live=write], [data-live=cells], [data-live=merge], [data-live=listen]";

@@ -1,11 +1,11 @@
-// Translations with their maps, and all heads of a Transformer.
+// Translations with their maps or bands, and all heads of a Transformer.
 (function () {
   "use strict";
   const live = window.seqlive, { element, map, modelsOf, show } = live;
 
-  live.views.translate = async function (root, form) {
+  live.views.translate = live.views.bands = async function (root, form) {
     const text = form.elements.text.value, said = [], began = performance.now();
-    const shown = [];
+    const shown = [], draw = root.dataset.live === "bands" ? live.bands : map;
     for (const [name, title] of modelsOf(root)) {
       const found = await live.send("translate", { name, text, width: Number(root.dataset.width) });
       const part = element("section", "", { lang: live.languages[name] });
@@ -13,7 +13,7 @@
       const unknown = live.unknown(found.unknown);
       if (unknown) part.append(element("p", unknown, { class: "sq-note", lang: "en" }));
       if (found.weights[0])
-        part.append(map(found.target, [...found.source, "<eos>"], found.weights, "Where it looks"));
+        part.append(draw(found.target, [...found.source, "<eos>"], found.weights, "Where it looks"));
       shown.push(part);
       said.push(found.text, unknown);
     }

@@ -26,7 +26,7 @@ class PairTask(Task):
     use = "translate(texts)"
     translates = True
     only_measured = ("beams", "race", "heads", "regimes")
-    studies = ("race", "heads")
+    studies = ("race", "heads", "regimes")
     min_count = 1
 
     def token_pairs(self, split: str) -> list[tuple[list[str], list[str]]]:
@@ -188,15 +188,15 @@ class PronunciationTask(PairTask):
         found = system.translate([e.word for e in entries])
         seconds = time.perf_counter() - began
         error = metrics.pronunciation_error([t.target for t in found], [e.phones for e in entries])
-        measured: dict[str, Any] = {
+        return {
             "word_error": error.word_error,
             "phoneme_error": error.phoneme_error,
             "words": len(entries),
             "words_per_second": len(entries) / seconds,
         }
-        if asked := self.recipe.options.get("regimes"):
-            measured["regimes"] = regimes.measure(**asked)
-        return measured
+
+    def study(self, system: System, name: str) -> dict[str, Any]:
+        return regimes.measure(**self.recipe.options[name])
 
 
 def by_beam(

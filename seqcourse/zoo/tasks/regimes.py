@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import nn
@@ -37,7 +38,10 @@ class Lesson:
     """The task of every regime: the same short words of CMUdict, letters to phonemes."""
 
     def __init__(self) -> None:
-        learn, self.held_out = short_words("train", TRAINED_ON), short_words("test", TESTED_ON)
+        learn, self.tune, self.test = (
+            short_words(split, most)
+            for split, most in (("train", TRAINED_ON), ("valid", TESTED_ON), ("test", TESTED_ON))
+        )
         words, phones = [list(e.word) for e in learn], [list(e.phones[0]) for e in learn]
         self.letters, self.phones = Vocabulary.build(words), Vocabulary.build(phones)
         self.sources = [self.letters.encode(word, eos=False) for word in words]
@@ -47,20 +51,26 @@ class Lesson:
         """A small attention model, freshly initialised."""
         return models.AttentionSeq2Seq(len(self.letters), len(self.phones), 32, 64).to(device())
 
-    def phoneme_error(self, model: nn.Module) -> float:
-        """Phonemes wrong (%) when the model says the held-out words alone, greedily."""
-        ids, lengths = data.pad([self.letters.encode(list(e.word)) for e in self.held_out])
+    def phoneme_error(self, model: nn.Module, held_out: Sequence[Pronunciation] | None = None) -> float:
+        """Phonemes wrong (%) when the model says held-out words alone, greedily; by default those of
+        "test".
+        """
+        held_out = held_out or self.test
+        ids, lengths = data.pad([self.letters.encode(list(e.word)) for e in held_out])
         with torch.inference_mode():
             memory = model.encode(ids.to(device()), lengths.to(device()))
         said = [self.phones.decode(h.tokens) for h in decode.greedy(model, memory, max_len=12)]
-        found = metrics.pronunciation_error(said, [e.phones for e in self.held_out])
+        found = metrics.pronunciation_error(said, [e.phones for e in held_out])
         return 100 * found.phoneme_error
 
-    def train(self, regime: str, seed: int, steps: int, every: int) -> list[float]:
-        """Train a new model in a regime: its phoneme error (%) after each ``every`` steps.
+    def train(
+        self, regime: str, rate: float, seed: int, steps: int, every: int | None = None
+    ) -> tuple[nn.Module, list[float]]:
+        """Train a new model in a regime; also its phoneme error (%) after each ``every`` steps.
 
         Args:
             regime: a key of :data:`REGIMES`.
+            rate: the learning rate.
             seed: of the start, the order of the batches and the draws.
         """
         own_share, choose = REGIMES[regime]
@@ -69,22 +79,44 @@ class Lesson:
 
         def loss(model: nn.Module, batch) -> torch.Tensor:
             step = next(count)
-            if step % every == 0 and step > 0:
+            if every and step % every == 0 and step > 0:
                 model.eval()
                 errors.append(self.phoneme_error(model))
                 model.train()
             return scheduled_sampling_loss(model, batch, own_share(step), choose)
 
-        config = TrainingConfig(epochs=steps, max_steps=steps, learning_rate=5e-3)
+        config = TrainingConfig(epochs=steps, max_steps=steps, learning_rate=rate)
         Trainer(model, loss, config).fit(Batches(self.sources, self.targets, 64, seed=seed))
         model.eval()
-        return [*errors, self.phoneme_error(model)]
+        return model, [*errors, self.phoneme_error(model)] if every else []
 
 
-def measure(seeds: Sequence[int], steps: int, every: int) -> dict[str, list[list[float]]]:
-    """Phoneme errors (%) of every regime: a list per seed, a number per ``every`` steps."""
-    lesson = Lesson()
-    return {
-        regime: [[round(e, 2) for e in lesson.train(regime, seed, steps, every)] for seed in seeds]
-        for regime in REGIMES
-    }
+def measure(
+    rates: Sequence[float], choose: Sequence[int], seeds: Sequence[int], steps: int, every: int
+) -> dict[str, Any]:
+    """Phoneme errors (%) of every regime, each with the learning rate that suits it best.
+
+    Args:
+        rates: learning rates, tried in every regime.
+        choose: seeds with which the best of them is chosen, by the words of "valid".
+        seeds: seeds with which it is judged, on the words of "test".
+
+    Returns:
+        ``tried``, the mean error on "valid" of every rate; ``chosen``, the best rate; ``errors``, a list
+        per seed, a number per ``every`` steps; each by regime.
+    """
+    lesson, found = Lesson(), {"tried": {}, "chosen": {}, "errors": {}}
+    for regime in REGIMES:
+        tried = {}
+        for rate in rates:
+            trained = [lesson.train(regime, rate, seed, steps)[0] for seed in choose]
+            tried[rate] = sum(lesson.phoneme_error(model, lesson.tune) for model in trained) / len(
+                choose
+            )
+        best = min(tried, key=tried.__getitem__)
+        found["tried"][regime] = {f"{rate:g}": round(mean, 2) for rate, mean in tried.items()}
+        found["chosen"][regime] = best
+        found["errors"][regime] = [
+            [round(e, 2) for e in lesson.train(regime, best, seed, steps, every)[1]] for seed in seeds
+        ]
+    return found

@@ -17,6 +17,7 @@ from seqcourse.data import DigitString, SpokenBatches, Vocabulary
 from seqcourse.errors import CourseError
 from seqcourse.train import teacher_forcing_loss
 from seqcourse.zoo.system import NO_OUTPUT, System, Task, mean_over
+from seqcourse.zoo.tasks import spellers
 
 TEST_STRINGS = 1000
 LONGER = (6, 7, 8)  # digits: more than the recipe trains on
@@ -49,6 +50,7 @@ class SpeechTask(Task):
     """
 
     use = "spell(utterances)"
+    only_measured = studies = ("spellers",)
     why_not_translate = "reads no text but frames of sound: use spell"
 
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
@@ -60,11 +62,24 @@ class SpeechTask(Task):
         self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None
     ) -> None:
         """Set the model's shift and scale of frames from the recordings of the training split."""
-        frames = numpy.concatenate([recording.frames for recording in data.load_digits("train")])
-        model.set_scale(torch.from_numpy(frames))
+        model.set_scale(self._frames())
+
+    def _frames(self) -> torch.Tensor:
+        """All frames of the recordings for training, (N, D)."""
+        return torch.from_numpy(
+            numpy.concatenate([recording.frames for recording in data.load_digits("train")])
+        )
+
+    def study(self, system: System, name: str) -> dict[str, Any]:
+        letters = self.vocabularies()[1]
+        school = spellers.School(letters, self._frames(), partial(self._strings, letters))
+        return spellers.measure(school, **self.recipe.options[name])
 
     def batches(self, source: Vocabulary, target: Vocabulary, split: str = "train") -> SpokenBatches:
         """Batches of a split; for training, other strings in every epoch."""
+        return self._strings(target, split, self.recipe.seed)
+
+    def _strings(self, target: Vocabulary, split: str, seed: int) -> SpokenBatches:
         options = self.recipe.options
         if split != "train":
             return SpokenBatches(target, split, 300, self.recipe.batch_size, fresh=False)
@@ -73,7 +88,7 @@ class SpeechTask(Task):
             split,
             options["count"],
             self.recipe.batch_size,
-            seed=self.recipe.seed,
+            seed=seed,
             speed=options["speed"],
             noise=options["noise"],
             grow=options["grow"],

@@ -1,0 +1,154 @@
+"""Which picture a caption fits: the page computes PyTorch's log-probabilities, and Bayes' rule."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+import torch
+from axe_playwright_python.sync_playwright import Axe
+
+from seqcourse import data, live, zoo
+from seqcourse.errors import CourseError
+from seqcourse.live.figure import percent
+from seqcourse.live.fitting import fits, words_of
+from seqcourse.tokens import EOS, SOS
+from seqcourse.viz import html
+
+from .conftest import BAD, CAPTIONS, SCENES, answered, ask, load
+
+NAME = "captions-soft"
+TEXTS = [*CAPTIONS, "a tiger", "Two Camels.", "an elephant above a green bus", "four  yellow lemons"]
+SEND = """async texts => {
+    const pictures = document.querySelector("#fit [data-live]").pictures.map(bytes => Array.from(bytes));
+    return [pictures, await seqlive.send("fits", { name: "captions-soft", texts, pictures })]; }"""
+
+
+@pytest.fixture(scope="module")
+def system():
+    return zoo.load(NAME)
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return [data.arrange(things).image for things in SCENES]
+
+
+def test_scores_are_those_of_teacher_forcing_and_shares_follow_bayes_rule(system, pictures):
+    per_word, shares = fits(system, pictures, TEXTS)
+    x = data.to_tensor(numpy.stack(pictures)).to(system.device)
+    for text, mine, row in zip(TEXTS, per_word, shares, strict=True):
+        ids = system.target.encode(words_of(system, text), eos=False)
+        given = torch.tensor([[SOS, *ids]] * len(pictures), device=system.device)
+        with torch.inference_mode():
+            logits = system.model(x, None, given).logits.double().cpu()
+        said = logits.log_softmax(-1)[:, range(len(ids) + 1), [*ids, EOS]].sum(-1)
+        numpy.testing.assert_allclose(mine, said / (len(ids) + 1), atol=1e-5)
+        likely = said.exp()
+        numpy.testing.assert_allclose(row, likely / likely.sum(), atol=1e-4)
+
+
+def test_what_the_chapter_says_of_the_figure(system, pictures):
+    per_word, shares = fits(system, pictures, ["two camels", "a tiger"])
+    assert shares.argmax(1).tolist() == [2, 2]  # a share is no sign that a caption fits
+    assert shares[1, 2] > 0.9 and per_word[0].max() > -1 > -5 > per_word[1].max()
+
+
+REFUSED = [
+    ("", "Write a caption with at least one word."),
+    (" . ", "Write a caption with at least one word."),
+    ("the camel", 'The captioner does not know the word "the". It knows a, an, two'),
+    ("a <b>camel</b>", 'does not know the word "<b>camel</b>"'),
+    ("camel " * 30, "This model reads at most 24 words; these are 30."),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), REFUSED)
+def test_what_the_captioner_cannot_read_is_refused_with_a_sentence(system, text, words):
+    with pytest.raises(CourseError) as refused:
+        words_of(system, text)
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("label", "scenes", "captions"),
+    [(" ", SCENES, CAPTIONS), ("A", SCENES[:1], CAPTIONS), ("A", SCENES, CAPTIONS[:1])],
+)
+def test_a_call_without_enough_is_refused(label, scenes, captions):
+    with pytest.raises(CourseError, match="needs a label, two pictures and two captions"):
+        live.fit(NAME, label, scenes, captions)
+
+
+@pytest.mark.browser
+def test_the_page_has_pytorchs_numbers(page, system, pictures):
+    ask(page, "fit", CAPTIONS[0])
+    load(page, NAME)
+    seen, found = page.evaluate(SEND, TEXTS)
+    assert seen == [picture.ravel().tolist() for picture in pictures]
+    per_word, shares = fits(system, pictures, TEXTS)
+    numpy.testing.assert_allclose([row["perWord"] for row in found], per_word, atol=1e-3)
+    numpy.testing.assert_allclose([row["shares"] for row in found], shares, atol=1e-3)
+
+
+@pytest.mark.browser
+def test_the_answer_that_came_with_the_page_is_what_the_page_makes(page):
+    page.reload()
+    cells = page.locator("#fit tbody :is(th, td)")
+    marks = "all => all.map(cell => [cell.textContent, cell.className, cell.getAttribute('style')])"
+    came = cells.evaluate_all(marks)
+    said = ask(page, "fit")
+    assert cells.evaluate_all(marks) == came
+    assert len(came) == 8 and [mark for _, mark, _ in came].count("sq-best") == 2
+    assert said.startswith(f"“{CAPTIONS[0]}” fits picture 1 best (")
+
+
+@pytest.mark.browser
+def test_a_reader_types_two_captions(page, system, pictures):
+    page.get_by_label("Second caption").fill("two camels")
+    said = ask(page, "fit", "a pink flamingo")
+    _, shares = fits(system, pictures, ["a pink flamingo", "two camels"])
+    best = shares.argmax(1)
+    for text, row, k in zip(("a pink flamingo", "two camels"), shares, best, strict=True):
+        assert f"“{text}” fits picture {k + 1} best ({percent(row[k])})." in said
+    page.locator("#fit").get_by_role("button", name=CAPTIONS[2]).click()
+    answered(page, "fit")
+    assert page.get_by_label("First caption").input_value() == CAPTIONS[2]
+
+
+@pytest.mark.browser
+def test_what_cannot_be_read_gets_the_same_sentence_in_the_page(page):
+    for text, words in [*REFUSED, (BAD["a script"], 'does not know the word "<script>')]:
+        said = ask(page, "fit", text)
+        assert words in said and len(said) < 400
+        assert page.locator("#fit .sq-stale").count() == 1
+    ask(page, "fit", CAPTIONS[0])
+    page.get_by_label("Second caption").fill("xyzzy")
+    assert '"xyzzy"' in ask(page, "fit")
+    page.get_by_label("Second caption").fill(CAPTIONS[1])
+
+
+@pytest.mark.browser
+def test_on_a_phone_nothing_is_too_wide_and_axe_finds_nothing(opened, over_http):
+    page = opened(over_http)
+    page.set_viewport_size({"width": 390, "height": 844})
+    ask(page, "fit", CAPTIONS[0])
+    right = page.locator("#fit table").evaluate("node => node.getBoundingClientRect().right")
+    assert right <= page.evaluate("document.documentElement.clientWidth")
+    report = Axe().run(page, context="#fit", options={"resultTypes": ["violations"]}).response
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in report["violations"]] == []
+
+
+@pytest.mark.browser
+def test_without_javascript_the_first_answer_is_there(opened, address):
+    page = opened(address, javascript=False)
+    assert page.locator("#fit img:visible").count() == len(SCENES)
+    assert page.locator("#fit td.sq-best:visible").count() == 2
+    assert page.locator("#fit img").first.get_attribute("alt") == CAPTIONS[0]
+
+
+def test_with_a_kernel_pytorch_answers(monkeypatch):
+    monkeypatch.setattr(html, "has_widgets", lambda: True)
+    form = live.fit(NAME, "Captions and pictures", SCENES, CAPTIONS)
+    (first, _), shown = form.children[0].children, form.children[1]
+    assert shown.value.count('class="sq-best"') == 2
+    first.value = "the camel"
+    assert "does not know the word" in shown.value
