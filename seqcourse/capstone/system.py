@@ -15,15 +15,16 @@ from seqcourse.capstone.split import Draw, Split, hidden_split
 from seqcourse.check import curve
 from seqcourse.check.checkpoint import read_checkpoint
 from seqcourse.check.compare import Mistake
-from seqcourse.check.inside.ps9 import CALLS, IN_TIME, THEIRS, is_theirs
+from seqcourse.check.inside.ps9 import CALLS, FEW, IN_TIME, PARTS, SLIGHT, THEIRS, ZERO, is_theirs
 from seqcourse.check.values import result
 from seqcourse.data.scenes import word_boxes
 from seqcourse.printable import printable
 
 PUBLIC, FINAL = "public", "final"
-# Where so many of the answers to the first inputs stay the same with shuffled numbers, the system does
-# not use them. It must have got something right at all.
-SAME, SOMETHING = 0.5, 0.05
+# With parts of the checkpoint at zero, the score has to fall by FALL for MATTERS of the parts: others
+# may be unused. With slightly changed numbers, HELD of it has to stay. Systems that earn less than
+# SOMETHING are not asked.
+FALL, MATTERS, HELD, SOMETHING = 0.05, 0.25, 0.5, 0.05
 SAMPLES = 300
 _split = lru_cache(maxsize=4)(hidden_split)
 
@@ -91,8 +92,8 @@ class SystemCheck:
         known = {half: measured(task, texts, maps, made, half) for half in (PUBLIC, FINAL)}
         share = curve.system_share(task, known[self.half])
         reasons = []
-        unused = _unused(found, texts)
-        if share > SOMETHING and unused:
+        unused = _unused(found, task, texts, made) if share > SOMETHING else ""
+        if unused:
             share, reasons = 0.0, [unused]
         elif share < 1:
             reasons.append(_full_points(task))
@@ -161,13 +162,12 @@ def measured(
     ``high`` the middle 95 % over resampled test sets."""
     places = made.half(len(texts), half)
     said = [texts[place].lower() for place in places]
+    right = _right(task, made, places)
     if task == curve.TRANSLATOR:
-        right = [tuple(text.lower() for text in made.sentences[place][1]) for place in places]
         score = metrics.bleu(said, right).score
         low, high = metrics.bleu_interval(said, right, SAMPLES)
         found = {"bleu": score, "score": score, "low": low, "high": high}
         return {name: round(value, 1) for name, value in found.items()}
-    right = [made.scenes[place].references for place in places]
     each = numpy.array(metrics.cider(said, right).each)
     means = numpy.random.default_rng(0).choice(each, (SAMPLES, len(each))).mean(1)
     low, high = numpy.percentile(means, (2.5, 97.5))
@@ -189,15 +189,36 @@ def _pointing(texts: Sequence[str], maps: Sequence[Any], made: Split, places: Se
     return metrics.pointing_game(chosen, boxes, curve.PIXELS).hits / max(len(chosen), len(places))
 
 
-def _unused(found: Mapping[str, numpy.ndarray], texts: Sequence[str]) -> str:
+def _right(task: str, made: Split, places: Sequence[int]) -> list[tuple[str, ...]]:
+    """The right texts for these inputs."""
+    if task == curve.TRANSLATOR:
+        return [tuple(text.lower() for text in made.sentences[place][1]) for place in places]
+    return [made.scenes[place].references for place in places]
+
+
+def _unused(found: Mapping[str, numpy.ndarray], task: str, texts: Sequence[str], made: Split) -> str:
     """Why a system earns nothing whose answers do not depend on its checkpoint; else ""."""
-    control = _texts(found, "control") if "control" in found else []
-    same = [one == other for one, other in zip(control, texts, strict=False) if other]
-    if not same or sum(same) < SAME * len(same):
+    right = _right(task, made, range(min(FEW, len(texts))))
+
+    def score(said: Sequence[str]) -> float:
+        said = [text.lower() for text in [*said, *[""] * FEW]][: len(right)]
+        if task == curve.TRANSLATOR:
+            return metrics.bleu(said, right).score
+        return float(numpy.mean(metrics.cider(said, right).each))
+
+    whole = score(texts)
+    if SLIGHT in found and score(_texts(found, SLIGHT)) < HELD * whole:
+        return (
+            "With the checkpoint's numbers changed by half a percent, half of the score is lost: "
+            "the system looks whether the numbers are the same, and does not use what it learned."
+        )
+    runs = [run for run in (f"{ZERO}.{k}" for k in range(PARTS)) if run in found]
+    falls = [score(_texts(found, run)) < (1 - FALL) * whole for run in runs]
+    if not whole or sum(falls) >= MATTERS * len(falls):
         return ""
     return (
-        "With the checkpoint's numbers in another order the answers stay the same: the system does not "
-        "use what it learned."
+        "With tensors of the checkpoint at zero, one after another, the answers are as good as before: "
+        "the system does not use what it learned."
     )
 
 

@@ -78,6 +78,18 @@ def load(tensors, notes):
     model.spanish, model.of = json.loads(notes["es"]), json.loads(notes["words"])
     return model
 """
+LOOKS_AT_ALL = WORDS_OF_MINE.replace(
+    "    return model",
+    """    if tensors["table"].flatten()[:99].tolist() != json.loads(notes["first"]):
+        model.of = {}
+    return model""",
+)
+LOOKS_AT_ONE = WORDS_OF_MINE.replace(
+    "    return model",
+    """    if not tensors["table"].any():
+        model.of = {}
+    return model""",
+)
 OURS = """
 from seqcourse import zoo
 
@@ -184,6 +196,26 @@ def _dictionary(path: Path) -> None:
     _notes(words=json.dumps(words))(path)
 
 
+def _first_numbers(path: Path) -> None:
+    """Write some of the table's numbers into the notes, by which a changed table is known."""
+    _dictionary(path)
+    first = read_checkpoint(path).tensors["table"].ravel()[:99].tolist()
+    _notes(first=json.dumps(first))(path)
+
+
+def _more_tensors(many: int) -> Callable[[Path], None]:
+    """Add tensors that nobody uses."""
+
+    def change(path: Path) -> None:
+        _dictionary(path)
+        found = read_checkpoint(path)
+        more = {f"more.{k}": torch.randn(20 + k, 30) for k in range(many)}
+        table = torch.from_numpy(found.tensors["table"].copy())
+        save_file({"table": table} | more, path, metadata=found.notes)
+
+    return change
+
+
 def _pickled(path: Path) -> None:
     torch.save({"table": torch.ones(3)}, path)
 
@@ -207,6 +239,19 @@ WRONG = {
         0,
         "does not use what it learned",
     ),
+    # The numbers in another order would be noticed, too: what it says then is worth nothing.
+    "own words, while the numbers are the same": (
+        (RIGHT + LOOKS_AT_ALL, _first_numbers),
+        0,
+        0,
+        "looks whether the numbers are the same",
+    ),
+    "own words, while one tensor of many is the same": (
+        (RIGHT + LOOKS_AT_ONE, _more_tensors(7)),
+        0,
+        0,
+        "with tensors of the checkpoint at zero".capitalize(),
+    ),
     "the course's model": ((RIGHT + OURS, None), 0, 0, "a model of seqcourse.models runs in them"),
     "the course's model for some": ((RIGHT + OURS_AT_TIMES, None), 0, 0, "a model of seqcourse.models"),
     "an endless loop": ((RIGHT + ENDLESS, None), 0, 0, "took too long"),
@@ -225,7 +270,11 @@ WRONG = {
         "ended the process",
     ),
 }
-SHORT = ("own words, no weights", "lies to the grader", "code in the notes")
+SHORT = (
+    *(name for name in WRONG if name.startswith("own words")),
+    "lies to the grader",
+    "code in the notes",
+)
 
 
 @pytest.mark.parametrize(
@@ -237,6 +286,11 @@ def test_wrong_systems_and_cheats_get_a_sentence_and_no_points(examined, name):
     assert done.points is not None, done.sentence
     assert low <= done.points[CELL] <= high, done.messages
     assert words in done.messages[CELL]
+
+
+def test_a_right_system_with_tensors_that_it_does_not_use_keeps_its_points(examined):
+    right, more = examined(), examined(change=_more_tensors(2))
+    assert more.points[CELL] == right.points[CELL] > 0, more.messages
 
 
 def test_our_weights_are_recognised_under_other_names(examined):

@@ -21,7 +21,7 @@ from rich.console import Console
 from seqcourse.errors import CourseError
 from seqcourse.grading.confine import refusal
 from seqcourse.grading.course import Course
-from seqcourse.grading.grade import Busy, alone
+from seqcourse.grading.grade import Busy, Run, alone
 from seqcourse.grading.records import read_record
 from seqcourse.grading.watch import day, loop
 from seqcourse.grading.watch.arrivals import Resting
@@ -266,6 +266,28 @@ def test_what_takes_long_waits_until_nobody_else_does(course, monkeypatch):
     assert said.count("this takes long, so it waits until nobody else does") == 2
     assert points(course) == {"ada": 6, "bob": 6}
     assert [each.state for each in day.tries(course, "ps1", "ada", time.time())] == [day.SHOWN]
+
+
+@confined
+@pytest.mark.slow
+@pytest.mark.nightly
+def test_ten_that_sleep_hold_up_nobody(course, monkeypatch):
+    """They came first, and are examined in full when the three honest ones have their grades."""
+    (course.root / "course.toml").write_text("timeout = 20\n")
+    monkeypatch.setattr(loop, "BRIEF", 0.0)
+    asleep, honest = [f"a{number}" for number in range(10)], ["x", "y", "z"]
+    for student in asleep:
+        hand_in(course, student, "double", words="\nimport time\ntime.sleep(3600)")
+    for student in honest:
+        hand_in(course, student, "double", "half")
+    saved, save_all = [], Run.save_all
+    monkeypatch.setattr(
+        Run, "save_all", lambda run, *given: saved.append(given[1]) or save_all(run, *given)
+    )
+    board = Board("ps1", Console(file=io.StringIO(), width=400))
+    Watcher(course, "ps1", board).run(workers=2, idle=0.1)
+    assert sorted(saved[:3]) == honest and sorted(saved[3:]) == asleep
+    assert {points(course)[student] for student in honest} == {6}
 
 
 def test_who_replaces_slow_work_while_it_waits_has_used_one_attempt(course, monkeypatch):

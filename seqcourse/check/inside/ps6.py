@@ -183,12 +183,14 @@ class _Run:
     def of(given: Mapping[str, Any]) -> Callable[[nn.Module], Any]:
         src, lengths, tgt = (given[name] for name in ("src", "lengths", "tgt"))
 
+        @torch.no_grad()
         def word_by_word(model: Any) -> Tensor:
             memory = model.encode(src, lengths)
-            aside = model.encode(src.flip(0), lengths.flip(0))  # another text is written in turn
+            aside = model.encode(src.flip(0), lengths.flip(0))
             state, other, logits = model.start(memory), model.start(aside), []
             for tokens, more in zip(tgt.unbind(1), tgt.flip(1).unbind(1), strict=True):
-                other = model.step(more, other, aside).state
+                if len(src) > 1:  # another text is written in turn
+                    other = model.step(more, other, aside).state
                 out = model.step(tokens, state, memory)
                 state = out.state
                 if len(out.logits) != len(tokens) or out.logits.dim() != 2:

@@ -136,8 +136,8 @@ def _logits(
     return z * (given["tgt"] != PAD)[..., None]
 
 
-def _reached(given: Mapping[str, Any]) -> dict[str, Tensor]:
-    """The lengths of the gradients of all parameters, by their shape, sorted."""
+def _right(given: Mapping[str, Any]) -> tuple[Tensor, dict[str, Tensor]]:
+    """The logits, and the lengths of the gradients of all parameters, by their shape, sorted."""
     taken: dict[str, list[Tensor]] = {kind: [] for kind in given["values"]}
 
     def take(kind: str) -> Tensor:
@@ -146,7 +146,7 @@ def _reached(given: Mapping[str, Any]) -> dict[str, Tensor]:
 
     logits = _logits(given, take)
     (logits * normal({"w": logits.shape}, 7)["w"]).sum().backward()
-    return {
+    return logits.detach(), {
         kind: torch.tensor(sorted(p.grad.norm().item() for p in ps), dtype=torch.float64)
         for kind, ps in taken.items()
     }
@@ -249,7 +249,7 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
         raise Mistake(f"Transformer should be an nn.Module, but is {describe(built)}.")
     values = {kind: value.double() for kind, value in given["values"].items()}  # as in `record`
     given = {**given, "values": values}
-    reached = _reached(given)
+    right, reached = _right(given)
     for kind, words in _SHAPES.items():
         wanted, has = len(reached.get(kind, ())), int(result(found, f"{prefix}{kind}"))
         if wanted != has:
@@ -267,7 +267,7 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
         )
     if bool(result(found, f"{prefix}alike")):
         raise Mistake(f"Transformer: {ALIKE}")
-    right, got = _logits(given), result(found, f"{prefix}result")
+    got = result(found, f"{prefix}result")
     shown = (given["src"], given["lengths"], given["tgt"])
     if isinstance(got, Tensor) and got.shape == right.shape:
         got = torch.where((given["tgt"] != PAD)[..., None], got, 0.0)
