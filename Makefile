@@ -65,9 +65,10 @@ bench: $(READY) ## run the side-by-side measurements in benchmarks/
 dist: $(READY) ## what is published: source distribution and wheel, in dist/
 	@$(BIN)/python -m tests.house.dist dist $(TAG)
 
-house: $(READY) ## draw the rooms into CONTRIBUTING.md, make the tables of the appendices (for maintainers)
+house: $(READY) ## draw the rooms into CONTRIBUTING.md, make the tables of the appendices, write the mistakes out (for maintainers)
 	@$(BIN)/python -m tests.house.picture
 	@$(BIN)/python -m tests.house.tables
+	@$(BIN)/python -m seqcourse.check.corpus
 
 numbers: $(READY) ## bring the numbers of figures, formulas and sections in the book's texts up to date (for maintainers)
 	@$(BIN)/python -m seqcourse.pages.plain

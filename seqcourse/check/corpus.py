@@ -9,7 +9,10 @@
     === wrong: one ahead | the one behind it
     diagonal=past  =>  diagonal=past + 1
 
-A wrong answer has a name and, after ``|``, the words that the checks must say. Below stands one of:
+A wrong answer has a name and, after ``|``, the words that the checks must say. Headed ``=== mistake:
+NAME | QUESTION`` it is also how the checks find that mistake: whoever returns the same is asked the
+question (see `mistakes`). Where another question comes first, its words follow after a second ``|``.
+Below stands one of:
 
 - pieces to replace in the right answer above: ``old  =>  new``. The old piece must occur exactly once,
   or as often as ``3x old  =>  new`` says. Without a new piece the old one is deleted.
@@ -20,21 +23,27 @@ A wrong answer has a name and, after ``|``, the words that the checks must say. 
 
 A right answer may be written in each of these ways, too.
 
+`mistakes.json` beside an assignment's records has its mistakes written out::
+
+    python -m seqcourse.check.corpus          # makes these files
+
 ``=== survives: DropCall, line 5 | why`` explains an operator mutant that may keep every point; below
 stands what line 5 of the solution then reads.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from seqcourse.check import mistakes
 from seqcourse.check.hidden import Check, Poll
 from seqcourse.errors import CourseError
 
-HEADER = re.compile(r"=== (right|wrong|survives): (.+?)(?: \| (.+))?")
+HEADER = re.compile(r"=== (right|wrong|mistake|survives): (.+?)(?: \| (.+))?")
 PIECE = re.compile(r"(?:(\d+)x )?(\S.*?) +=>(?: +(\S.*))?")
 DIFF = re.compile(r"(?!.* =>)(?:[-+](?: |$)|  )", re.MULTILINE)
 BODY = re.compile(r"(?:(?: {4}.*)?\n)+")
@@ -48,6 +57,7 @@ class Answers(NamedTuple):
     wrong: list[tuple[str, ...]]  # (name, source, words that the checks must say)
     right: list[tuple[str, str]]  # (style, source)
     survives: list[tuple[str, int, str, str]]  # (operator, line, text of the line, why)
+    mistakes: list[tuple[str, str]]  # (question, source), of the wrong ones that name a mistake
 
 
 def answers_to(checks: Sequence[Check], folder: Path) -> dict[str, Answers]:
@@ -65,7 +75,7 @@ def answers_to(checks: Sequence[Check], folder: Path) -> dict[str, Answers]:
         if name in texts:
             found[name] = read(texts.pop(name))
         elif isinstance(check, Poll):
-            found[name] = Answers(poll_answers(check), [], [])
+            found[name] = Answers(poll_answers(check), [], [], [])
     for path in texts.values():
         raise CourseError(
             f"{_place(path)} should be named after an exercise, but no check has that name."
@@ -87,7 +97,7 @@ def read(path: Path) -> Answers:
     Raises:
         CourseError: something does not fit; the sentence says in which answer, and what.
     """
-    answers = Answers([], [], [])
+    answers = Answers([], [], [], [])
     for header, body in _sections(path):
         match = HEADER.fullmatch(header)
         try:
@@ -129,6 +139,12 @@ def _add(answers: Answers, exercise: str, kind: str, name: str, says: str | None
             raise ValueError("there is no right answer above to change")
         above = answers.right[-1][1]
         source = _first_line(exercise, above) + source if body else changed(above, source)
+    if kind == "mistake":
+        question, _, first = (says or "").partition(" | ")
+        if not question.endswith(("?", ".", ")")):
+            raise ValueError("a mistake should have its question behind a |")
+        answers.mistakes.append((question, source))
+        says = first or max(re.split(r"\d+", question), key=len).strip()  # a grader hides the numbers
     if kind == "right":
         answers.right.append((name, source))
     else:
@@ -173,3 +189,18 @@ def _replaced(source: str, old: str, new: str, times: int = 1, start: str = "") 
     if found != times:
         raise ValueError(f"{old!r} occurs {found} times in the right answer above, not {times}")
     return source
+
+
+def written_out(folder: Path) -> str:
+    """The text of `mistakes.json` for the texts in a folder: a line for each exercise."""
+    texts = sorted(path for path in folder.glob("*.txt") if path.name != "checks.txt")
+    found = {path.stem: read(path).mistakes for path in texts}
+    lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in found.items() if v]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    here = Path(__file__).resolve().parent
+    for checks in sorted((here.parents[1] / "solutions" / "checks").glob("ps*/checks.txt")):
+        made = written_out(checks.parent)
+        (here / checks.parent.name / mistakes.FILE).write_text(made, encoding="utf-8")

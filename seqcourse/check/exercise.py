@@ -1,10 +1,9 @@
-"""One exercise, one record: how its inputs are made, what is right, which mistakes are likely.
+"""One exercise, one record: how its inputs are made, what is right, which calls are tried.
 
     causal_mask = Exercise(
         "causal_mask",
         make=causal_arguments,
         reference=reference_causal_mask,
-        likely={"Is it the wrong way round? True means may attend.": _inverted, ...},
         cases=cases_of(causal_arguments, {"the first example": dict(size=4), ...}),
         forbid=("causal_mask",),
         idea="A query may look at itself and at what stands before it.",
@@ -30,7 +29,7 @@ import numpy
 import torch
 
 from seqcourse import progress
-from seqcourse.check import kinds, worked
+from seqcourse.check import kinds, mistakes, worked
 from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed, not_solved, outcome
 from seqcourse.check.inputs import floating, noncontiguous
 from seqcourse.check.lines import never_ran, noted_lines, with_line
@@ -75,7 +74,8 @@ class Exercise:
         `seqcourse.check.inside`, so that it can travel.
     reference: the right answer, called with what `make` made.
     likely: mistakes that people make, tried when a result is wrong: a question that names one, and a
-        function that makes it (or several, as a tuple).
+        function that makes it (or several, as a tuple). The wrong answers of `mistakes` come first; here
+        are those that no wrong answer makes.
     cases: the calls of the self-check.
     excused: what the checks of this exercise need not see, and why; from `kinds.txt`, see
         `seqcourse.check.kinds`.
@@ -445,7 +445,15 @@ def gather(package: str, path: Iterable[str]) -> dict[str, Exercise]:
                 asked = re.findall(r"[^?]+\?", questions.get(value.name, ""))
                 object.__setattr__(value, "questions", tuple(map(str.strip, asked)))
                 found[value.name] = value
+    with_mistakes(found, mistakes.read(folder))
     return found
+
+
+def with_mistakes(exercises: Mapping[str, Exercise], written: mistakes.Written) -> None:
+    """Put the mistakes that are written as wrong answers in front of the exercises' own."""
+    right = {name: one.reference for name, one in exercises.items() if one.reference}
+    for name, one in exercises.items():
+        object.__setattr__(one, "likely", (*mistakes.likely(name, written, right), *one.likely))
 
 
 def _lines(path: Path) -> dict[str, str]:

@@ -66,13 +66,18 @@ def copied(value: Tensor) -> Tensor:
 
 
 def copy(value: Any) -> Any:
-    """Copy tensors, also inside tuples, lists and dicts. Other values are not copied."""
+    """Copy tensors, also inside tuples, lists and dicts, and the lists that a `functools.partial` holds:
+    its function may note there what it was asked. Other values are not copied.
+    """
     if isinstance(value, Tensor):
         return copied(value.detach()).requires_grad_(value.requires_grad)
     if isinstance(value, (tuple, list)):
         return type(value)(copy(item) for item in value)
     if isinstance(value, dict):
         return {name: copy(item) for name, item in value.items()}
+    if isinstance(value, partial) and any(isinstance(part, list) for part in value.args):
+        parts = (copy(part) if isinstance(part, list) else part for part in value.args)
+        return partial(value.func, *parts, **value.keywords)
     return value
 
 

@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from seqcourse.check.corpus import answers_to
+from seqcourse.check.corpus import answers_to, read
+from seqcourse.check.exercise import with_mistakes
 from seqcourse.check.listing import read_checks
 from seqcourse.errors import CourseError
 
@@ -32,6 +33,9 @@ def load_checks(root: Path, assignment: str) -> ModuleType:
         exercises = getattr(module, "EXERCISES", None)
         if exercises is None:
             exercises = importlib.import_module(f"seqcourse.check.{assignment}").EXERCISES
+        else:
+            texts = {name: folder / f"{name}.txt" for name in exercises}
+            with_mistakes(exercises, {n: read(t).mistakes for n, t in texts.items() if t.is_file()})
         module.CHECKS = read_checks(listed, exercises)
     if not hasattr(module, "CHECKS"):
         raise CourseError(

@@ -75,11 +75,6 @@ def _unmasked(step, x, h, lengths):
     return outputs, outputs[:, -1]
 
 
-def _zeroed_last(step, x, h, lengths):
-    outputs = _masked(step, x, h, lengths)[0]
-    return outputs, outputs[:, -1]
-
-
 def _once_more(step, x, h, lengths):
     """Behind the end of a sequence every output is one step from its last state."""
     outputs, last = _masked(step, x, h, lengths)
@@ -88,9 +83,6 @@ def _once_more(step, x, h, lengths):
 
 
 _FORWARD_LIKELY = {
-    "Did you stack along the first axis? The batch comes first: torch.stack(states, dim=1).": (
-        lambda step, x, h, lengths: (torch.stack(_states(step, x, h)), _states(step, x, h)[-1])
-    ),
     "Does every step start from the first state h? It goes on from the state before it.": _forgetful,
     "Do the outputs begin with the state before the first step? Output t is the state after step t.": (
         _late
@@ -100,13 +92,6 @@ _FORWARD_LIKELY = {
     ),
     "Did you return the last state first? The order is all states, then the last one.": (
         lambda step, x, h, lengths: _masked(step, x, h, lengths)[::-1]
-    ),
-    "Does your code look at lengths at all? Behind a sequence's end the output is zero and "
-    "the state stays as it was.": _unmasked,
-    "Does the last state come from the padding, outputs[:, -1]? The state stays as it was at "
-    "the sequence's own end.": _zeroed_last,
-    "Does the state run on through the padding? It stays as it was at the sequence's own end.": (
-        lambda step, x, h, lengths: (_masked(step, x, h, lengths)[0], _states(step, x, h)[-1])
     ),
     "Are the outputs after the end the repeated last state? They should be zero.": (
         lambda step, x, h, lengths: (
@@ -123,9 +108,6 @@ _FORWARD_LIKELY = {
     "Are the last states right, but the outputs after the end not zero?": (
         lambda step, x, h, lengths: (_unmasked(step, x, h, lengths)[0], _masked(step, x, h, lengths)[1]),
         _once_more,
-    ),
-    "Is a sequence one step too long? Input t (from 0) is real when t < lengths.": (
-        lambda step, x, h, lengths: _masked(step, x, h, lengths, 1)
     ),
     "Is a sequence one step too short? Input t (from 0) is real when t < lengths.": (
         lambda step, x, h, lengths: _masked(step, x, h, lengths, -1)
@@ -201,66 +183,11 @@ def reference_gradient_norms(step: Step, x: Tensor, h: Tensor) -> Tensor:
     return _gradients(step, x, h).norm(dim=-1)
 
 
-def _norms_without_retain(step, x, h):
-    states = _states(step, x, h.detach().clone().requires_grad_())
-    states[-1].sum().backward()
-    return torch.stack([state.grad.norm(dim=-1) for state in states], dim=1)
-
-
-def _norms_untracked(step, x, h):
-    states = _states(step, x, h)
-    return torch.stack(torch.autograd.grad(states[-1].sum(), states), dim=1).norm(dim=-1)
-
-
-def _norms_one_step(step, x, h):
-    states = _states(step, x, h)
-    norms = []
-    for t in range(1, x.shape[1]):
-        before = states[t - 1].detach().clone().requires_grad_()
-        norms.append(torch.autograd.grad(step(x[:, t], before).sum(), before)[0].norm(dim=-1))
-    norms.append(torch.ones_like(states[-1]).norm(dim=-1))
-    return torch.stack(norms, dim=1)
-
-
 _NORMS_LIKELY = {
-    "Did you differentiate with respect to the inputs x_t? The states h_t are asked for.": (
-        lambda *a: _gradients(*a, of="input").norm(dim=-1)
-    ),
-    "Is everything one step early? The first is for the state after the first step, h_1.": (
-        lambda *a: _gradients(*a, of="before").norm(dim=-1)
-    ),
-    "Is time the wrong way round? The first column belongs to the first step.": (
-        lambda *a: reference_gradient_norms(*a).flip(1)
-    ),
-    "Is the square root missing? A norm is the root of the sum of squares.": (
-        lambda *a: _gradients(*a).square().sum(dim=-1)
-    ),
-    "Did you add up absolute values? The norm is the root of the sum of squares.": (
-        lambda *a: _gradients(*a).abs().sum(dim=-1)
-    ),
-    "Is it the mean of the last state? Its entries are summed.": (
-        lambda *a: reference_gradient_norms(*a) / a[2].numel()
-    ),
-    "Did you sum all states? Only the last state's entries are summed.": (
-        lambda *a: _gradients(*a, whole=True).norm(dim=-1)
-    ),
-    "Is the norm over time? It is over the entries of each state: norm(dim=-1).": (
-        lambda *a: _gradients(*a).norm(dim=1)
-    ),
-    "Is the norm over the whole batch? Each sequence has its own row: norm(dim=-1).": (
-        lambda *a: _gradients(*a).norm(dim=(0, 2))
-    ),
     "Did you stack along the first axis? The batch comes first: torch.stack(..., dim=1).": (
         lambda *a: reference_gradient_norms(*a).T
     ),
     "Did you return the gradients themselves? Take their norm over the last axis.": _gradients,
-    "Is that the gradient over one step only? A detach() on the way cuts it off from the last "
-    "state.": _norms_one_step,
-    "backward() fills .grad of leaves only, and the states in the middle are none: use "
-    "torch.autograd.grad, or call retain_grad() on every state.": _norms_without_retain,
-    "Nothing here asks for a gradient yet: start from h.detach().clone().requires_grad_().": (
-        _norms_untracked
-    ),
 }
 
 

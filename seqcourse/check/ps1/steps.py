@@ -52,39 +52,17 @@ def _rnn(x, h, w_ih, w_hh, b_ih, b_hh):
 
 
 _RNN_LIKELY = {
-    "Did you forget the bias of the hidden part, b_hh?": (
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, b_ih, 0)
-    ),
     "Did you forget the bias of the input part, b_ih?": (
         lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, 0, b_hh)
     ),
-    "Did you forget both biases?": (lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, 0, 0)),
     "Is one bias added twice? There are two: b_ih and b_hh.": (
         (lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, b_ih, b_ih)),
         (lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh, b_hh, b_hh)),
-    ),
-    "Is the tanh around one part only? It is of the whole sum.": (
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: x @ w_ih.T + torch.tanh(h @ w_hh.T + b_ih + b_hh)
-    ),
-    "Did you forget the tanh?": (
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: x @ w_ih.T + b_ih + h @ w_hh.T + b_hh
-    ),
-    "Did you use a sigmoid in place of the tanh?": (
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: torch.sigmoid(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)
     ),
     "Did you take a tanh of each part and add afterwards? The tanh is of the whole sum.": (
         lambda x, h, w_ih, w_hh, b_ih, b_hh: (
             torch.tanh(x @ w_ih.T + b_ih) + torch.tanh(h @ w_hh.T + b_hh)
         )
-    ),
-    "Did you forget to transpose w_hh? It has one row per entry of the new state: h @ w_hh.T.": (
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih, w_hh.T, b_ih, b_hh)
-    ),
-    "Did you forget to transpose w_ih? It has one row per entry of the new state: x @ w_ih.T.": (
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: _rnn(x, h, w_ih.T, w_hh, b_ih, b_hh)
-    ),
-    "Did you put the matrix first? With the batch first it is x @ w_ih.T.": (
-        lambda x, h, w_ih, w_hh, b_ih, b_hh: torch.tanh(w_ih @ x + b_ih + w_hh @ h + b_hh)
     ),
     "Did you forget to use the old state h?": (
         lambda x, h, w_ih, w_hh, b_ih, b_hh: torch.tanh(x @ w_ih.T + b_ih)
@@ -140,23 +118,9 @@ def _lstm(*arguments):
     return _in_order("ifgo")(*arguments)
 
 
-def _all_sigmoid(i, f, g, o, c):
-    c = f.sigmoid() * c + i.sigmoid() * g.sigmoid()
-    return o.sigmoid() * c.tanh(), c
-
-
 def _candidate_plain(i, f, g, o, c):
     c = f.sigmoid() * c + i.sigmoid() * g
     return o.sigmoid() * c.tanh(), c
-
-
-def _cell_not_squashed(i, f, g, o, c):
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c, c
-
-
-def _old_cell_out(i, f, g, o, c):
-    return o.sigmoid() * c.tanh(), f.sigmoid() * c + i.sigmoid() * g.tanh()
 
 
 def _gates_plain(i, f, g, o, c):
@@ -164,16 +128,7 @@ def _gates_plain(i, f, g, o, c):
     return o * c.tanh(), c
 
 
-def _cut_along_batch(x, state, w_ih, w_hh, b_ih, b_hh):
-    i, f, g, o = (x @ w_ih.T + b_ih + state[0] @ w_hh.T + b_hh).chunk(4, dim=0)
-    return _mixture(i, f, g, o, state[1])
-
-
 _LSTM_LIKELY = [
-    Likely(
-        "Did you forget the bias of the hidden part, b_hh?",
-        lambda x, state, w_ih, w_hh, b_ih, b_hh: _lstm(x, state, w_ih, w_hh, b_ih, 0),
-    ),
     Likely(
         "Did you forget the bias of the input part, b_ih?",
         lambda x, state, w_ih, w_hh, b_ih, b_hh: _lstm(x, state, w_ih, w_hh, 0, b_hh),
@@ -182,44 +137,11 @@ _LSTM_LIKELY = [
         Likely(f"Is your gate order {', '.join(order)}? It should be i, f, g, o.", _in_order(order))
         for order in ("ifog", "figo", "fiog", "iofg", "oifg", "iogf", "ofig", "gifo", "igfo")
     ),
-    Likely(
-        "Did you use a sigmoid for the candidate g? It has a tanh; only the gates have a sigmoid.",
-        _mixing(_all_sigmoid),
-    ),
     Likely("Did you forget the tanh of the candidate g?", _mixing(_candidate_plain)),
-    Likely(
-        "Is the cell state squashed by a sigmoid? It is o * tanh(c).",
-        _mixing(
-            lambda i, f, g, o, c: (
-                o.sigmoid() * _mixture(i, f, g, o, c)[1].sigmoid(),
-                _mixture(i, f, g, o, c)[1],
-            )
-        ),
-    ),
-    Likely(
-        "Does the forget gate decide what is added, as in a GRU? That is the input gate's part: i * g.",
-        _mixing(lambda i, f, g, o, c: _mixture(-f, f, g, o, c)),
-    ),
     Likely("Did you forget the sigmoid of the gates i, f and o?", _mixing(_gates_plain)),
-    Likely(
-        "Did you forget the tanh around the cell state in h = o * tanh(c)?", _mixing(_cell_not_squashed)
-    ),
-    Likely("Did you use the old cell state for h? It is made from the new one.", _mixing(_old_cell_out)),
-    Likely("Did you return (c, h)? The pair is (h, c).", lambda *arguments: _lstm(*arguments)[::-1]),
-    Likely(
-        "Did you take c for h? The state comes in as the pair (h, c).",
-        lambda x, state, *weights: _lstm(x, state[::-1], *weights),
-    ),
-    Likely(
-        "Did you return h only? The next step needs c as well.", lambda *arguments: _lstm(*arguments)[0]
-    ),
     Likely(
         "Did you forget to transpose the matrices? x @ w_ih.T.",
         lambda x, state, w_ih, w_hh, b_ih, b_hh: _lstm(x, state, w_ih.T, w_hh.T, b_ih, b_hh),
-    ),
-    Likely(
-        "Did you cut into four along the batch? chunk(4, dim=-1) cuts along the last axis.",
-        _cut_along_batch,
     ),
 ]
 

@@ -30,58 +30,7 @@ def reference_training_pairs(ids: Tensor, length: int) -> tuple[Tensor, Tensor]:
     return ids[:cut].reshape(rows, length), ids[1 : cut + 1].reshape(rows, length)
 
 
-def _pairs_one_row_too_many(ids, length):
-    rows = len(ids) // length
-    inputs = ids[: rows * length].reshape(rows, length)
-    return inputs, ids[1 : rows * length + 1].reshape(rows, length)
-
-
-def _pairs_rolled(ids, length):
-    cut = len(ids) // length * length
-    return ids[:cut].reshape(-1, length), torch.roll(ids, -1)[:cut].reshape(-1, length)
-
-
-def _pairs_rolled_in_row(ids, length):
-    inputs = reference_training_pairs(ids, length)[0]
-    return inputs, torch.roll(inputs, -1, dims=1)
-
-
-_PAIRS_LIKELY = {
-    "Are the targets the inputs themselves? They are one place later in the text.": (
-        lambda ids, length: (reference_training_pairs(ids, length)[0],) * 2
-    ),
-    "Did you swap the two? The inputs come first, the targets are one place later.": (
-        lambda ids, length: reference_training_pairs(ids, length)[::-1]
-    ),
-    "Does the last character of a row ask for the first of the same row? It asks for the "
-    "character that follows in the text.": _pairs_rolled_in_row,
-    "Does the last character of the text ask for the first one (torch.roll)? Nothing follows "
-    "it: the number of rows is (N - 1) // length.": _pairs_rolled,
-    "The last target would lie after the end of the text. Is the number of rows (N - 1) // length?": (
-        _pairs_one_row_too_many
-    ),
-    "Is the last full row missing? Is the number of rows (N - 1) // length?": (
-        lambda ids, length: reference_training_pairs(ids[:-1], length)
-    ),
-    "Does a row begin `length` + 1 characters after the one before? Cut `length` characters, and look "
-    "one place further for the targets.": (
-        lambda ids, length: tuple(
-            ids[: len(ids) // (length + 1) * (length + 1)].reshape(-1, length + 1)[:, part]
-            for part in (slice(0, -1), slice(1, None))
-        )
-    ),
-    "Is what is left over dropped at the beginning of the text? It is dropped at the end.": (
-        lambda ids, length: reference_training_pairs(ids[(len(ids) - 1) % length :], length)
-    ),
-    "Do your rows overlap? The next row begins where the row before it ends.": (
-        lambda ids, length: (ids[:-1].unfold(0, length, 1), ids[1:].unfold(0, length, 1))
-    ),
-    "Does the text run down the columns? Each row holds `length` neighbouring characters.": (
-        lambda ids, length: tuple(
-            part.reshape(length, -1).T for part in reference_training_pairs(ids, length)
-        )
-    ),
-}
+_PAIRS_LIKELY = {}
 
 
 def _numbered(size: int, length: int) -> dict[str, Any]:
@@ -178,54 +127,10 @@ def _with_length(change: int, begin: int = 0) -> Callable[..., Tensor]:
 
 
 _WRITER_LIKELY = {
-    "Do you feed the last character of the prompt twice? The logits after reading it already "
-    "give the first new one.": (
-        lambda step, state, prompt, *rest: _written(first=[prompt[:, -1]])(step, state, prompt, *rest)
-    ),
-    "Is only the last character of the prompt read? The state should know all of it.": (
-        lambda step, state, prompt, *rest: _written()(step, state, prompt[:, -1:], *rest)
-    ),
     "Is only the first character of the prompt read? The state should know all of it.": (
         lambda step, state, prompt, *rest: _written()(step, state, prompt[:, :1], *rest)
     ),
-    "Does every step start from the first state? Hand on the state that step returns.": _written(
-        keep=False
-    ),
-    "Is the last character of the prompt never read? The first new one comes after it.": (
-        lambda step, state, prompt, *rest: _written()(step, state, prompt[:, :-1], *rest)
-    ),
-    "Is what the prompt left in the state forgotten? Writing goes on from the state after it.": _written(
-        forget=True
-    ),
-    "Did you pick the likeliest character yourself? What comes next is up to choose: use "
-    "choose(logits).": (
-        lambda *arguments: _written()(*arguments[:-1], lambda logits: logits.argmax(dim=-1))
-    ),
-    "Is the last character of the prompt fed again and again? Feed the newest choice.": _written(
-        feed=lambda written, prompt, *rest: prompt[:, -1]
-    ),
-    "Is choose called twice for a character? A draw comes out differently each time: call it once, and "
-    "feed what it gave.": _written(feed=lambda written, prompt, choose, logits: choose(logits)),
-    "Is choose called while the prompt is still read? A draw comes out differently each time: call it "
-    "for new characters only.": _written(early=True),
-    "Does your result hold the prompt as well? Only the new characters are asked for.": (
-        lambda step, state, prompt, length, choose: torch.cat(
-            [prompt, reference_continue_text(step, state, prompt, length, choose)], dim=1
-        )
-    ),
-    "Does your result begin with the end of the prompt? Only the new characters are asked for.": (
-        lambda step, state, prompt, length, choose: torch.cat(
-            [prompt[:, -1:], _written()(step, state, prompt, length - 1, choose)], dim=1
-        )[:, :length]
-    ),
-    "Is the first new character missing? It comes from the logits after the prompt.": _with_length(
-        1, begin=1
-    ),
-    "Is there one character too many?": _with_length(1),
     "Is there one character too few?": _with_length(-1),
-    "Did you stack along the first axis? The batch comes first: torch.stack(written, dim=1).": (
-        lambda *arguments: torch.stack(_write(*arguments))
-    ),
     "Did you return a list? Stack it to one tensor.": _write,
 }
 

@@ -108,75 +108,8 @@ _OVERFLOW = Likely(
     _soft(_by_hand),
 )
 _LIKELY = [
-    Likely(
-        "Is one of the two logarithms missing? The noise is -log(-log(u)).",
-        lambda *a: _relaxed(*a, noise=lambda u: -torch.log(u)),
-    ),
-    Likely(
-        "Is the noise's sign wrong? It is -log(-log(u)), with a minus in front.",
-        lambda *a: _relaxed(*a, noise=lambda u: torch.log(-torch.log(u))),
-    ),
-    Likely(
-        "The logarithm of a negative number is not a number: log(u) is below 0, so a minus has to "
-        "stand before it, -log(-log(u)).",
-        lambda *a: _relaxed(*a, noise=lambda u: -torch.log(torch.log(u))),
-    ),
-    Likely(
-        "Is it 1 - u? The noise is -log(-log(u)).",
-        lambda *a: _relaxed(*a, noise=lambda u: _noise(1 - u)),
-    ),
-    Likely(
-        "Did you add the uniform numbers themselves? The noise is -log(-log(u)).",
-        lambda *a: _relaxed(*a, noise=lambda u: u),
-    ),
-    Likely(
-        "Is there no noise? G is added to the logits.", lambda *a: _relaxed(*a, noise=torch.zeros_like)
-    ),
-    Likely(
-        "Did you add the noise to probabilities? It is added to their logarithms, or to the logits.",
-        lambda *a: _relaxed(*a, scores=lambda z: z.softmax(dim=-1)),
-    ),
-    Likely(
-        "Is the noise outside of the temperature? Divide the whole sum: (logits + G) / temperature.",
-        _soft(lambda z, u, tau: (z / tau + _noise(u)).softmax(dim=-1)),
-    ),
-    Likely(
-        "Is the noise outside of the temperature? Divide the whole sum: (logits + G) / temperature.",
-        lambda z, u, tau: ((z / tau + _noise(u)).softmax(dim=-1), (z / tau + _noise(u)).argmax(dim=-1)),
-    ),
-    Likely(
-        "Did you multiply by the temperature? Divide by it.",
-        _soft(lambda z, u, tau: ((z + _noise(u)) * tau).softmax(dim=-1)),
-    ),
-    Likely("Is the temperature missing?", _soft(lambda z, u, tau: (z + _noise(u)).softmax(dim=-1))),
-    Likely(
-        "Did you take the word with the largest logit? The drawn word is where logit + G is largest.",
-        lambda z, u, tau: (_relaxed(z, u, tau)[0], z.argmax(dim=-1)),
-    ),
     _NOISE_TWICE,
-    Likely(
-        "Is the softmax over the batch? It is over the words: dim=-1.",
-        lambda z, u, tau: (_relaxed(z, u, tau, dim=0)[0], _relaxed(z, u, tau)[1]),
-    ),
     Likely("Are softmax and argmax over the batch? dim=-1.", lambda *a: _relaxed(*a, dim=0)),
-    Likely(
-        "Is the drawn word a row of 0 and 1? Its number is asked for.",
-        lambda z, u, tau: (
-            _relaxed(z, u, tau)[0],
-            torch.nn.functional.one_hot(_relaxed(z, u, tau)[1], z.shape[-1]),
-        ),
-    ),
-    Likely(
-        "Is the first part the hard draw? It is the relaxed one: softmax((logits + G) / temperature).",
-        lambda z, u, tau: (
-            torch.nn.functional.one_hot(_relaxed(z, u, tau)[1], z.shape[-1]).to(z.dtype),
-            _relaxed(z, u, tau)[1],
-        ),
-    ),
-    Likely(
-        "Did you swap the two? The relaxed draw comes first, then the drawn word.",
-        lambda *a: _relaxed(*a)[::-1],
-    ),
     Likely("Did you return the relaxed draw only?", lambda *a: _relaxed(*a)[0]),
     Likely("Did you return the drawn word only?", lambda *a: _relaxed(*a)[1]),
     _OVERFLOW,

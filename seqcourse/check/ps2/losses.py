@@ -80,10 +80,6 @@ def _mean(divide: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Any]:
     return _with(end=lambda losses, real: ((losses * real).sum(dim=1), divide(losses * real, real)))
 
 
-def _picked(scores: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
-    return lambda logits, targets: -scores(logits).gather(-1, targets[..., None])[..., 0]
-
-
 def _shifted_wrong(step, state, y):
     """Feeds y_t and asks for y_t again, from <sos> to the word before the last column."""
     return _summed(_word_losses(unroll(step, state, y), y[:, :-1]), y[:, :-1] != PAD)
@@ -94,63 +90,8 @@ _LIKELY = {
         _shifted_wrong,
         _with(targets=lambda y: y[:, :-1]),
     ),
-    "Does the decoder hear its own words? The teacher feeds the true ones, y[:, t].": _with(own=True),
-    "Does every step start from the first state? Hand on the state that step returns.": _with(
-        keep=False
-    ),
-    "Is the sign wrong? The loss is minus the log-probability.": _with(
-        words=lambda *a: -_word_losses(*a)
-    ),
-    "Is the log missing? The probabilities of a sentence multiply, so their logs add up.": _with(
-        words=_picked(lambda z: z.softmax(dim=-1))
-    ),
-    "Did you take the logits for log-probabilities? log_softmax turns the one into the other.": _with(
-        words=_picked(lambda z: z)
-    ),
-    "Is the softmax over the wrong axis? It is over the words of the vocabulary: dim=-1.": _with(
-        words=_picked(lambda z: z.log_softmax(dim=1))
-    ),
-    "Did you swap the two? The losses of the sentences come first, then the mean per word.": (
-        lambda *a: reference_teacher_forced_loss(*a)[::-1]
-    ),
-    "Did you return the mean only? The losses of the sentences are asked for as well.": (
-        lambda *a: reference_teacher_forced_loss(*a)[1]
-    ),
-    "Did you sum over the whole batch? Every sentence has its own loss, (B,).": _with(
-        end=lambda losses, real: ((losses * real).sum(), (losses * real).sum() / real.sum())
-    ),
-    "Is the loss of a sentence a mean? It is the sum over its words.": _with(
-        end=lambda losses, real: (
-            (losses * real).sum(dim=1) / real.sum(dim=1),
-            (losses * real).sum() / real.sum(),
-        )
-    ),
-    "Is the <eos> missing? The decoder has to learn to stop: <eos> is a target like a word.": _with(
-        real=lambda y: (y[:, 1:] != PAD) & (y[:, 1:] != EOS)
-    ),
-    "Is padding counted? Where the target is <pad> nothing was asked.": _with(
-        real=lambda y: torch.ones_like(y[:, 1:], dtype=torch.bool)
-    ),
-    "Is padding left out of the sum, but counted in the mean? Divide by the number of real words.": (
-        _mean(lambda kept, real: kept.mean())
-    ),
     "Is padding left out of the sentences' losses, but not of the mean?": _with(
         end=lambda losses, real: ((losses * real).sum(dim=1), losses.mean())
-    ),
-    "Did you average the sentences' own means? Every word counts the same: divide the whole sum "
-    "by the number of real words of the batch.": _mean(
-        lambda kept, real: (kept.sum(dim=1) / real.sum(dim=1)).mean()
-    ),
-    "Is <sos> counted among the words of the mean? It is fed, and never asked for.": _mean(
-        lambda kept, real: kept.sum() / (real.sum() + len(real))
-    ),
-    "Did you divide by the number of sentences? The mean is per word.": _mean(
-        lambda kept, real: kept.sum() / len(real)
-    ),
-    "Is a word after the padding's first place asked for? Look at the target, not at the input: "
-    "y[:, 1:] != PAD.": _with(real=lambda y: y[:, :-1] != PAD),
-    "Is the last column missing? There are N - 1 steps: y[:, 0] is fed first, y[:, N - 2] last.": (
-        lambda step, state, y: reference_teacher_forced_loss(step, state, y[:, :-1])
     ),
 }
 

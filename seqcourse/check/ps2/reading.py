@@ -47,47 +47,6 @@ def reference_final_states(states: Tensor, lengths: Tensor) -> Tensor:
 
 
 _FINAL_LIKELY = {
-    "Did you take the last column, states[:, -1], for both directions? For a short sentence "
-    "that is padding, and the backward direction ends at the first word.": (
-        lambda states, lengths: states[:, -1]
-    ),
-    "Did you take the forward half from the last column? For a short sentence that is padding: "
-    "the last word stands at lengths - 1.": (
-        lambda states, lengths: _both(_halves(states)[0][:, -1], _halves(states)[1][:, 0])
-    ),
-    "Did you take the backward half at the last word as well? The backward direction reads "
-    "from right to left, so it ends at the first word.": _last,
-    "Did you take the backward half from the last column? That is where it begins to read; it "
-    "ends at the first word.": (
-        lambda states, lengths: _both(_last(_halves(states)[0], lengths), _halves(states)[1][:, -1])
-    ),
-    "Did you swap the directions? The first half of the numbers is the forward direction, which "
-    "ends at the last word; the second half ends at the first word.": (
-        lambda states, lengths: _both(_halves(states)[0][:, 0], _last(_halves(states)[1], lengths))
-    ),
-    "Did you put the backward half first? The order is forward, backward.": (
-        lambda states, lengths: _both(_halves(states)[1][:, 0], _last(_halves(states)[0], lengths))
-    ),
-    "Counting starts at 0: the last word of a sentence stands at lengths - 1, not at lengths.": (
-        lambda states, lengths: _both(_last(_halves(states)[0], lengths, 0), _halves(states)[1][:, 0])
-    ),
-    "Did you return the forward half only? Both directions are asked for.": (
-        lambda states, lengths: _last(_halves(states)[0], lengths)
-    ),
-    "Is it the mean over the words? Each direction's state at its own end is asked for.": (
-        lambda states, lengths: torch.stack(
-            [row[:n].mean(dim=0) for row, n in zip(states, lengths.tolist(), strict=True)]
-        )
-    ),
-    "Did you add the two halves? They stand side by side.": (
-        lambda states, lengths: _last(_halves(states)[0], lengths) + _halves(states)[1][:, 0]
-    ),
-    "states[:, lengths - 1] takes every length from every sentence, (B, B, ...). Name the row "
-    "too: states[torch.arange(B), lengths - 1].": (
-        lambda states, lengths: torch.cat(
-            [_halves(states)[0][:, lengths - 1], _halves(states)[1][:, 0]], dim=-1
-        )
-    ),
     "Did you cut the batch or the time in half? The directions are halves of the last axis.": (
         lambda states, lengths: _both(states.chunk(2, dim=1)[0][:, 0], states.chunk(2, dim=1)[1][:, 0])
     ),
@@ -170,73 +129,16 @@ def _first_logits(change: Callable[[Tensor], Tensor]) -> Callable[..., tuple[Ten
     return step
 
 
-def _untransposed(tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out):
-    new = torch.tanh(embedding[tokens] @ w_y + s @ w_s + c @ w_c + b)
-    return new @ w_out + b_out, new
-
-
-def _w_s_untransposed(tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out):
-    return _decode(tokens, s, c, embedding, w_y, w_s.T, w_c, b, w_out, b_out)
-
-
-def _context_behind(tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out):
-    new = torch.tanh(embedding[tokens] @ w_y.T + s @ w_s.T + b) + c @ w_c.T
-    return new @ w_out.T + b_out, new
-
-
-def _no_embedding(tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out):
-    new = torch.tanh(tokens @ w_y.T + s @ w_s.T + c @ w_c.T + b)
-    return new @ w_out.T + b_out, new
-
-
 def _embedding_per_row(tokens, s, c, embedding, *weights):
     return _decode(torch.arange(len(tokens)), s, c, embedding, *weights)
 
 
 _DECODER_LIKELY = {
-    "Is the context c missing? It is an input of every step.": _without("w_c"),
-    "Is the previous word missing? It is an input of every step.": _without("w_y"),
-    "Is the old state s missing? It is an input of every step.": _without("w_s"),
-    "Did you forget the bias b of the state?": _without("b"),
     "Did you forget the bias b_out of the logits?": _without("b_out"),
-    "Did you forget both biases?": _without("b", "b_out"),
-    "Did you forget the tanh around the new state?": (lambda *a: _decode(*a, squash=lambda x: x)),
-    "Did you use a sigmoid in place of the tanh?": (lambda *a: _decode(*a, squash=torch.sigmoid)),
-    "Did you use relu in place of the tanh?": (lambda *a: _decode(*a, squash=torch.relu)),
-    "Does every sentence get the previous word of the first? Each has its own.": (
-        lambda tokens, *rest: _decode(tokens[:1].expand(len(tokens)), *rest)
-    ),
-    "Is the vector of <pad> taken for zero? It is its row of the embedding.": (
-        lambda tokens, s, c, embedding, *rest: _decode(
-            tokens, s, c, torch.cat([0 * embedding[:1], embedding[1:]]), *rest
-        )
-    ),
-    "Is the context added after the tanh? It belongs into the sum.": _context_behind,
-    "Do the logits come from the old state? They come from the new one.": (
-        lambda *a: _decode(*a, old=True)
-    ),
-    "Did you return probabilities? Logits are the scores before the softmax.": _first_logits(
-        lambda z: z.softmax(dim=-1)
-    ),
-    "Did you return log-probabilities? Logits are the scores before the softmax.": _first_logits(
-        lambda z: z.log_softmax(dim=-1)
-    ),
     "Is there a tanh around the logits? Only the state has one.": _first_logits(torch.tanh),
     "Did you return the most likely word? The logits of all words are asked for.": _first_logits(
         lambda z: z.argmax(dim=-1)
     ),
-    "Did you return the state first? The order is logits, state.": (lambda *a: _decode(*a)[::-1]),
-    "Did you return the logits only? The next step needs the new state.": (lambda *a: _decode(*a)[0]),
-    "Did you return the old state? The next step needs the new one.": (
-        lambda tokens, s, *rest: (_decode(tokens, s, *rest)[0], s)
-    ),
-    "Did you forget to transpose w_s? It has one row per entry of the new state: s @ w_s.T.": (
-        _w_s_untransposed
-    ),
-    "Did you forget to transpose the matrices? They have one row per entry of the result: "
-    "c @ w_c.T.": _untransposed,
-    "Did you multiply with the ids themselves? A word's vector is its row of the embedding: "
-    "embedding[tokens].": _no_embedding,
     "Did you take the first B rows of the embedding? Take the rows of these words: "
     "embedding[tokens].": _embedding_per_row,
 }

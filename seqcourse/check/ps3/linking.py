@@ -43,69 +43,18 @@ def _all(weights: Tensor, length: int) -> set[Link]:
     return {(i, t) for t, i in best.nonzero().tolist() if i < length}
 
 
-def _words_only_above(weights: Tensor, length: int) -> set[Link]:
-    rests = weights[:, length:].amax(dim=1) if length < weights.shape[1] else torch.zeros(len(weights))
-    return {(i, t) for i, t in reference_links(weights, length) if weights[t, i] > rests[t]}
-
-
 def _last(weights: Tensor, length: int) -> set[Link]:
     found = weights.shape[1] - 1 - weights.flip(1).argmax(dim=1)
     return {(i, t) for t, i in enumerate(found.tolist()) if i < length}
 
 
 _LIKELY = {
-    "Is it (target, source)? A link names the source word first.": (
-        lambda weights, length: {(t, i) for i, t in reference_links(weights, length)}
-    ),
-    "Does a target word that rests on <eos> or padding get a link? If the largest weight of the "
-    "whole row is in a column from `length` on, there is none.": (
-        lambda weights, length: reference_links(weights[:, :length], length)
-    ),
-    "Is there a link to <eos> or padding? Columns from `length` on are no words.": (
-        lambda weights, length: reference_links(weights, weights.shape[1])
-    ),
-    "Is column number `length` taken for a word? The words are columns 0 to length - 1.": (
-        lambda weights, length: reference_links(weights, length + 1)
-    ),
-    "Does every source word choose a target word (argmax over the rows)? Every target word "
-    "chooses a source word: argmax(dim=1).": (
-        lambda weights, length: {
-            (i, t) for i, t in enumerate(weights.argmax(dim=0).tolist()) if i < length
-        }
-    ),
-    "Did you link all weights above one half? A target word's link is its largest weight, "
-    "however small.": (
-        lambda weights, length: {(i, t) for t, i in (weights > 0.5).nonzero().tolist() if i < length}
-    ),
     "Is a link left out where its weight is small? A target word's link is its largest weight, "
     "however small.": tuple(
         lambda weights, length, least=least: {
             (i, t) for i, t in reference_links(weights, length) if weights[t, i] > least
         }
         for least in (0.1, 0.15, 0.2, 0.5)
-    ),
-    "Are the weights rounded? The largest may be so by a hair.": (
-        lambda weights, length: reference_links(weights.double().round(decimals=3), length)
-    ),
-    "Is there no link where a word and what is no word have the same largest weight? The first one "
-    "counts, and the words stand first.": _words_only_above,
-    "Where two weights are equal, does the later one count, or both? Only the first one does.": (
-        _last,
-        _all,
-    ),
-    "Is `length` compared with the target word? It is the number of source words.": (
-        lambda weights, length: {
-            (i, t) for t, i in enumerate(weights.argmax(dim=1).tolist()) if t < length
-        }
-    ),
-    "Do you count from 1? Positions are counted from 0.": (
-        lambda weights, length: {(i + 1, t + 1) for i, t in reference_links(weights, length)}
-    ),
-    "Is it a list? A set of pairs is asked for: set(...), or {(i, t) for ...}.": (
-        lambda weights, length: sorted(reference_links(weights, length), key=lambda link: link[1])
-    ),
-    "Do the rows belong to the word before? Row t belongs to target word t.": (
-        lambda weights, length: {(i, t - 1) for i, t in reference_links(weights, length) if t > 0}
     ),
 }
 

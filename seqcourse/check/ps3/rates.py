@@ -59,53 +59,10 @@ def _without(kind: int) -> Callable[..., float]:
     return _rate(lambda *row: bool(row[kind]) * _right(*row), lambda *row: bool(row[kind]) * _size(*row))
 
 
-def _mean_of_rates(predicted, sure, possible):
-    rows = list(zip(predicted, sure, possible, strict=True))
-    return sum(reference_alignment_error_rate([a], [s], [p]) for a, s, p in rows) / len(rows)
-
-
 _LIKELY = {
-    "Is it the share of right links? The error rate is 1 minus that.": (
-        lambda predicted, sure, possible: 1 - reference_alignment_error_rate(predicted, sure, possible)
-    ),
-    "Is it the mean of the sentences' rates? Add up the counts of all sentences first, then divide.": (
-        _mean_of_rates
-    ),
-    "Do you count the first sentence only?": (
-        lambda predicted, sure, possible: reference_alignment_error_rate(
-            predicted[:1], sure[:1], possible[:1]
-        )
-    ),
-    "Are sentences left out that have no links of one kind? Their other links count.": (
-        _without(0),
-        _without(1),
-    ),
-    "Are predicted links alone counted (a precision)? It is (|A & S| + |A & P|) / (|A| + |S|).": _rate(
-        lambda a, s, p: len(a & p), lambda a, s, p: len(a)
-    ),
-    "Are sure links alone counted (a recall)? It is (|A & S| + |A & P|) / (|A| + |S|).": _rate(
-        lambda a, s, p: len(a & s), lambda a, s, p: len(s)
-    ),
-    "Is |A| + |P| under the fraction? It is |A| + |S|.": _rate(_right, lambda a, s, p: len(a) + len(p)),
     "Is |A| alone under the fraction? It is |A| + |S|.": _rate(_right, lambda a, s, p: len(a)),
-    "Is the number of links in A or S under the fraction? It is |A| + |S|: what is in both "
-    "counts twice.": _rate(_right, lambda a, s, p: len(a | s)),
-    "Do the possible links leave out the sure ones? S is a part of P, and |A & P| counts them "
-    "again.": _rate(lambda a, s, p: len(a & s) + len(a & (p - s)), _size),
-    "Is |A & P| missing above the fraction? Possible links that were made count as right.": _rate(
-        lambda a, s, p: len(a & s), _size
-    ),
-    "Is |A & S| counted twice? The second count is |A & P|.": _rate(
-        lambda a, s, p: 2 * len(a & s), _size
-    ),
-    "Is |A & P| counted twice? The first count is |A & S|.": _rate(
-        lambda a, s, p: 2 * len(a & p), _size
-    ),
     "Sets meet with &, not with +: a & s. The number of links is len(...).": (
         lambda predicted, sure, possible: predicted[0] + sure[0]
-    ),
-    "predicted, sure and possible are lists with one set per sentence: go through them with zip.": (
-        lambda predicted, sure, possible: len(predicted & sure)
     ),
 }
 

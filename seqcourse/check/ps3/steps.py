@@ -230,19 +230,7 @@ def _rearranged(rearrange: Callable[..., Any]) -> Callable[..., Any]:
     return lambda y, s, *rest: rearrange(*reference_decoder_step(y, s, *rest), s)
 
 
-def _weights_again(y, s, h, mask, attend, cell, readout):
-    logits, new, _ = reference_decoder_step(y, s, h, mask, attend, cell, readout)
-    return logits, new, attend(new, h, mask)[1]
-
-
-def _cell_swapped(y, s, h, mask, attend, cell, readout):
-    return cell(s, torch.cat([y, attend(s, h, mask)[0]], dim=-1))
-
-
 _DECODER_LIKELY = [
-    Likely(
-        "Is the order of the cell's input [c; y]? The word comes first: [y; c].", _decoding(into="cy")
-    ),
     *(
         Likely(
             f"Is the order in front of the readout [{'; '.join(order)}]? It should be [s; c; y].",
@@ -251,57 +239,12 @@ _DECODER_LIKELY = [
         for order in ("syc", "csy", "cys", "ysc", "ycs")
     ),
     Likely(
-        "Is the new state added to the old one? It is what the cell returns.",
-        lambda y, s, h, mask, attend, cell, readout: reference_decoder_step(
-            y, s, h, mask, attend, lambda x, s: s + cell(x, s), readout
-        ),
-    ),
-    Likely("Does the readout get the old state? It gets the new one, s_t.", _decoding(out="ocy")),
-    Likely(
-        "Did you attend a second time, with the new state s_t? The context and the weights are "
-        "those of s_{t-1}, the state before the step.",
-        _decoding(again=True),
-    ),
-    Likely(
-        "Are the weights those of the new state s_t? Return those that made the context.", _weights_again
-    ),
-    Likely(
-        "Did you return the old state? The next step needs the new one.",
-        _rearranged(lambda logits, new, weights, old: (logits, old, weights)),
-    ),
-    Likely(
         "Is the order of the results mixed up? It is logits, state, weights.",
         _rearranged(lambda logits, new, weights, old: (new, logits, weights)),
     ),
     Likely(
         "Is the order of the results mixed up? It is logits, state, weights.",
         _rearranged(lambda logits, new, weights, old: (logits, weights, new)),
-    ),
-    Likely(
-        "Are the weights missing in the result? It is logits, state, weights.",
-        _rearranged(lambda logits, new, weights, old: (logits, new)),
-    ),
-    Likely(
-        "Did you apply a softmax to the logits? They are returned as the readout gives them.",
-        _rearranged(lambda logits, new, weights, old: (logits.softmax(dim=-1), new, weights)),
-    ),
-    Likely(
-        "Does the cell get the word only? Its input is [y; c].",
-        lambda y, s, h, mask, attend, cell, readout: cell(y, s),
-    ),
-    Likely(
-        "Does the readout get the state only? It gets [s; c; y].",
-        lambda *arguments: arguments[-1](arguments[1]),
-    ),
-    Likely("Does the readout get two parts only? It gets all of [s; c; y].", _decoding(out="sc")),
-    Likely("Does the readout get two parts only? It gets all of [s; c; y].", _decoding(out="sy")),
-    Likely("cell takes the input first, then the state: cell(x, s).", _cell_swapped),
-    Likely(
-        "attend returns a pair: context, weights = attend(s, h, mask).",
-        lambda y, s, h, mask, attend, cell, readout: torch.cat([y, attend(s, h, mask)], dim=-1),
-    ),
-    Likely(
-        "Is the mask handed on to attend? Padding gets a weight.", _decoding(mask_of=torch.ones_like)
     ),
 ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -30,32 +29,7 @@ def context_arguments(
 
 
 _CONTEXT_LIKELY = {
-    "Did you divide by T, as mean() does? The weights sum to 1 already: add up.": (
-        lambda weights, h: (weights[..., None] * h).mean(dim=1)
-    ),
-    "Did you take the state with the highest weight? The context is the weighted sum of all.": (
-        lambda weights, h: h[torch.arange(len(h)), weights.argmax(dim=-1)]
-    ),
-    "Are the weights used at all? This is the plain average.": (lambda weights, h: h.mean(dim=1)),
     "Are the weights used at all? This is the plain sum.": (lambda weights, h: h.sum(dim=1)),
-    "Did you sum over the entries of the states? Sum over the positions, dim=1.": (
-        lambda weights, h: (weights[..., None] * h).sum(dim=-1)
-    ),
-    "Did you sum over the batch? Sum over the positions, dim=1.": (
-        lambda weights, h: (weights[..., None] * h).sum(dim=0)
-    ),
-    "Is there a second softmax? The weights sum to 1 already: use them as they are.": (
-        lambda weights, h: (weights.softmax(dim=-1)[..., None] * h).sum(dim=1)
-    ),
-    "Does every sequence get the weights of the first? Each has its own.": (
-        lambda weights, h: (weights[:1, :, None] * h).sum(dim=1)
-    ),
-    "Is the sum over the positions missing?": (lambda weights, h: weights[..., None] * h),
-    "The weights need a third axis before they can multiply the states: weights[..., None].": (
-        lambda weights, h: (weights * h).sum(dim=1)
-    ),
-    "Does every row of weights meet every sequence of the batch? weights @ h does that; "
-    "weights[:, None] @ h keeps them apart.": (lambda weights, h: weights @ h),
 }
 
 
@@ -127,10 +101,6 @@ def _below_all(scores: Tensor, mask: Tensor | None) -> Tensor:
     return (_filled(scores, mask) - scores.amax(dim=-1, keepdim=True)).exp()
 
 
-def _rescaled(exponentials: Tensor) -> Tensor:
-    return exponentials / exponentials.sum(dim=-1, keepdim=True)
-
-
 def _needs_a_mask(scores: Tensor, mask: Tensor | None) -> None:
     if mask is None:
         raise AnyError(r"NoneType|got \(bool, ")
@@ -145,54 +115,8 @@ _SOFTMAX_LIKELY = {
     "Is the softmax over the batch? Each row should sum to 1: the last axis, dim=-1.": (
         lambda scores, mask: functional.softmax(scores, 0, mask)
     ),
-    "Is the sum over the whole batch? Each row should sum to 1: sum(dim=-1, keepdim=True).": (
-        lambda scores, mask: functional.softmax(_filled(scores, mask).flatten()).reshape(scores.shape)
-    ),
     "Is keepdim=True missing in the maximum or in the sum? It keeps the axis of the row.": (
         lambda scores, mask: scores - scores.amax(dim=-1)
-    ),
-    "max(dim=...) returns a pair of values and places: take .values, or use amax.": (
-        lambda scores, mask: scores - scores.max(dim=-1, keepdim=True)
-    ),
-    "Is the maximum taken over the batch? Subtract from each row its own maximum.": (
-        lambda scores, mask: _rescaled((_filled(scores, mask) - _filled(scores, mask).amax(0)).exp())
-    ),
-    "Is it 2 to the power of the scores (exp2)? It is e: torch.exp.": (
-        lambda scores, mask: functional.softmax(scores * math.log(2), mask=mask)
-    ),
-    "Did you forget to divide by the sum?": (
-        lambda scores, mask: (_filled(scores, mask) - _filled(scores, mask).amax(-1, keepdim=True)).exp()
-    ),
-    "A row with nothing to attend to gives -inf - (-inf) or 0 / 0, which is NaN. Such a row "
-    "should be all zeros.": (lambda scores, mask: torch.softmax(_filled(scores, mask), dim=-1)),
-    "Did you forget to subtract the largest score? exp(1000) is infinite, exp(-1000) is 0.": (
-        lambda scores, mask: _rescaled(_filled(scores, mask).exp())
-    ),
-    "Did you subtract the largest score of the whole batch? A row far below it becomes 0 / 0: "
-    "each row needs its own maximum.": (
-        lambda scores, mask: _rescaled((_filled(scores, mask) - _filled(scores, mask).max()).exp())
-    ),
-    "Does your code look at the mask at all? Where it is False the weight is 0.": (
-        lambda scores, mask: functional.softmax(scores)
-    ),
-    "Did you mask after the softmax? What is masked has already taken its share: the rows no "
-    "longer sum to 1. The scores become -inf before it.": (
-        lambda scores, mask: functional.softmax(scores) * (True if mask is None else mask)
-    ),
-    "Did you set masked scores to 0? exp(0) is 1, and they still get a weight. Use -inf.": (
-        lambda scores, mask: functional.softmax(_filled(scores, mask, 0.0))
-    ),
-    "Is the mask the wrong way round? True means may attend.": (
-        lambda scores, mask: functional.softmax(scores if mask is None else _filled(scores, ~mask))
-    ),
-    "Is the maximum taken before the mask? A masked score far above the others then leaves "
-    "nothing of them: put in -inf first.": (
-        lambda scores, mask: _rescaled(_below_all(scores, mask)),
-        lambda scores, mask: _rescaled(_below_all(scores, mask)).nan_to_num(0.0),
-    ),
-    "A large negative number in place of -inf spreads the weight evenly where a row has "
-    "nothing to attend to. Such a row should be all zeros.": (
-        lambda scores, mask: functional.softmax(_filled(scores, mask, -1e9))
     ),
     masked.QUESTION: masked.MISTAKES,
     "Does every row get the weights of the first row?": (
@@ -216,7 +140,7 @@ def judge_softmax_of_nothing(
     found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str
 ) -> None:
     """Judge one case of kind "nothing": the weights, then that no gradient is NaN; raise Mistake."""
-    judge("softmax", found, given, reference_softmax, _SOFTMAX_LIKELY, prefix)
+    judge("softmax", found, given, reference_softmax, softmax.likely, prefix)
     judge_empty_gradient(result(found, f"{prefix}gradient.scores"))
 
 

@@ -71,82 +71,12 @@ def _locally(**mistake: Any) -> Callable[..., Tensor]:
     return lambda *arguments: _local(*arguments, **mistake)
 
 
-def _local_window_late(scores, centre, width, mask):
-    distance = torch.arange(scores.shape[1]) - centre[:, None]
-    bell = torch.exp(-(distance**2) / (2 * (width / 2) ** 2))
-    return functional.softmax(scores, mask=mask) * (distance.abs() <= width) * bell
-
-
 def _below_all(scores: Tensor, mask: Tensor) -> Tensor:
     weights = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
-def _local_rescaled(*arguments):
-    weights = _local(*arguments)
-    total = weights.sum(dim=-1, keepdim=True)
-    return weights / total.masked_fill(total == 0, 1.0)
-
-
 _LIKELY = {
-    "Is the bell too wide? Its sigma is half the width, D / 2.": _locally(
-        bell=lambda d, width: torch.exp(-(d**2) / (2 * width**2))
-    ),
-    "Is sigma rounded down? D / 2 need not be a whole number: write /, not //.": _locally(
-        bell=lambda d, width: torch.exp(-(d**2) / (2 * (width // 2) ** 2))
-    ),
-    "Is a centre outside of the sentence moved to its end? It may lie anywhere.": (
-        lambda scores, centre, width, mask: _local(
-            scores, centre.clamp(0, scores.shape[1] - 1), width, mask
-        )
-    ),
-    "Is sigma not squared? The exponent is -(i - p)^2 / (2 sigma^2).": _locally(
-        bell=lambda d, width: torch.exp(-(d**2) / (2 * (width / 2)))
-    ),
-    "Is the factor 2 missing under the fraction? The exponent is -(i - p)^2 / (2 sigma^2).": _locally(
-        bell=lambda d, width: torch.exp(-(d**2) / (width / 2) ** 2)
-    ),
-    "Is the distance not squared? The exponent is -(i - p)^2 / (2 sigma^2).": _locally(
-        bell=lambda d, width: torch.exp(-d.abs() / (2 * (width / 2) ** 2))
-    ),
-    "Is the minus in the exponent missing? The bell is highest in the middle.": _locally(
-        bell=lambda d, width: torch.exp(d**2 / (2 * (width / 2) ** 2))
-    ),
-    "Is the bell missing? The weights are multiplied with it after the softmax.": _locally(
-        bell=lambda d, width: torch.ones_like(d)
-    ),
-    "Did you rescale the weights to sum to 1 after the bell? They are left as they are.": (
-        _local_rescaled
-    ),
-    "Are there weights outside the window? They should be 0 where |i - p| > D.": _locally(
-        window=lambda d, width: torch.ones_like(d, dtype=torch.bool)
-    ),
-    "Is the window applied after the softmax? Only places inside take part in the softmax.": (
-        _local_window_late
-    ),
-    "Are the edges of the window left out? |i - p| = D still belongs to it: <=.": _locally(
-        window=lambda d, width: d.abs() < width
-    ),
-    "Is the window half as wide? It reaches D places to either side.": _locally(
-        window=lambda d, width: d.abs() <= width / 2
-    ),
-    "Do you count positions from 1? They are 0, 1, ..., T - 1.": _locally(first=1),
-    "Did you round the centre? It is a real number, and the bell depends on it smoothly.": (
-        lambda scores, centre, width, mask: _local(scores, centre.round(), width, mask)
-    ),
-    "Did you cut the centre down to a whole number? It is a real number.": (
-        lambda scores, centre, width, mask: _local(scores, centre.floor(), width, mask)
-    ),
-    "Does padding inside the window get a weight? Both masks must be True: mask & window.": (
-        lambda scores, centre, width, mask: _local(scores, centre, width, torch.ones_like(mask))
-    ),
-    "A window that holds nothing but padding gives NaN. Its weights should be 0: the softmax of "
-    "exercise 2 does that, and so does functional.softmax.": _locally(
-        soften=lambda e, mask: torch.softmax(e.masked_fill(~mask, float("-inf")), dim=-1)
-    ),
-    "Did you set scores outside the window to 0? exp(0) is 1. Use -inf.": _locally(
-        soften=lambda e, mask: torch.softmax(e.masked_fill(~mask, 0.0), dim=-1)
-    ),
     "Is the maximum taken over the whole row? A score outside the window, far above the others, then "
     "leaves nothing of them: put in -inf first.": (
         _locally(soften=_below_all),

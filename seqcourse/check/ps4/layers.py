@@ -13,7 +13,7 @@ from seqcourse import functional
 from seqcourse.check.exercise import Case, Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.modules import module_arguments, record_module
-from seqcourse.check.ps4.products import LAYERS, bare, layer, reference_attention
+from seqcourse.check.ps4.products import LAYERS, layer, reference_attention
 from seqcourse.check.recording import MEET
 
 
@@ -70,86 +70,15 @@ _TWICE = (
     "does it: hand q over as it is."
 )
 _CROSS_ATTENTION = {
-    "Does z meet w_k? Queries are z @ w_q, keys x @ w_k, values x @ w_v.": (
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, z @ w_k, x @ w_v)
-    ),
-    "Does z meet w_k and w_v? Queries are z @ w_q, keys x @ w_k, values x @ w_v.": (
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, z @ w_k, z @ w_v)
-    ),
-    "Does z meet w_v? Queries are z @ w_q, keys x @ w_k, values x @ w_v.": (
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_k, z @ w_v)
-    ),
-    "Does x meet w_q? Queries are z @ w_q, keys x @ w_k, values x @ w_v.": (
-        lambda z, x, w_q, w_k, w_v: reference_attention(x @ w_q, x @ w_k, x @ w_v)
-    ),
-    "Are z and x swapped? Queries are z @ w_q, keys x @ w_k, values x @ w_v.": (
-        lambda z, x, w_q, w_k, w_v: reference_attention(x @ w_q, z @ w_k, z @ w_v)
-    ),
-    "Are the matrices transposed? They are (in, out): z @ w_q.": (
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q.T, x @ w_k.T, x @ w_v.T)
-    ),
     "Is the product the wrong way round? A row is a vector: z @ w_q.": (
         lambda z, x, w_q, w_k, w_v: w_q @ z
-    ),
-    "Are the values x itself? They are x @ w_v.": (
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_k, x)
-    ),
-    "Are the keys x itself? They are x @ w_k.": (
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x, x @ w_v)
-    ),
-    "Are the queries z itself? They are z @ w_q.": (
-        lambda z, x, w_q, w_k, w_v: reference_attention(z, x @ w_k, x @ w_v)
-    ),
-    "Are the keys summed in place of the values? The values are x @ w_v.": (
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_k, x @ w_k)
     ),
     MEET: (
         lambda z, x, w_q, w_k, w_v: reference_attention(
             z @ w_q, (x @ w_k).sum(0).expand(len(x), -1, -1), x @ w_v
         )
     ),
-    "Are w_k and w_v swapped?": (
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_q, x @ w_v, x @ w_k)
-    ),
-    "Are w_q and w_k swapped?": (
-        lambda z, x, w_q, w_k, w_v: reference_attention(z @ w_k, x @ w_q, x @ w_v)
-    ),
-    "Is the division by the root of D_Q missing?": _through(lambda *a: 1.0),
-    "Is it the root of D_Z? After the projection queries and keys are D_Q wide.": _through(
-        lambda z, x, *w: math.sqrt(z.shape[-1])
-    ),
-    "Is it the root of D_X? After the projection queries and keys are D_Q wide.": _through(
-        lambda z, x, *w: math.sqrt(x.shape[-1])
-    ),
-    "Is it the root of D_V? Queries and keys are D_Q wide.": _through(
-        lambda z, x, w_q, w_k, w_v: math.sqrt(w_v.shape[-1])
-    ),
     _TWICE: _through(lambda z, x, w_q, w_k, w_v: float(w_q.shape[-1])),
-    "Is it the root of how many inputs there are? Queries and keys are D_Q wide.": _through(
-        lambda z, x, *w: math.sqrt(x.shape[1])
-    ),
-    "Is there a relu on queries, keys and values? They are the products as they are.": (
-        lambda z, x, *w: reference_attention((z @ w[0]).relu(), (x @ w[1]).relu(), (x @ w[2]).relu())
-    ),
-    "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.": (
-        lambda z, x, w_q, w_k, w_v: layer(soften=lambda e: e.softmax(-2))(z @ w_q, x @ w_k, x @ w_v)
-    ),
-    "Does exp() overflow? Subtract the largest similarity of each row first, or use torch.softmax.": (
-        lambda z, x, w_q, w_k, w_v: layer(soften=bare)(z @ w_q, x @ w_k, x @ w_v)
-    ),
-    "Are vectors of zeros taken for padding? There is none here: all of x may answer.": (
-        lambda z, x, w_q, w_k, w_v: functional.attention(
-            z @ w_q, x @ w_k, x @ w_v, (x != 0).any(dim=-1)[:, None], need_weights=True
-        )
-    ),
-    "Did you return the weights first? The order is outputs, weights.": (
-        lambda *arguments: reference_cross_attention(*arguments)[::-1]
-    ),
-    "Are the weights missing in the result? functional.attention returns them when it is asked: "
-    "need_weights=True.": (lambda *arguments: (reference_cross_attention(*arguments)[0], None)),
-    "Did you return the outputs only? The weights are asked for as well.": (
-        lambda *arguments: reference_cross_attention(*arguments)[0]
-    ),
 }
 
 

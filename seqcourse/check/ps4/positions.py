@@ -63,13 +63,6 @@ def _halves(positions: Tensor, width: int) -> Tensor:
     return torch.cat([angles.sin(), angles.cos()], dim=-1)[:, :width]
 
 
-def _even_only(positions: Tensor, width: int) -> Tensor:
-    p = torch.zeros(len(positions), width, dtype=positions.dtype)
-    angles = positions[:, None] * _omegas(width, positions.dtype)[::2]
-    p[:, 0::2], p[:, 1::2] = angles.sin(), angles.cos()
-    return p
-
-
 def _stacked(positions: Tensor, width: int) -> Tensor:
     angles = positions[:, None] * _omegas(width, positions.dtype)[::2]
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
@@ -85,61 +78,11 @@ def _plus_zeros(positions: Tensor, width: int) -> Tensor:
 
 
 _POSITIONAL_ENCODING = {
-    "Are all sines in front and all cosines behind? They take turns: column 2i and column 2i + 1.": (
-        _halves
-    ),
-    "Are sines and cosines swapped? The even columns are sines.": _encoding(_omegas, swapped=True),
-    "Is the 2 of the exponent missing? It is 2i / d, where i numbers the pairs.": _encoding(
-        lambda width: _omegas(width) ** 0.5
-    ),
-    "Does each column have its own frequency? Columns 2i and 2i + 1 share one: i numbers the pairs.": (
-        _encoding(lambda width: 10_000.0 ** (-_columns(width) / width))
-    ),
-    "Is i the number of the column? It numbers the pairs: the column divided by 2, rounded down.": (
-        _encoding(lambda width: 10_000.0 ** (-2 * _columns(width) / width))
-    ),
-    "Is the exponent's factor 2 there twice? The even columns are 2i already: 0, 2, 4, ...": _encoding(
-        lambda width: _omegas(width) ** 2
-    ),
     "Is the minus in the exponent missing? The angles get smaller from pair to pair.": _encoding(
         lambda width: 1 / _omegas(width)
     ),
-    "Is the base of the frequencies another number? It is ten thousand.": _encoding(
-        lambda width: _omegas(width, base=1_000.0)
-    ),
-    "Is it exp(-2i / d)? The base is ten thousand: its logarithm stands in the exponent.": _encoding(
-        lambda width: _omegas(width, base=math.e)
-    ),
-    "Do you count the positions from 0? Those given may be any real numbers, in any order.": (
-        lambda positions, width: reference_positional_encoding(
-            torch.arange(len(positions), dtype=positions.dtype), width
-        )
-    ),
-    "Do you count the positions from 1? Take them as they are given.": (
-        lambda positions, width: reference_positional_encoding(positions + 1, width)
-    ),
-    "Are the positions rounded? They may be any real numbers.": (
-        lambda positions, width: reference_positional_encoding(positions.trunc(), width)
-    ),
-    "Is the frequency of the last column the one of a wider encoding? Of an odd width d the "
-    "exponent is 2i / d too.": (
-        lambda positions, width: reference_positional_encoding(positions, width + width % 2)[:, :width]
-    ),
-    "Is the frequency the one of a narrower encoding? Of an odd width d the exponent is 2i / d too.": (
-        _encoding(lambda width: 10_000.0 ** (-2.0 * (_columns(width) // 2) / max(1, width - width % 2)))
-    ),
-    "An odd width has one sine more than cosines: its last column is a sine without its cosine.": (
-        _even_only
-    ),
-    "Is there a column too many? An odd width has one sine more than cosines: [:, :width].": _stacked,
     "Is there a column missing? An odd width has one sine more than cosines.": _short,
     "Is the last column of an odd width empty? It is a sine.": _plus_zeros,
-    "Are rows and columns swapped? A row belongs to a position.": (
-        lambda positions, width: reference_positional_encoding(positions, width).T
-    ),
-    "Do the positions have a second axis before they meet the frequencies? positions[:, None].": (
-        lambda positions, width: positions * _omegas(width, positions.dtype)[::2]
-    ),
     "Is it math.sin or math.cos? They take one number: torch.sin takes a tensor.": (
         lambda positions, width: math.sin(positions) if len(positions) > 1 else positions
     ),
@@ -203,76 +146,12 @@ def _rotations(
     return matrix
 
 
-def _for_halves(tau: float, width: int) -> Tensor:
-    turned = tau * _omegas(width)[::2]
-    cos, sin = turned.cos().diag(), turned.sin().diag()
-    return torch.cat([torch.cat([cos, sin], 1), torch.cat([-sin, cos], 1)])
-
-
-def _crossed(tau: float, width: int) -> Tensor:
-    """Columns of cosines and sines as if every coordinate turned by itself."""
-    m = torch.zeros(width, width, dtype=torch.float64)
-    for i, angle in enumerate(tau * _omegas(width)[::2]):
-        m[i : i + 2, i : i + 2] = _rotations(lambda tau, width, a=angle: a[None])(0, 2)
-    return m
-
-
 _SHIFT_MATRIX = {
-    "Is the sign of tau lost? A negative tau moves back.": (
-        lambda tau, width: reference_shift_matrix(abs(tau), width)
-    ),
-    "Does it move the other way? Try it: M @ P_t should be P_{t + tau}. The minus stands in the "
-    "row of the cosine.": (lambda tau, width: reference_shift_matrix(-tau, width)),
-    "Is one of the two sines without its minus? cos(a + b) = cos a cos b - sin a sin b.": _rotations(
-        block=lambda cos, sin: (cos, sin, sin, cos)
-    ),
-    "Do both sines have a minus? sin(a + b) = sin a cos b + cos a sin b.": _rotations(
-        block=lambda cos, sin: (cos, -sin, -sin, cos)
-    ),
     "Are sines and cosines swapped? For tau = 0 the matrix is the identity.": (
         _rotations(block=lambda cos, sin: (sin, cos, -cos, sin)),
         _rotations(block=lambda cos, sin: (sin, cos, cos, -sin)),
     ),
-    "Is it made for sines in front and cosines behind? Here they take turns: 2 x 2 blocks along "
-    "the diagonal.": _for_halves,
-    "Do all blocks turn by the same angle? Block i turns by omega_i tau.": _rotations(
-        lambda tau, width: torch.full((width // 2,), float(tau), dtype=torch.float64)
-    ),
-    "Is tau used at all?": _rotations(lambda tau, width: _omegas(width)[::2]),
     "Is tau used at all? This is the identity.": (lambda tau, width: torch.eye(width).double()),
-    "Is the 2 of the exponent missing? omega_i is 10000 ** (-2i / d).": _rotations(
-        lambda tau, width: tau * _omegas(width)[::2] ** 0.5
-    ),
-    "Is the exponent's factor 2 there twice? omega_i is 10000 ** (-2i / d).": _rotations(
-        lambda tau, width: tau * _omegas(width)[::2] ** 2
-    ),
-    "Is the minus in the exponent missing? omega_i is 10000 ** (-2i / d).": _rotations(
-        lambda tau, width: tau / _omegas(width)[::2]
-    ),
-    "Is tau added to the frequency? The angle is their product.": _rotations(
-        lambda tau, width: tau + _omegas(width)[::2]
-    ),
-    "Is it exp(-2i / d)? The base is ten thousand: its logarithm stands in the exponent.": _rotations(
-        lambda tau, width: tau * _omegas(width, base=math.e)[::2]
-    ),
-    "Is tau rounded? It may be any real number.": (
-        lambda tau, width: reference_shift_matrix(int(tau), width)
-    ),
-    "Does block i begin in row i? It takes rows and columns 2i and 2i + 1.": _crossed,
-    "Are the sines missing? They bring in the other one of the pair.": _rotations(
-        block=lambda cos, sin: (cos, 0 * sin, 0 * sin, cos)
-    ),
-    "Is it the first block only? The matrix is (width, width).": (
-        lambda tau, width: reference_shift_matrix(tau, 2)
-    ),
-    "Is this the list of the blocks? Put them along the diagonal: torch.block_diag(*blocks).": (
-        lambda tau, width: torch.stack(
-            [reference_shift_matrix(tau, width)[i : i + 2, i : i + 2] for i in range(0, width, 2)]
-        )
-    ),
-    "torch.cos and torch.sin take tensors: math.cos takes a number.": (
-        lambda tau, width: torch.cos(float(tau))
-    ),
 }
 
 

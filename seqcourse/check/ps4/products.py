@@ -44,56 +44,10 @@ def reference_similarities(q: Tensor, x: Tensor) -> Tensor:
     return q @ x.transpose(-2, -1) / math.sqrt(q.shape[-1])
 
 
-def _products(q: Tensor, x: Tensor) -> Tensor:
-    return q @ x.transpose(-2, -1)
-
-
 _SIMILARITIES = {
-    "Is the division by the root of D missing?": _products,
-    "Did you divide by D, or twice by its root? Once by the root of D is right.": (
-        lambda q, x: _products(q, x) / q.shape[-1]
-    ),
-    "Did you multiply by the root of D? Divide by it.": (
-        lambda q, x: _products(q, x) * math.sqrt(q.shape[-1])
-    ),
-    "Is it the root of how many inputs there are? D is the width of a vector, q.shape[-1].": (
-        lambda q, x: _products(q, x) / math.sqrt(x.shape[-2])
-    ),
-    "Is it the root of how many queries there are? D is the width of a vector, q.shape[-1].": (
-        lambda q, x: _products(q, x) / math.sqrt(q.shape[-2])
-    ),
-    "Are these distances? A similarity is a dot product.": (
-        lambda q, x: -torch.cdist(q, x) / math.sqrt(q.shape[-1])
-    ),
-    "Is it the root of the size of the batch? D is the width of a vector, q.shape[-1].": (
-        lambda q, x: _products(q, x) / math.sqrt(q.shape[0])
-    ),
-    "Are rows and columns swapped? A row belongs to a query, a column to an input.": (
-        lambda q, x: reference_similarities(x, q)
-    ),
     "Is a large similarity cut off? It may be any number.": tuple(
         lambda q, x, most=most: reference_similarities(q, x).clamp(-most, most) for most in (20, 50)
     ),
-    "Did you apply a softmax? The similarities are the raw ones.": (
-        lambda q, x: reference_similarities(q, x).softmax(-1)
-    ),
-    "Did you divide by the lengths of the vectors? Only by the root of D.": (
-        lambda q, x: torch.cosine_similarity(q[:, :, None], x[:, None], dim=-1)
-    ),
-    "Is the sum over the D entries missing? A dot product is one number.": (
-        lambda q, x: q[:, :, None] * x[:, None] / math.sqrt(q.shape[-1])
-    ),
-    "Does each query meet one input only? Every query meets every input: q @ x.transpose(-2, -1).": (
-        lambda q, x: (q * x).sum(-1) / math.sqrt(q.shape[-1])
-    ),
-    "Do the queries of the first sequence meet all inputs? Each sequence has its own.": (
-        lambda q, x: q[0] @ x.transpose(-2, -1) / math.sqrt(q.shape[-1])
-    ),
-    "The inputs must be turned first: x.transpose(-2, -1) is (B, D, N_X).": (lambda q, x: q @ x),
-    "x.T turns all three axes: use x.transpose(-2, -1), which leaves the batch in its place.": (
-        lambda q, x: q @ x.permute(2, 1, 0)
-    ),
-    "transpose(0, 1) moves the batch: use x.transpose(-2, -1).": (lambda q, x: q @ x.transpose(0, 1)),
 }
 
 
@@ -162,98 +116,15 @@ def bare(e: Tensor) -> Tensor:
     return e.exp() / e.exp().sum(-1, keepdim=True)
 
 
-def _one_maximum(e: Tensor) -> Tensor:
-    return bare(e - e.max())
-
-
-def _scaled_late(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    weights = _products(q, k).softmax(-1) / math.sqrt(q.shape[-1])
-    return weights @ v, weights
-
-
-def _raw(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    return reference_attention(q, k, v)[0], reference_similarities(q, k)
-
-
-def _three_axes(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    weights = (q @ k.transpose(1, 2) / math.sqrt(q.shape[-1])).softmax(-1)
-    return weights @ v, weights
-
-
 def _batches(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     weights = (torch.bmm(q, k.transpose(-2, -1)) / math.sqrt(q.shape[-1])).softmax(-1)
     return torch.bmm(weights, v), weights
 
 
-def _hard(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    weights = reference_similarities(q, k).softmax(-1)
-    best = torch.nn.functional.one_hot(weights.argmax(-1), weights.shape[-1]).to(v.dtype)
-    return best @ v, weights
-
-
 _ATTENTION = {
-    "Is the division by the root of D missing?": layer(scale=lambda q, k, v: 1.0),
-    "Did you divide by D, or twice by its root (q, then the product)? Once by the root of D is right.": (
-        layer(scale=lambda q, k, v: float(q.shape[-1]))
-    ),
-    "Did you multiply by the root of D? Divide by it.": layer(
-        scale=lambda q, k, v: 1 / math.sqrt(q.shape[-1])
-    ),
-    "Is it the root of the values' width? D is the width of queries and keys.": layer(
-        scale=lambda q, k, v: math.sqrt(v.shape[-1])
-    ),
-    "Is it the root of how many keys there are? D is the width of queries and keys.": layer(
-        scale=lambda q, k, v: math.sqrt(k.shape[-2])
-    ),
-    "Is it the root of how many queries there are? D is the width of queries and keys.": layer(
-        scale=lambda q, k, v: math.sqrt(q.shape[-2])
-    ),
-    "Is a sigmoid in place of the softmax? Each query's weights sum to 1.": layer(soften=torch.sigmoid),
-    "Did you divide after the softmax? The similarities are divided before it.": _scaled_late,
-    "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.": layer(
-        soften=lambda e: e.softmax(-2)
-    ),
-    "Is the softmax over the batch? Each query's weights sum to 1: the last axis, dim=-1.": layer(
-        soften=lambda e: e.softmax(0)
-    ),
-    "Is the sum over more than one row? Each query's weights sum to 1: dim=-1, keepdim=True.": layer(
-        soften=lambda e: e.exp() / e.exp().sum()
-    ),
-    "Are the weights used as they come, without a softmax? They should sum to 1.": layer(
-        soften=lambda e: e
-    ),
-    "Is the softmax applied twice?": layer(soften=lambda e: e.softmax(-1).softmax(-1)),
-    "Are the keys summed in place of the values? Keys are compared, values are added up.": (
-        lambda q, k, v: layer()(q, k, k)
-    ),
-    "Are the values compared in place of the keys? Queries meet keys.": (
-        lambda q, k, v: layer()(q, v, v)
-    ),
-    "Are the values compared and the keys summed? Keys are compared, values are added up.": (
-        lambda q, k, v: layer()(q, v, k)
-    ),
-    "Did you return the weights first? The order is outputs, weights.": (
-        lambda q, k, v: reference_attention(q, k, v)[::-1]
-    ),
-    "Did you return the outputs only? The weights are asked for as well.": (
-        lambda q, k, v: reference_attention(q, k, v)[0]
-    ),
-    "Did you return the weights only? The outputs come first.": (
-        lambda q, k, v: reference_attention(q, k, v)[1]
-    ),
-    "Did you return raw similarities in place of the weights?": _raw,
-    "Did you take the value with the highest weight? The output is the weighted sum of all.": _hard,
     "k.T turns all axes: use k.transpose(-2, -1), which leaves the leading ones in their place.": (
         lambda q, k, v: q @ k.permute(*range(k.ndim - 1, -1, -1))
     ),
-    "Does it work for exactly three axes? Count from the end: transpose(-2, -1) and @ take any "
-    "number of leading axes.": _three_axes,
-    "torch.bmm takes exactly three axes: the operator @ takes any number of leading axes.": _batches,
-    "Does exp() overflow? Subtract the largest similarity of each row first, or use torch.softmax.": (
-        layer(soften=bare)
-    ),
-    "Did you subtract one maximum for all? A row far below it becomes 0 / 0: each row needs its "
-    "own.": layer(soften=_one_maximum),
 }
 
 

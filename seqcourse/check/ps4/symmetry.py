@@ -68,81 +68,10 @@ def _right(layer: Layer, x: Tensor, p: Tensor) -> Tensor:
 
 
 _EQUIVARIANCE_GAP = {
-    "Is the output compared with layer(x) as it is? That measures whether the order makes no "
-    "difference at all: compare with layer(x)[:, p].": _measured(
-        lambda layer, x, p: layer(x[:, p]) - layer(x)
-    ),
-    "Do inputs and outputs move opposite ways? Compare layer(x[:, p]) with layer(x)[:, p], or undo "
-    "the permutation of the first with p.argsort().": _measured(
-        lambda layer, x, p: layer(x[:, p]) - layer(x)[:, p.argsort()]
-    ),
-    "Is it the inverse permutation on both sides? s(x)_i is x_{p_i}: x[:, p].": _measured(
-        lambda layer, x, p: _right(layer, x, p.argsort())
-    ),
-    "Does the layer never see the other order? f(s(X)) is layer(x[:, p]).": _measured(
-        lambda layer, x, p: layer(x)[:, p] - layer(x)
-    ),
-    "Did you permute the first axis? That is the batch: x[:, p].": _measured(
-        lambda layer, x, p: layer(x[p]) - layer(x)[p]
-    ),
-    "Did you permute the entries of the vectors? The vectors change places: x[:, p].": _measured(
-        lambda layer, x, p: layer(x[..., p]) - layer(x)[..., p]
-    ),
-    "Is the absolute value missing? A difference of -2 is as large as one of 2.": _measured(
-        _right, of_one=torch.amax
-    ),
-    "Is it the mean of the differences? The largest is asked for.": _measured(
-        _right, of_one=lambda gap: gap.abs().mean()
-    ),
-    "Is it the mean of all differences? The largest is asked for.": _measured(
-        _right, of_one=lambda gap: gap.abs().mean(), of_all=torch.mean
-    ),
-    "Is it the mean over the permutations? The largest is asked for.": _measured(
-        _right, of_all=torch.mean
-    ),
-    "Does only the first permutation count? Is a return inside the loop?": (
-        lambda layer, x, permutations: _measured(_right)(layer, x, permutations[:1])
-    ),
-    "Does only the last permutation count? Keep the largest of all.": (
-        lambda layer, x, permutations: _measured(_right)(layer, x, permutations[-1:])
-    ),
-    "Is it the smallest over the permutations? The largest is asked for.": _measured(
-        _right, of_all=torch.amin
-    ),
     "Are the differences added up? The largest is asked for.": (
         _measured(_right, of_one=lambda gap: gap.abs().sum(), of_all=torch.sum),
         _measured(_right, of_one=lambda gap: gap.abs().sum()),
     ),
-    "Are the gaps of the permutations added up? The largest is asked for.": _measured(
-        _right, of_all=torch.sum
-    ),
-    "Is it the length of the difference? The largest entry is asked for.": _measured(
-        _right, of_one=torch.linalg.vector_norm
-    ),
-    "Is the gap divided by the size of the outputs? The difference itself is asked for.": (
-        lambda layer, x, permutations: (
-            reference_equivariance_gap(layer, x, permutations) / layer(x).abs().max()
-        )
-    ),
-    "Is it the square of the difference? The absolute value is asked for.": _measured(
-        _right, of_one=lambda gap: (gap**2).max()
-    ),
-    "Is the layer called with one sequence at a time? It may mix the sequences of a batch: call it "
-    "with all of x.": _measured(
-        lambda layer, x, p: torch.cat([_right(layer, one[None], p) for one in x])
-    ),
-    "Does only the first sequence of the batch count?": _measured(
-        lambda layer, x, p: _right(layer, x[:1], p)
-    ),
-    "Is there a gap for every permutation? One number is asked for: the largest.": (
-        lambda layer, x, permutations: torch.stack(
-            [_right(layer, x, p).abs().max() for p in permutations]
-        )
-    ),
-    "permutations holds one permutation per row: go through the rows in a loop.": (
-        lambda layer, x, permutations: _measured(_right)(layer, x, [permutations])
-    ),
-    "Is the layer used at all? f(s(x)) is layer(x[:, p]).": _measured(lambda layer, x, p: x[:, p] - x),
     "How far, not whether: a number is asked for, the largest difference.": (
         (lambda layer, x, permutations: reference_equivariance_gap(layer, x, permutations) < 1e-6),
         (lambda layer, x, permutations: reference_equivariance_gap(layer, x, permutations) >= 1e-6),

@@ -79,68 +79,10 @@ def _shared_beyond(e: Tensor, mask: Tensor) -> Tensor:
 
 
 _LOCAL_ATTENTION = {
-    "Is there a window at all? Query i sees keys i - width to i + width.": _looking(
-        lambda off, width: off == off
-    ),
-    "Is the edge of the window left out? |i - j| = width is still inside.": _looking(
-        lambda off, width: off.abs() < width
-    ),
-    "Is the window as wide as `width` in all? It reaches `width` places to either side.": (
-        _looking(lambda off, width: off.abs() <= width // 2),
-        _looking(lambda off, width: off.abs() <= width / 2),
-    ),
-    "Does a query look back only? The window reaches to both sides.": _looking(
-        lambda off, width: (off <= 0) & (off >= -width)
-    ),
-    "Does a query look back without a limit? The window reaches `width` places to either side.": (
-        _looking(lambda off, width: off <= width)
-    ),
-    "Does a query look ahead without a limit? The window reaches `width` places to either side.": (
-        _looking(lambda off, width: off >= -width)
-    ),
-    "Does a query look ahead only? The window reaches to both sides.": _looking(
-        lambda off, width: (off >= 0) & (off <= width)
-    ),
-    "Does the window reach less far ahead than back? A slice ends before its last number: "
-    "k[:, i - width : i + width + 1].": _looking(lambda off, width: (off >= -width) & (off < width)),
-    "Is the sequence cut into blocks? The window moves along with the query.": _looking(_blocks),
-    "Is the window the wrong way round? Keys near the query count, those far away do not.": _looking(
-        lambda off, width: off.abs() > width
-    ),
-    "Is the sequence closed to a ring? The window is cut off at both ends.": _looking(
-        lambda off, width: (off + width) % len(off) <= 2 * width
-    ),
     "Do places beyond the ends take a share of the weight? Every row sums to 1.": _looking(
         soften=_shared_beyond
     ),
-    "Is a key left out that is the query's own? Query i sees key i too.": _looking(
-        lambda off, width: (off.abs() <= width) & (off != 0)
-    ),
-    "Did you mask after the softmax? What is outside has already taken its share: the rows no "
-    "longer sum to 1.": _looking(soften=lambda e, mask: e.softmax(-1) * mask),
-    "Did you set the similarities outside to 0? exp(0) is 1: they still get a weight. Use -inf.": (
-        _looking(soften=lambda e, mask: e.masked_fill(~mask, 0.0).softmax(-1))
-    ),
-    "Did you divide by the sum after masking the softmax? Where a key outside is far above the "
-    "others nothing is left to divide: -inf comes before the softmax.": _looking(
-        soften=lambda e, mask: (e.softmax(-1) * mask) / (e.softmax(-1) * mask).sum(-1, keepdim=True)
-    ),
     masked.QUESTION: tuple(_looking(soften=mistake) for mistake in masked.MISTAKES),
-    "Is the softmax over the queries? Each query's weights sum to 1: dim=-1.": _looking(
-        soften=lambda e, mask: functional.softmax(e, -2, mask)
-    ),
-    "Is the division by the root of D missing?": _looking(scale=lambda q, k, v: 1.0),
-    "Did you divide by D, or twice by its root? Once is right, and functional.attention does it.": (
-        _looking(scale=lambda q, k, v: float(q.shape[-1]))
-    ),
-    "Did you return the weights first? The order is outputs, weights.": (
-        lambda *arguments: reference_local_attention(*arguments)[::-1]
-    ),
-    "Are the weights missing in the result? functional.attention returns them when it is asked: "
-    "need_weights=True.": (lambda *arguments: (reference_local_attention(*arguments)[0], None)),
-    "Did you return the outputs only? The weights are asked for as well.": (
-        lambda *arguments: reference_local_attention(*arguments)[0]
-    ),
 }
 
 

@@ -119,18 +119,6 @@ def _values_masked(q, k, v, mask=None):
     return (weights * allowed) @ v, weights
 
 
-def _late_and_rescaled(e, mask):
-    weights = functional.softmax(e) * (1.0 if mask is None else mask)
-    return weights / weights.sum(dim=-1, keepdim=True)
-
-
-def _columns_counted(e, mask):
-    if mask is None:
-        return torch.softmax(e, dim=-1)
-    empty = (~mask).sum(dim=-1, keepdim=True) == e.shape[-1]
-    return torch.softmax(_filled(e, mask), dim=-1).masked_fill(empty, 0.0)
-
-
 _LIKELY = {
     "The mask may be None: then every key may be looked at. Ask `if mask is not None` before you "
     "use it.": _needs_a_mask,
@@ -146,70 +134,11 @@ _LIKELY = {
     ".T reverses all axes: k.transpose(-2, -1) swaps the last two.": (
         lambda q, k, v, mask=None: q @ k.T
     ),
-    "Is the division by the square root of D missing?": _with(
-        score=lambda q, k: q @ k.transpose(-2, -1)
-    ),
-    "Did you divide by D, or twice by its square root? Once is right.": _with(
-        score=lambda q, k: q @ k.transpose(-2, -1) / q.shape[-1]
-    ),
-    "Did you multiply by the square root of D? The scores are divided by it.": _with(
-        score=lambda q, k: q @ k.transpose(-2, -1) * math.sqrt(q.shape[-1])
-    ),
-    "Did you divide by the root of the number of keys? D is the width of a query.": _with(
-        score=lambda q, k: q @ k.transpose(-2, -1) / math.sqrt(k.shape[-2])
-    ),
-    "Is the softmax over the queries? Each query shares out 1 over the keys: dim=-1.": _with(
-        lambda e, mask: functional.softmax(_filled(e, mask), dim=-2)
-    ),
-    "Is the softmax over axis 1? With heads that is another axis: the keys are dim=-1.": _with(
-        lambda e, mask: functional.softmax(_filled(e, mask), dim=1)
-    ),
-    "Did you return the weights first? The order is outputs, weights.": _with(
-        finish=lambda y, weights: (weights, y)
-    ),
-    "Did you return the outputs only? The weights are asked for as well.": _with(
-        finish=lambda y, weights: y
-    ),
-    "Did you count the masked keys of a row? A mask may have one column for all keys: ask "
-    "mask.any(dim=-1).": _with(_columns_counted),
-    "A row with nothing to attend to gives 0 / 0, which is NaN. Such a row should be all zeros.": _with(
-        lambda e, mask: torch.softmax(_filled(e, mask), dim=-1)
-    ),
-    "Does your code look at the mask at all? Where it is False the weight is 0.": _with(
-        lambda e, mask: functional.softmax(e)
-    ),
-    "Did you mask after the softmax? What is masked has already taken its share: the rows no "
-    "longer sum to 1. The scores become -inf before it.": _with(
-        lambda e, mask: functional.softmax(e) * (True if mask is None else mask)
-    ),
     "Are only the outputs masked? The weights that are returned should be 0 there too, and the "
     "others sum to 1.": _values_masked,
-    "Did you mask after the softmax and divide by the sum again? A masked score far above the "
-    "others then leaves 0 / 0. The scores become -inf before the softmax.": _with(_late_and_rescaled),
-    "Did you set masked scores to 0? exp(0) is 1, and they still get a weight. Use -inf.": _with(
-        lambda e, mask: functional.softmax(_filled(e, mask, 0.0))
-    ),
-    "Did you multiply the scores by the mask? exp(0) is 1, and they still get a weight. Use -inf.": (
-        _with(lambda e, mask: functional.softmax(_filled(e, mask, 1e-9)))
-    ),
-    "Does every sentence get the mask of the first? Each has its own.": (
-        lambda q, k, v, mask=None: reference_attention(
-            q, k, v, mask[:1] if mask is not None and mask.ndim > 2 else mask
-        )
-    ),
-    "Does a mask of three axes belong to the sentences? Axes are lined up from the right: beside "
-    "(B, H, N, M) the first of three is that of the heads.": (
-        lambda q, k, v, mask=None: reference_attention(
-            q, k, v, mask[:, None] if mask is not None and q.ndim > mask.ndim == 3 else mask
-        )
-    ),
     "Is the mask the wrong way round? True means may attend.": (
         _with(lambda e, mask: torch.softmax(e if mask is None else _filled(e, ~mask), dim=-1)),
         _with(lambda e, mask: functional.softmax(e, mask=None if mask is None else ~mask)),
-    ),
-    "A large negative number in place of -inf spreads the weight evenly where a row has nothing "
-    "to attend to. Such a row should be all zeros.": _with(
-        lambda e, mask: functional.softmax(_filled(e, mask, -1e9))
     ),
     masked.QUESTION: tuple(map(_with, masked.MISTAKES)),
 }
@@ -238,7 +167,7 @@ def judge_empty_gradients(reached: Mapping[str, Any]) -> None:
 
 def judge_nothing(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     """Judge one case of kind "nothing": the result, then that no gradient is NaN, then gradients."""
-    core.judge("attention", found, given, reference_attention, _LIKELY, prefix)
+    core.judge("attention", found, given, reference_attention, attention.likely, prefix)
     reached = {name: core.result(found, f"{prefix}gradient.{name}") for name in WANTED}
     judge_empty_gradients(reached)
     compare_gradients("attention", reached, core.gradients(reference_attention, given, WANTED))

@@ -89,24 +89,9 @@ def _lengthened(old: Tensor, new: Tensor) -> Tensor:
 
 
 _CACHED_STEP = {
-    "May the new vectors look ahead? Among themselves they need the causal mask, with the past in "
-    "front: query i sees keys 0 to T + i.": _step(mask=lambda size, past: None),
-    "Does the causal mask know of the past? Query i stands at place T + i: causal_mask(n, T).": (
-        _step(mask=lambda size, past: torch.ones(size, past + size, dtype=torch.bool).tril()),
-        _step(mask=lambda size, past: functional.causal_mask(size)),
-    ),
-    "Does the mask reach one place too far? Query i stands at place T + i and sees keys 0 to T + i.": (
-        _step(mask=lambda size, past: torch.ones(size, past + size, dtype=torch.bool).tril(past + 1))
-    ),
-    "Is the bias b_in missing?": (
-        lambda x, past, w_in, b_in, *rest: reference_cached_step(x, past, w_in, 0 * b_in, *rest)
-    ),
     "Are the new keys and values put in front of the old ones? They come behind.": (
         _step(join=_lengthened),
         _step(join=_lengthened, mask=lambda size, past: None),
-    ),
-    "Does the new vector not look at itself? Its own key and value belong to those it sees.": _step(
-        look=lambda old, new, both: old, mask=lambda size, past: torch.ones(size, past, dtype=torch.bool)
     ),
     "Is the past looked at? Keys and values are those of the cache and the new ones behind them.": (
         _step(look=lambda old, new, both: new, mask=lambda size, past: functional.causal_mask(size)),
@@ -116,45 +101,8 @@ _CACHED_STEP = {
             mask=lambda size, past: functional.causal_mask(size),
         ),
     ),
-    "Did you return the cache as it was? The next step needs the longer one.": _step(
-        keep=lambda old, new, both: old
-    ),
-    "Did you return the new keys and values only? The next step needs the old ones too.": _step(
-        keep=lambda old, new, both: new
-    ),
-    "Are keys and values returned in the wrong order? The cache is [keys, values].": _step(
-        finish=lambda y, k, v: (y, [v, k])
-    ),
-    "Did you return the cache first? The order is outputs, cache.": _step(
-        finish=lambda y, k, v: ([k, v], y)
-    ),
-    "Did you return the outputs only? The longer cache is asked for as well.": _step(
-        finish=lambda y, k, v: y
-    ),
-    "Did you split by reshape without a transpose? (B, n, H, D / H) first, then swap axes 1 and 2.": (
-        _step(split=lambda x, heads: x.reshape(x.shape[0], heads, x.shape[1], -1))
-    ),
-    "Did you merge by reshape without a transpose? Swap axes 1 and 2 back first.": _step(
-        merge=lambda y: y.reshape(y.shape[0], y.shape[2], -1)
-    ),
-    "Is b_in missing?": _step(project=lambda x, w, b: x @ w.T),
-    "Is b_out missing?": _step(out=lambda y, w, b: y @ w.T),
-    "Is w_in not transposed? A row of it makes one coordinate: x @ w_in.T, or F.linear.": (
-        lambda x, past, w_in, *rest: x @ w_in
-    ),
-    "Is w_out not transposed? y @ w_out.T, or F.linear(y, w_out, b_out).": _step(
-        out=lambda y, w, b: y @ w + b
-    ),
     "Are the rows of w_in taken in the wrong order? W_Q comes first, then W_K, then W_V.": tuple(
         _step(order=order) for order in permutations(range(3)) if order != (0, 1, 2)
-    ),
-    "Is the division by the root of D / H missing?": _step(scale_by=0.5),
-    "Are the scores divided twice? functional.attention divides by the root of D / H.": _step(
-        scale_by=-0.5
-    ),
-    "Is the projection at the end, w_out and b_out, missing?": _step(out=lambda y, w, b: y),
-    "Are the vectors joined along the wrong axis? Time is axis 2 of (B, H, T, D / H).": _step(
-        join=lambda old, new: torch.cat([old, new], dim=1)
     ),
     "Are the new keys joined before they are split into heads? The cache holds (B, H, T, D / H).": _step(
         join=lambda old, new: torch.cat([old, reference_merge_heads(new)], dim=1)
@@ -171,7 +119,7 @@ _SHARED = (
 def judge_continued(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     """Judge one step, then two continuations of its cache."""
     wanted = ("x", "past", *WEIGHTS)
-    judge("cached_step", found, given, reference_cached_step, _CACHED_STEP, prefix, wanted)
+    judge("cached_step", found, given, reference_cached_step, cached_step.likely, prefix, wanted)
     _judge_shared(result(found, f"{prefix}continued"), given)
 
 

@@ -45,44 +45,15 @@ def _shaped(*axes: int) -> Callable[[Tensor, int], Tensor]:
     return lambda x, heads: x.reshape([_pieces(x, heads)[axis] for axis in axes])
 
 
-def _along_words(x: Tensor, heads: int) -> Tensor:
-    parts = x.chunk(heads, dim=1)
-    if len({part.shape for part in parts}) > 1:
-        raise AnyError("stack expects each tensor to be equal size")
-    return torch.stack(parts, dim=1)
-
-
 _SPLIT_HEADS = {
     _RESHAPED.format(
         what="pieces are mixed up, and each head gets all of a few words in place of a piece of "
         "every word",
         how="First (B, N, H, D / H), then swap axes 1 and 2.",
     ): _shaped(0, 2, 1, 3),
-    "Is the transpose missing? The heads should stand right after the batch: (B, H, N, D / H).": _shaped(
-        0, 1, 2, 3
-    ),
-    "Does each head get every H-th entry? Head 0 gets the first D / H entries, which lie together.": (
-        lambda x, heads: _shaped(0, 1, 3, 2)(x, heads).permute(0, 3, 1, 2)
-    ),
-    "Do all heads get the same entries? Head h gets those from h D / H on.": (
-        lambda x, heads: reference_split_heads(x, heads)[:, :1].expand(-1, heads, -1, -1)
-    ),
-    "Did you cut along the words? The entries of each vector are cut: dim=-1.": _along_words,
-    "Are the last two axes swapped? The shape is (B, H, N, D / H).": (
-        lambda x, heads: reference_split_heads(x, heads).transpose(2, 3)
-    ),
-    "Is the axis of the heads in front of the batch? The shape is (B, H, N, D / H).": (
-        lambda x, heads: reference_split_heads(x, heads).transpose(0, 1)
-    ),
     # With a batch of 1 it is rather a squeeze.
     "Are batch and heads one axis? They should be two: (B, H, N, D / H).": (
         lambda x, heads: reference_split_heads(x, heads).flatten(0, 1) if len(x) > 1 else None
-    ),
-    "Is there a head for each entry of a piece? There should be H heads, each D / H wide.": (
-        lambda x, heads: reference_split_heads(x, x.shape[2] // heads)
-    ),
-    "D / H should be a whole number: write width // heads.": (
-        lambda x, heads: x.reshape(x.shape[0], x.shape[1], heads, x.shape[2] / heads)
     ),
     _VIEW: (lambda x, heads: _raise_view()),
 }
@@ -128,26 +99,6 @@ def reference_merge_heads(y: Tensor) -> Tensor:
 _MERGE_HEADS = {
     _RESHAPED.format(what="words are mixed up", how="First swap axes 1 and 2 back, then reshape."): (
         lambda y: y.reshape(y.shape[0], y.shape[2], -1)
-    ),
-    "Are the entries of the heads interleaved? The whole piece of head 0 comes first, then that of "
-    "head 1.": (lambda y: y.permute(0, 2, 3, 1).flatten(2)),
-    "Are the pieces of the heads still apart? They become one vector: (B, N, D).": (
-        lambda y: y.transpose(1, 2)
-    ),
-    "Do the heads stand in reverse order? Head 0 comes first.": (
-        lambda y: reference_merge_heads(y.flip(1))
-    ),
-    "Is that the first head alone? The pieces of all heads stand side by side.": (lambda y: y[:, 0]),
-    "Did you add the heads up? Their pieces stand side by side.": (lambda y: y.sum(dim=1)),
-    "Did you average the heads? Their pieces stand side by side.": (lambda y: y.mean(dim=1)),
-    "Do the heads stand below each other? They should stand side by side: (B, N, D).": (
-        lambda y: y.flatten(1, 2)
-    ),
-    "Are the places of a head side by side? For each place the pieces of all heads are: (B, N, D).": (
-        lambda y: y.flatten(2)
-    ),
-    "Is the time axis the last one? The shape is (B, N, D).": (
-        lambda y: y.transpose(1, 2).flatten(2).transpose(1, 2)
     ),
     _VIEW: (lambda y: _raise_view()),
 }

@@ -160,27 +160,6 @@ def _interleaved(x: Tensor, heads: int) -> Tensor:
 _MULTI_HEAD = [
     Likely("memory may be None: then keys and values are made of x too.", _needs_memory),
     Likely(
-        "Did you split by reshape without a transpose? A head then gets all of some words, in place of "
-        "a piece of every word: (B, N, H, D / H) first, then swap axes 1 and 2.",
-        _layer(split=lambda x, heads: x.reshape(x.shape[0], heads, x.shape[1], -1)),
-    ),
-    Likely(
-        "Did you merge by reshape without a transpose? Swap axes 1 and 2 back first.",
-        _layer(merge=lambda y: y.reshape(y.shape[0], y.shape[2], -1)),
-    ),
-    Likely(
-        "Did you split and merge by reshape without a transpose? A head then gets all of some words, "
-        "in place of a piece of every word.",
-        _layer(
-            split=lambda x, heads: x.reshape(x.shape[0], heads, x.shape[1], -1),
-            merge=lambda y: y.reshape(y.shape[0], y.shape[2], -1),
-        ),
-    ),
-    Likely(
-        "Does each head get every H-th entry? Head 0 gets the first D / H entries, which lie together.",
-        _layer(split=_interleaved),
-    ),
-    Likely(
         "Are the heads missing in the split? Here positions attend inside one vector: the shape should "
         "be (B, H, N, D / H), and attention is over axis -2.",
         _layer(split=lambda x, heads: x.unflatten(-1, (heads, -1)), merge=lambda y: y.flatten(2)),
@@ -211,54 +190,14 @@ _MULTI_HEAD = [
         for order in ("qvk", "kqv", "kvq", "vkq", "vqk")
     ),
     Likely(
-        "Is a matrix not transposed? A row of w_in makes one coordinate: x @ w.T, or F.linear.",
-        _layer(project=lambda x, w, b: x @ w + b),
-    ),
-    Likely(
-        "Is w_out not transposed? y @ w_out.T, or F.linear(y, w_out, b_out).",
-        _layer(finish=lambda y, weights, w, b: (y @ w + b, weights)),
-    ),
-    Likely(
         "w_in is (3 D, D): one row for each coordinate of queries, keys and values. Multiply by its "
         "transpose: x @ w_in.T.",
         lambda x, memory, w_in, *rest: x @ w_in,
     ),
     Likely(
-        "Do keys and values get the queries' bias? b_in holds three, one for each.",
-        lambda x, memory, w_in, b_in, *rest: reference_multi_head(
-            x, memory, w_in, b_in.chunk(3)[0].repeat(3), *rest
-        ),
-    ),
-    Likely("Is b_in missing?", _layer(project=lambda x, w, b: x @ w.T)),
-    Likely(
-        "Is w_out missing? The heads are mixed by it at the end.",
-        _layer(finish=lambda y, weights, w, b: (y, weights)),
-    ),
-    Likely("Is b_out missing?", _layer(finish=lambda y, weights, w, b: (y @ w.T, weights))),
-    Likely(
-        "Did you divide by the root of the whole width D? A query of one head has D / H coordinates.",
-        lambda x, memory, w_in, b_in, w_out, b_out, heads, mask=None: _layer(
-            attend=_scaled(lambda q: math.sqrt(q.shape[-1] * heads))
-        )(x, memory, w_in, b_in, w_out, b_out, heads, mask),
-    ),
-    Likely("Is the division by the root of D / H missing?", _layer(attend=_scaled(lambda q: 1.0))),
-    Likely(
-        "Are the scores divided twice? functional.attention divides by the root of D / H.",
-        _layer(attend=_scaled(lambda q: float(q.shape[-1]))),
-    ),
-    Likely(
         MEET,
         _layer(attend=lambda q, k, v, mask: _attend(q, k.sum(0).expand(k.shape), v, mask)),
     ),
-    Likely(
-        "Is the softmax over the queries? Each query shares out 1 over the keys: dim=-1.",
-        _layer(attend=_softened(-2)),
-    ),
-    Likely(
-        "Is the softmax over the heads? Each query shares out 1 over the keys: dim=-1.",
-        _layer(attend=_softened(1)),
-    ),
-    Likely("Is the mask handed on?", _layer(attend=lambda q, k, v, mask: _attend(q, k, v, None))),
     Likely(
         "Is the mask the wrong way round? True means may attend.",
         _layer(attend=lambda q, k, v, mask: _attend(q, k, v, None if mask is None else ~mask)),
@@ -267,45 +206,12 @@ _MULTI_HEAD = [
         "Is the mask the wrong way round? True means may attend.",
         _layer(attend=_softened(-1, invert=True)),
     ),
-    Likely("Did you mask after the softmax? Mask the scores.", _layer(attend=_late)),
-    Likely(
-        "Does every head get the mask of the first? A mask may have one for each head, as (H, N, M) and "
-        "(B, H, N, M) do.",
-        _masked(lambda mask: mask[..., :1, :, :] if mask.ndim > 2 else mask),
-    ),
-    Likely(
-        "Does a mask of three axes belong to the sentences? Axes are lined up from the right: beside "
-        "(B, H, N, M) the first of three is that of the heads.",
-        _masked(lambda mask: mask[:, None] if mask.ndim == 3 else mask),
-    ),
-    Likely(
-        "Is a mask of two axes forgotten where there is a memory? (N, M) holds for all sentences.",
-        lambda x, memory, *rest: reference_multi_head(
-            x, memory, *rest[:-1], None if memory is not None and _flat(rest[-1]) else rest[-1]
-        ),
-    ),
     Likely(
         "Is a mask of two axes taken for padding? It is (N, M), the same for all sentences, also where "
         "there is a memory.",
         lambda x, memory, *rest: reference_multi_head(
             x, memory, *rest[:-1], rest[-1][:, None, None] if _flat(rest[-1]) else rest[-1]
         ),
-    ),
-    Likely(
-        "Are the weights averaged over the heads? Each head's own are asked for: (B, H, N, M).",
-        _layer(finish=lambda y, weights, w, b: (linear(y, w, b), weights.mean(dim=1))),
-    ),
-    Likely(
-        "Did you return the outputs only? The weights are asked for as well.",
-        _layer(finish=lambda y, weights, w, b: linear(y, w, b)),
-    ),
-    Likely(
-        "Did you return the weights first? The order is outputs, weights.",
-        _layer(finish=lambda y, weights, w, b: (weights, linear(y, w, b))),
-    ),
-    Likely(
-        "functional.attention returns None in place of the weights unless need_weights=True.",
-        _layer(finish=lambda y, weights, w, b: (linear(y, w, b), None)),
     ),
 ]
 

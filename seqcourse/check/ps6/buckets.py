@@ -90,24 +90,8 @@ def _with(**mistake: Any) -> Callable[..., Tensor]:
 
 # The questions ask about what can be seen from outside; where the fault is, is the exercise.
 _LIKELY = {
-    "Which half of the table do keys behind the query get? It is the second one.": _with(sign=-1),
-    "Are keys before and behind the query told apart? Each has half of the table.": _with(sides=False),
-    "Where do the queries stand when there are fewer of them than keys? They are the last ones.": _with(
-        late=False
-    ),
-    "What do distances share that are not small? Their buckets grow with the logarithm.": _with(
-        exact_only=True
-    ),
     "Is the logarithm rounded down?": (_with(rounded=torch.round), _with(rounded=torch.ceil)),
-    "Is the number of the distance divided by the root of D, too? Only products are.": _with(
-        inside=True
-    ),
-    "Is the product not divided by the root of D?": _with(root=False),
-    "Is the table used? Its numbers are added to the similarities.": _with(bias=False),
-    "Does every head get its own column, and every pair of places its own number? A reshape does not "
-    "exchange axes.": _with(heads_first=False),
     masking.QUESTION: tuple(_with(soften=mistake) for mistake in masking.MISTAKES),
-    "Is the mask not used?": lambda *given: _biased(*given[:-1], None),
 }
 
 

@@ -44,44 +44,7 @@ def _with(**mistake: Any) -> Callable[..., int]:
     return lambda *arguments: _block(*arguments, **mistake)
 
 
-_BLOCK_PARAMETERS = {
-    "Are W_Q, W_K and W_V counted, and W_O forgotten? An attention has four matrices.": _with(
-        matrices=3
-    ),
-    "Are all biases forgotten?": _with(attention_bias=False, inner_bias=False, outer_bias=False),
-    "Are the biases of the attention forgotten?": _with(attention_bias=False),
-    "Are the biases of the MLP forgotten?": _with(inner_bias=False, outer_bias=False),
-    "Is the bias of the MLP's hidden layer forgotten?": _with(inner_bias=False),
-    "Is the bias of the MLP's second layer forgotten?": _with(outer_bias=False),
-    "Is the bias of the MLP's hidden layer as long as a vector? It has one entry per hidden unit.": (
-        lambda width, hidden, cross: _block(width, hidden, cross, inner_size=width)
-    ),
-    "Does a norm have gamma only? It has beta too.": _with(norm=1),
-    "Are the norms forgotten?": _with(norms=0),
-    "Is there one norm only? Every sublayer has its own.": _with(norms=1),
-    "Is the norm of the cross-attention forgotten? Every sublayer has its own.": _with(norms=2),
-    "Is cross not used? With cross-attention there is one attention more, and one norm more.": (
-        lambda width, hidden, cross: _block(width, hidden, False)
-    ),
-    "Is the cross-attention forgotten? With `cross` there are two attentions.": _with(attentions=1),
-    "Does the cross-attention have two matrices only? It has all four of its own.": (
-        lambda width, hidden, cross: _block(width, hidden, cross) - 2 * cross * (width * width + width)
-    ),
-    "Does the MLP have one matrix only? It goes to the hidden units and back.": (
-        lambda width, hidden, cross: _block(width, hidden, cross) - width * hidden
-    ),
-    "Does the MLP have a third matrix, hidden x hidden? It goes to the hidden units and back.": (
-        lambda width, hidden, cross: _block(width, hidden, cross) + hidden * hidden
-    ),
-    "Does the MLP come twice? A block has one, whatever it attends to.": (
-        lambda width, hidden, cross: (
-            _block(width, hidden, cross) + cross * (2 * width * hidden + hidden + width)
-        )
-    ),
-    "Are the hidden units taken to be 4 D? Their number is given: `hidden`.": (
-        lambda width, hidden, cross: _block(width, 4 * width, cross)
-    ),
-}
+_BLOCK_PARAMETERS = {}
 
 
 block_parameters = Exercise(
@@ -153,53 +116,6 @@ _LAST_NORMS = (
 )
 
 _TRANSFORMER_PARAMETERS = {
-    "Are the output weights counted? They are the target table: tied, not a matrix of their own.": (
-        _changed(lambda source, target, width, *rest: target * width)
-    ),
-    "Is the bias of the logits forgotten? There is one for every word of the target vocabulary.": (
-        _changed(lambda source, target, *rest: -target)
-    ),
-    "Is the bias of the logits as long as a vector? There is one for every target word.": _changed(
-        lambda source, target, width, *rest: width - target
-    ),
-    "Is the bias of the logits counted for the source words too? Only target words have logits.": (
-        _changed(lambda source, *rest: source)
-    ),
-    "Are the tables missing? A word of either vocabulary has a vector.": _changed(
-        lambda source, target, width, *rest: -(source + target) * width
-    ),
-    "Do vocabularies of one size share a table? Source and target words have a table each.": _changed(
-        lambda source, target, width, *rest: -source * width * (source == target)
-    ),
-    "Is there one table only? Source and target words have a table each.": (
-        _changed(lambda source, target, width, *rest: -source * width),
-        _changed(lambda source, target, width, *rest: -target * width),
-    ),
-    "Is there one block on either side? There are `layers` of each.": _changed(
-        lambda source, target, width, layers, order, encoder, decoder: (1 - layers) * (encoder + decoder)
-    ),
-    "Are the last norms counted in every layer? They stand once, after the last block.": _changed(
-        lambda source, target, width, layers, order, *blocks: 4 * width * (layers - 1) * (order == "pre")
-    ),
-    "Are brackets missing? `layers` multiplies the blocks of both sides.": _changed(
-        lambda source, target, width, layers, order, encoder, decoder: (1 - layers) * decoder
-    ),
-    "Are the decoder's blocks missing?": _changed(
-        lambda source, target, width, layers, order, encoder, decoder: -layers * decoder
-    ),
-    "Are `layers` blocks shared out between encoder and decoder? Each has that many.": (
-        lambda encoder, decoder, source, target, width, layers, order: (
-            reference_transformer_parameters(encoder, decoder, source, target, width, layers, order)
-            - (layers * (encoder + decoder) - layers * (encoder + decoder) // 2)
-        )
-    ),
-    "Are the last norms forgotten? With pre-norm there is one after the encoder's last block and "
-    "one after the decoder's.": _changed(
-        lambda source, target, width, layers, order, *blocks: -4 * width * (order == "pre")
-    ),
-    "Is there one last norm only? With pre-norm encoder and decoder have one each.": _changed(
-        lambda source, target, width, layers, order, *blocks: -2 * width * (order == "pre")
-    ),
     _LAST_NORMS: (
         _changed(lambda source, target, width, layers, order, *blocks: 4 * width * (order == "post")),
         _changed(

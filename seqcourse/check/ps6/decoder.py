@@ -99,11 +99,6 @@ def _named(question: str, join: parts.Sublayer) -> list[Likely]:
     return [Likely(question.format(name), _join(join, k)) for k, name in enumerate(names)]
 
 
-def _memory_normalised(y, memory, memory_mask, self_attend, cross_attend, mlp, norms, order):
-    memory = norms[1](memory)
-    return _block(y, memory, memory_mask, self_attend, cross_attend, mlp, norms, order)
-
-
 def _old_queries(y, *given):
     before = given[-2][0](y) if given[-1] == "pre" else y
     return _block(y, *given, cross=lambda attend, n, memory, mask: attend(before, memory, mask))
@@ -112,10 +107,6 @@ def _old_queries(y, *given):
 def _mask_too_small(y, *given):
     if y.shape[1] > LONG:
         raise AnyError("A mask should fit|must match the size|out of bounds|out of range")
-
-
-def _functions_exchanged(y, memory, memory_mask, self_attend, cross_attend, *rest):
-    return _block(y, memory, memory_mask, cross_attend, self_attend, *rest)
 
 
 def _from_the_input(y, memory, memory_mask, self_attend, cross_attend, mlp, norms, order):
@@ -132,10 +123,6 @@ _DECODER_BLOCK = [
         lambda *given: _block(*given[:-1], parts.turned(given[-1])),
     ),
     Likely(
-        "Does the self-attention look ahead? It needs the causal mask: functional.causal_mask(N).",
-        _with(mask=lambda size: None),
-    ),
-    Likely(
         "Does the causal mask allow what lies ahead and hide what lies before? True means may attend: "
         "the lower triangle.",
         _with(mask=lambda size: _ahead(size).T),
@@ -145,33 +132,7 @@ _DECODER_BLOCK = [
         "the lower triangle.",
         _with(mask=lambda size: ~_ahead(size)),
     ),
-    Likely(
-        "Does the causal mask hide a word from itself? Position t may look at t and before it.",
-        _with(mask=lambda size: _ahead(size).tril(-1)),
-    ),
-    Likely(
-        "Does the causal mask let every word see one word ahead?",
-        _with(mask=lambda size: torch.ones(size, size).tril(1).bool()),
-    ),
     Likely("Is a size written into the causal mask? Make it for y.shape[1] words.", _mask_too_small),
-    Likely(
-        "Does the self-attention get the memory's mask? It needs the causal one; memory_mask belongs to "
-        "the cross-attention.",
-        lambda *given: _block(*given, mask=lambda size: given[2]),
-    ),
-    Likely(
-        "Is memory_mask not used? The cross-attention must not look at padding of the source.",
-        _with(cross=lambda attend, n, memory, mask: attend(n, memory, None)),
-    ),
-    Likely(
-        "Is the memory's mask the wrong way round? True means may attend: hand it on as it is.",
-        _with(cross=lambda attend, n, memory, mask: attend(n, memory, ~mask)),
-    ),
-    Likely(
-        "Is the memory's mask made anew from its number of words? Hand it on as it is: padding may "
-        "stand in front.",
-        _with(cross=lambda attend, n, memory, mask: attend(n, memory, parts.made_anew(mask))),
-    ),
     Likely(
         "Is the cross-attention causal? The whole source may be looked at: its mask is memory_mask.",
         _with(
@@ -205,22 +166,9 @@ _DECODER_BLOCK = [
         _with(cross=lambda attend, n, memory, mask: attend(memory, n, None)),
     ),
     Likely(
-        "Is the memory normalised inside the block? It comes from the encoder as it should be.",
-        _memory_normalised,
-    ),
-    Likely(
         "Do the queries of the cross-attention come from the block's input? They come from the sum "
         "after the self-attention, with pre-norm through norms[1].",
         _old_queries,
-    ),
-    Likely("Are self_attend and cross_attend exchanged?", _functions_exchanged),
-    Likely(
-        "Does the cross-attention come first? Self-attention, cross-attention, MLP is the order.",
-        _with(turns=(1, 0, 2)),
-    ),
-    Likely(
-        "Does the MLP come too early? Self-attention, cross-attention, MLP is the order.",
-        _with(turns=(0, 2, 1)),
     ),
     Likely(
         "Do the sublayers come in another order? It is self-attention, cross-attention, MLP.",
@@ -234,13 +182,9 @@ _DECODER_BLOCK = [
         "Is there a norm too many at the end? With pre-norm a block ends in a sum.",
         lambda *given: given[6][2](_block(*given)),
     ),
-    Likely("Is every residual connection missing?", _join(parts.without_residual)),
     *_named("Is the residual connection around the {} missing?", parts.without_residual),
-    Likely("Is nothing normalised? There is a norm for each sublayer.", _join(parts.without_norm)),
     *_named("Is the norm of the {} missing?", parts.without_norm),
     Likely("Is the self-attention missing?", _join(parts.left_out, 0)),
-    Likely("Is the cross-attention missing?", _join(parts.left_out, 1)),
-    Likely("Is the MLP missing?", _join(parts.left_out, 2)),
     *(
         Likely(
             "Does each sublayer have its own norm? norms[0] is the self-attention's, norms[1] the "
@@ -250,18 +194,8 @@ _DECODER_BLOCK = [
         for use in ((0, 2, 1), (1, 0, 2), (2, 1, 0), (0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 1, 1))
     ),
     Likely(
-        "Are only the queries of the self-attention normalised? Its keys and values are made of the "
-        "same vectors: self_attend(n, n, mask).",
-        _with(look=lambda attend, n, y, mask: attend(n, y, mask)),
-    ),
-    Likely(
         "Is the normalised y on the residual path? What is added to f is y as it came in.",
         _join(parts.normalised_residual),
-    ),
-    Likely(
-        "Is the sublayer's result normalised before y is added? post normalises the sum, pre what "
-        "goes into the sublayer.",
-        _join(parts.normalised_result),
     ),
 ]
 

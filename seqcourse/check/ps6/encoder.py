@@ -92,59 +92,22 @@ def _side_by_side(x, mask, attend, mlp, norms, order):
 
 
 _ENCODER_BLOCK = {
-    "Is that the other order? post is norm(x + f(x)), pre is x + f(norm(x)).": (
-        lambda *given: _block(*given[:-1], parts.turned(given[-1]))
-    ),
-    "Are both residual connections missing? x is added to each f.": _join(parts.without_residual),
-    "Is the residual connection around the attention missing?": _join(parts.without_residual, 0),
-    "Is the residual connection around the MLP missing?": _join(parts.without_residual, 1),
-    "Is nothing normalised? There is a norm for each sublayer.": _join(parts.without_norm),
     "Is the first norm missing? It belongs to the attention.": _join(parts.without_norm, 0),
-    "Is the second norm missing? It belongs to the MLP.": _join(parts.without_norm, 1),
-    "Are the two norms exchanged? norms[0] belongs to the attention, norms[1] to the MLP.": _with(
-        use=(1, 0)
-    ),
-    "Is norms[0] used twice? norms[1] belongs to the MLP: it has parameters of its own.": _with(
-        use=(0, 0)
-    ),
     "Is norms[1] used twice? norms[0] belongs to the attention: it has parameters of its own.": _with(
         use=(1, 1)
     ),
-    "Does the mask not get into the attention? Padding must not be attended to.": _with(
-        look=lambda attend, n, x, mask: attend(n, n, None)
-    ),
-    "Is the mask the wrong way round? True means may attend: hand it on as it is.": _with(
-        look=lambda attend, n, x, mask: attend(n, n, ~mask)
-    ),
-    "Is the mask made anew from its number of words? Hand it on as it is: padding may stand "
-    "in front.": _with(look=lambda attend, n, x, mask: attend(n, n, parts.made_anew(mask))),
-    "Are only the queries normalised? Keys and values are made of the same vectors: attend(n, n, "
-    "mask).": _with(look=lambda attend, n, x, mask: attend(n, x, mask)),
-    "Are the queries not normalised? They are made of the same vectors as keys and values: "
-    "attend(n, n, mask).": _with(look=lambda attend, n, x, mask: attend(x, n, mask)),
     "Is the normalised x on the residual path? What is added to f is x as it came in.": (
         _join(parts.normalised_residual),
         _join(parts.normalised_residual, 0),
         _join(parts.normalised_residual, 1),
     ),
-    "Is the sublayer's result normalised before x is added? post normalises the sum, pre what "
-    "goes into the sublayer.": _join(parts.normalised_result),
     "Is every norm used before and after its sublayer? It stands in one of the two places.": _join(
         parts.normalised_twice
     ),
     "Is x added twice?": (_join(parts.residual_twice), _join(parts.residual_twice, 1)),
-    "Does the MLP come first? The attention does.": _with(mlp_first=True),
-    "Is the MLP missing?": _join(parts.left_out, 1),
     "Is the attention missing?": _join(parts.left_out, 0),
-    "Is the block's input added around the MLP? Its residual path begins after the attention.": (
-        _from_the_input
-    ),
-    "Does the MLP get the block's input? It gets what comes out of the first sublayer.": _side_by_side,
     "Is there a norm too many at the end? With pre-norm a block ends in a sum.": (
         lambda x, mask, attend, mlp, norms, order: norms[1](_block(x, mask, attend, mlp, norms, order))
-    ),
-    "attend takes queries, memory and mask: attend(n, n, mask).": (
-        lambda x, mask, attend, mlp, norms, order: attend(x, mask)
     ),
 }
 

@@ -60,60 +60,13 @@ def _whole(x, gamma, beta, eps):
     return gamma * (x - x.mean()) / (x.var(correction=0) + eps).sqrt() + beta
 
 
-def _whole_mean(x, gamma, beta, eps):
-    return gamma * (x - x.mean()) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt() + beta
-
-
-def _rms(x, gamma, beta, eps):
-    return gamma * x / (x.square().mean(-1, keepdim=True) + eps).sqrt() + beta
-
-
 _LAYER_NORM = {
-    "Is eps outside the root, and the variance divided by D - 1, as std() does? It is "
-    "sqrt(variance + eps), with the sum of squares divided by D.": _with(inside=False, correction=1),
-    "Is eps outside the root? It is sqrt(variance + eps).": _with(inside=False),
-    "Is the variance divided by D - 1? var() does so by itself; here the sum of squares is divided "
-    "by D: correction=0.": _with(correction=1),
-    "Is eps missing? It is sqrt(variance + eps).": (lambda x, g, b, e: _normalise(x, g, b, 0.0)),
-    "Is the root missing? Divide by the standard deviation, sqrt(variance + eps).": _with(root=False),
-    "Is the mean still in there? It is subtracted before you divide.": _with(centre=False),
-    "Is that RMS normalisation? Layer normalisation subtracts the mean of each vector first.": _rms,
-    "Did you exchange gamma and beta?": (lambda x, g, b, e: _normalise(x, b, g, e)),
-    "Is gamma missing? Every entry is scaled by its own gamma.": (
-        lambda x, g, b, e: _normalise(x, torch.ones_like(g), b, e)
-    ),
-    "Is gamma counted from 1? Here it is the scale itself.": (
-        lambda x, g, b, e: _normalise(x, 1 + g, b, e)
-    ),
-    "Is eps the smallest root? It is added to the variance: sqrt(variance + eps).": (
-        lambda x, g, b, e: (
-            g * (x - x.mean(-1, True)) / x.std(-1, correction=0, keepdim=True).clamp(min=e) + b
-        )
-    ),
-    "Is beta missing? It is added at the end.": (
-        lambda x, g, b, e: _normalise(x, g, torch.zeros_like(b), e)
-    ),
-    "Are gamma and beta applied before the normalisation? They come after it.": (
-        lambda x, g, b, e: _normalise(g * x + b, torch.ones_like(g), torch.zeros_like(b), e)
-    ),
-    "Is beta multiplied by gamma as well? It is gamma * normalised + beta.": (
-        lambda x, g, b, e: _normalise(x, g, g * b, e)
-    ),
-    "Do all vectors share one mean? Every vector has its own: mean over the last axis, dim=-1.": (
-        _whole,
-        _whole_mean,
-    ),
     "Are mean and variance taken over positions and entries together? Every vector has its own: "
     "dim=-1 alone.": _with(dim=(-2, -1)),
-    "Are mean and variance taken over the positions? They run over the entries of each vector, the "
-    "last axis: dim=-1.": _with(dim=-2),
     "Is that batch normalisation, over the first axes? Mean and variance run over the entries of "
     "each vector, the last axis: dim=-1.": _with(dim=(-3, -2)),
     "Are mean and variance taken over the first axis? They run over the entries of each vector, "
     "the last axis: dim=-1.": _with(dim=-3),
-    "Is keepdim=True missing? Mean and variance need an axis of size 1 where the entries were.": _with(
-        keepdim=False
-    ),
 }
 
 

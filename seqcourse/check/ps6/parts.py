@@ -44,11 +44,6 @@ def real(lengths: Sequence[int] | None, batch: int, size: int, front: bool = Fal
     return mask.flip(-1) if front else mask
 
 
-def made_anew(mask: Tensor) -> Tensor:
-    """A mistake: the mask of as many words from the first place on."""
-    return functional.length_mask(mask.sum(dim=-1)[:, 0], mask.shape[-1])[:, None]
-
-
 # A sublayer joins x, a function f(n, x) of the normalised and the plain x, and a norm.
 Sublayer = Callable[[Tensor, Callable[[Tensor, Tensor], Tensor], Function, str], Tensor]
 

@@ -34,46 +34,11 @@ _WARMUP_RATE = {
         (lambda step, width, warmup: width**-0.5 * step**-0.5),
         (lambda step, width, warmup: width**-0.5 * step * warmup**-1.5),
     ),
-    "Is the width missing? The whole is divided by the root of the width.": (
-        lambda step, width, warmup: min(step**-0.5, step * warmup**-1.5)
-    ),
-    "Did you multiply by the root of the width? Divide by it.": (
-        lambda step, width, warmup: width**0.5 * min(step**-0.5, step * warmup**-1.5)
-    ),
-    "Did you divide by the width itself? Divide by its root.": (
-        lambda step, width, warmup: min(step**-0.5, step * warmup**-1.5) / width
-    ),
-    "Is the exponent of warmup minus one half? It is minus three halves.": (
-        lambda step, width, warmup: width**-0.5 * min(step**-0.5, step * warmup**-0.5)
-    ),
-    "Is the exponent of warmup minus one? It is minus three halves.": (
-        lambda step, width, warmup: width**-0.5 * min(step**-0.5, step / warmup)
-    ),
-    "Does // round the rate down to 0 on the way up? Divide with /.": (
-        lambda step, width, warmup: width**-0.5 * min(step**-0.5, step // warmup**1.5)
-    ),
     "Is the rate rounded? It is returned as it is.": (
         lambda step, width, warmup: round(reference_warmup_rate(step, width, warmup), 3)
     ),
-    "Did you add 1 to the step? It is counted from 1 already.": (
-        lambda step, width, warmup: reference_warmup_rate(step + 1, width, warmup)
-    ),
     "Did you subtract 1 from the step? It is counted from 1: the top is at step = warmup.": (
         lambda step, width, warmup: reference_warmup_rate(step - 1, width, warmup)
-    ),
-    "Does the rate stay at the top? Behind it it falls with the root of the step.": (
-        lambda step, width, warmup: reference_warmup_rate(min(step, warmup), width, warmup)
-    ),
-    "Does the rate fall like 1 / step? It falls with the root of the step.": (
-        lambda step, width, warmup: width**-0.5 * min(1 / step, step * warmup**-1.5)
-    ),
-    "Do the steps after the top count from there? The root is that of the whole step.": (
-        lambda step, width, warmup: (
-            width**-0.5 * (step * warmup**-1.5 if step <= warmup else (step - warmup) ** -0.5)
-        )
-    ),
-    "Is the square of the step in it? Up to the top the rate grows in a straight line.": (
-        lambda step, width, warmup: width**-0.5 * min(step**-0.5, step**2 * warmup**-2.5)
     ),
 }
 

@@ -64,12 +64,6 @@ def _no_separator(documents, end):
     return [token for document in documents for token in document]
 
 
-def _dropped(documents, length, end):
-    stream = _stream(documents, end)
-    whole = (len(stream) - 1) // length * length
-    return _cut(stream[:whole], stream[1 : whole + 1], length)
-
-
 def _one_row_too_many(documents, length, end):
     stream = _stream(documents, end)
     rows = len(stream) // length + 1
@@ -131,9 +125,6 @@ def _rowwise(pairs: tuple[Tensor, Tensor]) -> tuple[list, list]:
 
 
 _LIKELY = {
-    "Are the targets the inputs themselves? They stand one place later in the stream.": (
-        lambda *a: (reference_language_batch(*a)[0],) * 2
-    ),
     "Did you swap the two? The inputs come first, the targets one place later.": (
         lambda *a: reference_language_batch(*a)[::-1]
     ),
@@ -145,10 +136,6 @@ _LIKELY = {
         _streamed(_empty_left_out)
     ),
     "Does the separator stand in front of each document? It stands after it.": _streamed(_in_front),
-    "Is the rest after the last full row thrown away? It becomes a row that is filled up.": _dropped,
-    "Are the targets filled up with PAD? The model would be asked to write padding: use IGNORE.": (
-        _streamed(_stream, ignore=PAD)
-    ),
     "Are the inputs filled up with IGNORE? It is no id that a model can be fed: use PAD.": _streamed(
         _stream, pad=IGNORE
     ),

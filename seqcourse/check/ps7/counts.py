@@ -128,56 +128,10 @@ def _blocks_off(reference: Callable[..., int]) -> list[Likely]:
 
 
 _GPT = [
-    Likely(
-        "Is the last normalisation missing? With pre-norm one more stands after the last block.",
-        lambda *s: reference_gpt_parameters(*s) - 2 * s[2],
-    ),
-    Likely(
-        "Is there a second table of words for the output? It is tied: the embeddings are used twice and "
-        "counted once.",
-        lambda *s: reference_gpt_parameters(*s) + s[0] * s[2],
-    ),
-    Likely(
-        "Are the embeddings normalised? GPT-2's are not: one norm stands after the last block.",
-        lambda *s: reference_gpt_parameters(*s) + 2 * s[2],
-    ),
-    Likely(
-        "Does the output have a bias for each word? GPT-2's has none.",
-        lambda *s: reference_gpt_parameters(*s) + s[0],
-    ),
     *_blocks_off(reference_gpt_parameters),
 ]
 
 _BERT = [
-    Likely(
-        "Is the pooler missing? It is a D x D matrix and a bias.",
-        lambda *s: reference_bert_parameters(*s) - s[3] ** 2 - s[3],
-    ),
-    Likely(
-        "Does the pooler have no bias? It has one, of size D.",
-        lambda *s: reference_bert_parameters(*s) - s[3],
-    ),
-    Likely(
-        "Are the segments missing? They are a table, one row for each.",
-        lambda *s: reference_bert_parameters(*s) - s[2] * s[3],
-    ),
-    Likely(
-        "Is the normalisation of the embeddings missing? BERT normalises their sum.",
-        lambda *s: reference_bert_parameters(*s) - 2 * s[3],
-    ),
-    Likely(
-        "Has each table a normalisation? Their sum has one.",
-        lambda *s: reference_bert_parameters(*s) + 4 * s[3],
-    ),
-    Likely(
-        "Is there a normalisation after the last block? BERT is post-norm: each block ends with one, "
-        "and that is all. The one more stands after the embeddings.",
-        lambda *s: reference_bert_parameters(*s) + 2 * s[3],
-    ),
-    Likely(
-        "Is there a second table of words for the output? Heads of the pre-training are not counted.",
-        lambda *s: reference_bert_parameters(*s) + s[0] * s[3],
-    ),
     *_blocks_off(reference_bert_parameters),
 ]
 

@@ -63,53 +63,14 @@ def _apart(one: Tensor, other: Tensor, draws: Tensor) -> Tensor:
     return one[draws].mean(dim=1) - other[draws.flip(0)].mean(dim=1)
 
 
-def _unsorted(one: Tensor, other: Tensor, draws: Tensor) -> Three:
-    gaps = (one.double() - other.double())[draws].mean(dim=1)
-    k = int(0.025 * len(gaps))
-    return tuple(
-        100 * value.item() for value in ((one.double() - other.double()).mean(), gaps[k], gaps[-1 - k])
-    )
-
-
 _LIKELY = {
-    "Is the sign the wrong way round? It is the first classifier minus the second.": (
-        lambda one, other, draws: reference_paired_interval(other, one, draws)
-    ),
-    "Are these shares? Percentage points are asked for: 100 times as much.": _with(scale=1.0),
-    "Are the resampled differences sorted? The two ends are those of the sorted ones.": _unsorted,
-    "Is it the middle 90 %? One in forty lies below the middle 95 %, and one in forty above.": _with(
-        cut=0.05
-    ),
     "Are all 5 % cut off on each side, or one end counted from the wrong side?": (
         _with(ends=lambda gaps, k: (gaps[k], gaps[-k - 2])),
         _with(ends=lambda gaps, k: (gaps[k], gaps[-max(1, k)])),
         _with(ends=lambda gaps, k: (gaps[k - 1], gaps[-k])),
     ),
-    "Is it the whole range? The outermost differences on each side are cut off.": _with(cut=0.0),
-    "Does each classifier get texts of its own? Both are asked about the same ones, row by row.": _with(
-        resampled=_apart
-    ),
-    "Is the mean over the rounds? Each row of draws is one set of texts: dim=1.": _with(
-        resampled=lambda one, other, draws: (one - other)[draws].mean(dim=0)
-    ),
-    "Is the difference the mean of the resampled ones? It is that of the texts themselves.": (
-        lambda one, other, draws: (
-            100 * (one.double() - other.double())[draws].mean().item(),
-            *reference_paired_interval(one, other, draws)[1:],
-        )
-    ),
-    "Is it the first classifier alone? The difference of both is asked for.": (
-        lambda one, other, draws: reference_paired_interval(one, torch.zeros_like(one), draws)
-    ),
     "Is the size of the differences taken? They have a sign.": _with(
         resampled=lambda one, other, draws: (one - other)[draws].mean(dim=1).abs()
-    ),
-    "Are they true and false? Bool tensors cannot be subtracted: .double() makes numbers.": (
-        lambda one, other, draws: one - other
-    ),
-    "Are low and high swapped?": _with(ends=lambda gaps, k: (gaps[-1 - k], gaps[k])),
-    "Is the interval missing? Three numbers are asked for.": (
-        lambda one, other, draws: reference_paired_interval(one, other, draws)[0]
     ),
 }
 

@@ -80,9 +80,6 @@ _LIKELY = {
             logits.transpose(1, 2), labels, ignore_index=IGNORE
         )
     ),
-    "Are places counted that were not chosen? Where the label is IGNORE nothing was asked.": _made(
-        chosen=lambda labels: torch.ones_like(labels, dtype=torch.bool)
-    ),
     "Is the sum divided by all places? Divide by the number of chosen ones.": _made(
         mean=lambda losses, chosen: (losses * chosen).mean()
     ),
@@ -109,9 +106,6 @@ _LIKELY = {
     "Is that the perplexity? The loss is its logarithm.": (
         lambda *a: reference_masked_word_loss(*a).exp()
     ),
-    "Is word 0 left out? It may be asked for like any other: only IGNORE is not.": _made(
-        chosen=lambda labels: labels > 0
-    ),
     "Is the sign wrong? The loss is minus the log-probability.": _made(
         minus_log=lambda *a: -_minus_log(*a)
     ),
@@ -123,10 +117,6 @@ _LIKELY = {
     ),
     "Is the softmax over the wrong axis? It is over the words of the vocabulary: dim=-1.": _made(
         minus_log=lambda z, y: -z.log_softmax(dim=1).gather(-1, y.clamp(min=0)[..., None])[..., 0]
-    ),
-    "IGNORE is no index: gather only at the chosen places, or put any word there first "
-    "(labels.clamp(min=0)) and leave it out of the sum.": (
-        lambda logits, labels: logits.log_softmax(dim=-1).gather(-1, labels[..., None])
     ),
     "cross_entropy wants the words on the second axis: logits[chosen] has one row per chosen place.": (
         lambda logits, labels: torch.nn.functional.cross_entropy(logits, labels, ignore_index=IGNORE)

@@ -279,26 +279,12 @@ def _made(
 reference_sentence_pairs = _made()
 
 
-def _anywhere(documents: Documents, number: int, place: int) -> list[str]:
-    true = documents[number][place + 1]
-    return [s for document in documents for s in document if s != true]
-
-
 def _everything(documents: Documents, number: int, place: int) -> list[str]:
     return [s for document in documents for s in document]
 
 
 def _repeated_too(documents: Documents, number: int, place: int) -> list[str]:
     return [s for k, document in enumerate(documents) if k != number for s in document]
-
-
-def _not_the_first(documents: Documents, number: int, place: int) -> list[str]:
-    return [s for s in _repeated_too(documents, number, place) if s != documents[number][place]]
-
-
-def _only_next(documents: Documents, number: int, place: int) -> list[str]:
-    true = documents[number][place + 1]
-    return [s for s in documents[(number + 1) % len(documents)] if s != true]
 
 
 def _unlike(documents: Documents, number: int, place: int) -> list[str]:
@@ -316,10 +302,6 @@ def _but(alike: Callable[[str, str], bool]) -> Callable[[Documents, int, int], l
     return lambda documents, number, place: [
         s for s in _repeated_too(documents, number, place) if not alike(s, documents[number][place + 1])
     ]
-
-
-def _every_second(documents: Documents) -> Iterator[tuple[int, int]]:
-    return ((number, place) for number, place in _neighbours(documents) if place % 2 == 0)
 
 
 def _across(documents: Documents, draws: Tensor, fitting: bool = True) -> list[Triple]:
@@ -343,10 +325,6 @@ _PAIRS = [
         )
         for fitting in (True, False)
     ),
-    Likely(
-        "Can a false sentence read exactly like the true one? Leave such sentences out.",
-        _made(others=_repeated_too),
-    ),
     *(
         Likely(
             "Are two documents taken for one where they hold the same sentences? Each is a document of "
@@ -369,26 +347,9 @@ _PAIRS = [
         )
     ),
     Likely(
-        "Is a sentence that occurs several times a candidate only once? All are candidates.",
-        _made(others=lambda *place: list(dict.fromkeys(_others(*place)))),
-    ),
-    Likely(
-        "Did you leave out the sentences that read like a? Leave out those that read like the true next "
-        "sentence.",
-        _made(others=_not_the_first),
-    ),
-    Likely(
-        "Does a false sentence come from the same document? Take the other documents only.",
-        _made(others=_anywhere),
-    ),
-    Likely(
         "Are all sentences candidates? Only those of the other documents are, and none that reads like "
         "the true one.",
         _made(others=_everything),
-    ),
-    Likely(
-        "Do false sentences come from the next document only? All the others are candidates.",
-        _made(others=_only_next),
     ),
     Likely(
         "Is the coin the wrong way round? A pair is true where draws[k, 0] is smaller than one half.",
@@ -398,44 +359,9 @@ _PAIRS = [
         "Is the coin the wrong way round? A pair is true where draws[k, 0] is smaller than one half.",
         _made(true=lambda u: u > 0.5),
     ),
-    Likely("Is one half itself a true pair? True is what is smaller.", _made(true=lambda u: u <= 0.5)),
-    Likely("Are the labels swapped? 1 says that b really follows a.", _made(label=lambda f: 1 - f)),
     Likely("Is every pair labelled 1? A false one has 0.", _made(label=lambda follows: 1)),
     Likely(
-        "Are there only true pairs? Where draws[k, 0] is one half or more b is another sentence.",
-        _made(true=lambda u: True),
-    ),
-    Likely(
-        "Is one draw used for both? draws[k, 0] is the coin, draws[k, 1] picks the sentence.",
-        _made(which=0),
-    ),
-    Likely(
-        "Did you round? floor (or int) keeps the place below the number of candidates.",
-        _made(pick=lambda c, u: c[round(u * (len(c) - 1))]),
-    ),
-    Likely(
-        "Is the last candidate never picked? There are len(candidates) of them.",
-        _made(pick=lambda c, u: c[int(u * (len(c) - 1))]),
-    ),
-    Likely(
         "Is the first candidate always picked? draws[k, 1] says which.", _made(pick=lambda c, u: c[0])
-    ),
-    Likely(
-        "Is every sentence in one pair only? Each neighbouring pair is asked for, so most sentences are "
-        "in two.",
-        _made(neighbours=_every_second),
-    ),
-    Likely(
-        "Do the draws begin anew with every document? k goes on counting.",
-        _made(row=lambda k, place, false: place),
-    ),
-    Likely(
-        "Is the label missing? A triple is asked for: a, b, and 1 or 0.",
-        lambda *a: [triple[:2] for triple in reference_sentence_pairs(*a)],
-    ),
-    Likely(
-        "Does the label stand in front? The order is a, b, label.",
-        lambda *a: [(f, one, b) for one, b, f in reference_sentence_pairs(*a)],
     ),
 ]
 

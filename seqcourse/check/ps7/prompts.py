@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -79,42 +78,11 @@ def _made(
 reference_few_shot_prompt = _made()
 
 
-def _query_first(task, names, examples, query):
-    *shown, asked = reference_few_shot_prompt("", names, examples, query).split("\n\n")[1:]
-    return "\n\n".join([task, asked, *shown])
-
-
-def _no_last_name(task, names, examples, query):
-    return reference_few_shot_prompt(task, names, examples, query).rsplit("\n", 1)[0]
-
-
-def _no_query(task, names, examples, query):
-    return reference_few_shot_prompt(task, names, examples, query).rsplit("\n\n", 1)[0]
-
-
 _LIKELY = {
-    "Does your prompt end with a space? Many models hold the space and the word in one token; a "
-    "prompt that ends with the space leads them astray.": _made(end=" "),
-    "Does your prompt end with a line end? The answer stands on the same line.": _made(end="\n"),
-    "Does a text keep its own line ends and spaces? Each text stands on one line: "
-    '" ".join(text.split()).': _made(line=str),
-    "Does strip() remove the white space at both ends only? Line ends inside a text become "
-    'spaces too: " ".join(text.split()).': _made(line=str.strip),
     "Are line ends replaced one by one? Every run of white space becomes one space: "
     '" ".join(text.split()).': (
         _made(line=lambda text: text.replace("\n", " ")),
         _made(line=lambda text: text.strip().replace("\n", " ")),
-    ),
-    "Does a line end of Windows (\\r\\n) leave its \\r? Every run of white space becomes one space: "
-    '" ".join(text.split()).': _made(line=lambda text: re.sub("[ \n\t]+", " ", text).strip(" ")),
-    "Are words changed? Capitals and full stops stay as they are.": (
-        _made(line=lambda text: _one_line(text).lower()),
-        _made(line=lambda text: _one_line(text).rstrip(".!,")),
-        _made(label=lambda label: f" {label.lower()}"),
-    ),
-    "Is the empty line between the parts missing? Join them with two line ends.": _made(between="\n"),
-    "Is white space of the task changed? The task stands as it is.": tuple(
-        _made(head=change) for change in (_one_line, str.strip, str.lstrip)
     ),
     "Is white space of the names changed? The names stand as they are.": tuple(
         _made(name=change) for change in (_one_line, str.strip)
@@ -123,22 +91,8 @@ _LIKELY = {
         _made(label=lambda label, change=change: f" {change(label)}")
         for change in (_one_line, str.strip)
     ),
-    "Is the task missing? It is the first line.": _made(first=False),
-    "Do the examples stand in reverse order? Keep theirs.": _made(order=lambda e: e[::-1]),
-    "Is the last example missing? All of them are shown.": _made(order=lambda e: e[:-1]),
     "Is the first example missing? All of them are shown.": _made(order=lambda e: e[1:]),
     "Are the examples missing? They show the model what is wanted.": _made(order=lambda e: []),
-    "Do the examples have no answers? They show the model what is wanted.": _made(
-        label=lambda label: ""
-    ),
-    "Is the space after the second name missing in the examples?": _made(label=lambda label: label),
-    "Does the query stand before the examples? It comes last.": _query_first,
-    "Is the last line missing? The prompt ends with the second name and a colon, where the model "
-    "goes on.": _no_last_name,
-    "Is the query missing? It comes last, without an answer.": _no_query,
-    "Is it a list? One string is asked for: join the parts.": (
-        lambda *a: reference_few_shot_prompt(*a).split("\n\n")
-    ),
 }
 
 

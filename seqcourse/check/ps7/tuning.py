@@ -116,26 +116,10 @@ def _unshifted(states: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
     return states[:, :-1], tokens[:, :-1]
 
 
-def _mean_of_means(losses: Tensor, real: Tensor) -> Tensor:
-    return ((losses * real).sum(dim=1) / real.sum(dim=1)).mean()
-
-
 _SHIFT = "Is the target the word at the very place? State t is asked for token t + 1."
 _PADDING = "Is padding counted? Where the target is padding nothing was asked: leave it out."
 
 _LIKELY = {
-    "Is the class read from the last column? Of a shorter text that is padding: its last real "
-    "state is states[b, lengths[b] - 1].": _made(pick=lambda states, lengths: states[:, -1]),
-    "Is the class read from the first state? In a decoder that one has read one token only: take "
-    "the last real one, states[b, lengths[b] - 1].": _made(pick=lambda states, lengths: states[:, 0]),
-    "Is the class read from states[b, lengths[b]]? Counted from 0 the last real one is "
-    "lengths[b] - 1.": _made(pick=lambda states, lengths: states[torch.arange(len(states)), lengths]),
-    "Is the class read from the last state but one? The last real one is lengths[b] - 1.": _made(
-        pick=lambda states, lengths: states[torch.arange(len(states)), lengths - 2]
-    ),
-    "Is the class read from the mean of all states? Here it is the last real one alone.": _made(
-        pick=lambda states, lengths: states.mean(dim=1)
-    ),
     "Is the class read from the last state of the first text for every text? Each has its own.": _made(
         pick=lambda states, lengths: states[:, int(lengths[0]) - 1]
     ),
@@ -144,53 +128,12 @@ _LIKELY = {
         _made(pairs=_unshifted, asked=_input_real),
         _made(pairs=_unshifted),
     ),
-    "Is the shift the wrong way round? State t is asked for token t + 1, not for t - 1.": _made(
-        pairs=lambda states, tokens: (states[:, 1:], tokens[:, :-1])
-    ),
     _PADDING: _made(asked=_all_asked),
-    "Is a word asked for after the last one? Text b has lengths[b] - 1 targets: look at the "
-    "target, not at the input.": _made(asked=_input_real),
-    "Is padding left out of the sum, but counted in the mean? Divide by the number of real targets.": (
-        _made(mean=lambda losses, real: (losses * real).mean())
-    ),
-    "Did you average the texts' own means? Every word counts the same: divide the whole sum by the "
-    "number of real targets of the batch.": _made(mean=_mean_of_means),
-    "Is the loss of the words a sum? It is the mean per real target.": _made(
-        mean=lambda losses, real: (losses * real).sum()
-    ),
-    "Is the loss of the words divided by the number of texts? It is the mean per real target.": _made(
-        mean=lambda losses, real: (losses * real).sum() / len(real)
-    ),
-    "Is the loss of the classes a sum? It is the mean over the texts.": _made(over_batch=Tensor.sum),
-    "Is the loss of the words missing? weight times it is added.": _made(
-        add=lambda first, words, weight: first
-    ),
-    "Is the weight missing? The loss of the words is multiplied by it.": _made(
-        add=lambda first, words, weight: first + words
-    ),
-    "Does the weight multiply the loss of the classes? It belongs to that of the words.": _made(
-        add=lambda first, words, weight: weight * first + words
-    ),
-    "Does the weight share out the two losses? That of the classes keeps its full weight of 1.": _made(
-        add=lambda first, words, weight: (1 - weight) * first + weight * words
-    ),
-    "Did you divide by 1 + weight? The two are added as they are.": _made(
-        add=lambda first, words, weight: (first + weight * words) / (1 + weight)
-    ),
     "Is the loss of the words subtracted? It is added.": _made(
         add=lambda first, words, weight: first - weight * words
     ),
-    "Is the sign wrong? A loss is minus the log-probability.": _made(
-        minus_log=lambda *a: -_minus_log(*a)
-    ),
-    "Did you take the logits for log-probabilities? log_softmax turns the one into the other.": _made(
-        minus_log=lambda z, wanted: -z.gather(-1, wanted[..., None])[..., 0]
-    ),
     "Is the log missing? A loss is minus the log of the probability.": _made(
         minus_log=lambda z, wanted: -z.softmax(-1).gather(-1, wanted[..., None])[..., 0]
-    ),
-    "Did you return both losses? One number is asked for, the first plus weight times the second.": (
-        _made(add=lambda first, words, weight: (first, words))
     ),
     "Did you return the total and both its parts? One number is asked for, the total.": _made(
         add=lambda first, words, weight: (first + weight * words, first, words)

@@ -135,13 +135,6 @@ def _after_gated(y, state, grid, score, gate, cell, readout):
     return readout(y, new[0], beta * full), new, weights
 
 
-def _gated_late(y, state, grid, score, gate, cell, readout):
-    """The gate opens for the readout only."""
-    c, weights = _look(score, state[0], grid)
-    new = cell(torch.cat([y, c], dim=-1), state)
-    return readout(y, new[0], torch.sigmoid(gate(state[0])) * c), new, weights
-
-
 def _gate_of_the_new(y, state, grid, score, gate, cell, readout):
     c, weights = _look(score, state[0], grid)
     new = cell(torch.cat([y, c], dim=-1), state)
@@ -155,10 +148,6 @@ def _softened(soften: Callable[[Tensor], Tensor]) -> Callable[..., tuple[Tensor,
         return _mixed(weights, grid), weights
 
     return look
-
-
-def _plain_exp(scores: Tensor) -> Tensor:
-    return scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
 
 
 def _highest(score: Callable, s: Tensor, grid: Tensor) -> tuple[Tensor, Tensor]:
@@ -175,77 +164,28 @@ def _no_axis(*arguments: Any) -> Any:
 
 
 _LIKELY = {
-    "Is the gate missing? It multiplies the context.": _with(opened=lambda gate, state: 1.0),
-    "Is the gate's sigmoid missing? gate(s) is any number, a gate lies between 0 and 1.": _opened(
-        lambda raw: raw
-    ),
-    "Does the gate's exp() overflow? torch.sigmoid takes any number.": _opened(
-        lambda raw: raw.exp() / (1 + raw.exp())
-    ),
-    "Does the gate read the LSTM's memory m? It reads the state s.": _opened(part=1),
     "Is the gate closed where it should be open? It is sigmoid(gate(s)), not 1 minus it.": _opened(
         lambda raw: 1 - torch.sigmoid(raw)
     ),
-    "Is the gate a tanh? It is a sigmoid: between 0 and 1.": _opened(torch.tanh),
-    "Does the cell get the context as it is? It gets the gated one, as the readout does.": _gated_late,
     "Does the gate read the new state? The gate comes before the step: it reads the old s.": (
         _gate_of_the_new
     ),
-    "Does the readout get the context as it is? It gets the gated one, as the cell does.": _with(
-        speak=lambda readout, y, new, old, c, full: readout(y, new[0], full)
-    ),
-    "Does the LSTM's memory m look at the grid? The state s does: score(s, grid).": _with(
-        asks=lambda state: state[1]
-    ),
     "Does the new state look? The old one does, before the step.": (_after, _after_gated),
-    "Does the readout get the old state? It gets the new one.": _with(
-        speak=lambda readout, y, new, old, c, full: readout(y, old[0], c)
-    ),
-    "Does the readout get the LSTM's memory m? It gets the new state s.": _with(
-        speak=lambda readout, y, new, old, c, full: readout(y, new[1], c)
-    ),
     "Are s and m exchanged on the way into the cell? state is the pair (s, m), hand it on as it is.": (
         _with(into=lambda state: state[::-1])
     ),
-    "Is the context in front of the word? The cell reads [y; c].": _with(
-        x=lambda y, c: torch.cat([c, y], dim=-1)
-    ),
-    "Is the softmax over the batch? Each picture's weights sum to 1: dim=-1.": _with(
-        look=_softened(lambda e: e.softmax(dim=0))
-    ),
     "Is the softmax missing? The raw scores are no weights: they do not sum to 1.": _with(
         look=_softened(lambda e: e)
-    ),
-    "Does each weight come from a sigmoid? The places share one softmax: their weights sum to 1.": _with(
-        look=_softened(torch.sigmoid)
-    ),
-    "Does exp() overflow? torch.softmax subtracts the largest score first.": _with(
-        look=_softened(_plain_exp)
-    ),
-    "Did you take the place with the highest weight? The context is the weighted sum of all.": _with(
-        look=_highest
     ),
     "Is the context the plain mean of the grid? Each place counts by its weight.": _with(look=_average),
     "Do the weights not fit the grid? They are (B, N), the grid is (B, N, D): weights[..., None].": (
         _no_axis
     ),
-    "Did you return the old state? The next step needs the new one.": _with(
-        give=lambda logits, new, old, weights, beta: (logits, old, weights)
-    ),
-    "Did you return s alone? The state is the pair (s, m).": _given(
-        lambda logits, new, weights: (logits, new[0], weights)
-    ),
     "Are s and m exchanged in what you return? The state is the pair (s, m).": _given(
         lambda logits, new, weights: (logits, new[::-1], weights)
     ),
-    "Are the weights multiplied by the gate? Return them as the softmax gives them: they sum to 1.": (
-        _with(give=lambda logits, new, old, weights, beta: (logits, new, beta * weights))
-    ),
     "Are the weights missing? Return logits, state and weights.": _given(
         lambda logits, new, weights: (logits, new)
-    ),
-    "Did you return the weights in front of the state? The order is logits, state, weights.": _given(
-        lambda logits, new, weights: (logits, weights, new)
     ),
     "Did you return probabilities? Logits are asked for, as the readout gives them.": _given(
         lambda logits, new, weights: (logits.softmax(dim=-1), new, weights)

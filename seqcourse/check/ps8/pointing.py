@@ -131,39 +131,8 @@ def _made(
 reference_points_at = _made()
 
 
-def _floored(*place: Any) -> tuple[Tensor, Tensor]:
-    return tuple(centre.floor() for centre in _centre(*place))
-
-
-def _mean_place(maps: Tensor) -> tuple[Tensor, Tensor]:
-    weights = maps / maps.sum(dim=(1, 2), keepdim=True)
-    rows = torch.arange(maps.shape[1], dtype=maps.dtype)
-    columns = torch.arange(maps.shape[2], dtype=maps.dtype)
-    return (weights.sum(dim=2) * rows).sum(dim=1), (weights.sum(dim=1) * columns).sum(dim=1)
-
-
-def _marginal(maps: Tensor) -> tuple[Tensor, Tensor]:
-    return maps.sum(dim=2).argmax(dim=1), maps.sum(dim=1).argmax(dim=1)
-
-
-def _lowest(maps: Tensor) -> tuple[Tensor, Tensor]:
-    return _peak(-maps)
-
-
 def _of_all(maps: Tensor) -> tuple[Tensor, Tensor]:
     return _places(maps.argmax().expand(len(maps)) % maps[0].numel(), maps)
-
-
-def _mass(maps: Tensor, boxes: Tensor, size: int) -> Tensor:
-    rows, columns = torch.arange(maps.shape[1]), torch.arange(maps.shape[2])
-    x, y = _centre(rows[:, None, None], columns[:, None], maps, size)
-    x, y = x.expand(maps.shape[1], -1, -1), y.expand(-1, maps.shape[2], -1)
-    return (maps * _inside(x, y, boxes).permute(2, 0, 1)).sum(dim=(1, 2)) > 0.5
-
-
-def _width_and_height(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
-    corners, sides = boxes.split(2, dim=-1)
-    return _inside(x, y, torch.cat([corners, corners + sides], dim=-1))
 
 
 def _one_truth(*arguments: Any) -> Tensor:
@@ -177,39 +146,20 @@ def _rows_first(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
 _ENDS = "A box begins with x0 and y0 (<=) and ends before x1 and y1 (<)."
 
 
-def _cut_off(row: Tensor, column: Tensor, maps: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    return (column + 0.5) * (size // maps.shape[2]), (row + 0.5) * (size // maps.shape[1])
-
-
 _LIKELY = {
     "Are row and column exchanged? x comes from the column, y from the row.": (
         _made(inside=_rows_first),
         _made(centre=lambda row, column, *rest: _centre(column, row, *rest)),
     ),
-    "Is it the cell's upper left corner? Its centre lies half a cell further to the right and down.": (
-        _made(centre=_centres(shift=0.0))
-    ),
     "Is it the cell's lower right corner? Its centre lies half a cell further to the left and up.": (
         _made(centre=_centres(shift=1.0))
     ),
-    "Are cells compared with pixels? A cell is size / C wide and size / R high.": (
-        _made(centre=lambda row, column, maps, size: (column, row)),
-        _made(centre=lambda row, column, maps, size: (column + 0.5, row + 0.5)),
-    ),
-    "Is a cell a whole number of pixels wide in your code? size // C cuts the rest off: a cell is "
-    "size / C wide and size / R high.": _made(centre=_cut_off),
-    "Is the centre rounded down to a whole pixel? It may lie between two.": _made(centre=_floored),
     "Are a cell's width and height exchanged? It is size / C wide and size / R high.": _made(
         centre=_centres(across=1, down=2)
     ),
     "Are cells square in your code? A cell is size / C wide and size / R high.": (
         _made(centre=_centres(down=2)),
         _made(centre=_centres(across=1)),
-    ),
-    "Is the flat index divided by the number of rows? A row has C cells: index // C is the row, "
-    "index % C the column.": _made(peak=lambda maps: _peak(maps, axis=1)),
-    "Is the row a broken number? index // C is the row, a whole one; index / C is not.": _made(
-        peak=lambda maps: (maps.flatten(1).argmax(dim=-1) / maps.shape[2], _peak(maps)[1])
     ),
     "Did you write `and` between tensors, or a <= x < b? Both ask for one truth value; number by "
     "number it is (a <= x) & (x < b).": _one_truth,
@@ -222,12 +172,6 @@ _LIKELY = {
     f"Are beginning and end of the box the wrong way round? {_ENDS}": _made(
         inside=_sides(torch.lt, torch.le)
     ),
-    "Is a box x, y, width and height in your code? It is its left, upper, right and lower side.": _made(
-        inside=_width_and_height
-    ),
-    "Do you compare x only? The peak lies in the box when its row does, too.": _made(
-        inside=_sides(join=lambda in_x, in_y: in_x)
-    ),
     "Do you compare y only? The peak lies in the box when its column does, too.": _made(
         inside=_sides(join=lambda in_x, in_y: in_y)
     ),
@@ -237,17 +181,8 @@ _LIKELY = {
     "Is it the other way round? True means that the peak lies in the box.": _made(
         inside=_sides(join=lambda in_x, in_y: ~(in_x & in_y))
     ),
-    "Did you add up the weights in the box? Only the peak counts.": _mass,
-    "Is it the mean place of the map? Only the peak counts.": _made(peak=_mean_place),
-    "Is it the highest row and the highest column, each by its sum? The peak is one cell.": _made(
-        peak=_marginal
-    ),
-    "Is it the lowest weight? The peak is the highest.": _made(peak=_lowest),
     "Is there one peak for all maps? Each map has its own: flatten(1), then argmax over the cells.": (
         _made(peak=_of_all)
-    ),
-    "Did you return the share? One truth value for each map is asked for.": (
-        lambda *a: reference_points_at(*a).double().mean()
     ),
     "Did you return the number of hits? One truth value for each map is asked for.": (
         lambda *a: reference_points_at(*a).sum()

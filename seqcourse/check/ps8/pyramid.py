@@ -78,11 +78,6 @@ def _whole_pairs(x: Tensor, lengths: Tensor) -> Tensor:
     return x[:, : x.shape[1] // 2 * 2]
 
 
-def _zeros_in_front(x: Tensor, lengths: Tensor) -> Tensor:
-    x = x * (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
-    return torch.cat([x.new_zeros(len(x), x.shape[1] % 2, x.shape[2]), x], dim=1)
-
-
 def _last_twice(x: Tensor, lengths: Tensor) -> Tensor:
     x = x * (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
     x, rows = _even(x), torch.arange(len(x))
@@ -113,8 +108,6 @@ def _odd(*arguments: Any) -> Any:
 _ODD = "the last vector of an odd length is paired with zeros, (length + 1) // 2"
 
 _LIKELY = {
-    "Does the last vector of an odd length get paired with what stands in the padding? It is paired "
-    "with zeros: put zeros wherever the padding is, first.": _made(clean=lambda x, lengths: _even(x)),
     f"Are the lengths rounded down? Nothing that was said is lost: {_ODD}.": (
         _made(halve=lambda lengths: lengths // 2),
         _made(clean=lambda x, lengths: _even(x), halve=lambda lengths: lengths // 2),
@@ -123,36 +116,14 @@ _LIKELY = {
         _made(clean=_whole_pairs),
         _made(clean=_whole_pairs, halve=lambda lengths: lengths // 2),
     ),
-    "Do the zeros stand in front? They stand behind the last vector.": _made(clean=_zeros_in_front),
     "Is the last vector of an odd length paired with itself? It is paired with zeros.": _made(
         clean=_last_twice
-    ),
-    "Are the two of a pair exchanged? The earlier one comes first.": _made(
-        pair=lambda x: torch.cat([x[:, 1::2], x[:, ::2]], dim=-1)
-    ),
-    "Do you pair the first half with the second? Pairs are neighbours in time: 0 and 1, 2 and 3.": _made(
-        pair=_halves
-    ),
-    "Are the numbers of a pair mixed? First all D numbers of the one, then all of the other.": _made(
-        pair=_interleaved
-    ),
-    "Does lstm get the old lengths? It reads pairs: there are half as many.": _made(
-        read=lambda lstm, pairs, old, halved: (lstm(pairs, old), halved)
-    ),
-    "Did you return the old lengths? Whatever comes next must know how many states there are.": _made(
-        read=lambda lstm, pairs, old, halved: (lstm(pairs, halved), old)
     ),
     "Are the lengths not halved? There are half as many states: (length + 1) // 2.": _made(
         halve=lambda lengths: lengths
     ),
-    "Does round() take halves to the even number? 5 / 2 is then 2: (length + 1) // 2.": _made(
-        halve=lambda lengths: (lengths / 2).round().long()
-    ),
     "Are the lengths broken numbers? (length + 1) // 2 are whole ones.": _made(
         halve=lambda lengths: lengths / 2
-    ),
-    "Does nothing read the pairs? They go through lstm.": _made(
-        read=lambda lstm, pairs, old, halved: (pairs, halved)
     ),
     "Does lstm get lengths as if there were no padding? Each sequence has its own.": _made(
         read=lambda lstm, pairs, old, halved: (
@@ -160,14 +131,9 @@ _LIKELY = {
             halved,
         )
     ),
-    "Did you return the states only? Their lengths are asked for as well.": _made(
-        read=lambda lstm, pairs, old, halved: lstm(pairs, halved)
-    ),
     "Did you return the lengths first? The order is states, lengths.": _made(
         read=lambda lstm, pairs, old, halved: (halved, lstm(pairs, halved))
     ),
-    "Is each pair side by side, 2 D numbers wide? That is what lstm reads: no sum, no mean, none "
-    "left out.": _shapes,
     f"Does it only work for an even number of columns? Of an odd one {_ODD}.": _odd,
 }
 

@@ -37,17 +37,6 @@ def _upwards(layers: list[Tensor]) -> Tensor:
     return result
 
 
-def _downwards(layers: list[Tensor]) -> Tensor:
-    return _upwards(layers[::-1])
-
-
-def _elementwise(layers: list[Tensor]) -> Tensor:
-    result = layers[0]
-    for layer in layers[1:]:
-        result = layer * result
-    return result
-
-
 def _made(
     *,
     heads: Callable[[Tensor], Tensor] = lambda layer: layer.mean(dim=1),
@@ -79,7 +68,6 @@ def _other_dtype(weights: Tensor) -> Tensor:
 _RESIDUAL = "Half of what comes through a layer is the vector itself, half what it attends to."
 
 _LIKELY = {
-    f"Is the residual connection missing? {_RESIDUAL}": _made(mixed=lambda mean: mean),
     f"Did you add the identity and not halve? {_RESIDUAL} So every row sums to 1 again.": _made(
         mixed=lambda mean: 2 * _half(mean)
     ),
@@ -88,27 +76,7 @@ _LIKELY = {
     f"Is the identity added once, in the end? {_RESIDUAL} That is so in every layer.": (
         lambda weights: _half(_upwards(list(weights.mean(dim=2).unbind(dim=1))))[:, 0, 1:]
     ),
-    "Is the first layer left out? All layers are multiplied.": (
-        lambda weights: _made(
-            chain=lambda layers: _upwards([torch.eye(layers[0].shape[-1]).to(layers[0]), *layers[1:]])
-        )(weights)
-    ),
-    "Are the layers multiplied in the other order? The last layer looks at what the first ones "
-    "made: it stands on the left.": _made(chain=_downwards),
-    "Are the layers multiplied number by number? It is the product of matrices, @.": _made(
-        chain=_elementwise
-    ),
-    "Is that the last layer alone? All layers are multiplied.": _made(chain=lambda layers: layers[-1]),
     "Is that the first layer alone? All layers are multiplied.": _made(chain=lambda layers: layers[0]),
-    "Is that the mean over the layers? They are multiplied: each looks at what the one below made.": (
-        _made(chain=lambda layers: torch.stack(layers).mean(dim=0))
-    ),
-    "Did you read the column of the class token? Its row says what it looks at.": _made(
-        read=lambda whole: whole[:, 1:, 0]
-    ),
-    "Is the class token itself still in the result? Leave out its own place, the first.": _made(
-        read=lambda whole: whole[:, 0]
-    ),
     "Did you leave out the last patch? The class token's own place is the first.": _made(
         read=lambda whole: whole[:, 0, :-1]
     ),
@@ -118,31 +86,18 @@ _LIKELY = {
     "Is that the mean over all rows? Only the row of the class token is asked for.": _made(
         read=lambda whole: whole.mean(dim=1)[:, 1:]
     ),
-    "Did you make the result sum to 1? The rest that stays with the class token is left out, "
-    "not shared out.": _made(read=_scaled),
     "Did you make columns sum to 1? Every row sums to 1 already.": (
         _made(mixed=lambda mean: _half(mean) / _half(mean).sum(dim=-2, keepdim=True)),
         _made(heads=lambda layer: layer.mean(dim=1) / layer.mean(dim=1).sum(dim=-2, keepdim=True)),
     ),
-    "Did you add up the heads? Their mean keeps every row's sum at 1.": _made(
-        heads=lambda layer: layer.sum(dim=1)
-    ),
     "Is that the first head alone? Take the mean over the heads.": _made(
         heads=lambda layer: layer[:, 0]
-    ),
-    "Did you take the largest of the heads? Take their mean.": _made(
-        heads=lambda layer: layer.amax(dim=1)
     ),
     f"Is the first layer taken as it is? It has a residual connection, too. {_RESIDUAL}": _made(
         chain=_first_as_it_is
     ),
-    "Did you take the heads for the layers? The weights are (batch, layers, heads, queries, keys): "
-    "the mean is over the heads, dim=2.": (lambda weights: reference_rollout(weights.transpose(1, 2))),
     "Is your identity of another dtype than the weights? torch.eye(n) is float32: "
     "torch.eye(n, dtype=weights.dtype).": _other_dtype,
-    "Did you take the batch for the layers? The weights are (batch, layers, heads, queries, keys).": (
-        lambda weights: reference_rollout(weights.transpose(0, 1))
-    ),
 }
 
 

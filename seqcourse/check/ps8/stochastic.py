@@ -41,32 +41,11 @@ def _made(
 reference_doubly_stochastic = _made()
 
 
-def _expected(weights: Tensor, real: Tensor) -> Tensor:
-    share = real.sum(dim=1, keepdim=True) / weights.shape[2]
-    return ((share - _received(weights, real)) ** 2).sum(dim=-1).mean()
-
-
-def _each_step(weights: Tensor, real: Tensor) -> Tensor:
-    return (((1 - weights) ** 2) * real[..., None]).sum(dim=(1, 2)).mean()
-
-
-def _without_empty(weights: Tensor, real: Tensor) -> Tensor:
-    some = real.any(dim=1)
-    return reference_doubly_stochastic(weights[some], real[some])
-
-
-def _one_list(weights: Tensor, real: Tensor) -> Tensor:
-    return ((1 - weights[real].sum(dim=0)) ** 2).sum() / len(weights)
-
-
 def _no_axis(weights: Tensor, real: Tensor) -> Tensor:
     raise AnyError(r"must match the size|shape of the mask|not broadcastable")
 
 
 _LIKELY = {
-    "Is padding counted? A step behind a sentence's end looks at nothing: leave it out.": _made(
-        got=lambda a, real: a.sum(dim=1)
-    ),
     "Did you take the steps that are padding? True in real means a real word.": _made(
         got=lambda a, real: _received(a, ~real)
     ),
@@ -78,39 +57,12 @@ _LIKELY = {
         _made(got=lambda a, real: _received(a, real) / real.sum(dim=1, keepdim=True)),
         _made(got=lambda a, real: (a * real[..., None]).mean(dim=1)),
     ),
-    "Is each step compared with 1? Add up over the steps first, then compare.": _each_step,
-    "Is the square missing? Too little and too much must not cancel.": _made(gap=lambda g: 1 - g),
-    "Did you take the absolute value? The difference is squared.": _made(gap=lambda g: (1 - g).abs()),
-    "Does only too little count? Too much is squared as well.": _made(
-        gap=lambda g: (1 - g).clamp(min=0) ** 2
-    ),
     "Is the 1 missing? The square is that of the difference from 1.": _made(gap=lambda g: g**2),
     "Is it 1 minus the square? It is the square of the difference, (1 - sum)².": _made(
         gap=lambda g: 1 - g**2
     ),
-    "Is the sum over the places squared, not each difference? Square first, then add up.": _made(
-        gap=lambda g: 1 - g, over_places=lambda gaps: gaps.sum(dim=-1) ** 2
-    ),
-    "Is it the mean over the places? It is their sum; the mean is over the batch.": _made(
-        over_places=lambda gaps: gaps.mean(dim=-1)
-    ),
-    "Is it the sum over the batch? It is the mean: each sentence counts the same.": _made(
-        over_batch=lambda sums: sums.sum()
-    ),
-    "Is there a number for every sentence? One number is asked for, their mean.": _made(
-        over_batch=lambda sums: sums
-    ),
-    "Is a sentence without a word left out? Its places get 0, and it counts like any other.": (
-        _without_empty
-    ),
-    "Is each place compared with T / N? Here it is compared with 1.": _expected,
-    "Are the sentences thrown together? weights[real] is one long list of steps: each sentence has "
-    "its own sum over its steps.": _one_list,
     "Does real not fit the weights? It is (B, T), they are (B, T, N): real[..., None] is for all "
     "places alike.": _no_axis,
-    "Is there a root too many? The squares are added up as they are.": _made(
-        over_places=lambda gaps: gaps.sum(dim=-1).sqrt()
-    ),
     "Is the sign wrong? This is added to the loss, so it is larger the worse the maps are.": _made(
         over_batch=lambda sums: -sums.mean()
     ),

@@ -92,34 +92,8 @@ def _with(**mistake: Any) -> Callable[..., Any]:
     return lambda *arguments: _layer(*arguments, **mistake)
 
 
-def _weighing(weigh: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Callable[..., Any]:
-    """Attention with other weights: weigh(q, k, mask) -> (B, N, M)."""
-
-    def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        weights = weigh(q, k, mask[:, None])
-        return weights @ v, weights
-
-    return attend
-
-
 def _hidden(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.masked_fill(~mask, float("-inf"))
-
-
-def _over_queries(q: Tensor, k: Tensor, mask: Tensor) -> Tensor:
-    return _hidden(q @ k.mT / q.shape[-1] ** 0.5, mask).softmax(dim=1)
-
-
-def _cleared(q: Tensor, k: Tensor, mask: Tensor) -> Tensor:
-    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(dim=-1) * mask
-
-
-def _scaled_by_stream(v_size: Callable[[Tensor], int]) -> Callable[..., Any]:
-    def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        weights = _hidden(q @ k.mT / v_size(v) ** 0.5, mask[:, None]).softmax(dim=-1)
-        return weights @ v, weights
-
-    return attend
 
 
 def _only(which: int) -> Callable[..., Any]:
@@ -130,13 +104,6 @@ def _only(which: int) -> Callable[..., Any]:
         return (new_x, y, a, b) if which == 0 else (x, new_y, a, b)
 
     return layer
-
-
-def _own_stream(x, y, x_mask, y_mask, w_x, w_y):
-    """Self-attention in each stream, where the sizes allow it."""
-    to_x, a = _attend(x @ w_x[0], x @ w_x[1], x @ w_x[2], x_mask)
-    to_y, b = _attend(y @ w_y[0], y @ w_y[1], y @ w_y[2], y_mask)
-    return x + to_x, y + to_y, a, b
 
 
 def _queries_of_the_other(x, y, x_mask, y_mask, w_x, w_y):
@@ -171,69 +138,25 @@ def _wrong_sum(*arguments: Any) -> Any:
     raise AnyError(r"non-singleton dimension 2")
 
 
-def _a_pair(*arguments: Any) -> Any:
-    raise AnyError(r"'Tensor' and 'tuple'|'tuple' and 'Tensor'")
-
-
 _LIKELY = {
     f"Does y read the new x? {_AT_ONCE}": _with(second=lambda old, new: new),
     f"Does x read the new y? {_AT_ONCE}": _y_first,
-    "Are the residual connections missing? What a stream reads is added to what it was.": _with(
-        add=lambda old, new: new
-    ),
-    f"Does each stream read itself? {_SIZES}": _own_stream,
     f"Are the roles exchanged? {_SIZES}": _queries_of_the_other,
-    "Are the matrices exchanged? w_x belongs to the stream x as a reader, w_y to y.": _with(
-        readers=lambda w_x, w_y: (w_y, w_x)
-    ),
-    "Do both streams read with w_x? y has its own, w_y.": _with(readers=lambda w_x, w_y: (w_x, w_x)),
     "Are keys and queries exchanged? The order is W_Q, W_K, W_V.": _with(
         readers=lambda w_x, w_y: (w_x[1::-1] + w_x[2:], w_y[1::-1] + w_y[2:])
     ),
     f"Are the masks exchanged? {_EXCHANGED}": _with(masks=lambda x_mask, y_mask: (x_mask, y_mask)),
-    "Are the masks not used? Padding must not be read.": _with(
-        masks=lambda x_mask, y_mask: (torch.ones_like(y_mask), torch.ones_like(x_mask))
-    ),
     "Is y_mask not used? x must not read padding.": _with(
         masks=lambda x_mask, y_mask: (torch.ones_like(y_mask), x_mask)
     ),
-    "Is x_mask not used? y must not read padding.": _with(
-        masks=lambda x_mask, y_mask: (y_mask, torch.ones_like(x_mask))
-    ),
-    "Do the masks hide who asks? They hide what is read: mask[:, None].": _with(
-        masks=lambda x_mask, y_mask: (x_mask, y_mask),
-        attend=lambda q, k, v, mask: functional.attention(q, k, v, mask[..., None], need_weights=True),
-    ),
-    "Are the masks the wrong way round? True means may attend.": _with(
-        masks=lambda x_mask, y_mask: (~y_mask, ~x_mask)
-    ),
-    "Is a weight set to 0 after the softmax? Hide padding before it, with minus infinity: the rest "
-    "must still sum to 1.": _with(attend=_weighing(_cleared)),
-    "Is the scale missing? The products are divided by the root of the queries' width.": _with(
-        attend=_weighing(lambda q, k, mask: _hidden(q @ k.mT, mask).softmax(dim=-1))
-    ),
-    "Did you divide by the width itself, or twice by its root? Once is right.": _with(
-        attend=_weighing(lambda q, k, mask: _hidden(q @ k.mT / q.shape[-1], mask).softmax(dim=-1))
-    ),
-    "Did you divide by the root of the stream's width? It is that of the queries, D_Q.": _with(
-        attend=_scaled_by_stream(lambda v: v.shape[-1])
-    ),
-    "Is the softmax over the queries? Each query's weights sum to 1: dim=-1.": _with(
-        attend=_weighing(_over_queries)
-    ),
     "Does only x read? y reads x at the same time.": _only(0),
     "Does only y read? x reads y at the same time.": _only(1),
-    "Are the weights missing? Return x, y and both weights.": _with(give=lambda x, y, a, b: (x, y)),
-    "Are the two weights exchanged? First those with which x reads y, (B, N, M).": _with(
-        give=lambda x, y, a, b: (x, y, b, a)
-    ),
     "Are the weights transposed? There is one row per query.": _with(
         give=lambda x, y, a, b: (x, y, a.mT, b.mT)
     ),
     "Are y's weights those of x, transposed? Each direction has queries, keys and a softmax of its "
     "own.": _with(give=lambda x, y, a, b: (x, y, a, a.mT)),
     "Did you return y first? The order is x, y.": _with(give=lambda x, y, a, b: (y, x, a, b)),
-    "Did you add the pair that functional.attention returns? Take it apart: values, weights.": _a_pair,
     f"Do the sizes not fit? {_SIZES}": _wrong_sizes,
     f"Does a mask not fit? {_EXCHANGED} [:, None] makes (B, M) a (B, 1, M), for every query.": (
         _wrong_mask

@@ -1,0 +1,70 @@
+"""Mistakes as the wrong answers that make them.
+
+A wrong answer of the corpus that names a mistake is headed ``=== mistake: NAME | QUESTION``, in
+``solutions/checks/psN/<exercise>.txt``. There it is a small change to a right answer, which a student's
+package does not hold. So `mistakes.json` beside an assignment's records has them written out, by
+`corpus.written_out`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from seqcourse.check.compare import Likely
+
+FILE = "mistakes.json"
+
+# What the notebooks import before their first exercise.
+IMPORTS = """\
+import math, random
+import numpy as np
+import torch
+from torch import nn
+from seqcourse import data, decode, functional, models
+from seqcourse.tokens import EOS, PAD, SOS
+"""
+
+# Exercise -> a question and the text of a wrong answer, for each mistake in the order of the corpus.
+Written = Mapping[str, Sequence[Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class WrongAnswer:
+    """A wrong answer as a function; its text runs when it is called.
+
+    name: of the function.      source: its text.
+    others: right answers to the assignment's exercises, which it may call.
+    """
+
+    name: str
+    source: str
+    others: Mapping[str, Any]
+
+    def __call__(self, *arguments: Any) -> Any:
+        space = dict(self.others)
+        exec(_compiled(self.source, self.name), space)
+        return space[self.name](*arguments)
+
+
+@cache
+def _compiled(source: str, name: str) -> Any:
+    return compile(f"{IMPORTS}{source}", f"<a mistake in {name}>", "exec")
+
+
+def likely(exercise: str, written: Written, others: Mapping[str, Any]) -> list[Likely]:
+    """The likely mistakes of an exercise."""
+    return [
+        Likely(question, WrongAnswer(exercise, source, others))
+        for question, source in written.get(exercise, ())
+    ]
+
+
+def read(folder: Path) -> Written:
+    """The mistakes in an assignment's exercises, as they are written out."""
+    path = folder / FILE
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}

@@ -1,0 +1,113 @@
+"""Wrong answers of the corpus that are detectors: written out as they are, runnable, and asked about."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import torch
+
+from seqcourse.check import Mistake, corpus, mistakes
+from seqcourse.check.compare import outcome
+from seqcourse.check.exercise import Exercise, cases_of, with_mistakes
+from seqcourse.check.inputs import normal
+from seqcourse.check.load import load_checks
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/checks/ps*/checks.txt"))
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_what_is_written_out_is_the_corpus(assignment):
+    """If it is not: python -m seqcourse.check.corpus."""
+    made = corpus.written_out(ROOT / "solutions" / "checks" / assignment)
+    kept = ROOT / "seqcourse" / "check" / assignment / mistakes.FILE
+    assert kept.read_text(encoding="utf-8") == made
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_every_mistake_runs_with_what_a_package_has(assignment):
+    """It knows all names that it uses, also those of other answers."""
+    for name, exercise in import_module(f"seqcourse.check.{assignment}").EXERCISES.items():
+        for mistake in exercise.likely:
+            if isinstance(mistake.answer, mistakes.WrongAnswer):
+                got = outcome(mistake.answer, tuple(exercise.cases[0].make().values()))
+                assert not isinstance(got, (NameError, ImportError)), f"{name}: {mistake.question}"
+
+
+def scaled_arguments(n, factor=2.0, seed=0):
+    return {**normal({"x": (n,)}, seed), "factor": factor}
+
+
+def sums(**options):
+    return Exercise(
+        "sums",
+        make=scaled_arguments,
+        reference=lambda x, factor: factor * x.sum(),
+        cases=cases_of(scaled_arguments, {"the first": {"n": 3}, "another": {"n": 4, "factor": 5.0}}),
+        **options,
+    )
+
+
+CARD = """=== right: the usual way
+def sums(x, factor):
+    return factor * x.sum()
+
+=== mistake: a mean | Is it the mean? The sum is asked for.
+sum()  =>  mean()
+
+=== mistake: by another answer | Is each number doubled twice?
+x.sum()  =>  twice(x).sum()
+
+=== wrong: off by one | the numbers are not
+factor *  =>  1 + factor *
+"""
+
+
+@pytest.fixture
+def exercise(tmp_path):
+    (tmp_path / "sums.txt").write_text(CARD, encoding="utf-8")
+    (tmp_path / mistakes.FILE).write_text(corpus.written_out(tmp_path), encoding="utf-8")
+    twice = Exercise("twice", make=scaled_arguments, reference=lambda x: 2 * x, cases=())
+    made = {"sums": sums(likely={"Is the factor forgotten?": lambda x, factor: x.sum()}), "twice": twice}
+    with_mistakes(made, mistakes.read(tmp_path))
+    return made["sums"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [
+        (lambda x, factor: factor * x.mean(), "Is it the mean? The sum is asked for."),
+        (lambda x, factor: factor * (x + x).sum(), "Is each number doubled twice?"),
+        (lambda x, factor: x.sum(), "Is the factor forgotten?"),
+        (lambda x, factor: 1 + factor * x.sum(), ""),
+    ],
+)
+def test_whoever_makes_a_mistake_is_asked_its_question(exercise, answer, asked):
+    with pytest.raises(Mistake) as raised:
+        exercise(answer)
+    assert raised.value.asks == asked
+
+
+def test_a_wrong_answer_without_a_question_of_its_own_names_nothing(exercise):
+    assert [one.question for one in exercise.likely] == [
+        "Is it the mean? The sum is asked for.",
+        "Is each number doubled twice?",
+        "Is the factor forgotten?",
+    ]
+
+
+def test_a_course_with_exercises_of_its_own_has_mistakes_too(tmp_path):
+    folder = tmp_path / "solutions" / "checks" / "ps1"
+    folder.mkdir(parents=True)
+    (folder / "checks.txt").write_text("=== sums-grade\na few: n=5\nmore: n=6\n", encoding="utf-8")
+    (folder / "sums.txt").write_text(CARD.replace("twice(x)", "(x + x)"), encoding="utf-8")
+    folder.with_suffix(".py").write_text(
+        "from tests.check.test_detectors import sums\nEXERCISES = {'sums': sums()}\n", encoding="utf-8"
+    )
+    checks = load_checks(tmp_path, "ps1")
+    asked = [one.question for one in checks.CHECKS[0].exercise.likely]
+    assert asked == ["Is it the mean? The sum is asked for.", "Is each number doubled twice?"]
+    assert [name for name, *_ in checks.WRONG["sums"]] == ["a mean", "by another answer", "off by one"]
+    assert torch.equal(
+        outcome(checks.CHECKS[0].exercise.likely[0].answer, (torch.ones(4), 3.0)), torch.tensor(3.0)
+    )
