@@ -42,7 +42,9 @@ def gumbel_cases(seed: int) -> dict[str, dict[str, Any]]:
     draw; an overflow shows in the last one only. There the scores lie as close together as the
     temperature is low, so that the relaxed draw is no row of 0 and 1.
     """
-    everywhere = [mistake for mistake in _LIKELY if mistake not in (_NOISE_TWICE, _OVERFLOW)]
+    everywhere = [
+        mistake for mistake in gumbel_softmax.likely if mistake not in (_NOISE_TWICE, _OVERFLOW)
+    ]
     several = dict(batch=4, v=6, temperature=0.6)
     near = dict(batch=3, v=4, temperature=0.002, scale=0.002, close=0.002, level=3.0)
     return {
