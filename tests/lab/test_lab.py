@@ -130,7 +130,7 @@ def test_a_chapter_shows_its_numbers_sources_boxes_and_captions(page, address):
     source = page.locator(".jp-MarkdownCell a", has_text="Vaswani et al. (2017)").first
     assert source.get_attribute("href") == "https://arxiv.org/abs/1706.03762"
     # a figure has its caption below it, and a reference leads there
-    caption = page.locator(".jp-MarkdownCell", has_text="Figure 8.1. ")
+    caption = page.locator(".jp-MarkdownCell", has=page.locator("strong", has_text="Figure 8.1."))
     assert caption.locator("strong").inner_text() == "Figure 8.1."
     assert "jp-CodeCell" in caption.evaluate("node => node.previousElementSibling.className")
     page.locator("a[href='#fig-masks']", has_text="Figure 8.1").first.click()
