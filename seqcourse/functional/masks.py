@@ -133,16 +133,19 @@ def window_mask(centre: Tensor, width: int, size: int) -> Tensor:
     return (positions - widened(centre)[:, None]).abs() <= width
 
 
-def causal_mask(size: int, past: int = 0, device: torch.device | None = None) -> Tensor:
+def causal_mask(
+    size: int, past: int = 0, device: torch.device | None = None, window: int | None = None
+) -> Tensor:
     """True where a query may look: at itself and at what stands before it, never ahead.
 
     Args:
         size: number of queries.
         past: positions before the first query, whose keys are known already (a key-value cache).
         device: where the mask should be.
+        window: at so many positions at most, its own among them (Beltagy et al. 2020); None for all.
 
     Returns:
-        (size, past + size), entry (i, j) is True where j <= past + i.
+        (size, past + size), entry (i, j) is True where past + i - window < j <= past + i.
     """
-    everything = torch.ones(size, past + size, dtype=torch.bool, device=device)
-    return everything.tril(diagonal=past)
+    mask = torch.ones(size, past + size, dtype=torch.bool, device=device).tril(diagonal=past)
+    return mask if window is None else mask.triu(diagonal=past - window + 1)

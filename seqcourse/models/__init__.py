@@ -12,10 +12,9 @@ from seqcourse.models.counting import (
 )
 from seqcourse.models.efficientnet import EfficientNetLite0
 from seqcourse.models.feature_captioner import FeatureCaptioner
-from seqcourse.models.gpt import GPT
+from seqcourse.models.gpt import GPT, TODAY
 from seqcourse.models.interface import Maps, Memory, Output, Step, embed
 from seqcourse.models.language import CharLM
-from seqcourse.models.llama import Llama
 from seqcourse.models.seq2seq import DelayedModel, EncoderDecoder, Seq2Seq
 from seqcourse.models.speller import Speller, TransformerSpeller
 from seqcourse.models.transformer import Transformer
@@ -27,6 +26,7 @@ from seqcourse.models.writer import Writer
 __all__ = [
     "BERT",
     "GPT",
+    "TODAY",
     "Answered",
     "AttentionSeq2Seq",
     "BertOutput",
@@ -42,7 +42,6 @@ __all__ = [
     "FixedCaptioner",
     "GridNamer",
     "HardCaptioner",
-    "Llama",
     "Maps",
     "Memory",
     "Output",

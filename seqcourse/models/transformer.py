@@ -30,7 +30,8 @@ class Transformer(nn.Module):
         hidden: d_ff of the MLPs; 4 d_model if it is not given.
         norm: "pre" or "post", see :class:`seqcourse.nn.Block`.
         activation: of the MLPs.
-        positions: "sinusoidal", "learned" or "none".
+        positions: "sinusoidal", "learned", "rotary" or "none". Rotary positions turn queries and keys of
+            both self-attentions; between source and target nothing is turned.
         longest: number of learned positions.
         dropout: while training, on embeddings, sublayers, attention weights and MLPs.
     """
@@ -55,9 +56,12 @@ class Transformer(nn.Module):
         self.source_embedding = embedding_table(source_size, width)
         self.target_embedding = embedding_table(target_size, width)
         self.output_bias = nn.Parameter(torch.zeros(target_size))
-        self.source_positions = Positions(width, positions, longest)
-        self.target_positions = Positions(width, positions, longest)
+        turned = positions == "rotary"  # in the attention, so nothing is added here
+        added = "none" if turned else positions
+        self.source_positions = Positions(width, added, longest)
+        self.target_positions = Positions(width, added, longest)
         made = dict(norm=norm, activation=activation, dropout=dropout)
+        made |= dict(rotary=10_000.0 if turned else None)
         hidden = hidden or 4 * width
         self.encoder = nn.ModuleList(Block(width, heads, hidden, **made) for _ in range(layers))
         self.decoder = nn.ModuleList(

@@ -11,7 +11,14 @@ from seqcourse.nn.attention import (
     MultiHeadAttentionPool,
     Score,
 )
-from seqcourse.nn.blocks import ACTIVATIONS, Block, FeedForward, LayerNorm
+from seqcourse.nn.blocks import (
+    ACTIVATIONS,
+    Block,
+    FeedForward,
+    GatedFeedForward,
+    LayerNorm,
+    RMSNorm,
+)
 from seqcourse.nn.co_attention import CoAttention
 from seqcourse.nn.convolution import ConvolutionLayer, RecurrentLayer, SelfAttentionLayer
 from seqcourse.nn.dropout import Dropout
@@ -19,7 +26,6 @@ from seqcourse.nn.embedding import Positions, embedding_table
 from seqcourse.nn.feature_map import FeatureMapAttention
 from seqcourse.nn.first_state import FirstState, average
 from seqcourse.nn.grid import GridEncoder
-from seqcourse.nn.llama import GatedMLP, GroupedQueryAttention, LlamaBlock, RMSNorm
 from seqcourse.nn.multi_head import MultiHeadAttention
 from seqcourse.nn.patches import PatchEmbedding
 from seqcourse.nn.pyramid import PyramidLSTM
@@ -37,15 +43,13 @@ __all__ = [
     "Dropout",
     "FeatureMapAttention",
     "FeedForward",
+    "GatedFeedForward",
     "FirstState",
     "GRUCell",
-    "GatedMLP",
     "GeneralScore",
     "GridEncoder",
-    "GroupedQueryAttention",
     "LSTMCell",
     "LayerNorm",
-    "LlamaBlock",
     "LocalAttention",
     "MLPScore",
     "MultiHeadAttention",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor, nn
 
@@ -10,6 +12,7 @@ from seqcourse.nn.dropout import Dropout
 from seqcourse.nn.multi_head import Cache, MultiHeadAttention
 
 ACTIVATIONS = {"relu": torch.relu, "gelu": F.gelu, "gelu_tanh": F.gelu_tanh, "silu": F.silu}
+GATED = {"swiglu": F.silu, "geglu": F.gelu}
 NORMS = ("pre", "post")
 
 
@@ -27,6 +30,30 @@ class LayerNorm(nn.Module):
         return F.layer_norm(x, self.gamma, self.beta, self.eps)
 
 
+class RMSNorm(nn.Module):
+    """Root-mean-square normalisation with its scales gamma, see :func:`functional.rms_norm`."""
+
+    def __init__(self, width: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(width))
+        self.eps = eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Vectors (..., D) to vectors (..., D)."""
+        return F.rms_norm(x, self.gamma, self.eps)
+
+
+NORMALISATIONS = {"layer": LayerNorm, "rms": RMSNorm}
+
+
+def made_norm(name: str, width: int, eps: float = 1e-5) -> nn.Module:
+    """A normalisation of vectors (..., D) by its name in ``NORMALISATIONS``."""
+    if name not in NORMALISATIONS:
+        known = ", ".join(NORMALISATIONS)
+        raise ValueError(f"normalisation should be one of {known}, but it is {name!r}.")
+    return NORMALISATIONS[name](width, eps)
+
+
 class FeedForward(nn.Module):
     r"""The same two layers on every vector alone, :math:`W_2\, \phi(W_1 x + b_1) + b_2`.
 
@@ -35,14 +62,21 @@ class FeedForward(nn.Module):
         hidden: d_ff, usually 4 D.
         activation: phi, a name in ``ACTIVATIONS``.
         dropout: on the hidden layer, while training.
+        bias: whether the layers have biases.
     """
 
-    def __init__(self, width: int, hidden: int, activation: str = "relu", dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        width: int,
+        hidden: int,
+        activation: str = "relu",
+        dropout: float = 0.0,
+        bias: bool = True,
+    ) -> None:
         super().__init__()
-        if activation not in ACTIVATIONS:
-            known = ", ".join(ACTIVATIONS)
-            raise ValueError(f"activation should be one of {known}, but it is {activation!r}.")
-        self.inner, self.outer = nn.Linear(width, hidden), nn.Linear(hidden, width)
+        _check_activation(activation, ACTIVATIONS)
+        self.inner = nn.Linear(width, hidden, bias=bias)
+        self.outer = nn.Linear(hidden, width, bias=bias)
         self.activation = activation
         self.dropout = Dropout(dropout)
 
@@ -50,6 +84,51 @@ class FeedForward(nn.Module):
         """Vectors (..., D) to vectors (..., D)."""
         F.check_width("The MLP", x, self.inner.in_features)
         return self.outer(self.dropout(ACTIVATIONS[self.activation](self.inner(x))))
+
+
+class GatedFeedForward(nn.Module):
+    r"""An MLP in which one projection opens and closes another (Shazeer 2020).
+
+    .. math:: W_2 \left(\phi(W_g\, x) \odot W_1\, x\right)
+
+    Three matrices instead of two, so the hidden width is usually 8/3 of the width instead of 4 times it.
+
+    Args:
+        width: D.
+        hidden: d_ff.
+        activation: of the gate, a name in ``GATED``.
+        dropout: on the hidden layer, while training.
+        bias: whether the layers have biases.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        hidden: int,
+        activation: str = "swiglu",
+        dropout: float = 0.0,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        _check_activation(activation, GATED)
+        self.gate = nn.Linear(width, hidden, bias=bias)
+        self.inner = nn.Linear(width, hidden, bias=bias)
+        self.outer = nn.Linear(hidden, width, bias=bias)
+        self.activation = activation
+        self.dropout = Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Vectors (..., D) to vectors (..., D)."""
+        F.check_width("The MLP", x, self.inner.in_features)
+        return self.outer(self.dropout(GATED[self.activation](self.gate(x)) * self.inner(x)))
+
+
+def _check_activation(name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        raise ValueError(
+            f"activation should be one of {', '.join(known)}, but it is {name!r}. A plain MLP has "
+            f"{', '.join(ACTIVATIONS)}, a gated one {', '.join(GATED)}."
+        )
 
 
 class Block(nn.Module):
@@ -64,15 +143,19 @@ class Block(nn.Module):
     Args:
         width: D.
         heads: H.
-        hidden: d_ff of the MLP.
+        hidden: d_ff of the MLP; 0 leaves the MLP out.
         cross: whether it also attends to a memory, as a decoder does.
         norm: "pre" or "post".
-        activation: of the MLP.
+        normalisation: "layer" (2016) or "rms" (2019).
+        activation: of the MLP: "relu" (2017), "gelu", "gelu_tanh" or "silu"; gated: "swiglu" (2020) or
+            "geglu".
+        groups, rotary, window: of the self-attention, see :class:`MultiHeadAttention`.
+        bias: whether the linear layers have biases.
         eps: of the normalisations.
         dropout: on each sublayer's output, the attention weights and the MLP, while training.
 
     Raises:
-        ValueError: if the norm or the activation is unknown or the heads do not divide the width.
+        ValueError: if a name is unknown, or the heads do not divide the width or the groups the heads.
     """
 
     def __init__(
@@ -83,7 +166,12 @@ class Block(nn.Module):
         *,
         cross: bool = False,
         norm: str = "pre",
+        normalisation: str = "layer",
         activation: str = "relu",
+        groups: int | None = None,
+        rotary: float | None = None,
+        window: int | None = None,
+        bias: bool = True,
         eps: float = 1e-5,
         dropout: float = 0.0,
     ) -> None:
@@ -91,12 +179,15 @@ class Block(nn.Module):
         if norm not in NORMS:
             raise ValueError(f"norm should be one of {', '.join(NORMS)}, but it is {norm!r}.")
         self.norm = norm
-        self.self_attention = MultiHeadAttention(width, heads, dropout)
-        self.self_norm = LayerNorm(width, eps)
-        self.cross_attention = MultiHeadAttention(width, heads, dropout) if cross else None
-        self.cross_norm = LayerNorm(width, eps) if cross else None
-        self.mlp = FeedForward(width, hidden, activation, dropout)
-        self.mlp_norm = LayerNorm(width, eps)
+        self.self_attention = MultiHeadAttention(
+            width, heads, dropout, groups=groups, bias=bias, rotary=rotary, window=window
+        )
+        self.self_norm = made_norm(normalisation, width, eps)
+        self.cross_attention = MultiHeadAttention(width, heads, dropout, bias=bias) if cross else None
+        self.cross_norm = made_norm(normalisation, width, eps) if cross else None
+        mlp = GatedFeedForward if activation in GATED else FeedForward
+        self.mlp = mlp(width, hidden, activation, dropout, bias) if hidden else None
+        self.mlp_norm = made_norm(normalisation, width, eps) if hidden else None
         self.dropout = Dropout(dropout)
 
     def forward(
@@ -175,7 +266,9 @@ class Block(nn.Module):
         return self._after(x, y, self.cross_norm), weights
 
     def _think(self, x: Tensor) -> Tensor:
-        """The sublayer of the MLP."""
+        """The sublayer of the MLP, if there is one."""
+        if self.mlp is None:
+            return x
         return self._after(x, self.mlp(self._before(x, self.mlp_norm)), self.mlp_norm)
 
     def _before(self, x: Tensor, norm: LayerNorm) -> Tensor:

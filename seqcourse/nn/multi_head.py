@@ -8,7 +8,7 @@ from torch.nn.functional import linear
 
 from seqcourse import functional as F
 
-Cache = tuple[Tensor, Tensor]  # keys and values of what came before, each (B, H, T, D_head)
+Cache = tuple[Tensor, Tensor]  # keys and values of what came before, each (B, G, T, D_head)
 
 
 class MultiHeadAttention(nn.Module):
@@ -22,28 +22,54 @@ class MultiHeadAttention(nn.Module):
     one set and the keys and values from another (cross-attention); without, all come from ``x``
     (self-attention).
 
+    What has changed since 2017 are options. With G < H groups, head h reads the keys and values of group
+    :math:`\lfloor h\, G / H \rfloor`, so the cache is H / G times smaller (Ainslie et al. 2023; G = 1 is
+    multi-query attention, Shazeer 2019). With rotary positions each query and key is turned by its
+    position (Su et al. 2021, :func:`functional.rotate`), and nothing needs to be added to the vectors.
+
     Args:
         width: D, of input and output.
         heads: H; each has D / H coordinates.
         dropout: share of the attention weights set to 0 while training.
+        groups: G sets of keys and values; None for as many as heads.
+        bias: whether the projections have biases.
+        rotary: the base of rotary positions, such as 10,000; None for no positions. For self-attention.
+        window: how many vectors a query sees of those before it, itself among them, where attention is
+            causal; None for all.
 
     Raises:
-        ValueError: if the heads do not divide the width, or the dropout is not at least 0 and below 1.
+        ValueError: if the heads do not divide the width or the groups the heads, or the dropout is not
+            at least 0 and below 1.
     """
 
-    def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        dropout: float = 0.0,
+        *,
+        groups: int | None = None,
+        bias: bool = True,
+        rotary: float | None = None,
+        window: int | None = None,
+    ) -> None:
         super().__init__()
+        groups = heads if groups is None else groups
         if heads < 1 or width % heads:
             raise ValueError(f"heads should divide the width, {width}, but there are {heads}.")
+        if groups < 1 or heads % groups:
+            raise ValueError(f"groups should divide the heads, {heads}, but there are {groups}.")
         F.check_share(dropout)
-        self.width, self.heads, self.dropout = width, heads, dropout
-        # W_Q, W_K and W_V, one above the other.
-        self.in_weight = nn.Parameter(torch.empty(3 * width, width))
-        self.in_bias = nn.Parameter(torch.zeros(3 * width))
-        self.out = nn.Linear(width, width)
+        self.width, self.heads, self.groups, self.dropout = width, heads, groups, dropout
+        self.size, self.rotary, self.window = width // heads, rotary, window
+        rows = width + 2 * groups * self.size  # W_Q, W_K and W_V, one above the other
+        self.in_weight = nn.Parameter(torch.empty(rows, width))
+        self.in_bias = nn.Parameter(torch.zeros(rows)) if bias else None
+        self.out = nn.Linear(width, width, bias=bias)
         nn.init.xavier_uniform_(self.in_weight)
         nn.init.xavier_uniform_(self.out.weight)
-        nn.init.zeros_(self.out.bias)
+        if bias:
+            nn.init.zeros_(self.out.bias)
 
     def forward(
         self,
@@ -72,7 +98,7 @@ class MultiHeadAttention(nn.Module):
         """
         F.check_width("Multi-head attention", x, self.width)
         if memory is None:
-            q, k, v = map(self.split, linear(x, self.in_weight, self.in_bias).chunk(3, dim=-1))
+            q, k, v = self._own(x)
         else:
             q, (k, v) = self.queries(x), self.keys_values(memory)
         return self.attend(q, k, v, mask, causal=causal, need_weights=need_weights)
@@ -87,23 +113,30 @@ class MultiHeadAttention(nn.Module):
         causal: bool = False,
         need_weights: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """The part behind the projections: q (B, H, N, D_head), k and v (B, H, M, D_head)."""
+        """The part behind the projections: q (B, H, N, D_head), k and v (B, G, M, D_head)."""
         dropout = self.dropout if self.training else 0.0
         mask = None if mask is None else _for_heads(F.boolean_mask(mask, q), len(k), q, k)
+        if causal and self.window is not None:
+            past = k.shape[2] - q.shape[2]
+            near = F.causal_mask(q.shape[2], past, q.device, self.window)
+            mask = near if mask is None else mask & near
+        if self.groups < self.heads:
+            k, v = (each.repeat_interleave(self.heads // self.groups, dim=1) for each in (k, v))
         y, weights = F.attention(
             q, k, v, mask, causal=causal, need_weights=need_weights, dropout=dropout
         )
         return self.out(y.transpose(1, 2).flatten(2)), weights  # (B, N, D)
 
     def queries(self, x: Tensor) -> Tensor:
-        """The queries of x (B, N, D), (B, H, N, D_head)."""
-        return self.split(linear(x, self.in_weight[: self.width], self.in_bias[: self.width]))
+        """The queries of x (B, N, D) for a memory, (B, H, N, D_head)."""
+        bias = None if self.in_bias is None else self.in_bias[: self.width]
+        return self.split(linear(x, self.in_weight[: self.width], bias))
 
     def keys_values(self, memory: Tensor) -> Cache:
-        """Keys and values of a memory (B, M, D), each (B, H, M, D_head): computed once, used often."""
+        """Keys and values of a memory (B, M, D), each (B, G, M, D_head): computed once, used often."""
         F.check_width("The memory of multi-head attention", memory, self.width)
-        both = linear(memory, self.in_weight[self.width :], self.in_bias[self.width :])
-        k, v = both.chunk(2, dim=-1)
+        bias = None if self.in_bias is None else self.in_bias[self.width :]
+        k, v = linear(memory, self.in_weight[self.width :], bias).chunk(2, dim=-1)
         return self.split(k), self.split(v)
 
     def step(self, x: Tensor, past: Cache) -> tuple[Tensor, Cache]:
@@ -113,18 +146,28 @@ class MultiHeadAttention(nn.Module):
             (B, n, D), equal to the last n rows of the causal :meth:`forward` over everything, and the
             longer cache.
         """
-        q, k, v = map(self.split, linear(x, self.in_weight, self.in_bias).chunk(3, dim=-1))
+        q, k, v = self._own(x, first=past[0].shape[2])
         past = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
         return self.attend(q, *past, causal=True)[0], past
 
     def empty_cache(self, batch_size: int) -> Cache:
         """The cache before the first vector."""
-        empty = self.in_weight.new_zeros(batch_size, self.heads, 0, self.width // self.heads)
+        empty = self.in_weight.new_zeros(batch_size, self.groups, 0, self.size)
         return empty, empty
 
     def split(self, x: Tensor) -> Tensor:
-        """(B, N, D) to (B, H, N, D / H): each head gets its own coordinates."""
-        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        """(B, N, D) to (B, H, N, D_head): each head, or group, gets its own coordinates."""
+        return x.unflatten(-1, (-1, self.size)).transpose(1, 2)
+
+    def _own(self, x: Tensor, first: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values of x (B, n, D) itself, whose first vector is at this position."""
+        shared = self.groups * self.size
+        parts = linear(x, self.in_weight, self.in_bias).split([self.width, shared, shared], dim=-1)
+        q, k, v = map(self.split, parts)
+        if self.rotary is not None:
+            positions = torch.arange(first, first + x.shape[1], device=x.device)
+            q, k = (F.rotate(each, positions, self.rotary) for each in (q, k))
+        return q, k, v
 
 
 def _for_heads(mask: Tensor, batch: int, q: Tensor, k: Tensor) -> Tensor:

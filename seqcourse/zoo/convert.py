@@ -5,15 +5,15 @@
     state = from_hf("bert", reference.state_dict())
     models.BERT(...).load_state_dict(state)
 
-The numbers stay the same. Only names differ, and four conventions: BERT's queries, keys and values are
-three matrices and ours one; GPT-2 stores matrices transposed; BERT's next-sentence head says "follows"
-first and we say it second; a matrix that is used twice (tied) we store once.
+The numbers stay the same. Only names differ, and four conventions: the queries, keys and values of BERT
+and Llama are three matrices and ours one; GPT-2 stores matrices transposed; BERT's next-sentence head
+says "follows" first and we say it second; a matrix that is used twice (tied) we store once.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -138,15 +138,16 @@ FAMILIES = {
     "llama": Family(
         names=(
             Name("embedding", ("embed_tokens.weight",)),
-            Name("blocks.{}.attention_norm.gamma", ("layers.{}.input_layernorm.weight",)),
-            Name("blocks.{}.attention.query.weight", ("layers.{}.self_attn.q_proj.weight",)),
-            Name("blocks.{}.attention.key.weight", ("layers.{}.self_attn.k_proj.weight",)),
-            Name("blocks.{}.attention.value.weight", ("layers.{}.self_attn.v_proj.weight",)),
-            Name("blocks.{}.attention.out.weight", ("layers.{}.self_attn.o_proj.weight",)),
+            Name("blocks.{}.self_norm.gamma", ("layers.{}.input_layernorm.weight",)),
+            Name(
+                "blocks.{}.self_attention.in_weight",
+                tuple(f"layers.{{}}.self_attn.{part}_proj.weight" for part in "qkv"),
+            ),
+            Name("blocks.{}.self_attention.out.weight", ("layers.{}.self_attn.o_proj.weight",)),
             Name("blocks.{}.mlp_norm.gamma", ("layers.{}.post_attention_layernorm.weight",)),
             Name("blocks.{}.mlp.gate.weight", ("layers.{}.mlp.gate_proj.weight",)),
-            Name("blocks.{}.mlp.up.weight", ("layers.{}.mlp.up_proj.weight",)),
-            Name("blocks.{}.mlp.down.weight", ("layers.{}.mlp.down_proj.weight",)),
+            Name("blocks.{}.mlp.inner.weight", ("layers.{}.mlp.up_proj.weight",)),
+            Name("blocks.{}.mlp.outer.weight", ("layers.{}.mlp.down_proj.weight",)),
             Name("norm.gamma", ("norm.weight",)),
         ),
         prefix="model.",
@@ -162,7 +163,7 @@ def from_hf(family: str, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
 
     Args:
         family: "bert" (``models.BERT``, post-norm), "gpt2" (``models.GPT`` with activation "gelu_tanh")
-            or "llama" (``models.Llama``).
+            or "llama" (``models.GPT`` with ``**models.TODAY``).
         theirs: of a whole model, or of its body alone; a head that is not there is left out.
 
     Raises:
@@ -196,7 +197,7 @@ def to_hf(family: str, ours: dict[str, Tensor], prefix: bool = True) -> dict[str
 
     Args:
         family: as for :func:`from_hf`.
-        ours: of a ``models.BERT``, ``models.GPT`` or ``models.Llama``.
+        ours: of a ``models.BERT`` or ``models.GPT``.
         prefix: names of a whole model (``BertForPreTraining``, ``GPT2LMHeadModel``,
             ``LlamaForCausalLM``); without, of its body.
 
@@ -209,7 +210,7 @@ def to_hf(family: str, ours: dict[str, Tensor], prefix: bool = True) -> dict[str
         tensor = left.pop(name.ours.format(layer), None)
         if tensor is None:
             continue
-        for part, piece in zip(name.theirs, name.change(tensor).chunk(len(name.theirs)), strict=True):
+        for part, piece in zip(name.theirs, _pieces(name, tensor), strict=True):
             state[part.format(layer)] = piece
     if left:
         raise CourseError(f"A {family} of ours should not hold {sorted(left)[0]}, but it does.")
@@ -220,6 +221,15 @@ def to_hf(family: str, ours: dict[str, Tensor], prefix: bool = True) -> dict[str
         name if name.startswith(known.heads) else known.prefix + name: tensor
         for name, tensor in state.items()
     }
+
+
+def _pieces(name: Name, ours: Tensor) -> Sequence[Tensor]:
+    """Their tensors in one of ours: queries as wide as the model, keys and values of fewer groups."""
+    whole, count = name.change(ours), len(name.theirs)
+    if count == 1 or whole.ndim == 1:
+        return whole.chunk(count)
+    width = whole.shape[1]
+    return whole.split([width, *[(len(whole) - width) // (count - 1)] * (count - 1)])
 
 
 def _family(family: str) -> Family:

@@ -78,7 +78,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple]] = {
     "characters, lstm": (lambda: models.CharLM(12, 4, 6, kind="lstm"), (IDS,)),
     "gpt": (lambda: gpt(dropout=0.2), (IDS,)),
     "gpt, sinusoidal": (lambda: gpt(positions="sinusoidal", norm="post"), (IDS,)),
-    "llama": (lambda: models.Llama(12, 8, 2, 2, groups=1, hidden=12), (IDS,)),
+    "today": (lambda: models.GPT(12, 8, 2, 2, groups=1, hidden=12, **models.TODAY), (IDS,)),
     "bert": (bert, (IDS, MASK, MASK.long())),
     "classifier, gpt": (lambda: models.Classifier(gpt(), 3), (IDS, LENGTHS)),
     "classifier, bert": (lambda: models.Classifier(bert(), 3), (IDS, LENGTHS)),

@@ -71,9 +71,9 @@ def load(theirs: nn.Transformer, ours: models.Transformer) -> None:
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("options", [{}, {"positions": "learned"}], ids=str)
-def test_step_by_step_gives_what_all_at_once_gives(norm, options):
-    model = make(norm, **options)
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])
+def test_step_by_step_gives_what_all_at_once_gives(norm, positions):
+    model = make(norm, positions=positions)
     whole = model(SRC, LENGTHS, TGT, need_weights=True)
     memory = model.encode(SRC, LENGTHS)
     state = model.start(memory)
@@ -115,9 +115,10 @@ def test_no_word_sees_what_comes_later_nor_padding():
 def test_the_order_of_the_source_counts_only_through_the_positions():
     turned = SRC.flip(1)
     full = torch.full((3,), 7)
-    blind, seeing = make(positions="none"), make()
+    blind = make(positions="none")
     torch.testing.assert_close(blind(SRC, full, TGT).logits, blind(turned, full, TGT).logits)
-    assert (seeing(SRC, full, TGT).logits - seeing(turned, full, TGT).logits).abs().max() > 0.01
+    for seeing in (make(positions="sinusoidal"), make(positions="rotary")):
+        assert (seeing(SRC, full, TGT).logits - seeing(turned, full, TGT).logits).abs().max() > 0.01
 
 
 def test_as_many_sentences_as_words_are_no_doubt():

@@ -241,12 +241,10 @@ attention = Exercise(
         "seqcourse.functional.softmax",  # with its mask it is half of the answer
         "MultiHeadAttention",
         "MultiHeadAttentionPool",
-        "GroupedQueryAttention",
         "SelfAttentionLayer",
         "FeatureMapAttention",
         "CoAttention",
         "Block",
-        "LlamaBlock",
     ),
     variants={"nothing": {"judge": judge_nothing}},
     idea="A query shares out 1 over the keys it may look at, and nothing where it may look at none.",

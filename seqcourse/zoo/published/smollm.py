@@ -12,7 +12,8 @@ from torch import Tensor
 
 from seqcourse import decode
 from seqcourse.errors import CourseError
-from seqcourse.models.llama import Llama, State
+from seqcourse.models import GPT, TODAY
+from seqcourse.nn.multi_head import Cache
 from seqcourse.settings import device
 from seqcourse.zoo.published.packages import found, package
 
@@ -38,7 +39,7 @@ class SmolLM:
         tokenizer: of the ``tokenizers`` library, byte-level BPE with 49,152 tokens.
     """
 
-    model: Llama
+    model: GPT
     tokenizer: Any
 
     @property
@@ -169,11 +170,11 @@ class SmolLM:
 class _AfterPrompt:
     """The model for ``decode``, after it has read the prompt."""
 
-    def __init__(self, model: Llama, state: State) -> None:
+    def __init__(self, model: GPT, state: tuple[Cache, ...]) -> None:
         self.step = model.step
         self.state = state
 
-    def start(self, memory: None = None, batch_size: int | None = None) -> State:
+    def start(self, memory: None = None, batch_size: int | None = None) -> tuple[Cache, ...]:
         return self.state
 
 
@@ -188,13 +189,13 @@ def load_smollm(folder: Path | None = None) -> SmolLM:
     """
     path = found("smollm2", folder) / package("smollm2").inside[0]
     fields, tensors = read_gguf(path)
-    state = llama_from_gguf(
+    state = gpt_from_gguf(
         tensors,
         heads=fields["llama.attention.head_count"],
         groups=fields["llama.attention.head_count_kv"],
     )
     with torch.device("meta"):
-        model = Llama(
+        model = GPT(
             len(fields["tokenizer.ggml.tokens"]),
             fields["llama.embedding_length"],
             fields["llama.attention.head_count"],
@@ -203,6 +204,7 @@ def load_smollm(folder: Path | None = None) -> SmolLM:
             hidden=fields["llama.feed_forward_length"],
             base=fields["llama.rope.freq_base"],
             eps=fields["llama.attention.layer_norm_rms_epsilon"],
+            **TODAY,
         )
     model.load_state_dict(state, assign=True)
     tokenizer = bpe(
@@ -252,35 +254,31 @@ def read_gguf(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     return fields, tensors
 
 
-# Parts of a layer in the file, and ours.
+_QUERIES = ("attn_q", "attn_k", "attn_v")  # one matrix in ours
+# The other parts of a layer in the file, and ours.
 GGUF_PARTS = {
-    "attn_norm.weight": "attention_norm.gamma",
-    "attn_q.weight": "attention.query.weight",
-    "attn_k.weight": "attention.key.weight",
-    "attn_v.weight": "attention.value.weight",
-    "attn_output.weight": "attention.out.weight",
-    "ffn_norm.weight": "mlp_norm.gamma",
-    "ffn_gate.weight": "mlp.gate.weight",
-    "ffn_up.weight": "mlp.up.weight",
-    "ffn_down.weight": "mlp.down.weight",
+    "attn_norm": "self_norm.gamma",
+    "attn_output": "self_attention.out.weight",
+    "ffn_norm": "mlp_norm.gamma",
+    "ffn_gate": "mlp.gate.weight",
+    "ffn_up": "mlp.inner.weight",
+    "ffn_down": "mlp.outer.weight",
 }
 
 
-def llama_from_gguf(tensors: dict[str, Tensor], heads: int, groups: int) -> dict[str, Tensor]:
+def gpt_from_gguf(tensors: dict[str, Tensor], heads: int, groups: int) -> dict[str, Tensor]:
     """A Llama's tensors, named as in a .gguf file, as our state dict.
 
     The file pairs coordinate 2i with 2i + 1 for the rotary positions, we pair i with i + d/2: the rows
     of the query and key matrices are put in our order.
     """
     state = {"embedding": tensors["token_embd.weight"], "norm.gamma": tensors["output_norm.weight"]}
-    for name, tensor in tensors.items():
-        if not name.startswith("blk."):
-            continue
-        _, number, part = name.split(".", 2)
-        parts = {"attn_q.weight": heads, "attn_k.weight": groups}.get(part)
-        if parts:
-            tensor = halves_from_pairs(tensor, parts)
-        state[f"blocks.{number}.{GGUF_PARTS[part]}"] = tensor
+    for number in range(len({name.split(".")[1] for name in tensors if name.startswith("blk.")})):
+        layer = {part: tensors[f"blk.{number}.{part}.weight"] for part in (*GGUF_PARTS, *_QUERIES)}
+        q, k, v = (layer.pop(part) for part in _QUERIES)
+        rows = [halves_from_pairs(q, heads), halves_from_pairs(k, groups), v]
+        state[f"blocks.{number}.self_attention.in_weight"] = torch.cat(rows)
+        state |= {f"blocks.{number}.{GGUF_PARTS[part]}": tensor for part, tensor in layer.items()}
     return state
 
 

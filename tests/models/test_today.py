@@ -1,4 +1,4 @@
-"""The decoder of open models: its parts against their formulas, its cache against recomputing."""
+"""A decoder with today's parts: each against its formula, its cache against recomputing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from seqcourse import decode, models, nn
 from seqcourse import functional as F
 
 
-def model(groups=2, dtype=torch.float64):
+def model(groups=2, dtype=torch.float64, **options):
     torch.manual_seed(0)
-    made = models.Llama(31, 24, 6, 3, groups=groups, hidden=40).to(dtype).eval()
+    made = models.GPT(31, 24, 6, 3, groups=groups, hidden=40, **models.TODAY, **options)
+    made = made.to(dtype).eval()
     with torch.no_grad():
         made.embedding.mul_(30)
         for parameter in made.parameters():
@@ -20,48 +21,64 @@ def model(groups=2, dtype=torch.float64):
     return made
 
 
+def grouped(groups, **options):
+    layer = nn.MultiHeadAttention(24, 6, groups=groups, rotary=10_000.0, bias=False, **options)
+    return layer.double().eval()
+
+
 def test_grouped_queries_share_keys_and_values():
     torch.manual_seed(1)
-    layer = nn.GroupedQueryAttention(24, 6, 2).double()
+    layer = grouped(2)
     x = torch.randn(2, 5, 24, dtype=torch.float64)
     with torch.no_grad():
-        got, (k, v), weights = layer(x, need_weights=True)
-        fused, _, none = layer(x)
-        positions = torch.arange(5)
-        heads = []
+        got, weights = layer(x, causal=True, need_weights=True)
+        fused, none = layer(x, causal=True)
+        stepped, (k, v) = layer.step(x, layer.empty_cache(2))
+        w_q, w_k, w_v = layer.in_weight.split([24, 8, 8])
+        positions, heads = torch.arange(5), []
         for h in range(6):
             rows, shared = slice(4 * h, 4 * h + 4), slice(4 * (h // 3), 4 * (h // 3) + 4)
-            q = F.rotate(x @ layer.query.weight[rows].T, positions)
-            keys = F.rotate(x @ layer.key.weight[shared].T, positions)
-            values = x @ layer.value.weight[shared].T
-            heads.append(F.attention(q, keys, values, F.causal_mask(5))[0])
+            q, keys = F.rotate(x @ w_q[rows].T, positions), F.rotate(x @ w_k[shared].T, positions)
+            heads.append(F.attention(q, keys, x @ w_v[shared].T, F.causal_mask(5))[0])
         expected = torch.cat(heads, -1) @ layer.out.weight.T
-    torch.testing.assert_close(got, expected)
-    torch.testing.assert_close(fused, expected)
+    for found in (got, fused, stepped):
+        torch.testing.assert_close(found, expected)
     assert none is None and weights.shape == (2, 6, 5, 5)
     assert weights.triu(1).eq(0).all()
     assert k.shape == v.shape == (2, 2, 5, 4)
 
 
 def test_only_distances_count():
-    """Positions turn queries and keys: everything moved by ten places attends as before."""
+    """Positions turn queries and keys: everything moved by ten positions attends as before."""
     torch.manual_seed(2)
-    layer = nn.GroupedQueryAttention(24, 6, 3).double()
+    layer = grouped(3)
     x = torch.randn(1, 4, 24, dtype=torch.float64)
     with torch.no_grad():
-        here = layer(x, need_weights=True)[2]
-        past = tuple(torch.zeros(1, 3, 10, 4, dtype=torch.float64) for _ in range(2))
-        there = layer(x, past, need_weights=True)[2][..., 10:]
-        there = there / there.sum(-1, keepdim=True)
+        here = layer(x, causal=True)[0]
+        q, k, v = layer._own(x, first=10)
+        there = layer.attend(q, k, v, causal=True)[0]
     torch.testing.assert_close(there, here, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("window", [1, 3, 20])
+def test_a_window_sees_so_many_and_steps_see_the_same(window):
+    torch.manual_seed(5)
+    layer = grouped(6, window=window)
+    x = torch.randn(2, 7, 24, dtype=torch.float64)
+    with torch.no_grad():
+        whole, weights = layer(x, causal=True, need_weights=True)
+        first, cache = layer.step(x[:, :3], layer.empty_cache(2))
+        then, _ = layer.step(x[:, 3:], cache)
+    torch.testing.assert_close(torch.cat([first, then], 1), whole)
+    assert (weights > 0).sum(-1)[0, 0].tolist() == [min(i + 1, window) for i in range(7)]
 
 
 def test_gated_mlp_is_its_formula():
     torch.manual_seed(3)
-    mlp = nn.GatedMLP(6, 10)
+    mlp = nn.GatedFeedForward(6, 10)
     x = torch.randn(2, 3, 6)
-    gate, up = x @ mlp.gate.weight.T, x @ mlp.up.weight.T
-    expected = (torch.nn.functional.silu(gate) * up) @ mlp.down.weight.T
+    gate, inner = x @ mlp.gate.weight.T, x @ mlp.inner.weight.T
+    expected = (torch.nn.functional.silu(gate) * inner) @ mlp.outer.weight.T
     torch.testing.assert_close(mlp(x), expected)
 
 
@@ -122,8 +139,10 @@ def test_parameters_are_those_of_the_formula():
     assert sum(models.count_parameters(shape).values()) == models.number_of_parameters(model())
 
 
-def test_wrong_sizes_are_refused():
-    with pytest.raises(ValueError, match="heads should divide the width, 24"):
-        nn.GroupedQueryAttention(24, 5, 1)
+def test_wrong_parts_are_refused():
     with pytest.raises(ValueError, match="groups should divide the heads, 6"):
-        nn.GroupedQueryAttention(24, 6, 4)
+        nn.MultiHeadAttention(24, 6, groups=4)
+    with pytest.raises(ValueError, match="normalisation should be one of layer, rms"):
+        nn.Block(24, 6, 40, normalisation="batch")
+    with pytest.raises(ValueError, match="a gated one swiglu, geglu"):
+        nn.Block(24, 6, 40, activation="tanh")
