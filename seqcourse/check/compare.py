@@ -16,9 +16,10 @@ import torch
 from torch import Tensor
 
 from seqcourse.check.discreet import error_in_words, is_discreet, size_in_words, sizes_told
+from seqcourse.check.finding import Finding
 from seqcourse.check.inputs import copied, copy, each_tensor, floating, normal
 from seqcourse.check.libraries import LIBRARIES
-from seqcourse.check.lines import note_line
+from seqcourse.check.lines import line_of, note_line
 from seqcourse.check.margin import note
 
 # The tolerances of float32 and of float64; `seqcourse audit` measures what lies on both sides of them.
@@ -26,17 +27,20 @@ COARSE, FINE = 5e-4, 1e-7
 
 
 class Mistake(AssertionError):
-    """A check failed. The message is a sentence that a student can act on.
+    """A check failed: what is wrong, and a question that leads to the mistake.
 
-    asks: the part of it, at its end, that leads to the mistake.
+    finding: the same as data.
+    sized: whether a size that is written into the code could be the cause.
     shown: what a notebook shows of it; all of it without.
     """
 
     shown = ""
 
-    def __init__(self, message: str, asks: str = "") -> None:
-        super().__init__(f"{message} {asks}".strip())
-        self.asks = asks
+    def __init__(
+        self, what: str, question: str = "", inputs: tuple[str, ...] = (), sized: bool = False
+    ) -> None:
+        self.finding, self.sized = Finding(what.strip(), question, inputs), sized
+        super().__init__(str(self.finding))
 
     def _render_traceback_(self) -> list[str]:
         """IPython's hook for the traceback: show only the wrapped sentences."""
@@ -332,11 +336,13 @@ def compare(
     *,
     hint: str = "",
     tolerance: float | None = None,
+    parts: Sequence[str] = (),
 ) -> None:
     """Raise Mistake, with the likeliest reason, unless `got` equals `expected`.
 
     Compares structure, shapes, dtypes and numbers. The `likely` mistakes are called with the same
-    `arguments`. `hint` is added if none of them explains the difference.
+    `arguments`. `hint` is added if none of them explains the difference. `parts` are names for the parts
+    of the result.
     """
     arguments = tuple(arguments)
     if tolerance is None and _precisions(arguments) == {torch.float32}:
@@ -346,15 +352,16 @@ def compare(
             question = _explain(got, arguments, likely, tolerance) or _signature_question(name, got)
             sizes = ", ".join(describe(value) for value in arguments)
             raise Mistake(
-                f"{name} stopped with {error_in_words(error_kind(got), str(got))}. "
-                f"It was called with {sizes}.",
+                f"{stopped(name, got)} It was called with {sizes}.",
                 question or _error_question(got, hint),
+                sized=True,
             ) from got
         if got is None:
             raise Mistake(f"{name} returned None.", "Is the return statement missing?")
         if not is_right(got, expected, tolerance):
             question = _explain(got, arguments, likely, tolerance) or _squeeze_question(got, expected)
-            raise Mistake(f"{name}: {_difference(got, expected)}", question or hint)
+            told, sized = _difference(got, expected, parts)
+            raise Mistake(f"{name}: {told}", question or hint, sized=sized)
         for one, other in zip(_flatten(got), _flatten(expected), strict=True):
             if isinstance(one, Tensor) and not one.ndim and not _dtype_fits(one, other):
                 raise Mistake(
@@ -398,7 +405,14 @@ def _squeeze_question(got: Any, expected: Any) -> str:
     return ""
 
 
-def _difference(got: Any, expected: Any) -> str:
+def stopped(what: str, error: Exception) -> str:
+    """That something stopped with an error; in a self-check also in which line."""
+    said = f"{what} stopped with {error_in_words(error_kind(error), str(error))}."
+    return f"{said} {line_of(error)}".strip()
+
+
+def _difference(got: Any, expected: Any, parts: Sequence[str]) -> tuple[str, bool]:
+    """How two results differ, in words, and whether they differ in a shape."""
     ones, others = _flatten(got), _flatten(expected)
     grouped = isinstance(got, (tuple, list)) == isinstance(expected, (tuple, list))
     plain = all(
@@ -406,26 +420,27 @@ def _difference(got: Any, expected: Any) -> str:
         for item, want in zip(ones, others, strict=False)
     )
     if not grouped or len(ones) != len(others) or not plain:
-        return f"expected {describe(expected)}, got {describe(got)}."
+        return f"expected {describe(expected)}, got {describe(got)}.", False
     for index, (one, other) in enumerate(zip(ones, others, strict=True)):
         part = f"part {index + 1} of the result" if len(ones) > 1 else "the result"
+        part = parts[index] if parts and len(ones) > 1 else part
         if not isinstance(one, Tensor):
             if one != other and is_discreet():
-                return f"{part} is not the right one."
+                return f"{part} is not the right one.", False
             if one != other:
-                return f"{part} should be {other!r}, but is {one!r}."
+                return f"{part} should be {other!r}, but is {one!r}.", False
         elif one.shape != other.shape:
-            return f"the shape of {part} should be {_sizes(other)}, but is {_sizes(one)}."
+            return f"the shape of {part} should be {_sizes(other)}, but is {_sizes(one)}.", True
         elif one.is_floating_point() and one.isnan().any() and not other.isnan().any():
-            return f"{part} holds NaN (not a number)."
+            return f"{part} holds NaN (not a number).", False
         elif not _is_close(one, other, None):
             wrong = (
                 f"the shape of {part} is right, the numbers are not."
                 if one.ndim
                 else (f"{part} is a number, but not the right one.")
             )
-            return f"{wrong} {_first_difference(one.detach(), other.detach())}".strip()
-    return "the result differs."
+            return f"{wrong} {_first_difference(one.detach(), other.detach())}".strip(), False
+    return "the result differs.", False
 
 
 def gradients(
@@ -508,17 +523,18 @@ def compare_gradients(
                 words = error_in_words(error_kind(reached), str(reached))
             raise Mistake(
                 f"{name}: the numbers are right, but no gradient reaches {argument}: on the way it "
-                f"stops with {words}. Did you use NumPy, or change a tensor in place?"
+                f"stops with {words}.",
+                "Did you use NumPy, or change a tensor in place?",
             )
         if reached is None:
             raise Mistake(
-                f"{name}: the numbers are right, but no gradient reaches {argument}. "
-                "Did you use .detach(), .data, .item(), NumPy or torch.no_grad() on the way?"
+                f"{name}: the numbers are right, but no gradient reaches {argument}.",
+                "Did you use .detach(), .data, .item(), NumPy or torch.no_grad() on the way?",
             )
         if not is_right(reached, right, tolerance):
             raise Mistake(
-                f"{name}: the numbers are right, but the gradient of {argument} is not. "
-                "Did a .detach(), .data or .item() cut off one of several paths?"
+                f"{name}: the numbers are right, but the gradient of {argument} is not.",
+                "Did a .detach(), .data or .item() cut off one of several paths?",
             )
 
 

@@ -32,7 +32,7 @@ from seqcourse import progress
 from seqcourse.check import kinds, mistakes, worked
 from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed, not_solved, outcome
 from seqcourse.check.inputs import floating, noncontiguous
-from seqcourse.check.lines import never_ran, noted_lines, with_line
+from seqcourse.check.lines import never_ran, noted_lines
 from seqcourse.check.modules import judge_module, record_module
 from seqcourse.check.naming import explaining, size_question, written_numbers
 from seqcourse.check.recording import judge, observe, record
@@ -42,9 +42,6 @@ from seqcourse.check.watch import refuse
 
 # What a graded cell says where the self-check has passed.
 UNSEEN = "The hidden checks see more; they run when your work is graded."
-
-# What a size that is written into the code leads to: an error, or another shape.
-_SIZED = re.compile(r" stopped with |the shape of .* should be ")
 
 Arguments = dict[str, Any]
 Found = Mapping[str, numpy.ndarray]
@@ -137,13 +134,12 @@ class Exercise:
         if broken := never_ran(self.name):
             raise Mistake(broken)
         try:
-            with noted_lines() as noted:
+            with noted_lines():
                 self._check(student)
         except Mistake as mistake:
-            hints = self.hints(str(mistake))
-            mistake.args = (with_line(str(mistake), noted),)
+            hints = self.hints(mistake.finding.question)
             mistake.shown, hint, left = shown(
-                self.name, student, mistake, hints, ask, " ".join(self.questions)
+                self.name, student, mistake.finding, hints, ask, " ".join(self.questions)
             )
             key, answer = ("", None) if left else worked.opened(self, by_hints=True)
             progress.note(
@@ -183,14 +179,15 @@ class Exercise:
         else:
             self._check_each(student)
 
-    def hints(self, message: str = "") -> list[str]:
-        """What is told in the end: what to do, and the section of the book to read again.
+    def hints(self, question: str = "") -> list[str]:
+        """What is told in the end: what to do, and the section of the book to read.
 
-        Of a fix with a part for each symptom ("Symptom 1: ..."), the part of the one in the message.
+        Of a fix with a part for each symptom ("Symptom 1: ..."), the part of the one asked about.
         """
         chapter, section = self.see
         parts = re.findall(r"(Symptom \d)(:.+?)(?= Symptom \d:|$)", self.fix)
-        fix = next((symptom + words for symptom, words in parts if symptom in message), self.fix)
+        asked = (symptom + words for symptom, words in parts if question.startswith(symptom))
+        fix = next(asked, self.fix)
         return [fix, f"Read again: chapter {int(chapter)}, “{section}”." if section else ""]
 
     def has_passed(self, student: Any) -> bool:
@@ -225,8 +222,8 @@ class Exercise:
                 self.judge_case(found, case.make(), label, hint=case.hint, written=sizes)
             except Mistake as mistake:
                 if self.judge:
-                    told = str(mistake).removesuffix(mistake.asks).strip()
-                    raise Mistake(f"{told} (Input: {case.label}.)", mistake.asks) from None
+                    found = mistake.finding
+                    raise Mistake(found.what, found.question, (case.label,)) from None
                 if "result.error" not in found:  # all calls tell one mistake from another
                     seen += [self._observe(student, one.make()) for one in self.cases[number + 1 :]]
                     made = [one.make() for one in self.cases]
@@ -308,8 +305,7 @@ class Exercise:
         try:
             self._compare(found, given, label, prefix, gradient, hint or self.hint)
         except Mistake as mistake:
-            sized = written is not None and _SIZED.search(str(mistake))
-            size = self.size_question(written) if sized else ""
+            size = self.size_question(written) if written is not None and mistake.sized else ""
             if not size:
                 raise
             self._compare(found, given, label, prefix, gradient, size)
@@ -324,24 +320,18 @@ class Exercise:
         hint: str,
     ) -> None:
         compare = judge_module if self.is_class else judge
-        try:
-            compare(
-                label,
-                found,
-                given,
-                self.reference,
-                self.likely,
-                prefix,
-                gradient,
-                hint=hint,
-                tolerance=self.tolerance,
-            )
-        except Mistake as mistake:
-            mistake.args = (re.sub(r"part (\d+) of the result", self._part, str(mistake)),)
-            raise
-
-    def _part(self, found: re.Match) -> str:
-        return self.parts[int(found[1]) - 1] if self.parts else found[0]
+        compare(
+            label,
+            found,
+            given,
+            self.reference,
+            self.likely,
+            prefix,
+            gradient,
+            hint=hint,
+            tolerance=self.tolerance,
+            parts=self.parts,
+        )
 
 
 # The answers that passed their self-checks in this process.

@@ -16,11 +16,11 @@ _noted: list[list[tuple[str, str]]] = []
 
 
 @contextmanager
-def noted_lines() -> Iterator[list[tuple[str, str]]]:
-    """Within the block, ``note_line`` collects (message of an error, where it was raised)."""
+def noted_lines() -> Iterator[None]:
+    """Within the block, ``note_line`` keeps where errors were raised, for ``line_of``."""
     _noted.append([])
     try:
-        yield _noted[-1]
+        yield
     finally:
         _noted.pop()
 
@@ -39,14 +39,9 @@ def note_line(error: BaseException) -> None:
         _noted[-1].append((str(error), f"It stopped in {name}, line {line} of its cell."))
 
 
-def with_line(message: str, noted: list[tuple[str, str]]) -> str:
-    """A message about an error, with the line where the first such error was raised."""
-    before, found, after = message.partition(" stopped with ")
-    for text, place in noted:
-        error, said, rest = after.partition(f"{text.rstrip().removesuffix('.')}.")
-        if found and said:
-            return f"{before}{found}{error}{said} {place}{rest}"
-    return message
+def line_of(error: BaseException) -> str:
+    """A sentence on the line where an error was first raised, if that was noted, otherwise ""."""
+    return next((place for text, place in _noted[-1] if text == str(error)), "") if _noted else ""
 
 
 def never_ran(name: str) -> str:

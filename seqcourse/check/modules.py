@@ -33,8 +33,9 @@ from seqcourse.check.compare import (
     place_in_words,
     reached_from,
     same,
+    stopped,
 )
-from seqcourse.check.discreet import error_in_words, sizes_told
+from seqcourse.check.discreet import sizes_told
 from seqcourse.check.inputs import copy, each_tensor, normal
 from seqcourse.check.recording import after, unchanged
 from seqcourse.check.values import arrays, result
@@ -80,18 +81,16 @@ def judge_module(
     *,
     hint: str = "",
     tolerance: float | None = None,
+    parts: Sequence[str] = (),
 ) -> None:
     """Judge what `record_module` stored under the same prefix; raise Mistake if it is wrong."""
     built = result(found, f"{prefix}built")
     if isinstance(built, Stopped):
         question = _explain_stop(likely, built, given) or hint
         with sizes_told(given):
-            words = error_in_words(built.kind, str(built))
-        raise Mistake(
-            f"{name} could not be built with {', '.join(given['build']) or 'no arguments'}: it stopped "
-            f"with {words}.",
-            question,
-        )
+            told = stopped("it", built)
+        wanted = ", ".join(given["build"]) or "no arguments"
+        raise Mistake(f"{name} could not be built with {wanted}: {told}", question, sized=True)
     _compare_names(name, found, given["weights"], prefix)
     unchanged(name, found, _inputs(given), prefix)
     right = arrays(**_build_and_call(reference, copy(dict(given)), gradient))
@@ -108,6 +107,7 @@ def judge_module(
             mistakes,
             hint=hint,
             tolerance=tolerance,
+            parts=parts,
         )
     if bool(result(found, f"{prefix}alike")):
         raise Mistake(f"{name}: {ALIKE}")
@@ -231,7 +231,8 @@ def _compare_names(
     if len(theirs) > len(wanted):
         raise Mistake(
             f"{name} has more parameters than it should: only {'; '.join(wanted) or 'none'} are asked "
-            "for. Does a layer have a bias that it should not have?"
+            "for.",
+            "Does a layer have a bias that it should not have?",
         )
 
 

@@ -178,6 +178,7 @@ def judge(
     *,
     hint: str = "",
     tolerance: float | None = None,
+    parts: Sequence[str] = (),
 ) -> None:
     """Judge what `record` stored under the same prefix; raise Mistake if it is wrong."""
     unchanged(name, found, given, prefix)
@@ -188,7 +189,8 @@ def judge(
     expected = plainly(lambda: expected)()
     likely = [*listed(likely), *_mixed(reference, given)]
     likely = [Likely(mistake.question, plainly(mistake.answer)) for mistake in likely]
-    compare(name, got, expected, given.values(), likely, hint=hint, tolerance=tolerance)
+    told = dict(hint=hint, tolerance=tolerance, parts=parts)
+    compare(name, got, expected, given.values(), likely, **told)
     if found.get(f"{prefix}{GRAPH}"):
         raise Mistake(
             f"{name}: the losses are right, but a float is asked for, and a tensor came with all that "

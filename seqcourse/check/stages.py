@@ -5,15 +5,12 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-import re
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-_INPUT = re.compile(r"\s*(\(Input: .*\))$", re.S)
-# The last sentences of a message, from the first that asks something.
-_QUESTION = re.compile(r"(?P<where>.*?\.)\s+(?P<question>(?:(?!\.\s).)*\?.*)", re.S)
+from seqcourse.check.finding import Finding
 
 # By self-check: the last answer that failed it, and how many hints it has had.
 _failed: dict[str, tuple[str, int]] = {}
@@ -31,44 +28,30 @@ class Shown(NamedTuple):
     left: int
 
 
-def split(message: str, asks: str = "") -> tuple[str, str]:
-    """A message as what it says, and what it asks: its end, if it is known, or its last question."""
-    given = _INPUT.search(message)
-    said = _INPUT.sub("", message)
-    if asks and said.endswith(asks):
-        where = said.removesuffix(asks).strip()
-    elif found := _QUESTION.fullmatch(said):
-        where, asks = found["where"], found["question"]
-    else:
-        return message, ""
-    return f"{where} {given[1] if given else ''}".strip(), asks
-
-
 def shown(
     name: str,
     student: Any,
-    mistake: Exception,
+    finding: Finding,
     hints: Sequence[str],
     ask: bool = True,
     questions: str = "",
 ) -> Shown:
-    """What is shown of a mistake.
+    """What is shown of a mistake that a self-check found.
 
     A changed answer that fails again gets the next hint: first the mistake's question (where the mistake
     is not known, the ``questions`` of the exercise), then where to look and the section to read. An
     unchanged answer gets what it got before. Without ``ask`` there is no hint.
     """
-    where, question = split(str(mistake), getattr(mistake, "asks", ""))
     if not ask:
-        return Shown(where, False, left=1)
+        return Shown(finding.where, False, left=1)
     attempt, (last, times) = attempt_of(student), _failed.get(name, ("", -1))
     again = attempt == last
     times += not again
     _failed[name] = attempt, times
-    hints = [hint for hint in (question or questions, *hints) if hint]
+    hints = [hint for hint in (finding.question or questions, *hints) if hint]
     more = f"Change your answer: the next one that fails gets {'another' if times else 'a'} hint."
     more = more if times < len(hints) else ""
-    text = "\n".join([where, *hints[:times], more]).strip()
+    text = "\n".join([finding.where, *hints[:times], more]).strip()
     return Shown(text, 0 < times <= len(hints) and not again, max(0, len(hints) - times))
 
 

@@ -17,6 +17,7 @@ import torch
 
 from seqcourse.check.compare import Mistake, Stopped
 from seqcourse.check.discreet import discreet, error_in_words, public
+from seqcourse.check.finding import Finding
 from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
 from seqcourse.check.inputs import packed
 from seqcourse.check.load import load_checks
@@ -33,17 +34,23 @@ UNSOLVED_WORDS = "is not solved yet."
 class Verdict:
     """What a check found: the share of the points, from 0 to 1, and why not all of them.
 
+    findings: what is wrong, each with its inputs.
     measured: of a whole system, what it reached; plain data for the record.
     """
 
     share: float
-    reasons: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     solved: bool = True  # False for an exercise that is still as it was handed out
     measured: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def sentence(self) -> str:
-        return " ".join(self.reasons)
+        return " ".join(map(str, self.findings))
+
+    @classmethod
+    def none(cls, what: str, solved: bool = True) -> Verdict:
+        """No points, for this reason."""
+        return cls(0.0, (Finding(what),), solved)
 
 
 class Judge:
@@ -89,64 +96,62 @@ class Judge:
         """
         name = self.check.answer
         if data is None:
-            return Verdict(0.0, (_ended(name, ending),))
+            return Verdict.none(_ended(name, ending))
         try:
             found = unpack(data)
         except ValueError as error:
-            return Verdict(0.0, (f"{name} should hand over tensors, but it handed over {error}.",))
+            return Verdict.none(f"{name} should hand over tensors, but it handed over {error}.")
         with discreet(), quiet(), torch.random.fork_rng(devices=[]):
             try:
                 return self._judge(found)
             except Exception as error:  # such as parts within parts that no recursion reaches the end of
-                return Verdict(0.0, (_unjudged(error),))
+                return Verdict.none(_unjudged(error))
 
     def _judge(self, found: Mapping[str, numpy.ndarray]) -> Verdict:
         check, name = self.check, self.check.answer
         if MISSING in found:
-            return Verdict(
-                0.0, (f"There is no {name}: its cell stopped with an error, or it has another name.",)
+            return Verdict.none(
+                f"There is no {name}: its cell stopped with an error, or it has another name."
             )
         if BROKE in found:
-            return Verdict(0.0, (f"{name} handed over something that no check was made for.",))
+            return Verdict.none(f"{name} handed over something that no check was made for.")
         if UNSOLVED in found:
-            return Verdict(0.0, (f"{name} {UNSOLVED_WORDS}",), solved=False)
+            return Verdict.none(f"{name} {UNSOLVED_WORDS}", solved=False)
         if isinstance(check, Poll):
-            why = _mistake(check.judge_letter, found)
-            return Verdict(0.0, (why,)) if why else Verdict(1.0)
+            return _all_or_nothing(_finding(check.judge_letter, found))
         if hasattr(check, "judge_system"):
             measured: dict[str, Any] = {}
-            why = _mistake(lambda: measured.update(check.judge_system(found, self.given())))
-            reasons = (why,) if why else tuple(measured.pop("reasons"))
-            return Verdict(0.0 if why else measured.pop("share"), reasons, measured=measured)
+            why = _finding(lambda: measured.update(check.judge_system(found, self.given())))
+            findings = (why,) if why else tuple(map(Finding, measured.pop("reasons")))
+            return Verdict(0.0 if why else measured.pop("share"), findings, measured=measured)
         if RAN not in found:
-            return Verdict(0.0, (f"{name} handed over something that no check was made for.",))
+            return Verdict.none(f"{name} handed over something that no check was made for.")
         ran = found[RAN].ravel() if found[RAN].dtype.kind == "U" else ()
-        why = _mistake(refuse, name, ran, check.forbid)
+        why = _finding(refuse, name, ran, check.forbid)
         if why:
-            return Verdict(0.0, (why,))
+            return _all_or_nothing(why)
         given = self.given()
         if check.exercise.judge_all:
-            why = _mistake(check.exercise.judge_all, found, given)
-            return Verdict(0.0, (why,)) if why else Verdict(1.0)
+            return _all_or_nothing(_finding(check.exercise.judge_all, found, given))
         return self._judge_cases(check, found, given)
 
     def _judge_cases(self, check: HiddenCheck, found: Mapping, given: Mapping) -> Verdict:
-        wrong: dict[str, list[str]] = {}  # the sentence -> the kinds of input it is true of
+        wrong: dict[Finding, list[str]] = {}  # what is wrong -> the kinds of input on which it is
         narrowed: HiddenCheck | None = None
         for number, (kind, arguments) in enumerate(given.items()):
             prefix = f"{number}."
-            why = _mistake(check.judge_case, found, arguments, prefix)
+            why = _finding(check.judge_case, found, arguments, prefix)
             if why and f"{prefix}result.error" not in found:
                 narrowed = narrowed or self._narrowed(check, found)
-                why = _mistake(narrowed.judge_case, found, arguments, prefix)
+                why = _finding(narrowed.judge_case, found, arguments, prefix)
             if why:
                 wrong.setdefault(why, []).append(kind)
                 if check.share != BY_CASE:
                     break
-        reasons = tuple(f"{why} (Input: {'; '.join(kinds)}.)" for why, kinds in wrong.items())
+        findings = tuple(replace(why, inputs=tuple(kinds)) for why, kinds in wrong.items())
         if wrong and check.share != BY_CASE:
-            return Verdict(0.0, reasons)
-        return Verdict(1 - sum(map(len, wrong.values())) / max(1, len(given)), reasons)
+            return Verdict(0.0, findings)
+        return Verdict(1 - sum(map(len, wrong.values())) / max(1, len(given)), findings)
 
     def _narrowed(self, check: HiddenCheck, found: Mapping[str, numpy.ndarray]) -> HiddenCheck:
         """The check with those likely mistakes that fit all cases; on one case many look the same."""
@@ -155,17 +160,21 @@ class Judge:
         return replace(check, exercise=check.exercise.narrowed(results, made))
 
 
-def _mistake(judge: Any, *arguments: Any) -> str:
-    """The sentence of the mistake that a judge finds, or an empty one."""
+def _all_or_nothing(why: Finding | None) -> Verdict:
+    return Verdict(0.0, (why,)) if why else Verdict(1.0)
+
+
+def _finding(judge: Any, *arguments: Any) -> Finding | None:
+    """What a judge finds, if anything."""
     try:
         judge(*arguments)
     except Mistake as mistake:
-        return public(str(mistake))
+        return mistake.finding.told(public)
     except Stopped as stopped:
-        return public(f"The answer stopped with {error_in_words(stopped.kind, str(stopped))}.")
+        return Finding(public(f"The answer stopped with {error_in_words(stopped.kind, str(stopped))}."))
     except Exception as error:  # a result that no judge was made for
-        return _unjudged(error)
-    return ""
+        return Finding(_unjudged(error))
+    return None
 
 
 def _unjudged(error: Exception) -> str:

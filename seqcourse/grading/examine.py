@@ -22,7 +22,7 @@ from seqcourse.grading import notebook as notebooks
 from seqcourse.grading.course import Course
 from seqcourse.grading.limited import TooCostly, limited
 from seqcourse.grading.mend import Mended, mend
-from seqcourse.grading.outcome import grade_cells, outputs, points_for, some, status_of, told
+from seqcourse.grading.outcome import as_data, grade_cells, outputs, points_for, some, status_of, told
 from seqcourse.grading.parse import SMALLER, UNREADABLE, NotGradable
 from seqcourse.grading.run import Answer, Runner
 from seqcourse.grading.stage import find_submission, read_submission
@@ -54,17 +54,22 @@ class Examination:
     notebook: str | None = None
     points: dict[str, float] = field(default_factory=dict)
     messages: dict[str, str] = field(default_factory=dict)
+    findings: dict[str, dict] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     to_review: tuple[str, ...] = ()
     seconds: float = 0.0
     measured: dict[str, Any] = field(default_factory=dict)
 
     def graded(self) -> dict:
-        """The notebook with what students are told besides the verdicts, for nbgrader to save."""
+        """The notebook with what students are told besides outputs, for nbgrader to save."""
         assert self.notebook is not None
         book = json.loads(self.notebook)
-        remarks = {"remarks": list(self.remarks), "status": self.status, "sentence": self.sentence}
-        book.setdefault("metadata", {})["seqcourse"] = remarks
+        book.setdefault("metadata", {})["seqcourse"] = {
+            "remarks": list(self.remarks),
+            "status": self.status,
+            "sentence": self.sentence,
+            "findings": self.findings,
+        }
         return book
 
 
@@ -244,11 +249,9 @@ class Examiner:
                     f"{cell}, but has none. Write one, or take the cell out of the notebook."
                 )
         verdicts = _judged({cell: (judges[cell], ran.answers[cell]) for cell in requests})
-        verdicts |= {
-            cell: Verdict(0.0, (each.problem,)) for cell, each in beside.items() if each.problem
-        }
+        verdicts |= {cell: Verdict.none(each.problem) for cell, each in beside.items() if each.problem}
         measured = systems.measured(verdicts, ran.answers, beside)
-        points, messages = {}, {}
+        points, messages, findings = {}, {}, {}
         for cell, place in graded.items():
             node = book.cells[place]
             worth = float(node.metadata.nbgrader.points)
@@ -256,6 +259,7 @@ class Examiner:
             points[cell] = points_for(verdict.share, worth)
             messages[cell] = "" if verdict.share >= 1 else told(verdict, judges[cell])
             node.outputs = outputs(points[cell], worth, messages[cell])
+            findings[cell] = as_data(verdict, judges[cell])
         status, sentence = status_of(book, ran)
         return {
             "status": status,
@@ -264,6 +268,7 @@ class Examiner:
             "notebook": nbformat.writes(book),
             "points": points,
             "messages": messages,
+            "findings": findings,
         }
 
 
@@ -300,7 +305,7 @@ def _judged(given: Mapping[str, tuple[Judge, Answer]]) -> dict[str, Verdict]:
         try:
             found |= limited(JUDGING, _verdicts, {cell: one})
         except TooCostly as problem:
-            found[cell] = Verdict(0.0, (str(problem),))
+            found[cell] = Verdict.none(str(problem))
     return found
 
 

@@ -38,11 +38,6 @@ INSTEAD = "# Hidden checks ran here; what they found stands below."
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 NBGRADERS_TEMPLATES = str(Path(nbgrader.__file__).parent / "server_extensions/formgrader/templates")
 
-# The format of a verdict (seqcourse.grading.outcome): sentences, each with its kinds of input, and at
-# the end a reference to the book.
-REASON = re.compile(r"(?P<words>.+?)\s*(?:\(Input: (?P<inputs>.+?)\.\)(?=\s|$)|$)", re.S)
-SEE = re.compile(r"\s*Read again: chapter (?P<chapter>\d+), “(?P<section>[^”]+)”\.\s*$")
-PARTLY = re.compile(r"^[\d.]+ of [\d.]+ points\.\n")
 HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*$", re.M)
 # A formula, its symbols, and how many of them fit onto a phone.
 FORMULA, SYMBOL, MOST_SYMBOLS = re.compile(r"<math\b.*?</math>", re.S), re.compile(r"<m[ino]\b"), 20
@@ -104,10 +99,11 @@ class ShowPoints(NbGraderPreprocessor):
             name = _called(gradebook, info["student"])
             record = read_record(class_of(self.config), info["assignment"], info["student"])
             partners = [_called(gradebook, who) for who in (record.partners if record else ())]
+        findings = nb.metadata.get("seqcourse", {}).get("findings", {})
         for cell in nb.cells:
             grade = grades.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             if grade is not None:
-                grade |= self._verdict(cell)
+                grade |= self._verdict(cell, findings.get(grade["name"], {}))
                 cell.metadata["feedback"] = grade
         order = [*titles, *(name for name in grades if name not in titles)]
         seqcourse = nb.metadata.get("seqcourse", {})
@@ -150,35 +146,29 @@ class ShowPoints(NbGraderPreprocessor):
             "appeals": told_of_appeals(course, name, student),
         }
 
-    def _verdict(self, cell: Any) -> dict[str, Any]:
-        """Move the check's verdict from the cell's outputs into a dict: reasons, and a book section."""
+    def _verdict(self, cell: Any, data: Any) -> dict[str, Any]:
+        """Put the check's verdict in the place of the cell's outputs: reasons, and a section to read."""
         if cell.cell_type != "code":
             return {}
-        for output in cell.outputs:
-            partly = output.output_type == "stream" and PARTLY.match(output.text)
-            if output.get("ename") == "Mistake" or partly:
-                words = PARTLY.sub("", output.text) if partly else str(output.evalue)
-                cell.outputs = []
-                return self._parse_verdict(" ".join(words.split()))
-        if any(output.get("ename") == "NotImplementedError" for output in cell.outputs):
+        findings = data.get("findings")
+        raised = {output.get("ename"): output for output in cell.outputs}
+        if not findings and "Mistake" in raised:  # what was graded before there were findings, a quiz
+            findings = [{"what": raised["Mistake"]["evalue"], "question": "", "inputs": []}]
+        elif not findings and "NotImplementedError" in raised:
+            findings = [{"what": "Not answered yet.", "question": "", "inputs": []}]
+        if findings or any("✓" in str(output.get("text", "")) for output in cell.outputs):
             cell.outputs = []
-            return {"reasons": [{"words": "Not answered yet.", "inputs": []}]}
-        if any("✓" in str(output.get("text", "")) for output in cell.outputs):
-            cell.outputs = []
-        return {}
-
-    def _parse_verdict(self, words: str) -> dict[str, Any]:
-        see = SEE.search(words)
-        words = SEE.sub("", words)
+        if not findings:
+            return {}
         reasons = [
-            {"words": found["words"].strip(), "inputs": (found["inputs"] or "").split("; ")}
-            for found in REASON.finditer(words)
-            if found["words"].strip()
+            {"words": f"{one['what']} {one['question']}".strip(), "inputs": one["inputs"]}
+            for one in findings
         ]
-        verdict: dict[str, Any] = {"reasons": reasons}
-        if see:
-            verdict["see"] = dict(see.groupdict(), link=self._link(int(see["chapter"]), see["section"]))
-        return verdict
+        if not data.get("see"):
+            return {"reasons": reasons}
+        chapter, section = data["see"]
+        see = {"chapter": chapter, "section": section, "link": self._link(chapter, section)}
+        return {"reasons": reasons, "see": see}
 
     def _link(self, chapter: int, section: str) -> str:
         """The address of a section of the book, or "" if ``book`` is not set."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbformat.v4 import new_output
@@ -39,10 +39,24 @@ def points_for(share: float, worth: float) -> float:
 
 def told(verdict: Verdict, judge: Judge) -> str:
     """The verdict's sentence, and a reference to the book if the answer was wrong."""
+    see = read_again(as_data(verdict, judge)["see"])
+    return f"{verdict.sentence} Read again: {see}." if see else verdict.sentence
+
+
+def as_data(verdict: Verdict, judge: Judge) -> dict[str, Any]:
+    """The same as plain data: findings, each with what, question and inputs; and the section to see."""
+    findings = [
+        {"what": printable(one.what), "question": printable(one.question), "inputs": list(one.inputs)}
+        for one in verdict.findings
+    ]
     chapter, section = judge.check.see
-    if not verdict.solved or not section:
-        return verdict.sentence
-    return f"{verdict.sentence} Read again: chapter {int(chapter)}, “{section}”."
+    needed = verdict.share < 1 and verdict.solved and section
+    return {"findings": findings, "see": [int(chapter), section] if needed else []}
+
+
+def read_again(see: Sequence[Any]) -> str:
+    """The section to see, in words, or ""."""
+    return f"chapter {see[0]}, “{see[1]}”" if see else ""
 
 
 def outputs(points: float, worth: float, message: str) -> list[nbformat.NotebookNode]:

@@ -67,6 +67,7 @@ class Record:
     to_review: what an instructor should look at in the code; it costs no points.
     measured: what a whole system reached, see ``seqcourse.grading.systems``.
     partners: with whom the student handed in.
+    findings: what each grade cell's check found as data, see ``seqcourse.grading.outcome.as_data``.
     """
 
     assignment: str
@@ -82,6 +83,7 @@ class Record:
     to_review: tuple[str, ...] = ()
     measured: dict = field(default_factory=dict, compare=False)
     partners: tuple[str, ...] = ()
+    findings: dict[str, dict] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         """All that is said about a submission is said through a record: its texts are cleaned here."""

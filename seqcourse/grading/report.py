@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from types import MappingProxyType
+from typing import Any
 
-from seqcourse.grading.feedback import REASON, SEE
 from seqcourse.grading.marks import LOST
+from seqcourse.grading.outcome import read_again
 from seqcourse.grading.page import page
 from seqcourse.grading.parse import shown
 from seqcourse.grading.records import Record
@@ -116,12 +117,12 @@ def _some(students: Sequence[str]) -> str:
 def make_report(scores: Scores, records: Sequence[Record], absent: Sequence[str] = ()) -> Report:
     """The report on a class from its scores and records, and from the list of who handed in nothing."""
     graded = tuple(row for row in scores.rows if row.points is not None)
-    messages = [record.messages for record in records if record.has_grade]
+    found = [record.findings for record in records if record.has_grade]
     tasks = []
     for exercise in scores.exercises:
         have = [row.points[exercise.name] for row in graded if exercise.name not in _held(row)]
         mean = statistics.mean(have) if have else None
-        mistakes = _mistakes(exercise.tests, messages)
+        mistakes = _mistakes(exercise.tests, found)
         tasks.append(Task(exercise.name, exercise.number, mean, exercise.points, mistakes))
     looks = tuple((record.student, record.to_review) for record in records if record.to_review)
     return Report(scores, graded, tuple(tasks), looks, tuple(absent))
@@ -131,21 +132,19 @@ def _held(row: Row) -> set[str]:
     return {*row.waiting, *row.changed}
 
 
-def _mistakes(tests: Sequence[str], messages: Sequence[Mapping[str, str]]) -> tuple[Mistake, ...]:
+def _mistakes(tests: Sequence[str], findings: Sequence[Mapping[str, Any]]) -> tuple[Mistake, ...]:
     """The most frequent mistakes of an exercise; each counts once for a student."""
     counts: Counter[str] = Counter()
     sections: dict[str, str] = {}
-    for said in messages:
-        found = set()
-        for test in tests:
-            message = said.get(test, "")
-            see = SEE.search(message)
-            reason = REASON.match(SEE.sub("", message))
-            if reason:
-                found.add(reason["words"])
-                if see:
-                    sections[reason["words"]] = f"chapter {see['chapter']}, “{see['section']}”"
-        counts.update(found)
+    for of_student in findings:
+        said = set()
+        for data in (of_student[test] for test in tests if test in of_student):
+            for first in data["findings"][:1]:
+                words = f"{first['what']} {first['question']}".strip()
+                said.add(words)
+                if data["see"]:
+                    sections[words] = read_again(data["see"])
+        counts.update(said)
     return tuple(
         Mistake(words, count, sections.get(words, ""))
         for words, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST]

@@ -74,6 +74,7 @@ class Saver:
             to_review=done.to_review,
             measured=done.measured,
             partners=partners,
+            findings=done.findings,
         )
         write_record(self.course, record)
         return record

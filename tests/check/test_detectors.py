@@ -85,7 +85,7 @@ def exercise(tmp_path):
 def test_whoever_makes_a_mistake_is_asked_its_question(exercise, answer, asked):
     with pytest.raises(Mistake) as raised:
         exercise(answer)
-    assert raised.value.asks == asked
+    assert raised.value.finding.question == asked
 
 
 def test_a_wrong_answer_without_a_question_of_its_own_names_nothing(exercise):

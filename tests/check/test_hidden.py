@@ -58,7 +58,7 @@ def test_all_or_nothing_and_points_by_case():
 
 def test_the_same_sentence_on_several_inputs_is_said_once():
     found = ask(check(share=BY_CASE), lambda ids, length: None)
-    assert len(found.reasons) == 1 and all(kind in found.sentence for kind in CASES)
+    assert len(found.findings) == 1 and all(kind in found.sentence for kind in CASES)
 
 
 def test_a_request_holds_the_inputs_and_nothing_of_the_checks():

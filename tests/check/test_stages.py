@@ -18,8 +18,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from seqcourse import functional
 from seqcourse.check import Mistake, ps1, ps4, ps6, stages
+from seqcourse.check.finding import Finding
 from seqcourse.check.inside import ps6 as inside_ps6
-from seqcourse.check.stages import split
 
 ROOT = Path(__file__).resolve().parents[2]
 WHERE = (
@@ -33,24 +33,17 @@ def first_attempt(monkeypatch):
     monkeypatch.setattr(stages, "_failed", {})
 
 
-@pytest.mark.parametrize(
-    ("message", "where", "question"),
-    [
-        (f"{WHERE} Did you forget b_hh?", WHERE, "Did you forget b_hh?"),
-        (f"{WHERE} Is it x @ w.T? Then look again.", WHERE, "Is it x @ w.T? Then look again."),
-        (f"{WHERE} Is w.T wrong? (Input: a batch.)", f"{WHERE} (Input: a batch.)", "Is w.T wrong?"),
-        ("f returned None. Is the return missing?", "f returned None.", "Is the return missing?"),
-        (WHERE, WHERE, ""),
-        ("Should it be a tensor?", "Should it be a tensor?", ""),
-    ],
-)
-def test_a_message_says_and_asks(message, where, question):
-    assert split(message) == (where, question)
+def test_what_is_wrong_is_said_before_what_is_asked():
+    found = Finding(WHERE, "Is w.T wrong?", ("a batch", "rows; columns"))
+    assert str(found) == f"{WHERE} Is w.T wrong? (Input: a batch; rows; columns.)"
+    assert found.where == f"{WHERE} (Input: a batch; rows; columns.)"
+    assert str(Finding(WHERE)) == Finding(WHERE, "Is w.T wrong?").where == WHERE
 
 
-def test_what_is_known_as_a_hint_is_one_without_a_question_mark():
-    hint = "Use reshape instead of view."
-    assert split(f"{WHERE} {hint} (Input: a batch.)", hint) == (f"{WHERE} (Input: a batch.)", hint)
+def test_a_mistake_carries_its_finding():
+    mistake = Mistake("f returned None. ", "Is the return missing?", ("a batch",))
+    assert mistake.finding == Finding("f returned None.", "Is the return missing?", ("a batch",))
+    assert str(mistake) == "f returned None. Is the return missing? (Input: a batch.)"
 
 
 def test_an_error_is_asked_about_where_no_likely_mistake_explains_it():
@@ -65,7 +58,8 @@ def test_an_error_is_asked_about_where_no_likely_mistake_explains_it():
 
     with pytest.raises(Mistake) as caught:
         ps4.attention(from_the_front)
-    assert "counted from the front" in caught.value.asks and "front" not in caught.value.shown
+    asked, shown = caught.value.finding.question, caught.value.shown
+    assert "counted from the front" in asked and "front" not in shown
     with pytest.raises(Mistake, match="calls your test_.*, which uses scaled_dot"):
         ps4.attention(through_another)
 
@@ -120,7 +114,7 @@ def test_a_mistake_that_nobody_knows_is_asked_about_before_the_fix_is_told():
     for answer in halved:
         with pytest.raises(Mistake) as caught:
             ps6.layer_norm(answer)
-        assert caught.value.asks == ""
+        assert caught.value.finding.question == ""
         shown.append(" ".join(caught.value._render_traceback_()))
     first, second, third, fourth = shown
     assert "?" not in first and "gets a hint" in first

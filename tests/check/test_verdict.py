@@ -74,12 +74,12 @@ def right(check):
 @pytest.mark.parametrize("check", ORDINARY, ids=lambda check: check.answer)
 def test_a_right_answer_gets_all(check):
     found = asked(check, right(check))
-    assert (found.share, found.reasons) == (1.0, ())
+    assert (found.share, found.findings) == (1.0, ())
 
 
 def test_partial_credit_is_the_share_of_the_cases_and_names_the_inputs():
     found = asked(SOFTMAX, lambda scores, mask=None: (scores - scores.amax(-1, True)).softmax(-1))
-    assert found.share == 0.5 and len(found.reasons) == 1
+    assert found.share == 0.5 and len(found.findings) == 1
     assert "look at the mask" in found.sentence
     assert "(Input: a mask; masked scores far above the others, not contiguous.)" in found.sentence
 

@@ -32,10 +32,18 @@ from seqcourse.grading.outcome import outputs
 from seqcourse.grading.records import Record, write_record
 from seqcourse.grading.release import release
 
-FIRST = "double: expected the shape (2, 3), got (3,). Did you forget a dimension?"
+WHAT, QUESTION = "double: expected the shape (2, 3), got (3,).", "Did you forget a dimension?"
+FIRST = f"{WHAT} {QUESTION}"
 SECOND = "double: the numbers are not right (at least not all)."
 SEE = "Read again: chapter 3, “Greedy is not best”."
 MESSAGE = f"{FIRST} (Input: a batch; one that is (nearly) empty.) {SECOND} (Input: long rows.) {SEE}"
+FOUND = {
+    "findings": [
+        {"what": WHAT, "question": QUESTION, "inputs": ["a batch", "one that is (nearly) empty"]},
+        {"what": SECOND, "question": "", "inputs": ["long rows"]},
+    ],
+    "see": [3, "Greedy is not best"],
+}
 REMARK = "Two cells had the name <double>: the last one counts."
 
 
@@ -69,6 +77,7 @@ def as_graded(empty_toy: Course, folder: Path) -> Course:
         "remarks": [REMARK],
         "status": "crashed",
         "sentence": "One cell crashed.",
+        "findings": {"double-test": FOUND, "half-test": FOUND},
     }
     folder = course.autograded / "ada" / "ps1"
     folder.mkdir(parents=True)

@@ -116,25 +116,27 @@ def judge_draw(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[str, 
             _check_entries(call, draws[call], given, NO_SOFTMAX)
     _check_shares(draws["many"], calls["many"])
     if torch.equal(draws["few"], draws["other"]):
-        raise Mistake("draw: two seeds give the same draws. Is a seed fixed inside?")
+        raise Mistake("draw: two seeds give the same draws.", "Is a seed fixed inside?")
     if not torch.equal(draws["few"], draws["again"]):
-        raise Mistake("draw: the same seed gives other draws each time. Do you pass the generator on?")
+        raise Mistake(
+            "draw: the same seed gives other draws each time.", "Do you pass the generator on?"
+        )
     if torch.equal(draws["none"], draws["fresh"]):
-        raise Mistake("draw: without a generator the draws never change. Is a seed fixed inside?")
+        raise Mistake("draw: without a generator the draws never change.", "Is a seed fixed inside?")
     if len(torch.cat([draws["few"], draws["other"]]).unique()) < calls["few"]["logits"].shape[1]:
         raise Mistake(
-            "draw: some of many entries never come up. Are only the likeliest ones drawn from?"
+            "draw: some of many entries never come up.", "Are only the likeliest ones drawn from?"
         )
     if not torch.equal(draws["rows"], calls["rows"]["logits"].argmax(dim=-1)):
         raise Mistake(
-            "draw: rows with quite different logits get the wrong draws. "
-            "Is every row drawn from its own probabilities?"
+            "draw: rows with quite different logits get the wrong draws.",
+            "Is every row drawn from its own probabilities?",
         )
     _check_entries("cold", draws["cold"], calls["cold"], OVERFLOW)
     if not torch.equal(draws["cold"], calls["cold"]["logits"].argmax(dim=-1)):
         raise Mistake(
-            "draw: at a temperature close to 0 every draw should be the likeliest entry. Is the "
-            "temperature kept away from 0, or does exp(logits / temperature) overflow?"
+            "draw: at a temperature close to 0 every draw should be the likeliest entry.",
+            "Is the temperature kept away from 0, or does exp(logits / temperature) overflow?",
         )
 
 
@@ -165,7 +167,7 @@ def _check_shares(draws: Tensor, given: Mapping[str, Any]) -> None:
                 f"at temperature {temperature} entry {worst} should come up in {wanted[worst]:.1%} "
                 f"of {len(draws)} draws, but came up in {shares[worst]:.1%}."
             )
-        raise Mistake(f"draw: {told} {_frequency_question(shares, logits, temperature)}")
+        raise Mistake(f"draw: {told}", _frequency_question(shares, logits, temperature))
 
 
 _ROW = torch.tensor([0.3, -1.0, 1.4, 0.8], dtype=torch.float64)

@@ -204,15 +204,15 @@ def judge_scheduled(found: Mapping[str, numpy.ndarray], made: Mapping[str, dict[
         _check_coin(results[call][1], calls[call])
     fed = [results[call][1] for call in ("many", "again", "other")]
     if torch.equal(fed[0], fed[2]):
-        raise Mistake(f"{NAME}: two seeds give the same coins. Is a seed fixed inside?")
+        raise Mistake(f"{NAME}: two seeds give the same coins.", "Is a seed fixed inside?")
     if not torch.equal(fed[0], fed[1]):
         raise Mistake(
-            f"{NAME}: the same seed gives other coins each time. Do you pass the generator on?"
+            f"{NAME}: the same seed gives other coins each time.", "Do you pass the generator on?"
         )
     if torch.equal(results["none"][1], results["fresh"][1]):
         raise Mistake(
-            f"{NAME}: without a generator the coins of one sentence never change. Is a seed fixed "
-            "inside, or is a fixed number of sentences taken at each step?"
+            f"{NAME}: without a generator the coins of one sentence never change.",
+            "Is a seed fixed inside, or is a fixed number of sentences taken at each step?",
         )
 
 
@@ -292,7 +292,7 @@ def _check_coin(fed: Tensor, given: Mapping[str, Any]) -> None:
             f"with epsilon = {epsilon:g} the decoder should hear the true word in about {epsilon:.0%} "
             f"of the cases, each on its own, but heard it in {share:.0%}."
         )
-    raise Mistake(f"{NAME}: {told} {question}")
+    raise Mistake(f"{NAME}: {told}", question)
 
 
 scheduled_sampling = Exercise(

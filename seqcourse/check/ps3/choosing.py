@@ -15,8 +15,8 @@ from typing import Any
 import numpy
 import torch
 
-from seqcourse.check.compare import Mistake, Stopped, describe
-from seqcourse.check.discreet import error_in_words, is_discreet
+from seqcourse.check.compare import Mistake, Stopped, describe, stopped
+from seqcourse.check.discreet import is_discreet
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside.ps3 import record_links
@@ -65,7 +65,7 @@ def _links_of(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], pref
     unchanged(NAME, found, given, prefix)
     got = result(found, f"{prefix}result")
     if isinstance(got, Stopped):
-        raise Mistake(f"{NAME} stopped with {error_in_words(got.kind, str(got))}.")
+        raise Mistake(stopped(NAME, got))
     for links, weights in zip(got, given["weights"], strict=True):
         if not isinstance(links, (set, frozenset)):
             raise Mistake(f"{NAME} should return a set of pairs, but returns {describe(links)}.")
@@ -75,7 +75,7 @@ def _links_of(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], pref
                 raise Mistake(f"{NAME}: a link should be a pair of whole numbers, such as (0, 2).")
             if not (0 <= link[0] < columns - 1 and 0 <= link[1] < words):
                 raise Mistake(
-                    f"{NAME} links a word that is not there. Is it (source, target), and never <eos>?"
+                    f"{NAME} links a word that is not there.", "Is it (source, target), and never <eos>?"
                 )
     return got
 
@@ -101,12 +101,13 @@ def _judge(bar: float) -> Callable[[Mapping[str, numpy.ndarray], Mapping[str, An
         if ours <= FIFTH * base:
             raise Mistake(
                 f"{NAME}: the error rate is a fifth below that of the largest weights, but not a third."
-                f"{told} Is there a second idea, which mends other links than the first one?"
+                f"{told}",
+                "Is there a second idea, which mends other links than the first one?",
             )
         flat = [{(n, *link) for n, one in enumerate(each) for link in one} for each in (links, largest)]
         question = next((q for q, fits in QUESTIONS.items() if fits(*flat)), "")
         raise Mistake(
-            f"{NAME}: the error rate is not a fifth below that of the largest weights.{told} {question}"
+            f"{NAME}: the error rate is not a fifth below that of the largest weights.{told}", question
         )
 
     return judge

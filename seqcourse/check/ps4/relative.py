@@ -117,9 +117,9 @@ def _judge_sizes(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], p
     _judge(found, given, prefix)
     if int(result(found, f"{prefix}largest")) > largest_allowed(**given):
         raise Mistake(
-            f"{NAME}: the numbers are right, but a tensor on the way is larger than the text allows. Is "
-            "there a vector for every pair of places? How many different products does one query have "
-            "with the table?"
+            f"{NAME}: the numbers are right, but a tensor on the way is larger than the text allows.",
+            "Is there a vector for every pair of places? How many different products does one query "
+            "have with the table?",
         )
 
 

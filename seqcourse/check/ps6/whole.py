@@ -262,8 +262,8 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
     spreads = result(found, f"{prefix}spreads")
     if (spreads < 0.6).any() or (spreads > 1.6).any():
         raise Mistake(
-            "Transformer: its tables begin with numbers that are too large or too small. Are they drawn "
-            "with the standard deviation 1 / sqrt(D)?"
+            "Transformer: its tables begin with numbers that are too large or too small.",
+            "Are they drawn with the standard deviation 1 / sqrt(D)?",
         )
     if bool(result(found, f"{prefix}alike")):
         raise Mistake(f"Transformer: {ALIKE}")
@@ -285,8 +285,8 @@ def judge_transformer(found: Mapping[str, Any], given: Mapping[str, Any], prefix
         mine = result(found, f"{prefix}reached.{kind}").double()
         if not is_right(mine, lengths, TOLERANCE):
             raise Mistake(
-                f"Transformer: the logits are right, gradients of the shape {_SHAPES[kind]} are not. "
-                "Is a part built that is never used, or cut off by .detach()?"
+                f"Transformer: the logits are right, gradients of the shape {_SHAPES[kind]} are not.",
+                "Is a part built that is never used, or cut off by .detach()?",
             )
 
 

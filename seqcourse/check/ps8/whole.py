@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import functional
-from seqcourse.check.compare import AnyError, Mistake, Stopped, describe, is_right, same
-from seqcourse.check.discreet import error_in_words
+from seqcourse.check.compare import AnyError, Mistake, Stopped, describe, is_right, same, stopped
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps8 as inside
@@ -77,7 +76,7 @@ def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: 
     def of(name: str, call: str) -> Any:
         value = result(found, f"{prefix}{name}")
         if isinstance(value, Stopped):
-            raise Mistake(f"Captioner: {call} stopped with {error_in_words(value.kind, str(value))}.")
+            raise Mistake(stopped(f"Captioner: {call}", value))
         return value
 
     built = of("built", "Captioner(features, words, width)")
@@ -198,7 +197,7 @@ def _is_hidden(logits: Tensor, made_of: Tensor) -> bool:
 
 
 def _fail(what: str, question: str) -> None:
-    raise Mistake(f"Captioner: {what}. {question}")
+    raise Mistake(f"Captioner: {what}.", question)
 
 
 def _expect_pair(got: Any, *shapes: tuple[int, ...]) -> None:

@@ -63,7 +63,7 @@ class System:
         try:
             line = self._check(space)
         except Mistake as mistake:
-            mistake.shown, hint, _ = shown(self.name, answer, str(mistake), self.hints, ask)
+            mistake.shown, hint, _ = shown(self.name, answer, mistake.finding, self.hints, ask)
             progress.note(self.name, passed=False, hint=hint)
             raise
         progress.note(self.name, passed=True)
@@ -129,8 +129,8 @@ def _timed(name: str, function: Callable[..., Any], model: Any, given: Any) -> t
         raise Mistake(f"{name} should give a list of {len(given)}, but gives {describe(found)}.")
     if seconds > SECONDS:
         raise Mistake(
-            f"{name} should take less than {SECONDS:.0f} s for {len(given)}, but takes {seconds:.0f} s. "
-            f"Does it read one at a time?"
+            f"{name} should take less than {SECONDS:.0f} s for {len(given)}, but takes {seconds:.0f} s.",
+            "Does it read one at a time?",
         )
     return found, seconds
 
@@ -144,7 +144,7 @@ def _without_dropout(given: Any) -> None:
     parts = [part for model in models for part in model.modules()]
     if any(isinstance(part, torch.nn.Dropout) and part.training and part.p for part in parts):
         raise Mistake(
-            "The model that load returns still has dropout on. Is model.eval() missing before return?"
+            "The model that load returns still has dropout on.", "Is model.eval() missing before return?"
         )
 
 
@@ -163,15 +163,16 @@ def _translations(translate: Callable[..., Any], model: Any) -> tuple[float, int
     again, _ = _timed("translate", translate, model, asked)
     if again != found:
         raise Mistake(
-            "translate should give the same texts when it is called again, but does not. Is dropout on, "
-            "because model.eval() is missing in load? Or are words drawn at random?"
+            "translate should give the same texts when it is called again, but does not.",
+            "Is dropout on, because model.eval() is missing in load? Or are words drawn at random?",
         )
     for sentence, among in zip(asked[:ALONE], found, strict=False):
         (alone,), _ = _timed("translate", translate, model, [sentence])
         if alone != among:
             raise Mistake(
                 f"translate should give the same for a sentence alone and among {AT_ONCE}, but gives "
-                f"{alone!r} and {among!r}. Does a mask let it read the padding?"
+                f"{alone!r} and {among!r}.",
+                "Does a mask let it read the padding?",
             )
     return seconds, sum(not text.strip() for text in found)
 
@@ -204,7 +205,8 @@ def _captions(caption: Callable[..., Any], model: Any) -> tuple[float, int]:
         if again[0][0] != text:
             raise Mistake(
                 f"caption should give the same for a picture alone and among {AT_ONCE}, but gives "
-                f"{again[0][0]!r} and {text!r}. Is there a mean over the batch, does the first caption "
-                "that ends stop all, or are words drawn at random?"
+                f"{again[0][0]!r} and {text!r}.",
+                "Is there a mean over the batch, does the first caption that ends stop all, or are "
+                "words drawn at random?",
             )
     return seconds, sum(not text.strip() for text, _ in found)
