@@ -101,3 +101,21 @@ def test_a_reader_switches_heads_off_and_on_with_the_keyboard(page):
     assert "Click a head" in press(page, lambda: page.keyboard.press("Space"))
     assert "la casa roja es grande." in ask(page, "heads", SENTENCES[0])
     assert EXAMPLES[0] not in page.locator("#heads .sq-live").text_content()
+
+
+def test_the_page_counts_how_many_heads_are_off_while_the_sentence_is_the_same(page):
+    said, stays = ask(page, "heads", "we are eating bread"), {"1, head 1", "2, head 4"}
+    assert "Most heads off" not in said
+    names = page.locator("#heads button[data-head]").evaluate_all("all => all.map(one => one.ariaLabel)")
+    off = [name for name in names if not any(f"source, layer {one}," in name for one in stays)]
+    assert len(off) == 22
+    for name in off:
+        page.get_by_role("button", name=name, exact=True).focus()
+        said = press(page, lambda: page.keyboard.press("Space"))
+    assert said.endswith(
+        "Without 22 heads: estamos comiendo pan. Most heads off with the same sentence: 22 of 24."
+    )
+    page.get_by_role("button", name="Decoder, source, layer 1, head 1, on", exact=True).focus()
+    said = press(page, lambda: page.keyboard.press("Space"))
+    assert "Without 23 heads: estamos comiendo pan." not in said and said.endswith("22 of 24.")
+    assert "Most heads off" not in ask(page, "heads", SENTENCES[0])

@@ -86,7 +86,7 @@
   // All heads of a Transformer on one sentence, and what it says without some of them.
   live.views.heads = async function (root, form) {
     const [name] = modelsOf(root)[0], text = form.elements.text.value;
-    if (root.text !== text) root.off = new Set();
+    if (root.text !== text) (root.off = new Set()), (root.most = 0);
     root.text = text;
     const off = [...root.off];
     const whole = await live.send("translate", { name, text, maps: true });
@@ -115,8 +115,11 @@
     const held = document.activeElement?.dataset?.head;
     show(root, said, box, below);
     if (held) root.querySelector(`[data-head="${held}"]`).focus();
+    // The score: so many heads were off, and the sentence was still the same.
+    if (found.text === whole.text) root.most = Math.max(root.most, off.length);
+    const score = `Most heads off with the same sentence: ${root.most} of ${box.querySelectorAll("button").length}.`;
     return off.length
-      ? `All heads: ${whole.text} Without ${off.length === 1 ? "one head" : off.length + " heads"}: ${found.text}`
+      ? `All heads: ${whole.text} Without ${off.length === 1 ? "one head" : off.length + " heads"}: ${found.text} ${score}`
       : `All heads: ${whole.text} Click a head to switch it off and to see its words.`;
   };
 })();
