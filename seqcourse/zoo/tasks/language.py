@@ -13,7 +13,7 @@ from seqcourse import data
 from seqcourse.data import SubwordVocabulary, Vocabulary
 from seqcourse.train import language_model_loss
 from seqcourse.zoo.system import System, Task
-from seqcourse.zoo.tasks import authors, memory, norms
+from seqcourse.zoo.tasks import authors, memory, norms, parts
 
 
 class LanguageTask(Task):
@@ -65,7 +65,7 @@ class LanguageTask(Task):
 class CharacterTask(LanguageTask):
     """One book, character by character; its last tenth is held out, halved into valid and test."""
 
-    only_measured = studies = ("memory", "norms")
+    only_measured = studies = ("memory", "norms", "parts")
 
     def texts(self) -> dict[str, str]:
         book = data.load_book(self.recipe.data)
@@ -92,8 +92,10 @@ class CharacterTask(LanguageTask):
         return {"bits_per_character": bits(nats), "characters": len(self.texts()["test"])}
 
     def study(self, system: System, name: str) -> dict[str, Any]:
-        """Chapter 1's first symbols, chapter 10's norms: trainings beside the model of this book."""
-        study = {"memory": memory.measure, "norms": norms.measure}[name]
+        """Chapter 1's first symbols, chapter 10's norms and parts: trainings beside the model of this
+        book.
+        """
+        study = {"memory": memory.measure, "norms": norms.measure, "parts": parts.measure}[name]
         return study(**self.recipe.options[name])
 
 
