@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
+import sys
 import threading
 import time
 from functools import partial
@@ -120,16 +122,26 @@ def test_an_interruption_does_not_wait_for_what_is_running():
     assert time.monotonic() - started < 300
 
 
+#: Another process: a client that was refused can block those after it in its own.
+STRANGER = """
+import sys
+from distributed import Client
+try:
+    Client(sys.argv[1], timeout=2)
+except (OSError, TypeError, ValueError, RuntimeError):
+    sys.exit("refused")
+"""
+
+
 def test_strangers_on_this_machine_cannot_talk_to_the_workers():
     """The port is open to everybody here; without the run's own certificate nobody is let in."""
-    from distributed import Client
-
     with two() as there:
         address = there.client.scheduler.address
         assert address.startswith("tls://127.0.0.1:")
-        for stranger in (address, address.replace("tls:", "tcp:")):
-            with pytest.raises((OSError, TypeError, ValueError, RuntimeError)):
-                Client(stranger, timeout=2)
+        for at in (address, address.replace("tls:", "tcp:")):
+            stranger = [sys.executable, "-c", STRANGER, at]
+            done = subprocess.run(stranger, capture_output=True, text=True, timeout=300, check=False)
+            assert done.returncode == 1 and "refused" in done.stderr.splitlines()
 
 
 @pytest.fixture(scope="module")
