@@ -111,7 +111,8 @@ class Gains:
             if last is None or not last.kept or last.reason != reason:
                 append(course, name, student, entry(last, one.before, reason=reason, kept=True))
         old = read_record(course, name, student)
-        record = old or Record(name, student, GRADED, "", attempt=attempt, messages=found.messages)
+        told = {"messages": found.messages, "findings": found.findings}
+        record = old or Record(name, student, GRADED, "", attempt=attempt, **told)
         record = replace(record, fingerprint=fingerprint, sentence=f"{reason}.", before=False)
         write_record(course, record)
         return record

@@ -44,14 +44,18 @@ def told(verdict: Verdict, judge: Judge) -> str:
 
 
 def as_data(verdict: Verdict, judge: Judge) -> dict[str, Any]:
-    """The same as plain data: findings, each with what, question and inputs; and the section to see."""
+    """The same as plain data: findings, each with what, question and inputs; and the section to see.
+
+    Both are empty where no points were lost.
+    """
+    if verdict.share >= 1:
+        return {"findings": [], "see": []}
     findings = [
         {"what": printable(one.what), "question": printable(one.question), "inputs": list(one.inputs)}
         for one in verdict.findings
     ]
     chapter, section = judge.check.see
-    needed = verdict.share < 1 and verdict.solved and section
-    return {"findings": findings, "see": [int(chapter), section] if needed else []}
+    return {"findings": findings, "see": [int(chapter), section] if verdict.solved and section else []}
 
 
 def read_again(see: Sequence[Any]) -> str:

@@ -65,6 +65,8 @@ class FeedForward(nn.Module):
         bias: whether the layers have biases.
     """
 
+    activations = ACTIVATIONS
+
     def __init__(
         self,
         width: int,
@@ -74,7 +76,7 @@ class FeedForward(nn.Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        _check_activation(activation, ACTIVATIONS)
+        _check_activation(activation, self.activations)
         self.inner = nn.Linear(width, hidden, bias=bias)
         self.outer = nn.Linear(hidden, width, bias=bias)
         self.activation = activation
@@ -86,7 +88,7 @@ class FeedForward(nn.Module):
         return self.outer(self.dropout(ACTIVATIONS[self.activation](self.inner(x))))
 
 
-class GatedFeedForward(nn.Module):
+class GatedFeedForward(FeedForward):
     r"""An MLP in which one projection opens and closes another (Shazeer 2020).
 
     .. math:: W_2 \left(\phi(W_g\, x) \odot W_1\, x\right)
@@ -94,12 +96,11 @@ class GatedFeedForward(nn.Module):
     Three matrices instead of two, so the hidden width is usually 8/3 of the width instead of 4 times it.
 
     Args:
-        width: D.
-        hidden: d_ff.
-        activation: of the gate, a name in ``GATED``.
-        dropout: on the hidden layer, while training.
-        bias: whether the layers have biases.
+        width, hidden, dropout, bias: as of a plain MLP.
+        activation: phi, of the gate: a name in ``GATED``.
     """
+
+    activations = GATED
 
     def __init__(
         self,
@@ -109,13 +110,8 @@ class GatedFeedForward(nn.Module):
         dropout: float = 0.0,
         bias: bool = False,
     ) -> None:
-        super().__init__()
-        _check_activation(activation, GATED)
+        super().__init__(width, hidden, activation, dropout, bias)
         self.gate = nn.Linear(width, hidden, bias=bias)
-        self.inner = nn.Linear(width, hidden, bias=bias)
-        self.outer = nn.Linear(hidden, width, bias=bias)
-        self.activation = activation
-        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Vectors (..., D) to vectors (..., D)."""

@@ -10,12 +10,15 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
 
+from seqcourse.check.finding import Finding
+from seqcourse.check.verdict import Verdict
 from seqcourse.cli.grading import write_feedback
 from seqcourse.errors import CourseError
 from seqcourse.grading import feedback
@@ -28,7 +31,7 @@ from seqcourse.grading.history import history_path, note
 from seqcourse.grading.kept import APPEAL, NEEDED
 from seqcourse.grading.late import MARK, MARKED
 from seqcourse.grading.limited import begin
-from seqcourse.grading.outcome import outputs
+from seqcourse.grading.outcome import as_data, outputs
 from seqcourse.grading.records import Record, write_record
 from seqcourse.grading.release import release
 
@@ -123,6 +126,16 @@ def test_the_table_has_each_test_with_its_points_and_the_likely_mistake(page):
     assert "why A toy 0 of 2 not graded yet" in text
     assert "poll-test 0 of 1 the cell was deleted from the notebook" in text
     assert "A part is not graded yet; its points are still to come." in text
+
+
+def test_findings_as_data_keep_every_label_whole_and_are_empty_at_full_points():
+    judge = SimpleNamespace(check=SimpleNamespace(see=("03", "Greedy is not best")))
+    found = (Finding(WHAT, QUESTION, ("one row; two columns", "a batch")),)
+    data = as_data(Verdict(0.5, found), judge)
+    assert data["findings"][0]["inputs"] == ["one row; two columns", "a batch"]
+    assert data["see"] == [3, "Greedy is not best"]
+    assert as_data(Verdict(0.0, found, solved=False), judge)["see"] == []
+    assert as_data(Verdict(1.0, found), judge) == {"findings": [], "see": []}
 
 
 def test_a_verdict_says_what_on_which_input_and_where_to_read(page):
