@@ -135,7 +135,6 @@ def measure(
     rates: Sequence[float],
     choose: Sequence[int],
     seeds: Sequence[int],
-    trial: int,
     steps: int,
     every: int,
     windows: Sequence[int],
@@ -144,7 +143,7 @@ def measure(
 
     Args:
         rates: learning rates, tried for every block.
-        choose: seeds with which the best of them is chosen, on "valid" after ``trial`` steps.
+        choose: seeds with which the best of them is chosen, on "valid".
         seeds: seeds with which it is judged, on "test" after each ``every`` of so many ``steps``.
         windows: at which the block with rotary positions is read beyond the length of its training.
 
@@ -157,7 +156,7 @@ def measure(
     blocks = {**AGES, **CHANGES}
     for name, parts in blocks.items():
         tried = {
-            rate: sum(library.bits(library.train(parts, rate, s, trial)[0], "valid") for s in choose)
+            rate: sum(library.bits(library.train(parts, rate, s, steps)[0], "valid") for s in choose)
             / len(choose)
             for rate in rates
         }
