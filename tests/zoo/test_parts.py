@@ -66,7 +66,7 @@ def test_a_window_at_reading_time_is_taken_out_again(library):
 def test_a_trial_of_the_study(monkeypatch):
     monkeypatch.setattr(parts, "AGES", {"2020": parts.AGES["2020"]})
     monkeypatch.setattr(parts, "CHANGES", {"rotary": parts.CHANGES["rotary"]})
-    found = parts.measure([1e-3, 1e-2], [9], [0, 1], trial=2, steps=4, every=2, windows=[16])
+    found = parts.measure([1e-3, 1e-2], [9], [0, 1], steps=4, every=2, windows=[16])
     assert found["rotary"]["parameters"] == found["2020"]["parameters"] - parts.BEYOND * parts.WIDTH
     for one in found.values():
         assert one["rate"] == float(min(one["tried"], key=one["tried"].get))
