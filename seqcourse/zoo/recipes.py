@@ -284,19 +284,14 @@ _ALL = (
         options={
             "steps": 50,
             "controls": {
-                "two layers": {"seeds": [0, 1, 2], "rates": [3e-3]},
-                "one layer": {"seeds": [0, 1, 2], "rates": [3e-3], "changes": {"layers": 1}},
-                "no positions": {"seeds": [0, 1, 2], "rates": [3e-3], "changes": {"positions": "none"}},
-                "sines": {
-                    "seeds": [0, 1, 2],
-                    "rates": [1e-3, 3e-3, 6e-3],
-                    "changes": {"positions": "sinusoidal"},
-                },
-                "learned": {
-                    "seeds": [0, 1, 2],
-                    "rates": [1e-3, 3e-3, 6e-3],
-                    "changes": {"positions": "learned", "longest": 64},
-                },
+                name: {"seeds": [0, 1, 2], "rates": [1e-3, 3e-3, 6e-3], "changes": changes}
+                for name, changes in {
+                    "two layers": {},
+                    "one layer": {"layers": 1},
+                    "no positions": {"positions": "none"},
+                    "sines": {"positions": "sinusoidal"},
+                    "learned": {"positions": "learned", "longest": 64},
+                }.items()
             },
         },
     ),

@@ -142,7 +142,7 @@ class RepeatsTask(Task):
     def study(self, system: System, name: str) -> dict[str, list[dict[str, Any]]]:
         """Other starts, one layer, and positions of other kinds: the same training for each."""
         asked = self.recipe.options[name]
-        return {kind: self._runs(**{"changes": {}, **run}) for kind, run in asked.items()}
+        return {kind: self._runs(**run) for kind, run in asked.items()}
 
     def _runs(
         self, seeds: Sequence[int], rates: Sequence[float], changes: Mapping[str, Any]
