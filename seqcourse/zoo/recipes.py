@@ -211,7 +211,7 @@ _ALL = (
                 "steps": 160,
             },
             "parts": {
-                "rates": [5e-4, 1e-3, 2e-3, 4e-3, 8e-3],
+                "rates": [1e-3, 2e-3, 4e-3, 8e-3],
                 "choose": [101],
                 "seeds": [0, 1, 2],
                 "steps": 800,

@@ -28,15 +28,11 @@ AGES: dict[str, dict[str, Any]] = {
 }
 #: One change at a time, from the block of 2020; a gated MLP has as many parameters as a plain one.
 CHANGES: dict[str, dict[str, Any]] = {
-    "post-norm": {"norm": "post"},
     "no positions": {"positions": "none"},
     "sines": {"positions": "sinusoidal"},
     "rotary": {"positions": "rotary"},
     "RMS norm": {"normalisation": "rms"},
-    "ReLU": {"activation": "relu"},
     "SwiGLU": {"activation": "swiglu"},
-    "no biases": {"bias": False},
-    "4 groups": {"groups": 4},
     "1 group": {"groups": 1},
     "window of 16": {"window": 16},
 }
