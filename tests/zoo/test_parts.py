@@ -26,18 +26,6 @@ def test_blocks_differ_in_one_part_and_hardly_in_size(library):
     assert sizes["1 group"] < sizes["2020"]
 
 
-def test_texts_are_other_ones_in_every_epoch_and_the_same_for_a_seed(library):
-    ids = library.ids["train"]
-    one, other = parts.Texts(ids, 3, seed=1), parts.Texts(ids, 3, seed=1)
-    first = [batch.tokens for batch in one]
-    assert all(map(torch.equal, first, [batch.tokens for batch in other]))
-    one.set_epoch(1)
-    assert not any(map(torch.equal, first, [batch.tokens for batch in one]))
-    batch = next(iter(one))
-    assert batch.tokens.shape == (parts.BATCH, parts.LENGTH)
-    assert torch.equal(batch.tokens[:, 1:], batch.targets[:, :-1])
-
-
 def test_bits_are_those_of_single_texts(library):
     torch.manual_seed(0)
     model = library.model(positions="rotary").eval()

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from seqcourse import data, models
-from seqcourse.data.batching import Loader, epoch_generator
 from seqcourse.models import TODAY
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer, TrainingConfig, language_model_loss
@@ -36,27 +34,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "1 group": {"groups": 1},
     "window of 16": {"window": 16},
 }
-
-
-class Texts(Loader):
-    """Pieces of the books, other ones in every epoch.
-
-    Args:
-        ids: of all characters, (N,).
-        steps: in an epoch.
-        seed: of the draws.
-    """
-
-    def __init__(self, ids: Tensor, steps: int, seed: int) -> None:
-        def plan(epoch: int) -> Sequence[Tensor]:
-            draw = epoch_generator(seed, epoch)
-            return torch.randint(len(ids) - LENGTH, (steps, BATCH), generator=draw)
-
-        def collate(begins: Tensor) -> data.TextBatch:
-            rows = torch.stack([ids[begin : begin + LENGTH + 1] for begin in begins.tolist()])
-            return data.TextBatch(rows[:, :-1], rows[:, 1:])
-
-        super().__init__(plan, collate)
 
 
 class Library:
@@ -95,7 +72,7 @@ class Library:
                 model.train()
 
         config = TrainingConfig(epochs=steps // every, learning_rate=rate, warmup_steps=50)
-        batches = Texts(self.ids["train"], every, seed)
+        batches = data.DrawnTexts(self.ids["train"], LENGTH, BATCH, every, seed)
         Trainer(model, language_model_loss, config).fit(batches, on_epoch=watch)
         model.eval()
         return model, found

@@ -6,38 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from seqcourse import models
-from seqcourse.data import SPECIALS, SubwordVocabulary, TextBatch
-from seqcourse.data.batching import Loader, epoch_generator
+from seqcourse.data import SPECIALS, DrawnTexts, SubwordVocabulary
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer, TrainingConfig, language_model_loss
 from seqcourse.zoo.tasks.evaluation import bits, mean_loss
 
 SIZES: dict[str, Any] = {"width": 64, "heads": 4, "layers": 2}
 LENGTH, BATCH = 64, 16  # tokens of a text, and texts in a step
-
-
-class Texts(Loader):
-    """Pieces of a long text, drawn anew.
-
-    Args:
-        ids: of all tokens, (N,).
-        steps: batches of an epoch.
-        seed: of the draws.
-    """
-
-    def __init__(self, ids: Tensor, steps: int, seed: int) -> None:
-        def plan(epoch: int) -> Sequence[Tensor]:
-            draw = epoch_generator(seed, epoch)
-            return torch.randint(len(ids) - LENGTH, (steps, BATCH), generator=draw)
-
-        def collate(begins: Tensor) -> TextBatch:
-            rows = torch.stack([ids[begin : begin + LENGTH + 1] for begin in begins.tolist()])
-            return TextBatch(rows[:, :-1], rows[:, 1:])
-
-        super().__init__(plan, collate)
 
 
 class Vocabularies:
@@ -86,7 +63,8 @@ class Vocabularies:
         seed_everything(seed)
         model = self.model()
         config = TrainingConfig(epochs=1, learning_rate=rate, warmup_steps=50, decay="linear")
-        Trainer(model, language_model_loss, config).fit(Texts(self.ids["train"], steps, seed))
+        texts = DrawnTexts(self.ids["train"], LENGTH, BATCH, steps, seed)
+        Trainer(model, language_model_loss, config).fit(texts)
         model.eval()
         return model
 
