@@ -27,7 +27,7 @@ class Vocabularies:
 
     def __init__(self, texts: dict[str, Sequence[str]], size: int) -> None:
         train = texts["train"]
-        alphabet = {letter for text in train for letter in text.lower()} | {"▁"}
+        alphabet = {letter for text in train for letter in text.lower() if not letter.isspace()} | {"▁"}
         self.vocabulary = SubwordVocabulary.train(train, size or len(alphabet) + len(SPECIALS))
         pieces = {
             split: [self.vocabulary.tokenize(text) for text in some] for split, some in texts.items()
