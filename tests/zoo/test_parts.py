@@ -12,18 +12,13 @@ def library():
     return parts.Library()
 
 
-def test_blocks_differ_in_one_part_and_hardly_in_size(library):
+def test_blocks_differ_in_their_positions_and_only_a_table_has_numbers(library):
     sizes = {
-        name: models.number_of_parameters(library.model(**made))
-        for name, made in {**parts.AGES, **parts.CHANGES}.items()
+        name: models.number_of_parameters(library.model(**made)) for name, made in parts.BLOCKS.items()
     }
-    table = parts.BEYOND * parts.WIDTH  # of learned positions
-    for name, made in parts.CHANGES.items():
-        assert len(made) == 1
-        without = sizes["2020"] - (table if "positions" in made else 0)
-        if "group" not in name:
-            assert abs(sizes[name] / without - 1) < 0.05, name
-    assert sizes["1 group"] < sizes["2020"]
+    table = sizes.pop("2020") - parts.BEYOND * parts.WIDTH
+    assert all(list(made) == ["positions"] for made in parts.BLOCKS.values())
+    assert set(sizes.values()) == {table}
 
 
 def test_bits_are_those_of_single_texts(library):
@@ -52,8 +47,7 @@ def test_a_window_at_reading_time_is_taken_out_again(library):
 
 
 def test_a_trial_of_the_study(monkeypatch):
-    monkeypatch.setattr(parts, "AGES", {"2020": parts.AGES["2020"]})
-    monkeypatch.setattr(parts, "CHANGES", {"rotary": parts.CHANGES["rotary"]})
+    monkeypatch.setattr(parts, "BLOCKS", {name: parts.BLOCKS[name] for name in ("2020", "rotary")})
     found = parts.measure([1e-3, 1e-2], [9], [0, 1], steps=4, every=2, windows=[16])
     assert found["rotary"]["parameters"] == found["2020"]["parameters"] - parts.BEYOND * parts.WIDTH
     for one in found.values():
