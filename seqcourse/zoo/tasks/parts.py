@@ -21,7 +21,6 @@ BEYOND = 256  # characters in a text that is longer than those of the training
 BLOCKS: dict[str, dict[str, Any]] = {
     "2020": {"positions": "learned"},
     "no positions": {"positions": "none"},
-    "sines": {"positions": "sinusoidal"},
     "rotary": {"positions": "rotary"},
 }
 
