@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         pad_frames,
         spoken_batch,
     )
-    from seqcourse.data.windows import TextBatch, TextBatches
+    from seqcourse.data.windows import DrawnTexts, TextBatch, TextBatches
 
 __all__ = [
     "BOOKS",
@@ -83,6 +83,7 @@ __all__ = [
     "CaptionedPhotograph",
     "Clothes",
     "DigitString",
+    "DrawnTexts",
     "ImageBatch",
     "ImageBatches",
     "EncodedQuestion",
@@ -165,7 +166,7 @@ _LATER = {
     "labelled": "LabelledBatch LabelledBatches",
     "masking": "MaskedBatch MaskedBatches mask_words",
     "spoken": "SpokenBatch SpokenBatches change_speed pad_frames spoken_batch",
-    "windows": "TextBatch TextBatches",
+    "windows": "DrawnTexts TextBatch TextBatches",
 }
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 

@@ -62,8 +62,35 @@ class TextBatches(Loader):
             whole = order[: count // batch_size * batch_size]
             return (offset + whole * length).split(batch_size)
 
-        def collate(begins: Tensor) -> TextBatch:
-            text = ids[begins[:, None] + torch.arange(length + 1)]  # (B, T + 1)
-            return TextBatch(text[:, :-1], text[:, 1:])
+        super().__init__(plan, lambda begins: _windows(ids, begins, length))
 
-        super().__init__(plan, collate)
+
+class DrawnTexts(Loader):
+    """Windows that begin anywhere in a text, drawn anew in every epoch.
+
+    Args:
+        ids: the text, (N,).
+        length: T, tokens of a window.
+        batch_size: windows of a batch.
+        steps: batches of an epoch.
+        seed: of the draws.
+    """
+
+    def __init__(self, ids: Tensor, length: int, batch_size: int, steps: int, seed: int = 0) -> None:
+        if len(ids) <= length:
+            raise CourseError(
+                f"A text of {len(ids)} tokens has no window of {length} tokens with one to follow. Take "
+                "a longer text or a shorter length."
+            )
+
+        def plan(epoch: int) -> Sequence[Tensor]:
+            generator = epoch_generator(seed, epoch)
+            return torch.randint(len(ids) - length, (steps, batch_size), generator=generator)
+
+        super().__init__(plan, lambda begins: _windows(ids, begins, length))
+
+
+def _windows(ids: Tensor, begins: Tensor, length: int) -> TextBatch:
+    """The windows that begin there."""
+    text = ids[begins[:, None] + torch.arange(length + 1)]  # (B, T + 1)
+    return TextBatch(text[:, :-1], text[:, 1:])

@@ -4,6 +4,7 @@ from seqcourse.models.attention_seq2seq import AttentionSeq2Seq
 from seqcourse.models.bert import BERT, BertOutput
 from seqcourse.models.captioner import Captioned, FixedCaptioner, HardCaptioner, SoftCaptioner
 from seqcourse.models.classifier import Classified, Classifier
+from seqcourse.models.counted import CountedRuns
 from seqcourse.models.counting import (
     Shape,
     count_flops,
@@ -25,6 +26,7 @@ from seqcourse.models.writer import Writer
 
 __all__ = [
     "BERT",
+    "CountedRuns",
     "GPT",
     "TODAY",
     "Answered",

@@ -98,7 +98,7 @@ class MultiHeadAttention(nn.Module):
         """
         F.check_width("Multi-head attention", x, self.width)
         if memory is None:
-            q, k, v = self._own(x)
+            q, k, v = self.project(x)
         else:
             q, (k, v) = self.queries(x), self.keys_values(memory)
         return self.attend(q, k, v, mask, causal=causal, need_weights=need_weights)
@@ -146,7 +146,7 @@ class MultiHeadAttention(nn.Module):
             (B, n, D), equal to the last n rows of the causal :meth:`forward` over everything, and the
             longer cache.
         """
-        q, k, v = self._own(x, first=past[0].shape[2])
+        q, k, v = self.project(x, first=past[0].shape[2])
         past = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
         return self.attend(q, *past, causal=True)[0], past
 
@@ -159,7 +159,7 @@ class MultiHeadAttention(nn.Module):
         """(B, N, D) to (B, H, N, D_head): each head, or group, gets its own coordinates."""
         return x.unflatten(-1, (-1, self.size)).transpose(1, 2)
 
-    def _own(self, x: Tensor, first: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+    def project(self, x: Tensor, first: int = 0) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values of x (B, n, D) itself, whose first vector is at this position."""
         shared = self.groups * self.size
         parts = linear(x, self.in_weight, self.in_bias).split([self.width, shared, shared], dim=-1)

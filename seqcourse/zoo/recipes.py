@@ -101,6 +101,12 @@ _ALL = (
                 "recurrent_rate": 1e-2,
             },
             "heads": {"draws": 1000},
+            "positions": {
+                "rates": [2.5e-3, 5e-3, 1e-2, 2e-2],
+                "choose": [101],
+                "seeds": [0, 1, 2],
+                "steps": 1600,
+            },
         },
     ),
     Recipe(
@@ -204,6 +210,14 @@ _ALL = (
                 "layers": 12,
                 "steps": 160,
             },
+            "parts": {
+                "rates": [1e-3, 2e-3, 4e-3, 8e-3],
+                "choose": [101],
+                "seeds": [0, 1, 2],
+                "steps": 800,
+                "every": 200,
+                "windows": [16, 64, 128],
+            },
         },
     ),
     Recipe(
@@ -248,6 +262,36 @@ _ALL = (
                 "alphas": [0.03, 0.1, 0.3, 1.0, 3.0],
                 "choose": [0, 1, 2],
                 "seeds": [0, 1, 2, 3, 4, 5],
+            },
+            "pieces": {
+                "entries": [57, 256, 1024, 4096],
+                "rates": [2e-3, 5e-3, 1e-2, 2e-2, 4e-2],
+                "choose": [101],
+                "seeds": [0, 1, 2],
+                "budget": 1.2e12,
+            },
+        },
+    ),
+    Recipe(
+        name="induction",
+        about="Rows of symbols that repeat themselves, read by two layers of attention alone",
+        task="repeats",
+        data="none",
+        model="GPT",
+        sizes={"width": 64, "heads": 4, "layers": 2, "hidden": 0, "positions": "rotary"},
+        training=TrainingConfig(epochs=14, learning_rate=3e-3, warmup_steps=100, precision="no"),
+        batch_size=32,
+        options={
+            "steps": 50,
+            "controls": {
+                name: {"seeds": [0, 1, 2], "rates": [1e-3, 3e-3, 6e-3], "changes": changes}
+                for name, changes in {
+                    "two layers": {},
+                    "one layer": {"layers": 1},
+                    "no positions": {"positions": "none"},
+                    "sines": {"positions": "sinusoidal"},
+                    "learned": {"positions": "learned", "longest": 64},
+                }.items()
             },
         },
     ),
@@ -420,6 +464,15 @@ _ALL = (
             "epochs": 8,
             "patience": 2,
             "sizes": {"width": 64, "heads": 4, "layers": 2, "hidden": 96},
+            "captioned": {
+                "labelled": [250, 1000, 4000],
+                "rates": [5e-4, 1e-3, 2e-3, 4e-3, 8e-3],
+                "choose": [101],
+                "seeds": [1, 2, 3],
+                "steps": 400,
+                "longer": 4,
+                "pretraining": {"epochs": 12, "rate": 2e-3},
+            },
         },
     ),
 )

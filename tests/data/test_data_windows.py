@@ -43,3 +43,23 @@ def test_a_text_that_is_too_short_gets_a_sentence():
         data.TextBatches(torch.arange(10), 8, 2)
     with pytest.raises(CourseError, match="at least 1, but are 0 and 2"):
         data.TextBatches(torch.arange(10), 0, 2)
+
+
+def test_drawn_windows_are_other_ones_in_every_epoch_and_the_same_for_a_seed():
+    ids = torch.arange(50)
+    one, other = (data.DrawnTexts(ids, 7, 4, steps=3, seed=1) for _ in range(2))
+    first = [batch.tokens for batch in one]
+    assert all(map(torch.equal, first, [batch.tokens for batch in other]))
+    one.set_epoch(1)
+    assert not any(map(torch.equal, first, [batch.tokens for batch in one]))
+    batch = next(iter(one))
+    assert batch.tokens.shape == (4, 7) and torch.equal(batch.targets, batch.tokens + 1)
+
+
+def test_every_window_of_a_text_can_be_drawn():
+    begins = {
+        row[0].item() for batch in data.DrawnTexts(torch.arange(10), 7, 4, 50) for row in batch.tokens
+    }
+    assert begins == {0, 1, 2}
+    with pytest.raises(CourseError, match="no window of 10 tokens"):
+        data.DrawnTexts(torch.arange(10), 10, 4, 50)

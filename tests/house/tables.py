@@ -31,6 +31,7 @@ READ = {
     "en-es": ["tatoeba-en-es"],
     "en-fr": ["tatoeba-en-fr"],
     "fashion-mnist": ["fashion-mnist"],
+    "none": [],  # drawn at random
     "scenes": ["pictures"],
 }
 # Tasks that read something else than their recipe's data, or more.
@@ -122,7 +123,7 @@ def models() -> str:
     lines = ["| checkpoint | is | was trained on |", "|---|---|---|"]
     for record in sorted(ZOO.glob("*/figures.json")):
         recipe = json.loads(record.read_text(encoding="utf-8"))["recipe"]
-        read = ", ".join(f"`{name}`" for name in trained_on(recipe))
+        read = ", ".join(f"`{name}`" for name in trained_on(recipe)) or "random symbols"
         lines.append(f"| `{record.parent.name}` | {recipe['about']} | {read} |")
     return "\n".join(lines)
 

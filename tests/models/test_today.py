@@ -55,7 +55,7 @@ def test_only_distances_count():
     x = torch.randn(1, 4, 24, dtype=torch.float64)
     with torch.no_grad():
         here = layer(x, causal=True)[0]
-        q, k, v = layer._own(x, first=10)
+        q, k, v = layer.project(x, first=10)
         there = layer.attend(q, k, v, causal=True)[0]
     torch.testing.assert_close(there, here, rtol=1e-5, atol=1e-5)
 

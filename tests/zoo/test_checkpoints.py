@@ -11,7 +11,7 @@ from seqcourse import CourseError, data, metrics, train, zoo
 from seqcourse.cli.models import QUICK_STEPS, train_model
 from seqcourse.zoo.tasks import lower
 from seqcourse.zoo.tasks.captions import pointing, said
-from seqcourse.zoo.tasks.language import mean_loss
+from seqcourse.zoo.tasks.evaluation import mean_loss
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from seqcourse.zoo.tasks.pairs import (
 )
 from seqcourse.zoo.tasks.photographs import PhotographTask, on_photographs
 from seqcourse.zoo.tasks.questions import QuestionTask
+from seqcourse.zoo.tasks.repeats import RepeatsTask
 from seqcourse.zoo.tasks.speech import SpeechTask, Spelling
 
 __all__ = ["TASKS", "Caption", "Spelling", "Task", "lower", "on_photographs", "task_of"]
@@ -38,6 +39,7 @@ TASKS: dict[str, type[Task]] = {
     "clothes": ClothesTask,
     "questions": QuestionTask,
     "compared questions": ComparedTask,
+    "repeats": RepeatsTask,
 }
 
 

@@ -10,13 +10,15 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from seqcourse.data import Question, QuestionBatches, Vocabulary
+from seqcourse.data import Question, QuestionBatches, Vocabulary, compose
 from seqcourse.data.questions import QUESTION_KINDS
 from seqcourse.models import TwoStream
 from seqcourse.settings import seed_everything
+from seqcourse.tokens import MASK, SPECIALS
 from seqcourse.train import Trainer, answer_loss, region_loss
 from seqcourse.zoo.system import System, mean_over
-from seqcourse.zoo.tasks.questions import HELD_OUT, QuestionTask, by_kind, scenes
+from seqcourse.zoo.tasks import captioned
+from seqcourse.zoo.tasks.questions import HELD_OUT, QuestionTask, by_kind, encode, scenes
 
 #: Who reads what: each stream the other; each stream only itself; the same with the picture hidden.
 WAYS = ("co-attention", "apart", "text")
@@ -31,6 +33,7 @@ class ComparedTask(QuestionTask):
     """
 
     vocabulary_sizes = 1
+    only_measured = studies = ("captioned",)
 
     def prepare(
         self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None
@@ -64,6 +67,27 @@ class ComparedTask(QuestionTask):
             found[way], right[way] = self._runs(system, way, grids)
         ahead = ahead_by_kind(right["co-attention"] - right["apart"])
         return {"named": share, "compared": found, "ahead": ahead}
+
+    def study(self, system: System, name: str) -> list[dict[str, Any]]:
+        """Chapter 14's pre-training on captions, on the same grids."""
+        count = self.recipe.options["scenes"]
+        captions = [compose(number, "train").caption for number in range(count)]
+        read = {word for caption in captions for word in caption.split()}
+        words = Vocabulary([MASK, *sorted(read.union(system.source.tokens[len(SPECIALS) :]))])
+        parts = {split: self._part(system, split, words) for split in ("train", "valid", "test")}
+        sizes = self.recipe.options["sizes"]
+        lesson = captioned.Lesson(parts, captions, words, len(system.target), sizes)
+        return captioned.measure(lesson, **self.recipe.options[name])
+
+    def _part(self, system: System, split: str, words: Vocabulary) -> captioned.Part:
+        """A split as the trained network sees it, with its questions in these words."""
+        grids = self._grids(system, split)
+        found = scenes(split, len(grids))
+        things = [[system.target.id(name) if name else 0 for name in names] for names in found.grids]
+        with torch.inference_mode():
+            shown = system.model.region(grids.to(system.device)).softmax(-1).cpu()
+        asked = [[encode(one, words, system.target) for one in about] for about in found.asked]
+        return captioned.Part(grids, shown.clone(), torch.tensor(things), asked)
 
     def _grids(self, system: System, split: str) -> Tensor:
         """What the trained network makes of the pictures of a split, (N, places, D)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,8 @@ from seqcourse import data
 from seqcourse.data import SubwordVocabulary, Vocabulary
 from seqcourse.train import language_model_loss
 from seqcourse.zoo.system import System, Task
-from seqcourse.zoo.tasks import authors, memory, norms
+from seqcourse.zoo.tasks import authors, memory, norms, parts, pieces
+from seqcourse.zoo.tasks.evaluation import bits, mean_loss
 
 
 class LanguageTask(Task):
@@ -65,7 +65,7 @@ class LanguageTask(Task):
 class CharacterTask(LanguageTask):
     """One book, character by character; its last tenth is held out, halved into valid and test."""
 
-    only_measured = studies = ("memory", "norms")
+    only_measured = studies = ("memory", "norms", "parts")
 
     def texts(self) -> dict[str, str]:
         book = data.load_book(self.recipe.data)
@@ -92,8 +92,10 @@ class CharacterTask(LanguageTask):
         return {"bits_per_character": bits(nats), "characters": len(self.texts()["test"])}
 
     def study(self, system: System, name: str) -> dict[str, Any]:
-        """Chapter 1's first symbols, chapter 10's norms: trainings beside the model of this book."""
-        study = {"memory": memory.measure, "norms": norms.measure}[name]
+        """Chapter 1's first symbols, chapter 10's norms and parts: trainings beside the model of this
+        book.
+        """
+        study = {"memory": memory.measure, "norms": norms.measure, "parts": parts.measure}[name]
         return study(**self.recipe.options[name])
 
 
@@ -146,7 +148,7 @@ class WordTask(BooksTask):
 class SubwordTask(BooksTask):
     """The children's books in subwords, for pre-training; measured by fine-tuning too."""
 
-    only_measured = studies = ("authors",)
+    only_measured = studies = ("authors", "pieces")
 
     def vocabulary(self) -> SubwordVocabulary:
         return SubwordVocabulary.train(self.paragraphs("train"), self.recipe.options["vocabulary"])
@@ -160,30 +162,10 @@ class SubwordTask(BooksTask):
     def write(self, tokens: list[str], vocabulary: SubwordVocabulary) -> str:
         return vocabulary.detokenize(tokens)
 
-    def study(self, system: System, name: str) -> dict[str, Any]:
-        """Chapter 12's authors: a few labels, with and without this pre-training."""
-        return authors.measure(system, **self.recipe.options[name])
-
-
-def mean_loss(model: nn.Module, ids: Tensor) -> float:
-    """Mean loss of each next id of a text (N,).
-
-    A model with a longest text reads windows that overlap by half; only ids with half a window before
-    them count.
-    """
-    ids = ids.to(next(model.parameters()).device)
-    window = min(getattr(model, "longest", len(ids) - 1), len(ids) - 1)
-    total, done = 0.0, 0
-    while done < len(ids) - 1:
-        begin = 0 if done == 0 else max(0, min(done - window // 2, len(ids) - 1 - window))
-        tokens, targets = ids[begin : begin + window], ids[begin + 1 : begin + window + 1]
-        new = slice(done - begin, len(targets))
-        logits = model(tokens[None]).logits[0].float()
-        total += nn.functional.cross_entropy(logits[new], targets[new], reduction="sum").item()
-        done = begin + len(targets)
-    return total / (len(ids) - 1)
-
-
-def bits(nats: float) -> float:
-    """Nats to bits."""
-    return nats / math.log(2)
+    def study(self, system: System, name: str) -> Any:
+        """Chapter 12's authors, with and without this pre-training; vocabularies of other sizes."""
+        asked = self.recipe.options[name]
+        if name == "authors":
+            return authors.measure(system, **asked)
+        texts = {split: self.paragraphs(split) for split in ("train", "valid", "test")}
+        return pieces.measure(texts, **asked)

@@ -14,7 +14,7 @@ from seqcourse import data, metrics
 from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
 from seqcourse.train import teacher_forcing_loss
 from seqcourse.zoo.system import System, Task, mean_over
-from seqcourse.zoo.tasks import heads, race, regimes
+from seqcourse.zoo.tasks import heads, positions, race, regimes
 
 LENGTH_EDGES = (1, 5, 7, 9, 11, 14, 17)  # English words: 1-4, 5-6, 7-8, 9-10, 11-13, 14-16
 
@@ -25,8 +25,8 @@ class PairTask(Task):
     vocabulary_sizes = 2
     use = "translate(texts)"
     translates = True
-    only_measured = ("beams", "race", "heads", "regimes")
-    studies = ("race", "heads", "regimes")
+    only_measured = ("beams", "race", "heads", "positions", "regimes")
+    studies = ("race", "heads", "positions", "regimes")
     min_count = 1
 
     def token_pairs(self, split: str) -> list[tuple[list[str], list[str]]]:
@@ -115,9 +115,11 @@ class TranslationTask(PairTask):
             measured["by_beam"] = by_beam(system, split["test"], first["test"], beams)
         return measured
 
-    def study(self, system: System, name: str) -> dict[str, Any]:
+    def study(self, system: System, name: str) -> Any:
         asked = self.recipe.options[name]
-        return race.measure(**asked) if name == "race" else heads.measure(self, system, **asked)
+        if name == "heads":
+            return heads.measure(self, system, **asked)
+        return {"race": race, "positions": positions}[name].measure(**asked)
 
 
 class SubwordTranslationTask(TranslationTask):

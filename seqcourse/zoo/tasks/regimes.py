@@ -29,7 +29,10 @@ TRAINED_ON, TESTED_ON = 6000, 1000  # words
 
 
 def short_words(split: str, most: int) -> list[Pronunciation]:
-    """Words of 3 to 6 letters with their pronunciations, evenly over the alphabet."""
+    """Words of 3 to 6 letters with their pronunciations, at even steps along the alphabetical list.
+
+    The steps are whole numbers, so the last words of the list are left out.
+    """
     found = [e for e in data.load_pronunciations(split) if 3 <= len(e.word) <= 6]
     return found[:: max(1, len(found) // most)][:most]
 

@@ -1,0 +1,56 @@
+"""What each change of the block buys: a trial of the study, whose blocks differ in one part."""
+
+import pytest
+import torch
+
+from seqcourse import models
+from seqcourse.zoo.tasks import parts
+
+
+@pytest.fixture(scope="module")
+def library():
+    return parts.Library()
+
+
+def test_blocks_differ_in_their_positions_and_only_a_table_has_numbers(library):
+    sizes = {
+        name: models.number_of_parameters(library.model(**made)) for name, made in parts.BLOCKS.items()
+    }
+    table = sizes.pop("2020") - parts.BEYOND * parts.WIDTH
+    assert all(list(made) == ["positions"] for made in parts.BLOCKS.values())
+    assert set(sizes.values()) == {table}
+
+
+def test_bits_are_those_of_single_texts(library):
+    torch.manual_seed(0)
+    model = library.model(positions="rotary").eval()
+    ids, size = library.ids["valid"], parts.LENGTH
+    count = (len(ids) - 1) // size
+    with torch.inference_mode():
+        logs = [
+            model(ids[None, k * size : (k + 1) * size])
+            .logits[0, 40:]
+            .log_softmax(-1)
+            .gather(-1, ids[k * size + 41 : (k + 1) * size + 1, None])
+            .mean()
+            for k in range(count)
+        ]
+    expected = -torch.stack(logs).mean().item() / torch.log(torch.tensor(2.0)).item()
+    assert library.bits(model, "valid", first=40) == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_window_at_reading_time_is_taken_out_again(library):
+    torch.manual_seed(0)
+    model = library.model(positions="rotary", window=30).eval()
+    plain, narrow = library.beyond(model), library.beyond(model, 4)
+    assert plain != narrow and library.beyond(model) == plain
+
+
+def test_a_trial_of_the_study(monkeypatch):
+    monkeypatch.setattr(parts, "BLOCKS", {name: parts.BLOCKS[name] for name in ("2020", "rotary")})
+    found = parts.measure([1e-3, 1e-2], [9], [0, 1], steps=4, every=2, windows=[16])
+    assert found["rotary"]["parameters"] == found["2020"]["parameters"] - parts.BEYOND * parts.WIDTH
+    for one in found.values():
+        assert one["rate"] == float(min(one["tried"], key=one["tried"].get))
+        assert [len(bits) for bits in one["bits"]] == [2, 2] and len(one["beyond"]) == 2
+    assert list(found["rotary"]["windows"]) == ["16"]
