@@ -311,6 +311,7 @@ def test_choices_change_the_picture(visit, name):
             now = control.evaluate("c => c.tagName === 'SELECT' ? c.selectedIndex : +c.value")
             other = "0" if now else "1"
             if control.evaluate("c => c.tagName") == "SELECT":
+                control.focus()  # as whoever chooses does
                 control.select_option(value=other)
             else:
                 control.fill(other)
