@@ -16,6 +16,7 @@ from seqcourse.functional.masks import (
 from seqcourse.functional.patches import patches
 from seqcourse.functional.position import grid_encoding, rotate, shift_matrix, sinusoidal_encoding
 from seqcourse.functional.precision import widened
+from seqcourse.functional.preference import dpo_loss, group_advantage, policy_loss
 from seqcourse.functional.pyramid import pair_neighbours
 from seqcourse.functional.recurrent import gru_combine, gru_step, lstm_step, rnn_step
 from seqcourse.functional.rollout import attention_rollout
@@ -65,6 +66,7 @@ __all__ = [
     "decibels",
     "dot_score",
     "doubly_stochastic",
+    "dpo_loss",
     "dropout",
     "gaussian_window",
     "gelu",
@@ -72,6 +74,7 @@ __all__ = [
     "gelu_tanh",
     "general_score",
     "grid_encoding",
+    "group_advantage",
     "gru_combine",
     "gru_step",
     "gumbel_max",
@@ -90,6 +93,7 @@ __all__ = [
     "mlp_score",
     "pair_neighbours",
     "patches",
+    "policy_loss",
     "power_from_levels",
     "power_spectrum",
     "rms_norm",

@@ -17,7 +17,7 @@ from seqcourse.models.gpt import GPT, TODAY
 from seqcourse.models.interface import Maps, Memory, Output, Step, embed
 from seqcourse.models.language import CharLM
 from seqcourse.models.seq2seq import DelayedModel, EncoderDecoder, Seq2Seq
-from seqcourse.models.speller import Speller, TransformerSpeller
+from seqcourse.models.speller import CTCSpeller, Speller, TransformerSpeller
 from seqcourse.models.transformer import Transformer
 from seqcourse.models.transformer_captioner import TransformerCaptioner
 from seqcourse.models.two_stream import Answered, GridNamer, TwoStream
@@ -26,6 +26,7 @@ from seqcourse.models.writer import Writer
 
 __all__ = [
     "BERT",
+    "CTCSpeller",
     "CountedRuns",
     "GPT",
     "TODAY",

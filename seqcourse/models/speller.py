@@ -1,4 +1,4 @@
-"""Listen, Attend and Spell: sound in, letters out (Chan et al. 2016); and a Transformer that spells."""
+"""Sound in, letters out: Listen, Attend and Spell (Chan et al. 2016), a Transformer that spells, CTC."""
 
 from __future__ import annotations
 
@@ -172,3 +172,33 @@ class TransformerSpeller(Writer):
     def forward(self, src: Tensor, src_lengths: Tensor, tgt_in: Tensor) -> Output:
         """Teacher forcing: frames (B, T, D), previous letters (B, T') to logits (B, T', V)."""
         return Output(*self.write(self.encode(src, src_lengths), tgt_in))
+
+
+class CTCSpeller(Listener):
+    """A listener that names a letter, or nothing, for every stretch of sound (Graves et al. 2006).
+
+    Nothing is asked and nothing attends: each state of the pyramid gives a distribution of its own.
+    :func:`seqcourse.train.ctc_loss` sums over all ways in which a text can be spread over the states,
+    and :func:`seqcourse.decode.best_path` reads them. A text needs a state for each letter, and one
+    more between two equal letters.
+
+    Args:
+        vocabulary_size: V, of letters; <pad> stands for the blank.
+        input_size, listen_size, layers, dropout: of the :class:`Listener`.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        input_size: int = 13,
+        listen_size: int = 96,
+        layers: int = 1,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__(input_size, listen_size, layers, dropout)
+        self.out = nn.Linear(self.memory_size, vocabulary_size)
+
+    def forward(self, src: Tensor, src_lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Frames (B, T, D) to logits (B, ceil(T / 2^L), V), and the number of states (B,)."""
+        states, mask = self.listen(src, src_lengths)
+        return self.out(states), mask.sum(1)

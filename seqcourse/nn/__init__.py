@@ -26,6 +26,7 @@ from seqcourse.nn.embedding import Positions, embedding_table
 from seqcourse.nn.feature_map import FeatureMapAttention
 from seqcourse.nn.first_state import FirstState, average
 from seqcourse.nn.grid import GridEncoder
+from seqcourse.nn.low_rank import LowRank, adapt, merge
 from seqcourse.nn.multi_head import MultiHeadAttention
 from seqcourse.nn.patches import PatchEmbedding
 from seqcourse.nn.pyramid import PyramidLSTM
@@ -51,6 +52,7 @@ __all__ = [
     "LSTMCell",
     "LayerNorm",
     "LocalAttention",
+    "LowRank",
     "MLPScore",
     "MultiHeadAttention",
     "MultiHeadAttentionPool",
@@ -63,6 +65,8 @@ __all__ = [
     "RecurrentLayer",
     "Score",
     "SelfAttentionLayer",
+    "adapt",
     "average",
     "embedding_table",
+    "merge",
 ]

@@ -2,6 +2,7 @@
 
 from seqcourse.train.captioning import captioning_loss
 from seqcourse.train.checkpoint import load_checkpoint, save_checkpoint
+from seqcourse.train.ctc import ctc_loss
 from seqcourse.train.labels import answer_loss, label_loss, region_loss
 from seqcourse.train.parts import counted
 from seqcourse.train.pretraining import bert_loss, fine_tuning_loss, masked_word_loss
@@ -23,6 +24,7 @@ __all__ = [
     "bert_loss",
     "captioning_loss",
     "counted",
+    "ctc_loss",
     "fine_tuning_loss",
     "inverse_sigmoid_decay",
     "label_loss",

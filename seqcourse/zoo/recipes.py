@@ -270,6 +270,13 @@ _ALL = (
                 "seeds": [0, 1, 2],
                 "budget": 1.2e12,
             },
+            "adapted": {
+                "ranks": [1, 4, 16],
+                "rates": [3e-4, 1e-3, 3e-3, 1e-2, 3e-2],
+                "choose": [101],
+                "seeds": [0, 1, 2],
+                "steps": 200,
+            },
         },
     ),
     Recipe(
@@ -293,6 +300,42 @@ _ALL = (
                     "learned": {"positions": "learned", "longest": 64},
                 }.items()
             },
+        },
+    ),
+    Recipe(
+        name="sums",
+        about="Sums of two numbers below 100, learned from 400 of the 10,000",
+        task="sums",
+        data="none",
+        model="GPT",
+        sizes={"width": 64, "heads": 4, "layers": 2, "longest": 8},
+        training=TrainingConfig(epochs=10, learning_rate=4e-3, warmup_steps=50, precision="no"),
+        batch_size=128,
+        options={
+            "steps": 50,
+            "labels": 400,
+            "verdicts": {
+                "rates": [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2],
+                "betas": [0.5, 2.0, 8.0],
+                "choose": [101, 102],
+                "seeds": [0, 1, 2, 3, 4],
+                "steps": 80,
+                "new": 400,
+            },
+            "masked": {
+                "rates": [5e-4, 1e-3, 2e-3, 4e-3, 8e-3],
+                "choose": [101, 102],
+                "seeds": [0, 1, 2, 3, 4],
+            },
+            "early": {
+                "labels": 800,
+                "epochs": 4,
+                "rates": [1e-4, 3e-4, 1e-3, 3e-3, 1e-2],
+                "choose": [101, 102],
+                "seeds": [0, 1, 2, 3, 4],
+                "steps": 80,
+            },
+            "careless": {"rate": 1e-3, "seeds": [0, 1, 2, 3, 4], "steps": 80, "every": 10},
         },
     ),
     Recipe(
@@ -466,10 +509,12 @@ _ALL = (
             "sizes": {"width": 64, "heads": 4, "layers": 2, "hidden": 96},
             "captioned": {
                 "labelled": [250, 1000, 4000],
-                "rates": [5e-4, 1e-3, 2e-3, 4e-3, 8e-3],
+                "tuning": [
+                    {"steps": 400, "rates": [5e-4, 1e-3, 2e-3, 4e-3, 8e-3]},
+                    {"steps": 1600, "rates": [5e-4, 1e-3, 2e-3, 4e-3]},
+                ],
                 "choose": [101],
                 "seeds": [1, 2, 3],
-                "steps": 400,
                 "pretraining": {"epochs": 12, "rate": 2e-3},
             },
         },

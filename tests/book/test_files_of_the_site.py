@@ -16,18 +16,17 @@ from seqcourse.cli.execute import for_the_cache
 from .conftest import ROOT, SITE, chapter_names, page_names
 
 # Tags and attributes through which a page loads something by itself.
-LOADING = (
-    ("script", "src"),
-    ("img", "src"),
-    ("img", "srcset"),
-    ("iframe", "src"),
-    ("source", "src"),
-    ("video", "src"),
-    ("audio", "src"),
-    ("embed", "src"),
-    ("object", "data"),
-    ("use", "href"),
-)
+LOADING = {
+    "script": ["src"],
+    "img": ["src", "srcset"],
+    "iframe": ["src"],
+    "source": ["src"],
+    "video": ["src"],
+    "audio": ["src"],
+    "embed": ["src"],
+    "object": ["data"],
+    "use": ["href"],
+}
 LOADING_LINKS = {"stylesheet", "preload", "modulepreload", "icon", "preconnect", "dns-prefetch"}
 IN_STYLES = re.compile(r"""(?:@import\s+|url\()\s*['"]?((?:https?:)?//[^'")\s]+)""")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -37,41 +36,41 @@ def is_foreign(address: str) -> bool:
     return bool(urlsplit(address).netloc)
 
 
-def foreign_resources(text: str) -> list[str]:
+def foreign_resources(soup: BeautifulSoup) -> list[str]:
     """The addresses on other hosts from which an HTML page would load something."""
-    soup = BeautifulSoup(text, "html.parser")
-    found = [
-        node[attribute]
-        for tag, attribute in LOADING
-        for node in soup.find_all(tag)
-        if is_foreign(node.get(attribute, ""))
-    ]
-    for link in soup.find_all("link", href=True):
-        if LOADING_LINKS & set(link.get("rel", [])) and is_foreign(link["href"]):
-            found.append(link["href"])
-    for style in soup.find_all("style"):
-        found += IN_STYLES.findall(COMMENT.sub("", style.text))
+    found = []
+    for node in soup.find_all([*LOADING, "link", "style"]):  # all at once: a page has many tags
+        found += [node[a] for a in LOADING.get(node.name, ()) if is_foreign(node.get(a, ""))]
+        if node.name == "link" and LOADING_LINKS & set(node.get("rel", [])):
+            found += [node["href"]] if is_foreign(node.get("href", "")) else []
+        if node.name == "style":
+            found += IN_STYLES.findall(COMMENT.sub("", node.text))
     return found
+
+
+def parsed(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, BeautifulSoup]:
-    files = [path for path in site.rglob("*.html") if "_static" not in path.parts]
-    return {path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in files}
+    """The pages of the book, each read once for all tests."""
+    return {path: parsed(path) for path in site.rglob("*.html") if "_static" not in path.parts}
 
 
 def test_the_search_for_foreign_resources_finds_them():
     page = """<link rel="stylesheet" href="https://a.example/x.css"><img src="//b.example/y.png">
       <a href="https://c.example">fine</a><style>@import "https://d.example/z.css";</style>
       <script src="../_static/own.js"></script>"""
-    hosts = [urlsplit(address).netloc for address in foreign_resources(page)]
+    found = foreign_resources(BeautifulSoup(page, "html.parser"))
+    hosts = [urlsplit(address).netloc for address in found]
     assert sorted(hosts) == ["a.example", "b.example", "d.example"]
 
 
-def test_no_page_loads_from_another_host(site):
+def test_no_page_loads_from_another_host(site, pages):
     found = {}
     for path in site.rglob("*.html"):
-        if foreign := foreign_resources(path.read_text(encoding="utf-8")):
+        if foreign := foreign_resources(pages[path] if path in pages else parsed(path)):
             found[path.relative_to(site).as_posix()] = foreign
     assert found == {}
 

@@ -28,7 +28,7 @@ from seqcourse.check.plain import pack
 from seqcourse.check.probe import probe
 from seqcourse.check.verdict import Judge, Verdict
 from seqcourse.check.watch import covers
-from tests.sizes import is_drawn
+from tests.sizes import drawn
 
 ROOT = Path(__file__).resolve().parents[2]
 # Those with exercises; a whole system is tested in tests/grading/test_systems.py.
@@ -36,8 +36,6 @@ ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/checks/ps
 SEED = 20_001
 # How the names of answers begin that were written by readers of the text alone: there are many.
 A_READER = "a reader: "
-# Of the wrong answers one in so many runs every time, the others at night; every right one always does.
-ONE_IN = 8
 
 
 @cache
@@ -98,16 +96,22 @@ def _grade(assignment: str, exercise: str, space: dict) -> list[Verdict]:
 
 
 def _params(kind: str) -> list:
+    """Answers as parameters: every right one and one wrong one of each exercise run every time, all
+    others at night.
+    """
     return list(_each(kind))
 
 
 def _each(kind: str):
     for assignment in ASSIGNMENTS:
         for exercise, entries in getattr(_answers(assignment), kind).items():
+            names = [entry[0] for entry in entries]
+            always = {name for name in names if not name.startswith(A_READER)}
+            if kind == "WRONG":
+                always = {drawn(always or names)}
             for entry in entries:
                 label = f"{assignment}-{exercise}-{entry[0]}".replace(" ", "_")
-                rare = entry[0].startswith(A_READER) or kind == "WRONG" and not is_drawn(label, ONE_IN)
-                marks = [pytest.mark.nightly] * rare
+                marks = [pytest.mark.nightly] * (entry[0] not in always)
                 yield pytest.param(assignment, exercise, entry, id=label, marks=marks)
 
 
@@ -247,9 +251,12 @@ def test_a_wrong_answer_loses_points_and_its_mistake_is_named(assignment, exerci
     assert says[0] in str(caught.value)
 
 
+_FAULTS = [each for each in _params("WRONG") if re.match(r"fault \d is left", each.values[2][0])]
+
+
 @pytest.mark.parametrize(
     ("assignment", "exercise", "answer"),
-    [each for each in _params("WRONG") if re.match(r"fault \d is left", each.values[2][0])],
+    [pytest.param(*each.values, id=each.id) for each in _FAULTS],
 )
 def test_each_planted_fault_costs_its_own_points_and_no_other_ones(assignment, exercise, answer):
     name, source, *_ = answer

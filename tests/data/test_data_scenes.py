@@ -6,6 +6,7 @@ import hashlib
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from itertools import combinations, permutations
 
 import numpy
@@ -16,8 +17,15 @@ from seqcourse.data import geometry, grammar, pictures, scenes
 from seqcourse.data.grammar import read_caption
 from seqcourse.errors import CourseError
 
-MANY = {split: data.load_scenes(split, 200) for split in scenes.SCENE_SPLITS}
-ALL = [scene for found in MANY.values() for scene in found]
+
+@cache
+def many() -> dict[str, list]:
+    """Scenes of every split; drawn when the first test asks, as drawing takes a second or two."""
+    return {split: data.load_scenes(split, 200) for split in scenes.SCENE_SPLITS}
+
+
+def everything() -> list:
+    return [scene for found in many().values() for scene in found]
 
 
 def test_the_same_number_makes_the_same_scene_in_another_process():
@@ -32,11 +40,11 @@ def test_the_same_number_makes_the_same_scene_in_another_process():
 
 
 def test_numbers_and_splits_make_different_scenes():
-    images = {scene.image.tobytes() for scene in ALL}
-    assert len(images) == len(ALL)
+    images = {scene.image.tobytes() for scene in everything()}
+    assert len(images) == len(everything())
     later = data.load_scenes("train", 2, start=10)
     assert [scene.number for scene in later] == [10, 11]
-    assert later[0].caption == MANY["train"][10].caption
+    assert later[0].caption == many()["train"][10].caption
 
 
 @pytest.mark.parametrize("size", [32, 48, 64, 128])
@@ -50,10 +58,10 @@ def test_every_size_holds_every_scene(size):
 
 
 def test_one_to_four_things_overlap_little_and_vary_in_size():
-    counts = Counter(len(scene.things) for scene in ALL)
+    counts = Counter(len(scene.things) for scene in everything())
     assert set(counts) == {1, 2, 3, 4}
     sides = []
-    for scene in ALL:
+    for scene in everything():
         boxes = [thing.box for thing in scene.things]
         assert all(geometry.overlap(a, b) <= 0.05 for a, b in combinations(boxes, 2))
         sides += [max(x1 - x0, y1 - y0) for x0, y0, x1, y1 in boxes]
@@ -85,7 +93,7 @@ def test_the_things_are_painted_in_their_boxes_and_nowhere_else(monkeypatch):
 
 
 def test_captions_say_what_the_boxes_show():
-    for scene in ALL:
+    for scene in everything():
         shown = Counter((thing.name, thing.colour) for thing in scene.things)
         assert scene.caption == scene.references[0]
         assert len(set(scene.references)) == len(scene.references) == len(scene.references_es)
@@ -112,14 +120,14 @@ def holds(first, relation, second):
 
 
 def test_every_relation_and_count_is_met():
-    said = [read_caption(scene.caption) for scene in MANY["train"]]
+    said = [read_caption(scene.caption) for scene in many()["train"]]
     assert {one.relation[1] for one in said if one.relation} == set(grammar.RELATIONS)
     assert {n for one in said for n in one.counts.values()} == {1, 2, 3, 4}
     assert {colour for one in said for _, colour in one.counts} == {None, *grammar.COLOURS}
 
 
 def test_a_far_pair_is_not_next_to_and_a_slanting_one_has_no_relation():
-    two = [scene for scene in ALL if len(scene.things) == 2 and len(scene.references) in (2, 4)]
+    two = [scene for scene in everything() if len(scene.things) == 2 and len(scene.references) in (2, 4)]
     seen = Counter()
     for scene in two:
         if len({(thing.name, thing.colour) for thing in scene.things}) < 2:
@@ -143,24 +151,24 @@ def pairs_of(scene):
 
 
 def test_pairs_of_test_and_valid_are_never_shown_elsewhere():
-    shown = {split: set().union(*map(pairs_of, found)) for split, found in MANY.items()}
+    shown = {split: set().union(*map(pairs_of, found)) for split, found in many().items()}
     for split in ("valid", "test"):
         own = {pair for pair in shown[split] if data.scenes.pair_split(*pair) == split}
-        for scene in MANY[split]:
+        for scene in many()[split]:
             assert pairs_of(scene) & own, "every scene should hold a pair of its own"
         for other in {"train", "valid", "test"} - {split}:
             assert not own & shown[other]
     assert len(shown["test"]) > 100
     # but every single thing of the test is learned
-    assert set().union(*map(names_of, MANY["test"])) <= set(pictures.names("train"))
+    assert set().union(*map(names_of, many()["test"])) <= set(pictures.names("train"))
 
 
 def test_unseen_things_are_unseen():
     unseen = set(pictures.names("unseen"))
     assert len(unseen) >= 5 and not unseen & set(pictures.names("train"))
-    assert all(names_of(scene) & unseen for scene in MANY["unseen"])
+    assert all(names_of(scene) & unseen for scene in many()["unseen"])
     for split in ("train", "valid", "test"):
-        assert not any(names_of(scene) & unseen for scene in MANY[split])
+        assert not any(names_of(scene) & unseen for scene in many()[split])
 
 
 def test_pair_split_is_symmetric_and_keeps_about_a_tenth():
@@ -183,7 +191,7 @@ def test_a_wrong_number_split_or_size_is_a_sentence():
 
 def test_questions_are_answered_by_the_things():
     seen = Counter()
-    for scene in ALL:
+    for scene in everything():
         counts = Counter(thing.name for thing in scene.things)
         colours = {thing.name: thing.colour for thing in scene.things}
         asked_of = data.questions(scene)
@@ -242,6 +250,6 @@ def test_a_thousand_scenes_take_seconds():
 
 
 def test_all_orders_of_three_groups_are_right():
-    scene = next(s for s in ALL if s.caption.count(" and ") == 2)
+    scene = next(s for s in everything() if s.caption.count(" and ") == 2)
     parts = scene.caption.split(" and ")
     assert set(scene.references) == {" and ".join(order) for order in permutations(parts)}

@@ -202,6 +202,7 @@ def test_points_of_several_parts():
     assert adapt.shared([10.0], [3.0, 2.0, 1.0]) is None
 
 
+@pytest.mark.nightly  # in every run: what is released and how points are shared, above
 def test_an_adapted_assignment_is_released_graded_and_counted(toy):
     """Exercise 3 left out, exercise 1 for 5 points, a due date; then exercise 2 goes, after grading."""
     with_headings(toy)

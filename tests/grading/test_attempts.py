@@ -143,10 +143,10 @@ def test_a_class_may_limit_its_attempts(toy):
 
 
 @pytest.mark.parametrize("status", [FAILED, UNCLEAR, UNREADABLE, MISSING])
-def test_what_had_no_grade_costs_no_attempt_and_gives_none_back(toy, status):
+def test_what_had_no_grade_costs_no_attempt_and_gives_none_back(released, status):
     """The count is that of graded versions, whatever the last record says."""
+    toy = released
     (toy.root / "course.toml").write_text("attempts = 2\n")
-    release(toy)
     path = toy.submitted / "ada" / "ps1" / "ps1.ipynb"
     done = []
     for number, got in enumerate((status, GRADED, status, GRADED, status), 1):

@@ -97,10 +97,18 @@ def warm():
         pytest.param(SHARED_HOG, {"memory": 600 * MIB}, "used more than 600 MiB of memory", id="shared"),
         pytest.param(ENDLESS, {"cpu": 2}, "used more than 2 seconds of processor time", id="endless"),
         pytest.param(
-            IGNORES_SIGNALS, {"cpu": 2}, "used more than 2 seconds of processor time", id="deaf"
+            IGNORES_SIGNALS,
+            {"cpu": 2},
+            "used more than 2 seconds of processor time",
+            id="deaf",
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
-            SHORT_LIVES, {"cpu": 2}, "used more than 2 seconds of processor time", id="short lives"
+            SHORT_LIVES,
+            {"cpu": 2},
+            "used more than 2 seconds of processor time",
+            id="short lives",
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             "import time\ntime.sleep(600)", {"wall": 2}, "ran for more than 2 seconds", id="sleep"

@@ -36,15 +36,27 @@ COMMANDS = [
 ]
 
 
-@pytest.fixture
-def graded(released, monkeypatch) -> Course:
+@pytest.fixture(scope="module")
+def graded_once(released_toy, tmp_path_factory) -> Course:
     """Two students, of whom one has a mark of 10."""
+    course = Course(tmp_path_factory.mktemp("graded") / "course")
+    shutil.copytree(released_toy.root, course.root)
+    (course.root / "book").mkdir(exist_ok=True)
+    sample.make_submissions(course, "ps1", ("perfect", "broken"))
+    with pytest.MonkeyPatch.context() as patch:
+        examine_here(patch)
+        grade(course, "ps1", workers=1, unsafe=True)
+    return course
+
+
+@pytest.fixture
+def graded(graded_once, tmp_path, monkeypatch) -> Course:
+    """A fresh copy of the graded class, in which the commands are given."""
+    course = Course(tmp_path / "course")
+    shutil.copytree(graded_once.root, course.root)
     examine_here(monkeypatch)
-    (released.root / "book").mkdir(exist_ok=True)
-    monkeypatch.chdir(released.root)
-    sample.make_submissions(released, "ps1", ("perfect", "broken"))
-    grade(released, "ps1", workers=1, unsafe=True)
-    return released
+    monkeypatch.chdir(course.root)
+    return course
 
 
 def refusal_of(*command: str) -> str:

@@ -316,7 +316,7 @@ NIGHTLY = {
     "other case", "other place", "kernel", "no ids", "in one cell", "crlf in cells", "bom",
     "merge conflict", "exception", "sys.exit", "cell magic", "files", "others beside it",
     "reordered", "format 3", "endless", "pip", "crlf", "other name", "two answers", "one huge output",
-    "metadata",
+    "metadata", "solved", "utf-16", "magics", "no Python", "exit", "duplicated",
 }  # fmt: skip
 
 

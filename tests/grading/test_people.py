@@ -21,7 +21,6 @@ from seqcourse.grading.grade import to_grade
 from seqcourse.grading.late import MARK, MARKED, renew_penalties
 from seqcourse.grading.people import absent, drop, extend, misplaced, question, unknown
 from seqcourse.grading.records import GRADED, Record, write_record
-from seqcourse.grading.release import release
 from seqcourse.grading.scores import read_scores
 from seqcourse.grading.template import Grade
 from seqcourse.grading.version import FILE, bring_up_to_date
@@ -30,9 +29,9 @@ DUE = datetime(2026, 1, 10, 12)
 
 
 @pytest.fixture
-def course(toy):
+def course(released):
     """Two with a grade, half a day late, one of them by hand too; a third is on the list."""
-    release(toy)
+    toy = released
     with Gradebook(toy.gradebook_url) as gradebook:
         gradebook.update_or_create_assignment("ps1", duedate=DUE)
         for who in ("ada", "ben", "cleo"):

@@ -67,6 +67,7 @@ def test_the_same_class_gets_the_same_rows(toy, address, tmp_path):
     assert "double" in page
 
 
+@pytest.mark.nightly  # in every run: of a gradebook in a file, in test_resume
 @needs_server
 def test_a_gradebook_whose_making_was_interrupted_is_completed(toy, address):
     from sqlalchemy import create_engine, text

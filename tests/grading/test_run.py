@@ -134,8 +134,8 @@ def test_halves_of_characters_are_replaced():
     [
         (4, 0.5, False),  # a busy machine gave it half a second of its three
         (600, 0.0, True),  # it sleeps
-        (600, 3.5, True),  # it has had its time
-        (600, 0.05, True),  # so little is a kind of sleep
+        pytest.param(600, 3.5, True, marks=pytest.mark.nightly),  # it has had its time
+        pytest.param(600, 0.05, True, marks=pytest.mark.nightly),  # so little is a kind of sleep
     ],
 )
 def test_a_cell_that_the_machine_kept_waiting_is_not_stopped(seconds, used, stopped):
@@ -155,7 +155,7 @@ def test_a_cell_that_the_machine_kept_waiting_is_not_stopped(seconds, used, stop
     assert (book.cells[0].outputs[0].get("text") == "done\n") is not stopped
 
 
-@pytest.mark.parametrize("confined", [True, False])
+@pytest.mark.parametrize("confined", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_a_kernel_says_how_much_processor_time_it_used(confined):
     if confined:
         need_sandbox()

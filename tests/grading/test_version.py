@@ -13,7 +13,6 @@ from seqcourse.errors import CourseError
 from seqcourse.grading.course import Course
 from seqcourse.grading.gradebook import open_gradebook
 from seqcourse.grading.records import GRADED, Record, read_record, write_record
-from seqcourse.grading.release import release
 from seqcourse.grading.version import FILE, bring_up_to_date
 
 # Tables of nbgrader 0.6: assignments know no course, and students no number of a learning platform.
@@ -30,9 +29,9 @@ OLDER = """
 
 
 @pytest.fixture
-def course(toy):
+def course(released):
     """As an older package left it: with points given by hand, and no version."""
-    release(toy)
+    toy = released
     with Gradebook(toy.gradebook_url) as gradebook:
         gradebook.update_or_create_student("ada", first_name="Ada")
         gradebook.update_or_create_submission("ps1", "ada")

@@ -370,6 +370,7 @@ def pairs(course):
     path.unlink()
 
 
+@pytest.mark.nightly
 def test_half_finished_work_gives_five_questions_to_whoever_handed_in_together(course, examiner, pairs):
     """The partner has no folder."""
     answers = dict(list(solution(course, "ps4").items())[:3])
@@ -417,6 +418,7 @@ def test_bad_input_gets_a_sentence(course, examiner):
         make_sheet(examiner, "ps4", "fails")
 
 
+@pytest.mark.nightly
 def test_other_cells_of_a_student_set_no_answer(course, examiner):
     """A cell that lets a change of the axis do nothing, and one without which no answer runs."""
     hand_in(course, "ps4", "sets", {"attention": BY_HAND})
@@ -440,6 +442,7 @@ def test_other_cells_of_a_student_set_no_answer(course, examiner):
         make_sheet(examiner, "ps4", "helped")
 
 
+@pytest.mark.nightly
 def test_a_sheet_with_one_answer_to_everything_is_not_used(course, examiner, monkeypatch):
     hand_in(course, "ps4", "plain", {"attention": BY_HAND})
     monkeypatch.setattr(sheets, "choose", lambda found, seed: [made_up(LOOK, line) for line in range(5)])

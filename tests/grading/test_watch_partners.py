@@ -14,7 +14,6 @@ from seqcourse.grading.course import Course
 from seqcourse.grading.grade import Run, grade
 from seqcourse.grading.kept import SECRET
 from seqcourse.grading.records import UNCLEAR, read_record
-from seqcourse.grading.release import release
 from seqcourse.grading.watch import day
 from seqcourse.grading.watch.arrivals import Resting
 from seqcourse.grading.watch.places import best_path
@@ -27,12 +26,12 @@ PEOPLE = ("ada", "ben", "cleo", "dan", "eve")
 
 
 @pytest.fixture
-def course(toy) -> Course:
+def course(released) -> Course:
     """A class with a list; files may name two, and two versions a day are graded."""
+    toy = released
     settings = 'group_size = 2\n[watch]\nattempts_a_day = 2\ncounts = "best"\n'
     (toy.root / "course.toml").write_text(settings)
     (toy.root / "book").mkdir()
-    release(toy)
     with Gradebook(toy.gradebook_url) as gradebook:
         for who in PEOPLE:
             gradebook.add_student(who, first_name=who.title())

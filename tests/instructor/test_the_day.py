@@ -1,6 +1,7 @@
 """The instructor's day, from releasing an assignment to the marks: real nbgrader, JupyterLab, browser.
 
-The steps follow each other and share one class; a step whose forerunner failed says so.
+The steps follow each other and share one class; a step whose forerunner failed says so. `make test` goes
+as far as the instructor's collecting, `make test-all` to the end of the day.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from .lab import Window, open_window, wait_for_fields
 from .people import COURSE_ID, Person, make_exchange, make_instructor, make_student
 
 pytestmark = pytest.mark.browser
+# What the tests of grading, marks, feedback and the formgrader's pages try on a small class, too.
+at_night = pytest.mark.nightly
 
 ADAS_STEP = """def rnn_step(x, h, w_ih, w_hh, b_ih, b_hh):
     return torch.tanh(x @ w_ih.T + b_ih + h @ w_hh.T)
@@ -132,6 +135,7 @@ def test_edit_and_run(day, students_window):
     day.done.append("edit")
 
 
+@at_night
 def test_validate(day):
     """nbgrader's own validator names what is missing or wrong, but for what only hidden checks see."""
     day.after("edit")
@@ -172,6 +176,7 @@ def test_collect(day):
     day.done.append("collect")
 
 
+@at_night
 def test_grade(day):
     """One command grades the class: a word for everybody, and points where they were earned."""
     day.after("collect")
@@ -190,6 +195,7 @@ def test_grade(day):
     day.done.append("grade")
 
 
+@at_night
 def test_grade_by_hand(day, instructors_window):
     """A written answer gets points and a comment in the formgrader, in the browser."""
     day.after("grade")
@@ -212,6 +218,7 @@ def test_grade_by_hand(day, instructors_window):
     day.done.append("hand")
 
 
+@at_night
 def test_late_penalty(day):
     """Ada was two hours late: a tenth of her points, those given by hand included. Nobody else pays."""
     day.after("hand")
@@ -223,6 +230,7 @@ def test_late_penalty(day):
     day.done.append("late")
 
 
+@at_night
 def test_feedback(day, students_window):
     """Pages are written and released; Ada fetches hers with a click and reads it."""
     day.after("late")
@@ -244,6 +252,7 @@ def test_feedback(day, students_window):
     day.done.append("feedback")
 
 
+@at_night
 def test_export(day):
     """A table with everybody's name as it is, and Canvas's own file with one column filled in."""
     day.after("late")
@@ -265,6 +274,7 @@ def test_export(day):
     day.done.append("export")
 
 
+@at_night
 def test_similar(day, instructors_window):
     """Two handed in the same work under other names of variables."""
     day.after("collect")

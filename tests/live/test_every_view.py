@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sizes import nightly_but
+
 from .conftest import BAD, DYING, EXAMPLES, KILL, answered, ask
 
 pytestmark = pytest.mark.browser
@@ -25,7 +27,7 @@ WATCH = """names => { window.seen = []; for (const name of names) {
     find("form").requestSubmit(); } }"""
 
 
-@pytest.mark.parametrize("name", TYPED)
+@pytest.mark.parametrize("name", nightly_but(["classify", "fill", "pronounce", "subwords"], TYPED))
 def test_bad_input_is_answered_by_a_sentence_and_nothing_is_lost(page, name):
     root = page.locator(f"#{name}")
     box, shown = root.locator("[name=text]"), root.locator(".sq-live")

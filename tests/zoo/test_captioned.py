@@ -77,10 +77,11 @@ def test_fine_tuning_begins_with_what_was_learned_but_for_the_answers(lesson, mo
 
 
 def test_a_trial_of_the_study(lesson):
-    found = captioned.measure(
-        lesson, [20], [1e-3, 1e-2], [9], [0, 1], steps=2, pretraining={"epochs": 1, "rate": 1e-3}
-    )
-    assert [row["start"] for row in found] == ["new", "pre-trained"]
+    tuning = [{"steps": 2, "rates": [1e-3, 1e-2]}, {"steps": 3, "rates": [2e-3]}]
+    found = captioned.measure(lesson, [20], tuning, [9], [0, 1], pretraining={"epochs": 1, "rate": 1e-3})
+    kinds = [(row["steps"], row["start"]) for row in found]
+    assert kinds == [(2, "new"), (2, "pre-trained"), (3, "new"), (3, "pre-trained")]
     for row in found:
         assert row["rate"] == float(max(row["tried"], key=row["tried"].get))
         assert len(row["right"]) == 2 and 0 <= row["right"][0]["all"] <= 1
+    assert found[2]["rate"] == 2e-3

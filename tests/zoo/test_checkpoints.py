@@ -12,6 +12,10 @@ from seqcourse.cli.models import QUICK_STEPS, train_model
 from seqcourse.zoo.tasks import lower
 from seqcourse.zoo.tasks.captions import pointing, said
 from seqcourse.zoo.tasks.evaluation import mean_loss
+from tests.sizes import nightly_but
+
+# A model of each kind of vocabulary: words, characters, pieces of words.
+MEASURED = ("en-es-attention", "char-alice", "books-gpt")
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +31,10 @@ def test_the_stored_figures_belong_to_the_recipe(name, systems):
     made["training"]["max_steps"] = figures["recipe"]["training"]["max_steps"]
     assert figures["recipe"] == made
     assert figures["parameters"] == sum(p.numel() for p in systems[name].model.parameters())
+
+
+@pytest.mark.parametrize("name", nightly_but(MEASURED, zoo.names()))
+def test_the_vocabularies_are_made_from_the_data_as_it_is(name, systems):
     source, target = zoo.task_of(zoo.recipe(name)).vocabularies()
     assert (systems[name].source, systems[name].target) == (source, target)
 
@@ -80,7 +88,9 @@ def test_the_transformer_is_no_larger_than_the_recurrent_model():
     assert sizes[0] <= sizes[1]
 
 
-@pytest.mark.parametrize("name", ["en-es-fixed", "en-es-attention", "en-es-transformer"])
+@pytest.mark.parametrize(
+    "name", nightly_but(MEASURED, ["en-es-fixed", "en-es-attention", "en-es-transformer"])
+)
 def test_bleu_of_a_sample_agrees_with_the_stored_figure(name, systems):
     """400 held-out sentences, decoded now: within the spread of a sample of that size."""
     pairs = data.load_pairs("en-es", "test")[::7][:400]

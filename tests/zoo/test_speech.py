@@ -127,10 +127,11 @@ def test_what_was_watched_before_an_interruption_is_kept(tmp_path, capsys):
     assert kept == [(1, [[0.1]]), (2, [[0.3]]), (3, [[0.4]])]
 
 
-def test_two_spellers_learn_the_same_strings(monkeypatch):
+def test_three_spellers_learn_the_same_strings(monkeypatch):
     """A trial of the study: equal sizes, other strings for each seed, errors for each length."""
     monkeypatch.setattr(spellers, "TESTED", 2)
     monkeypatch.setattr(spellers, "DIGITS", range(1, 3))
+    monkeypatch.setattr(spellers, "SHOWN", 2)
     task = SpeechTask(zoo.recipe("digits-speller"))
     letters = task.vocabularies()[1]
 
@@ -139,13 +140,15 @@ def test_two_spellers_learn_the_same_strings(monkeypatch):
 
     school = spellers.School(letters, torch.randn(20, 13), few)
     found = spellers.measure(school, rates=[1e-3, 1e-2], choose=[3], seeds=[1, 2], epochs=1)
-    recurrent, other = found["parameters"].values()
-    assert abs(other / recurrent - 1) < 0.05
+    recurrent, *others = found["parameters"].values()
+    assert all(abs(other / recurrent - 1) < 0.05 for other in others) and len(others) == 2
     for name in found["parameters"]:
         best = min(found["tried"][name], key=found["tried"][name].get)
         assert found["chosen"][name] == float(best)
         assert [set(exam["error"]) for exam in found["exams"][name]] == [{"1", "2"}] * 2
     assert found["said"].count(" ") == 1
+    states = (len(school.tests[2][0].frames) + 1) // 2
+    assert found["when"] and {len(chances) for chances in found["when"].values()} == {states}
 
 
 def test_the_stored_study_of_spellers():

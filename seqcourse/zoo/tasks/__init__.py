@@ -21,6 +21,7 @@ from seqcourse.zoo.tasks.photographs import PhotographTask, on_photographs
 from seqcourse.zoo.tasks.questions import QuestionTask
 from seqcourse.zoo.tasks.repeats import RepeatsTask
 from seqcourse.zoo.tasks.speech import SpeechTask, Spelling
+from seqcourse.zoo.tasks.sums import SumsTask
 
 __all__ = ["TASKS", "Caption", "Spelling", "Task", "lower", "on_photographs", "task_of"]
 
@@ -40,6 +41,7 @@ TASKS: dict[str, type[Task]] = {
     "questions": QuestionTask,
     "compared questions": ComparedTask,
     "repeats": RepeatsTask,
+    "sums": SumsTask,
 }
 
 

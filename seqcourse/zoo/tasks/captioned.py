@@ -224,46 +224,47 @@ class Lesson:
 def measure(
     lesson: Lesson,
     labelled: Sequence[int],
-    rates: Sequence[float],
+    tuning: Sequence[dict[str, Any]],
     choose: Sequence[int],
     seeds: Sequence[int],
-    steps: int,
     pretraining: dict[str, Any],
 ) -> list[dict[str, Any]]:
     """Correct answers with and without pre-training on captions, each at its best learning rate.
 
     Args:
         labelled: numbers of training scenes whose questions are answered.
-        rates: learning rates, tried for both.
+        tuning: short and long ones, each with ``steps`` and ``rates`` to try for both starts.
         choose: seeds with which the best of them is chosen, by the answers on "valid".
         seeds: seeds with which it is judged, on "test": pre-training, scenes and start are its own.
-        steps: of fine-tuning.
         pretraining: ``epochs`` and ``rate``.
 
     Returns:
-        For each number and kind of start: ``tried``, the mean of each rate on "valid"; ``rate``, the
-        best; ``right``, the shares on "test" for each of ``seeds``.
+        For each number, fine-tuning and kind of start: ``tried``, the mean of each rate on "valid";
+        ``rate``, the best; ``right``, the shares on "test" for each of ``seeds``.
     """
     weights = {seed: lesson.pretrain(seed, **pretraining) for seed in {*choose, *seeds}}
-
-    def right(start: str, scenes: int, rate: float, seed: int, split: str) -> dict[str, float]:
-        begin = weights[seed] if start == "pre-trained" else None
-        return lesson.right(lesson.fine_tune(begin, scenes, rate, seed, steps), split)
-
     rows = []
-    for scenes, start in product(labelled, STARTS):
+    for scenes, tuned, start in product(labelled, tuning, STARTS):
+
+        def right(
+            rate: float, seed: int, split: str, scenes=scenes, steps=tuned["steps"], start=start
+        ) -> dict[str, float]:
+            begin = weights[seed] if start == "pre-trained" else None
+            return lesson.right(lesson.fine_tune(begin, scenes, rate, seed, steps), split)
+
         tried = {
-            rate: sum(right(start, scenes, rate, seed, "valid")["all"] for seed in choose) / len(choose)
-            for rate in rates
+            rate: sum(right(rate, seed, "valid")["all"] for seed in choose) / len(choose)
+            for rate in tuned["rates"]
         }
         best = max(tried, key=tried.__getitem__)
         rows.append(
             {
                 "scenes": scenes,
+                "steps": tuned["steps"],
                 "start": start,
                 "tried": {f"{rate:g}": round(share, 4) for rate, share in tried.items()},
                 "rate": best,
-                "right": [right(start, scenes, best, seed, "test") for seed in seeds],
+                "right": [right(best, seed, "test") for seed in seeds],
             }
         )
         print(rows[-1], flush=True)

@@ -12,7 +12,7 @@ from seqcourse import data
 from seqcourse.data import SubwordVocabulary, Vocabulary
 from seqcourse.train import language_model_loss
 from seqcourse.zoo.system import System, Task
-from seqcourse.zoo.tasks import authors, memory, norms, parts, pieces
+from seqcourse.zoo.tasks import adapted, authors, memory, norms, parts, pieces
 from seqcourse.zoo.tasks.evaluation import bits, mean_loss
 
 
@@ -148,7 +148,7 @@ class WordTask(BooksTask):
 class SubwordTask(BooksTask):
     """The children's books in subwords, for pre-training; measured by fine-tuning too."""
 
-    only_measured = studies = ("authors", "pieces")
+    only_measured = studies = ("authors", "pieces", "adapted")
 
     def vocabulary(self) -> SubwordVocabulary:
         return SubwordVocabulary.train(self.paragraphs("train"), self.recipe.options["vocabulary"])
@@ -163,9 +163,11 @@ class SubwordTask(BooksTask):
         return vocabulary.detokenize(tokens)
 
     def study(self, system: System, name: str) -> Any:
-        """Chapter 12's authors, with and without this pre-training; vocabularies of other sizes."""
+        """Chapter 12's authors, with and without this pre-training; vocabularies of other sizes; this
+        model adapted to everyday sentences.
+        """
         asked = self.recipe.options[name]
-        if name == "authors":
-            return authors.measure(system, **asked)
+        if name != "pieces":
+            return {"authors": authors, "adapted": adapted}[name].measure(system, **asked)
         texts = {split: self.paragraphs(split) for split in ("train", "valid", "test")}
         return pieces.measure(texts, **asked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,12 +30,9 @@ TRAINED_ON, TESTED_ON = 6000, 1000  # words
 
 
 def short_words(split: str, most: int) -> list[Pronunciation]:
-    """Words of 3 to 6 letters with their pronunciations, at even steps along the alphabetical list.
-
-    The steps are whole numbers, so the last words of the list are left out.
-    """
+    """So many words of 3 to 6 letters with their pronunciations, drawn from the dictionary."""
     found = [e for e in data.load_pronunciations(split) if 3 <= len(e.word) <= 6]
-    return found[:: max(1, len(found) // most)][:most]
+    return random.Random(f"short words of {split}").sample(found, min(most, len(found)))
 
 
 class Lesson:
