@@ -28,21 +28,16 @@ ATTACKS = hostile.load()
 ALL = [attack.name for attack in ATTACKS]
 # Those that try to get something onto a page.
 SHOWN = [attack.name for attack in ATTACKS if attack.kind in ("leak", "others")]
-# Three of each kind, by the way they go: Python's own objects, the notebook's cells, what a probe
-# returns (points); the gradebook, the package, another kernel (others); frames, the process's
-# environment, a message (leak); memory, the clock, the file handed in (stop).
+# Two of each kind, by the way they go: Python's own objects, the notebook's cells (points); the
+# gradebook, another kernel (others); frames, a message (leak); memory, the file handed in (stop).
 CHOSEN = {
     "03_equal_to_everything",
     "20_answers_in_grade_cells",
-    "48_exit_when_probed",
     "21_gradebook_by_path",
-    "30_package_changed",
     "40_other_kernels",
     "31_frames",
-    "34_environment",
     "112_inputs_by_every_channel",
     "42_memory_bomb",
-    "45_endless_loop",
     "75_notebook_is_a_pipe",
 }
 STATUSES = {"graded", "crashed", "timed out", "unreadable", "missing", "failed"}

@@ -7,7 +7,7 @@ import multiprocessing
 import re
 
 import pytest
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, SoupStrainer
 from sphinx.application import Sphinx
 
 from seqcourse.pages.formulas import style_sheet, with_names
@@ -183,7 +183,8 @@ CHILDREN = {
 def miscounted(page: str) -> list[str]:
     """The sources of the formulas in which an element has the wrong number of children."""
     found = []
-    for formula in BeautifulSoup(page, "html.parser").find_all("math"):
+    formulas = BeautifulSoup(page, "html.parser", parse_only=SoupStrainer("math"))
+    for formula in formulas.find_all("math"):
         for element in formula.find_all(CHILDREN):
             if len(element.find_all(recursive=False)) != CHILDREN[element.name]:
                 found.append(formula.find("annotation").text)

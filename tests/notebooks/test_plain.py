@@ -74,9 +74,15 @@ def test_a_caption_is_a_cell_after_its_figure_and_the_site_finds_it_in_the_metad
     assert plain.notebook_as_roles(shown, BOOK.keys()) == {"cells": [drawn]}
 
 
+@pytest.fixture(scope="module")
+def as_it_is():
+    """The numbers of the book, of all its pages."""
+    return plain.read_book(ROOT)
+
+
 @pytest.mark.parametrize("path", [path for _, path in plain.pages(ROOT)], ids=lambda path: path.stem)
-def test_the_numbers_in_the_text_are_those_of_the_book(path):
-    assert path.read_text(encoding="utf-8") == plain.renewed(path, plain.read_book(ROOT)), "make numbers"
+def test_the_numbers_in_the_text_are_those_of_the_book(path, as_it_is):
+    assert path.read_text(encoding="utf-8") == plain.renewed(path, as_it_is), "make numbers"
 
 
 @pytest.mark.parametrize("name", notebooks("book", "solutions", "assignments"))
