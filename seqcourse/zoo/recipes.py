@@ -272,7 +272,7 @@ _ALL = (
             },
             "adapted": {
                 "ranks": [1, 4, 16],
-                "rates": [3e-4, 1e-3, 3e-3, 1e-2, 3e-2],
+                "rates": [3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1],
                 "choose": [101],
                 "seeds": [0, 1, 2],
                 "steps": 200,
@@ -311,11 +311,12 @@ _ALL = (
         sizes={"width": 64, "heads": 4, "layers": 2, "longest": 8},
         training=TrainingConfig(epochs=10, learning_rate=4e-3, warmup_steps=50, precision="no"),
         batch_size=128,
+        seed=4,
         options={
             "steps": 50,
             "labels": 400,
             "verdicts": {
-                "rates": [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2],
+                "rates": [3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2],
                 "betas": [0.5, 2.0, 8.0],
                 "choose": [101, 102],
                 "seeds": [0, 1, 2, 3, 4],
@@ -511,7 +512,6 @@ _ALL = (
                 "labelled": [250, 1000, 4000],
                 "tuning": [
                     {"steps": 400, "rates": [5e-4, 1e-3, 2e-3, 4e-3, 8e-3]},
-                    {"steps": 1600, "rates": [5e-4, 1e-3, 2e-3, 4e-3]},
                 ],
                 "choose": [101],
                 "seeds": [1, 2, 3],
