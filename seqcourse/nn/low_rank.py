@@ -8,7 +8,7 @@ from torch.nn.utils import parametrize
 
 
 class LowRank(nn.Module):
-    r"""A matrix plus a product of two thin ones (LoRA, Hu et al. 2021).
+    r"""A matrix plus a product of two thin ones (LoRA, Hu et al. 2022).
 
     .. math:: W' = W + \frac{\alpha}{r}\, B A, \qquad B \in \mathbb{R}^{m \times r},\;
         A \in \mathbb{R}^{r \times n}
