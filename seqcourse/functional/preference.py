@@ -61,8 +61,9 @@ def group_advantage(rewards: Tensor, eps: float = 1e-4) -> Tensor:
             "group_advantage compares answers to one question: it needs two or more, not "
             f"{rewards.shape[-1]}."
         )
-    mean, spread = rewards.mean(-1, keepdim=True), rewards.std(-1, keepdim=True)
-    return (rewards - mean) / (spread + eps)
+    wide = widened(rewards)
+    mean, spread = wide.mean(-1, keepdim=True), wide.std(-1, keepdim=True)
+    return ((wide - mean) / (spread + eps)).to(rewards.dtype)
 
 
 def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
@@ -88,4 +89,4 @@ def policy_loss(log_probs: Tensor, advantages: Tensor) -> Tensor:
             f"policy_loss needs one advantage per answer, but there are {tuple(log_probs.shape)} "
             f"log-probabilities and {tuple(advantages.shape)} advantages."
         )
-    return -(log_probs * advantages.detach()).mean()
+    return -(widened(log_probs) * advantages.detach()).mean().to(log_probs.dtype)

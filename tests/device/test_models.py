@@ -60,6 +60,10 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple]] = {
         lambda: models.TransformerSpeller(9, 8, 2, 2, input_size=5, listen_size=6),
         (FRAMES, torch.tensor([8, 5]), IDS),
     ),
+    "speller, CTC": (
+        lambda: models.CTCSpeller(9, input_size=5, listen_size=6),
+        (FRAMES, torch.tensor([8, 5])),
+    ),
     "captions, fixed": (lambda: models.FixedCaptioner(13, **CAPTIONER), (PICTURES, None, IDS)),
     "captions, soft": (
         lambda: models.SoftCaptioner(13, **CAPTIONER, first="learned"),

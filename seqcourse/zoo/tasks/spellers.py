@@ -1,4 +1,4 @@
-"""An LSTM, a Transformer and CTC spell what they hear (chapter 15)."""
+"""LSTMs, a Transformer and CTC spell what they hear (chapter 15)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ SHOWN = 4  # digits of the string for which all of CTC's probabilities are kept
 def spellers(letters: int) -> dict[str, nn.Module]:
     """All, about 0.59 million parameters each, freshly initialised.
 
-    CTC needs a state for each letter, so its pyramid has one layer less.
+    CTC needs a state for each letter, so its pyramid has one layer less. The finer LSTM has that
+    pyramid too.
     """
     made = {
         "LSTM": models.Speller(letters, listen_size=LISTEN, spell_size=128, dropout=0.1),
         "Transformer": models.TransformerSpeller(
             letters, 96, 4, 2, hidden=160, listen_size=LISTEN, dropout=0.1
         ),
+        "LSTM, finer": models.Speller(letters, listen_size=83, spell_size=128, layers=1, dropout=0.1),
         "CTC": models.CTCSpeller(letters, listen_size=109, layers=1, dropout=0.1),
     }
     return {name: model.to(device()) for name, model in made.items()}
@@ -107,7 +109,8 @@ class School:
         src, lengths = data.pad_frames([self.tests[SHOWN][0].frames])
         with torch.inference_mode():
             chances = model(src.to(device()), lengths.to(device()))[0][0].softmax(-1).cpu()
-        seen = (chances.amax(0) > 0.1).nonzero()[:, 0].tolist()
+        often = (chances > 0.1) | (chances == chances.amax(-1, keepdim=True))
+        seen = often.any(0).nonzero()[:, 0].tolist()
         return {
             "" if symbol == decode.BLANK else self.letters.tokens[symbol]: [
                 round(chance, 2) for chance in chances[:, symbol].tolist()
