@@ -115,6 +115,25 @@ def test_relative_attention():
         assert told in TEXT["ps4-relative_attention-md"]
 
 
+def test_attention_backward():
+    q, k, v, grad = tensor([[[1]]]), tensor([[[1], [3]]]).log(), tensor([[[1], [5]]]), tensor([[[2]]])
+    to_q, to_k, to_v = ps4.attention_backward.reference(q, k, v, grad)
+    assert torch.allclose(to_q, 1.5 * k[:, 1:])
+    assert torch.allclose(to_k[0, :, 0], tensor([-1.5, 1.5]))
+    assert torch.allclose(to_v[0, :, 0], tensor([0.5, 1.5]))
+    for told in (r"(\frac12, \frac32)", r"\frac32 \ln 3", r"(-\frac32, \frac32)"):
+        assert told in TEXT["ps4-attention_backward-md"]
+
+
+def test_attention_backward_gives_what_autograd_gives():
+    given = ps4.attention_backward.make(batch=2, n_q=3, n_x=4, d=5, d_v=6)
+    leaves = [given[name].requires_grad_() for name in ("q", "k", "v")]
+    wanted = torch.autograd.grad(functional.attention(*leaves)[0], leaves, given["grad_y"])
+    with torch.no_grad():
+        for found, right in zip(ps4.attention_backward.reference(**given), wanted, strict=True):
+            torch.testing.assert_close(found, right)
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_layers_of_the_gap_are_what_their_kind_says(seed):
     for kind in LAYERS:

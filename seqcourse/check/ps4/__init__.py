@@ -10,6 +10,7 @@ globals().update(EXERCISES)
 experiment = Experiments(
     EXERCISES,
     "similarities, attention, cross_attention, SelfAttention, equivariance_gap, "
-    "positional_encoding, shift_matrix, local_attention, , , relative_attention",
+    "positional_encoding, shift_matrix, local_attention, , , relative_attention, "
+    "attention_backward",
 )
 polls = Polls({"poll_1": "abc", "poll_2": "abc", "poll_3": "abcd"})
