@@ -266,6 +266,9 @@ FUSED = {
 def install() -> None:
     """Make the device known to PyTorch: `torch.device("second")`, `x.to("second")`."""
     if not REGISTERED:
+        # The first way back starts a thread for every device that is known, and no process with such
+        # threads can be forked. So it happens before this device is known.
+        torch.ones((), requires_grad=True).clone().backward()
         torch.utils.backend_registration._setup_privateuseone_for_python_backend(NAME)
         library = torch.library.Library("aten", "IMPL")
         kernels = {"empty.memory_format": empty, "empty_strided": empty_strided}

@@ -22,6 +22,7 @@ FILE = "mistakes.json"
 # What the notebooks import before their first exercise.
 IMPORTS = """\
 import math, random
+from collections import Counter
 import numpy as np
 import torch
 from torch import nn

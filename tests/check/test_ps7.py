@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from pathlib import Path
 
 import nbformat
 import pytest
 import torch
 
-from seqcourse import data, models, train
+from seqcourse import data, functional, models, nn, train
 from seqcourse.check import ps7
 from seqcourse.check.ps7.counts import BERT_BASE, GPT2_SMALL
 from seqcourse.check.ps7.ids import CLS, FIRST, IGNORE, MASK, PAD, SEP, UNK
@@ -166,37 +167,45 @@ def test_masked_word_loss_is_that_of_the_package(share):
     assert bool((given["labels"] != IGNORE).any()) is bool(share)
 
 
-@pytest.mark.parametrize(
-    ("longest", "tokens"), [(7, [1, 11, 12, 2, 21, 22, 2]), (6, [1, 11, 12, 2, 21, 2])]
-)
-def test_pack_pair(longest, tokens):
-    found, segments = ps7.pack_pair.reference([11, 12, 13], [21, 22], longest)
-    assert found.tolist() == tokens
-    assert segments.tolist() == [0] * 4 + [1] * (len(tokens) - 4)
-    assert f"`{tokens}`" in TEXT["ps7-pack_pair-md"]
+def test_learn_merges():
+    merges, pieces = ps7.learn_merges.reference(["low", "low", "lower", "new"], 2)
+    assert merges == [("l", "o"), ("lo", "w")]
+    assert pieces == [["low"], ["low"], ["low", "e", "r"], ["n", "e", "w"]]
+    told = TEXT["ps7-learn_merges-md"]
+    assert '`[("l", "o"), ("lo", "w")]`' in told and '`[["low"], ["low"], ["low", "e", "r"]' in told
+    assert ps7.learn_merges.reference(["aaa"], 1)[1] == [["aa", "a"]]
 
 
-def test_sentence_pairs():
-    documents = [["A1", "Oh!", "A3"], ["B1", "Oh!"]]
-    draws = tensor([[0.2, 0.9], [0.7, 0.9], [0.5, 0.7]])
-    pairs = ps7.sentence_pairs.reference(documents, draws)
-    assert pairs == [("A1", "Oh!", 1), ("Oh!", "Oh!", 0), ("B1", "A3", 0)]
-    for pair in pairs:
-        a, b, follows = pair
-        assert f'`("{a}", "{b}", {follows})`' in TEXT["ps7-sentence_pairs-md"]
+@pytest.mark.parametrize("seed", range(10))
+def test_words_of_the_merges_hold_ties_and_an_end(seed):
+    given = ps7.learn_merges.make("rare", 8, 6, seed=seed)
+    counts = Counter(p for word in given["words"] for p in zip(word, word[1:], strict=False))
+    most = max(counts.values())
+    assert sum(number == most for number in counts.values()) > 1
+    merges, pieces = ps7.learn_merges.reference(**ps7.learn_merges.make("short", 9, 30, seed=seed))
+    assert len(merges) < 30 and all(len(word) == 1 for word in pieces)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_pairs_hold_true_and_false_ones_and_a_draw_on_the_border(seed):
-    for sizes, repeated in [((5, 3, 6, 4), False), ((4, 7), False), ((7, 6, 8), True)]:
-        given = ps7.sentence_pairs.make(sizes, repeated, seed=seed)
-        pairs = ps7.sentence_pairs.reference(**given)
-        assert len(pairs) == len(given["draws"]) == sum(sizes) - len(sizes)
-        assert {follows for *_, follows in pairs} == {0, 1}
-        assert (given["draws"][:, 0] == 0.5).sum() == 1
-        true = {(a, b) for d in given["documents"] for a, b in zip(d, d[1:], strict=False)}
-        for a, b, follows in pairs:
-            assert repeated or ((a, b) in true) == bool(follows)
+def test_adapted_linear():
+    one = torch.ones(1, 1)
+    found = ps7.adapted_linear.reference(2 * one[None], 3 * one, one, 5 * one, 0.5)
+    assert found.item() == 11 and r"$2 \cdot (3 + 0.5 \cdot 5) = 11$" in TEXT["ps7-adapted_linear-md"]
+    given = ps7.adapted_linear.make(2, 3, 5, 4, 2)
+    module = nn.LowRank(given["w"], 2, given["alpha"])
+    with torch.no_grad():
+        module.a.copy_(given["a"])
+        module.b.copy_(given["b"])
+        wanted = given["x"] @ module(given["w"]).T
+    torch.testing.assert_close(ps7.adapted_linear.reference(**given), wanted)
+
+
+def test_dpo_loss():
+    moved = [tensor([x]) for x in (-4.0, -6.0, -5.0, -5.0)]
+    assert ps7.dpo_loss.reference(*moved, 1.0).item() == pytest.approx(0.127, abs=5e-4)
+    assert ps7.dpo_loss.reference(*moved[2:], *moved[2:], 1.0).item() == pytest.approx(0.693, abs=5e-4)
+    assert "0.127" in TEXT["ps7-dpo_loss-md"] and "0.693" in TEXT["ps7-dpo_loss-md"]
+    given = ps7.dpo_loss.make(5)
+    torch.testing.assert_close(ps7.dpo_loss.reference(**given), functional.dpo_loss(**given))
 
 
 def test_paired_interval():

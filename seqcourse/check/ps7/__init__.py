@@ -10,6 +10,6 @@ globals().update(EXERCISES)
 experiment = Experiments(
     EXERCISES,
     "language_batch, few_shot_prompt, gpt_parameters bert_parameters, fine_tuning_loss, "
-    "mask_words, masked_word_loss, pack_pair sentence_pairs, paired_interval",
+    "mask_words, masked_word_loss, learn_merges, paired_interval, , , adapted_linear dpo_loss",
 )
 polls = Polls({"poll_1": "abc", "poll_2": "abc", "poll_3": "abc", "poll_4": "abc"})
