@@ -196,3 +196,27 @@ def test_the_broken_decoder_has_three_faults_and_each_shows():
     assert same(space["broken_decoder"](**given), mending._faulty(*mending._FAULTS)(**given))
     for question in mending._FAULTS:
         assert not same(mending._faulty(question)(**given), ps5.decoder.reference(**given))
+
+
+def test_rotate():
+    found = ps5.rotate.reference(tensor([[[1, 0]]]), torch.tensor([1]))
+    assert found[0, 0].tolist() == pytest.approx([math.cos(1), math.sin(1)])
+    assert "$(0.540, 0.841)$" in TEXT["ps5-rotate-md"]
+    given = ps5.rotate.make(2, 5, 8)
+    near, far = (ps5.rotate.reference(given["x"], given["positions"] + first) for first in (0, 70))
+    torch.testing.assert_close(near @ near.mT, far @ far.mT)  # products know distances only
+
+
+def test_grouped_step():
+    """As a layer of the package, token by token."""
+    torch.manual_seed(0)
+    layer = nn.MultiHeadAttention(8, 4, groups=2, rotary=10_000.0, bias=False).double()
+    x = torch.randn(2, 6, 8, dtype=torch.float64)
+    with torch.no_grad():
+        whole, _ = layer(x, causal=True)
+        keys = values = x.new_zeros(2, 2, 0, 2)
+        for t in range(6):
+            rows = x[:, t] @ layer.in_weight.T
+            q, k, v = (part.unflatten(1, (-1, 2)) for part in rows.split([8, 4, 4], dim=1))
+            y, keys, values = ps5.grouped_step.reference(q, k, v, keys, values)
+            torch.testing.assert_close(layer.out(y.flatten(1)), whole[:, t], atol=1e-6, rtol=0)

@@ -10,6 +10,6 @@ globals().update(EXERCISES)
 experiment = Experiments(
     EXERCISES,
     "causal_mask, padding_mask combine, attention, split_heads merge_heads, multi_head, "
-    "cached_step, generate, decoder",
+    "cached_step, generate, decoder, , , rotate grouped_step",
 )
 polls = Polls({"poll_1": "abc", "poll_2": "abcd", "poll_3": "abc", "poll_4": "abc"})
