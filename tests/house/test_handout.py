@@ -195,7 +195,7 @@ def test_the_first_page_leads_to_everything_and_says_what_is_next(tmp_path):
     front.write_front(page.parent)
     text = page.read_text(encoding="utf-8")
     assert "**Next**: [ps5, exercise 2 · Padding, and both at once](assignments/ps5/ps5.ipynb)" in text
-    assert "1 of 10 exercises" in text
+    assert "1 of 11 exercises" in text
 
 
 def test_bad_folders_get_a_sentence(tmp_path, mine, release, monkeypatch):

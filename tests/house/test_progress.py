@@ -35,7 +35,7 @@ def write(notebook: Path, *notes: tuple[int, str, bool]) -> None:
 
 def test_nothing_is_done_at_first(notebook):
     found = progress.read(notebook)
-    assert str(found) == f"0 of 10 exercises, 0 of {found.points[1]:g} points, 0 minutes"
+    assert str(found) == f"0 of 11 exercises, 0 of {found.points[1]:g} points, 0 minutes"
     assert [task.number for task in found.tasks] == list(range(1, 11))
     assert {task.state for task in found.tasks} == {None}
     assert found.next.title == "Do not look ahead" and found.next.minutes == 5
@@ -74,7 +74,7 @@ def test_hints_are_counted(notebook):
 def test_both_answers_of_an_exercise_and_every_poll_are_needed(notebook):
     tasks = progress.read(notebook).tasks
     answers = [name for task in tasks for name, points in task.points.items() if points]
-    assert len(answers) == 10 and not any(name.startswith("poll") for name in answers)
+    assert len(answers) == 12 and not any(name.startswith("poll") for name in answers)
     answers += [f"poll_{number}" for number in range(1, 5)]
     write(notebook, *((0, name, True) for name in answers if name != "poll_3"))
     assert [task.number for task in progress.read(notebook).tasks if task.state is not True] == [9, 10]
@@ -113,7 +113,7 @@ def test_the_command_shows_every_assignment_and_goes_on_after_a_broken_one(noteb
     write(notebook, (0, "", False), (12, "causal_mask", True))
     (notebook.parent / "ps6.ipynb").write_text("broken")
     said = CliRunner().invoke(app, ["progress", str(notebook.parent)], env={"COLUMNS": "200"}).output
-    assert "1 of 10" in said and "2 · Padding, and both at once (about 10 min)" in said
+    assert "1 of 11" in said and "2 · Padding, and both at once (about 10 min)" in said
     assert "ps6.ipynb cannot be read" in said
 
 
