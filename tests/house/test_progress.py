@@ -36,7 +36,7 @@ def write(notebook: Path, *notes: tuple[int, str, bool]) -> None:
 def test_nothing_is_done_at_first(notebook):
     found = progress.read(notebook)
     assert str(found) == f"0 of 11 exercises, 0 of {found.points[1]:g} points, 0 minutes"
-    assert [task.number for task in found.tasks] == list(range(1, 11))
+    assert [task.number for task in found.tasks] == list(range(1, 12))
     assert {task.state for task in found.tasks} == {None}
     assert found.next.title == "Do not look ahead" and found.next.minutes == 5
     assert found.tasks[0].points == {"causal_mask": 4}
