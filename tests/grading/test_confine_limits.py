@@ -25,14 +25,21 @@ while True:
 MANY_PROCESSES = """
 import os, time
 for _ in range(200):
-    if os.fork() == 0:
-        time.sleep(600)
+    try:
+        if os.fork() == 0:
+            time.sleep(600)
+    except OSError:  # the limit: an error would end the cell, perhaps before the kernel is ended
+        break
 time.sleep(600)
 """
 MANY_THREADS = """
 import threading, time
 for _ in range(200):
-    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+    try:
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+    except RuntimeError:
+        break
+time.sleep(600)
 """
 TOUCH = "for i in range(0, len(x), 4096): x[i] = 1\n"
 MANY_HOGS = f"""
