@@ -60,6 +60,8 @@ seqlive.part(function (live) {
     const off = new Set(); // heads that are left out
     return {
       off,
+      parameters: P, // for those who trace it
+      sizes,
       encode(ids) {
         const n = ids.length;
         let x = read(P.source_embedding, ids, 0);

@@ -55,6 +55,8 @@ seqlive.part(function (live) {
     return subwords || /^[.?!]$/.test(tokens[tokens.length - 1]) ? tokens : [...tokens, "."];
   }
 
+  live.readSentence = read;
+
   // What a model knows of a source; a Transformer without the heads in `off`.
   live.encode = function ({ model, ids }, source, off = []) {
     model.off?.clear();

@@ -1,0 +1,85 @@
+// What a vector is nearest to, and which part of the machine earns a word its lead over another.
+seqlive.part(function (live) {
+  "use strict";
+  const { attentionOf, origins: rules, plainNumber: number, stateCalled } = live;
+  const NEAREST = 5;
+
+  // What each part has written into the stream of the word that is read last: [label, vector, node of number k].
+  function written({ T, P, L, at }) {
+    const node = (t, more) => (k) => ({ t, side: "decoder", i: at, k, ...more });
+    const rows = [
+      ["embedding of the last word", T.embedding[at], node("embedding")],
+      ["its position", T.place[at], node("place")],
+    ];
+    for (let l = 0; l < L; l++) {
+      for (const stage of [`s${l}`, `c${l}`]) {
+        const name = stateCalled(stage).replace("after ", "");
+        T.looks[stage][at].wrote.forEach((vector, head) =>
+          rows.push([`${name}, head ${head + 1}`, vector, node("wrote", { stage, head })]));
+        rows.push([`${name}, bias`, P[attentionOf("decoder", stage) + ".out.bias"], null]);
+      }
+      rows.push([`MLP ${l + 1}`, T.mlps[`x${l + 1}`][at].out, node("mlp", { stage: `x${l + 1}` })]);
+    }
+    return rows;
+  }
+
+  // How much number k of a vector in the stream adds to the lead: the last norm is a linear map once its
+  // spread is known, so the lead is the sum over parts and numbers.
+  function leads({ T, P, D, at }, id, rival) {
+    const { spread } = T.norms.end[at], gamma = P["decoder_norm.gamma"], E = P.target_embedding;
+    return function (vector) {
+      const mean = vector.reduce((sum, value) => sum + value, 0) / D;
+      return Array.from(vector, (value, k) => ((value - mean) / spread) * gamma[k] * (E[id * D + k] - E[rival * D + k]));
+    };
+  }
+  const total = (terms) => terms.reduce((sum, term) => sum + term.value, 0);
+
+  rules.credit = function ({ id, rival }, found) {
+    const { T, P, D, at, system } = found, E = P.target_embedding, logits = T.logits[at], beta = P["decoder_norm.beta"];
+    const other = rival ?? live.top(logits, 2).map((one) => one.id).find((one) => one !== id);
+    const lead = leads(found, id, other), sum = (values) => values.reduce((a, b) => a + b, 0);
+    const terms = written(found).map(([label, vector, node], row) =>
+      ({ label: node ? [[label, { t: "piece", id, rival: other, row }]] : [label], value: sum(lead(vector)) }));
+    const shift = sum(Array.from(beta, (value, k) => value * (E[id * D + k] - E[other * D + k])));
+    terms.push({ label: ["biases of the last norm and of the words"], value: P.output_bias[id] - P.output_bias[other] + shift });
+    return {
+      title: `Why “${system.target[id]}” and not “${system.target[other]}”`,
+      about: `Score ${number(logits[id])} − ${number(logits[other])} = ${number(logits[id] - logits[other])}. Each part of the machine has written its share of this lead.`,
+      total: logits[id] - logits[other], terms, scores: [[id, logits[id]], [other, logits[other]]],
+      rivals: live.top(logits, NEAREST + 1).map((one) => one.id).filter((one) => one !== id).slice(0, NEAREST)
+        .map((one) => ({ id: one, word: system.target[one], chosen: one === other })),
+    };
+  };
+
+  rules.piece = function ({ id, rival, row }, found) {
+    const [label, vector, node] = written(found)[row], { target } = found.system;
+    const terms = leads(found, id, rival)(vector).map((value, k) =>
+      ({ label: [`through number ${k + 1}: `, [number(vector[k]), node(k)]], value }));
+    return {
+      title: `What ${label} adds to the lead of “${target[id]}” over “${target[rival]}”`,
+      about: "(x − mean) / spread · γ · (embedding of the one − embedding of the other), number by number.",
+      total: total(terms), terms,
+    };
+  };
+
+  // The words that a state is nearest to. In the decoder: what would be written if this state were the
+  // last one. In the encoder: the source words whose embeddings point in the most similar direction.
+  live.nearest = function ({ side, stage, i }, { T, P, D, norm, system }) {
+    const x = T.states[stage][i];
+    if (side === "decoder") {
+      const logits = live.linear(norm("decoder_norm", x).y, 1, P.target_embedding, P.output_bias), shares = live.softmax(logits);
+      return { kind: "next", words: live.top(logits, NEAREST).map(({ id }) => [system.target[id], shares[id]]) };
+    }
+    const E = P.source_embedding, size = Math.sqrt(x.reduce((sum, value) => sum + value * value, 0));
+    const cosines = Float64Array.from({ length: E.shape[0] }, function (_, id) {
+      let product = 0, square = 0;
+      for (let k = 0; k < D; k++) {
+        product += x[k] * E[id * D + k];
+        square += E[id * D + k] ** 2;
+      }
+      return square ? product / (size * Math.sqrt(square)) : -1;
+    });
+    const words = [...system.ids.keys()];
+    return { kind: "like", words: live.top(cosines, NEAREST).map(({ id }) => [words[id], cosines[id]]) };
+  };
+});

@@ -1,0 +1,143 @@
+// Where the numbers inside an attention and an MLP come from: weights, scores, queries, keys, values, neurons.
+seqlive.part(function (live) {
+  "use strict";
+  const { attentionOf, origins: rules, plainNumber: number, stateCalled } = live;
+  const ROWS = { query: 0, key: 1, value: 2 }; // of in_weight, in parts of D rows
+  const called = (stage) => stateCalled(stage).replace("after ", "");
+  const range = (first, count) => Array.from({ length: count }, (_, k) => first + k);
+
+  rules.head = function ({ side, stage, head }, { T, words, columns, made, beside, at, other }) {
+    const looks = side === "decoder" ? T.looks[stage].slice(0, at + 1) : T.looks[stage];
+    const part = attentionOf(side, stage), done = made.isOff(part, head);
+    return {
+      title: `Head ${head + 1} of ${called(stage)}, ${side}`,
+      about: "A row is a word that looks, a column a word that is looked at. Each row sums to 1. Choose a weight.",
+      map: {
+        rows: looks.map((_, i) => words[i]),
+        columns: columns.slice(0, looks.at(-1).weights[head].length),
+        weights: looks.map((look) => look.weights[head]),
+        nodes: looks.map((look, i) => [...look.weights[head]].map((_, j) => beside("weight", { stage, head, i, j }))),
+      },
+      offers: other ? [] : [{ kind: "off", part, head, done }],
+    };
+  };
+
+  // What a head writes into one number of the stream.
+  rules.wrote = function ({ side, stage, head, i, k }, { T, P, D, S, words, columns, beside, made, other }) {
+    const part = attentionOf(side, stage), look = T.looks[stage][i], O = P[part + ".out.weight"];
+    const isOff = !other && made.isOff(part, head);
+    const terms = [...look.weights[head]].map(function (weight, j) {
+      const value = T.values[stage][look.valueFrom[j]];
+      const carried = range(head * S, S).reduce((sum, c) => sum + O[k * D + c] * value[c], 0);
+      return {
+        label: [[number(weight), beside("weight", { stage, head, i, j })], " · ",
+          [number(carried), beside("carried", { stage, head, i, j, k })], ` from “${columns[j]}”`],
+        value: isOff ? 0 : weight * carried,
+      };
+    });
+    return {
+      title: `Number ${k + 1} of what head ${head + 1} writes for “${words[i]}”`,
+      about: isOff ? "This head is off: it looks, but it writes nothing." : "Σ weight · W_O value: each word hands over its value, as much as its weight says.",
+      total: look.wrote[head][k], terms, offers: other ? [] : [{ kind: "off", part, head, done: isOff }],
+    };
+  };
+
+  rules.carried = function ({ side, stage, head, i, j, k }, { T, P, D, S, columns, beside }) {
+    const O = P[attentionOf(side, stage) + ".out.weight"], from = T.looks[stage][i].valueFrom[j];
+    const value = T.values[stage][from];
+    const terms = range(head * S, S).map((c) => ({
+      label: [`W_O ${number(O[k * D + c])} · `, [number(value[c]), beside("project", { stage, which: "value", i: from, c })], ` (value ${c - head * S + 1})`],
+      value: O[k * D + c] * value[c],
+    }));
+    const moved = from === j ? "" : ` The values are exchanged: this is that of “${columns[from]}”.`;
+    return {
+      title: `What “${columns[j]}” hands over to number ${k + 1} through head ${head + 1}`,
+      about: `W_O value.${moved}`, total: terms.reduce((sum, term) => sum + term.value, 0), terms,
+    };
+  };
+
+  rules.weight = function ({ side, stage, head, i, j }, { T, words, columns, beside, made, other }) {
+    const part = attentionOf(side, stage), look = T.looks[stage][i], scores = look.scores[head], m = scores.length;
+    const held = other ? undefined : made.held(part, head, i, m), weight = look.weights[head][j];
+    const terms = [...scores].map((score, column) => ({
+      label: ["e^", [number(score), beside("score", { stage, head, i, j: column })], ` for “${columns[column]}”`],
+      value: Math.exp(score),
+    }));
+    const total = terms.reduce((sum, term) => sum + term.value, 0);
+    const usual = `softmax: e^${number(scores[j])} / ${number(total)} = ${number(Math.exp(scores[j]) / total)}.`;
+    const offers = [
+      { kind: "hold", part, head, row: i, column: j, word: columns[j], done: held === j },
+      { kind: "keys", part, a: j, words: columns.slice(0, m) },
+      { kind: "values", part, a: j, words: columns.slice(0, m) },
+    ];
+    return {
+      title: `“${words[i]}” looks at “${columns[j]}”: ${number(weight)}`,
+      about: held === undefined ? usual : `You hold this row on “${columns[held]}”. Without that: ${usual}`,
+      total, terms, value: weight, offers: other ? [] : offers,
+    };
+  };
+
+  rules.score = function ({ side, stage, head, i, j }, { T, S, words, columns, beside }) {
+    const look = T.looks[stage][i], from = look.keyFrom[j], key = T.keys[stage][from], root = Math.sqrt(S);
+    const terms = range(head * S, S).map((c) => ({
+      label: ["q ", [number(look.q[c]), beside("project", { stage, which: "query", i, c })],
+        " · k ", [number(key[c]), beside("project", { stage, which: "key", i: from, c })], ` / √${S}`],
+      value: (look.q[c] * key[c]) / root,
+    }));
+    const moved = from === j ? "" : ` The keys are exchanged: this is that of “${columns[from]}”.`;
+    return {
+      title: `The score of “${columns[j]}” for “${words[i]}”`,
+      about: `q · k / √${S}: the query of the word that looks, the key of the word that is looked at.${moved}`,
+      total: look.scores[head][j], terms,
+    };
+  };
+
+  // One number of a query, key or value: a row of the projection times the vector that is projected.
+  rules.project = function ({ side, stage, which, i, c }, { T, E, P, D, S, words, columns, beside }) {
+    const part = attentionOf(side, stage), W = P[part + ".in_weight"], row = ROWS[which] * D + c;
+    const across = stage[0] === "c" && which !== "query"; // keys and values of the memory
+    const z = across ? E.states.memory[i] : T.norms[stage][i].y;
+    const goal = (k) => across ? { t: "state", side: "encoder", stage: "memory", i, k } : beside("norm", { stage, i, k });
+    const terms = range(0, D).map((k) => ({
+      label: [`W ${number(W[row * D + k])} · `, [number(z[k]), goal(k)], ` (number ${k + 1})`],
+      value: W[row * D + k] * z[k],
+    }));
+    terms.push({ label: ["bias"], value: P[part + ".in_bias"][row] });
+    const kept = which === "query" ? T.looks[stage][i].q : (which === "key" ? T.keys : T.values)[stage][i];
+    return {
+      title: `Number ${(c % S) + 1} of the ${which} of “${(across ? columns : words)[i]}”, head ${Math.floor(c / S) + 1}`,
+      about: `W_${which[0].toUpperCase()} z + bias, with z the ${across ? "memory" : "normalised vector"} of the word.`,
+      total: kept[c], terms,
+    };
+  };
+
+  rules.mlp = function ({ side, stage, i, k }, { T, P, F, words, beside, made, other }) {
+    const part = `${side}.${live.blockOf(stage)}.mlp`, { inner, out } = T.mlps[stage][i], W = P[part + ".outer.weight"];
+    const lit = range(0, F).filter((f) => inner[f] > 0), mute = !other && made.isMute(part);
+    const terms = lit.map((f) => ({
+      label: [[number(inner[f]), beside("neuron", { stage, i, f })], ` · W ${number(W[k * F + f])} (neuron ${f + 1})`],
+      value: mute ? 0 : inner[f] * W[k * F + f],
+    }));
+    terms.push({ label: ["bias"], value: mute ? 0 : P[part + ".outer.bias"][k] });
+    return {
+      title: `Number ${k + 1} of what MLP ${stage[1]} writes for “${words[i]}”`,
+      about: mute ? "This MLP is off: it writes nothing." : `Σ neuron · W + bias: ${lit.length} of ${F} neurons are above 0 for this word.`,
+      total: out[k], terms, offers: other ? [] : [{ kind: "mlp", part, done: mute }],
+    };
+  };
+
+  rules.neuron = function ({ side, stage, i, f }, { T, P, D, words, beside }) {
+    const part = `${side}.${live.blockOf(stage)}.mlp`, W = P[part + ".inner.weight"], z = T.norms[stage][i].y;
+    const terms = range(0, D).map((k) => ({
+      label: [`W ${number(W[f * D + k])} · `, [number(z[k]), beside("norm", { stage, i, k })], ` (number ${k + 1})`],
+      value: W[f * D + k] * z[k],
+    }));
+    terms.push({ label: ["bias"], value: P[part + ".inner.bias"][f] });
+    const sum = terms.reduce((total, term) => total + term.value, 0), value = T.mlps[stage][i].inner[f];
+    return {
+      title: `Neuron ${f + 1} of MLP ${stage[1]} for “${words[i]}” is ${number(value)}`,
+      about: "max(0, W z + bias): a neuron looks at one word's vector alone, and says nothing when the sum is below 0.",
+      total: sum, terms, value,
+    };
+  };
+});
