@@ -77,12 +77,12 @@ def heads(model: str, label: str, examples: Sequence[str]) -> Any:
 
     def run(text: str) -> Shown:
         found = system.translate([text])[0]
-        return Shown(f"<p>{html.escape(found.text)}</p>{_all_heads(system, found)}", found.text)
+        return Shown(f"<p>{html.escape(found.text)}</p>{maps_of_heads(system, found)}", found.text)
 
     return figure("heads", {model: model}, label, examples, run)
 
 
-def _all_heads(system: Any, found: Any) -> str:
+def maps_of_heads(system: Any, found: Any) -> str:
     """A row of small maps for each attention; the same as the view in runtime/translating.js makes."""
     import torch
 

@@ -58,6 +58,12 @@ def named_models(page: str) -> set[str]:
     return {name for models in found for name in json.loads(html.unescape(models))}
 
 
+def own_styles(page: str) -> list[str]:
+    """The style sheets of those live figures of a page that have one of their own."""
+    kinds = sorted(set(re.findall(r'data-live="([^"]*)"', page)))
+    return [f"{kind}.css" for kind in kinds if (RUNTIME / f"{kind}.css").is_file()]
+
+
 class LiveTranslate(SphinxDirective):
     """The same figure as ``live.translate`` in a cell; its first answer is computed with the site."""
 
@@ -95,6 +101,8 @@ def _page(app: Any, pagename: str, templatename: str, context: dict, doctree: An
     if named_models(context.get("body", "")):
         app.add_js_file(f"{FOLDER}/start.js", loading_method="defer")
         app.add_css_file(f"{FOLDER}/live.css")
+        for name in own_styles(context["body"]):
+            app.add_css_file(f"{FOLDER}/{name}")
 
 
 def _finish(app: Any, error: Exception | None) -> None:

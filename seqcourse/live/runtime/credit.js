@@ -34,8 +34,10 @@ seqlive.part(function (live) {
   }
   const total = (terms) => terms.reduce((sum, term) => sum + term.value, 0);
 
-  rules.credit = function ({ id, rival }, found) {
+  // Without an id: the likeliest word; without a rival: the likeliest beside it.
+  rules.credit = function (node, found) {
     const { T, P, D, at, system } = found, E = P.target_embedding, logits = T.logits[at], beta = P["decoder_norm.beta"];
+    const { id = live.top(logits, 1)[0].id, rival } = node;
     const other = rival ?? live.top(logits, 2).map((one) => one.id).find((one) => one !== id);
     const lead = leads(found, id, other), sum = (values) => values.reduce((a, b) => a + b, 0);
     const terms = written(found).map(([label, vector, node], row) =>
@@ -45,7 +47,7 @@ seqlive.part(function (live) {
     return {
       title: `Why “${system.target[id]}” and not “${system.target[other]}”`,
       about: `Score ${number(logits[id])} − ${number(logits[other])} = ${number(logits[id] - logits[other])}. Each part of the machine has written its share of this lead.`,
-      total: logits[id] - logits[other], terms, scores: [[id, logits[id]], [other, logits[other]]],
+      total: logits[id] - logits[other], terms, id, rival: other,
       rivals: live.top(logits, NEAREST + 1).map((one) => one.id).filter((one) => one !== id).slice(0, NEAREST)
         .map((one) => ({ id: one, word: system.target[one], chosen: one === other })),
     };

@@ -8,11 +8,21 @@
     "worker", "show", "bands", "translating", "choosing", "writing", "phonemes", "drawing", "listening",
     "scenes", "looks", "compose", "fitting",
   ];
+  const OWN = { // of figures that few pages have
+    room: ["changing", "tracing", "machine", "origins", "origins_of_parts", "credit",
+           "room_floor", "room_changes", "room_lens", "room_tour", "room"],
+  };
   const PIECES = 8; // of a model, as `pack.py` cuts it
   const FOLLOWS = "[data-eager], [data-live=write], [data-live=cells], [data-live=merge], [data-live=listen]";
   const here = document.currentScript.src.replace(/[^/]*$/, "");
   const live = (window.seqlive = { parts: [], views: {}, setUps: {}, arrived: {}, languages: {} });
   const once = {}, loads = {};
+
+  // All parts that the figures of this page need.
+  function parts() {
+    const kinds = Object.keys(OWN).filter((kind) => document.querySelector(`[data-live=${kind}]`));
+    return [...PARTS, ...kinds.flatMap((kind) => OWN[kind])];
+  }
 
   // Classic scripts only: from a folder on disk a page may not fetch or import.
   function script(path) {
@@ -49,7 +59,7 @@
 
   async function fetchModel(name, progress) {
     let done = 0;
-    await Promise.all(PARTS.map((part) => script(part + ".js")));
+    await Promise.all(parts().map((part) => script(part + ".js")));
     const paths = Array.from({ length: PIECES }, (_, k) => `models/${name}.${k}.js`);
     await Promise.all(paths.map((path) => script(path).then(() => progress((done += 1) / PIECES))));
     const { header, texts } = live.arrived[name];
@@ -84,7 +94,7 @@
 
   // A figure to draw on or to play with: when a reader first comes near it, `live.setUps` prepares it.
   function near(root) {
-    root.setUp ||= Promise.all(PARTS.map((part) => script(part + ".js")))
+    root.setUp ||= Promise.all(parts().map((part) => script(part + ".js")))
       .then(() => live.setUps[root.dataset.live]?.(root))
       .then(() => (root.isSetUp = true), () => (root.setUp = null));
     return root.setUp;
@@ -129,6 +139,10 @@
       event.preventDefault();
       live.answer(root);
     });
+    // An address that says what a figure is to show asks for it.
+    const isMeant = () => root.dataset.opens && new RegExp(`^#(${root.dataset.opens})`).test(location.hash);
+    if (isMeant()) live.answer(root);
+    window.addEventListener("hashchange", () => !root.answered && isMeant() && live.answer(root));
   }
 
   // Load what a figure needs: a bar for each model that is not there yet, or no longer.

@@ -1,0 +1,213 @@
+// The machine room: a translator stands open from the words to the next word. Here is its state, what is
+// asked of the worker, and what stands around floors, lens and tour.
+(function () {
+  "use strict";
+  const live = window.seqlive, { element } = live, rooms = live.rooms, { number } = rooms;
+  const OTHER = "she drinks red wine"; // a sentence to take a state from
+
+  const said = (word) => (word === "<eos>" ? "(end)" : word);
+  const sentence = (words) => words.filter((word) => word !== "<eos>").join(" ");
+  const bound = ({ kind }) => !["off", "mlp", "heat"].includes(kind); // to words of one sentence
+
+  // The places of the parts, as they come with the first answer.
+  function furnish() {
+    const part = (name, tag = "div", attributes = {}) => element(tag, "", { class: `sq-room-${name}`, ...attributes });
+    const parts = {
+      room: element("div", "", { class: "sq-room" }),
+      both: part("both"), machine: part("machine"), written: part("written", "div", { role: "group", "aria-label": "The translation: choose the word that is about to be written" }),
+      floors: part("floors"), side: part("side", "div", { role: "group", "aria-label": "Tour, next word and lens" }), tour: part("tour"),
+      bars: part("next", "div", { role: "group", "aria-label": "The next word" }), below: part("below", "div", { tabindex: 0, role: "group", "aria-label": "Changes and lens" }),
+      list: element("div"), why: element("button", "", { type: "button" }),
+      temperature: element("input", "", { type: "range", min: 0.2, max: 3, step: 0.1 }),
+      chips: part("chips"), lens: part("lens", "section", { "aria-label": "Where a number comes from" }),
+    };
+    const scale = element("label", "Temperature "), tools = element("div", "", { class: "sq-room-do" });
+    scale.append(parts.temperature, element("output"));
+    tools.append(parts.why, scale);
+    parts.bars.append(parts.list, tools);
+    parts.lens.hidden = true;
+    parts.machine.append(parts.written, parts.floors);
+    parts.below.append(parts.chips, parts.lens);
+    parts.side.append(parts.tour, parts.bars, parts.below);
+    parts.both.append(parts.machine, parts.side);
+    parts.room.append(parts.both);
+    return parts;
+  }
+
+  // The words that are written, one of which is about to be; below them what is written with the changes.
+  function written(room) {
+    const { plain, rewritten, at, changed } = room.answer, box = element("p");
+    plain.forEach(function (word, k) {
+      const one = element("button", said(word), { type: "button", "aria-pressed": k === at });
+      one.addEventListener("click", () => room.set({ at: k, trail: [] }));
+      box.append(one, " ");
+    });
+    const now = element("p", changed ? "With your changes: " : "", { class: "sq-room-now" });
+    if (changed) rewritten.forEach((word, k) => now.append(element(word === plain[k] ? "span" : "mark", said(word)), " "));
+    const held = room.parts.written.contains(document.activeElement);
+    room.parts.written.replaceChildren(element("p", "It writes, and is about to write the marked word:", { class: "sq-room-name" }), box, now);
+    if (held) box.querySelector("[aria-pressed=true]").focus();
+  }
+
+  // The likeliest words, with a mark where each stood before the changes.
+  function bars(room) {
+    const { bars: rows, changed, heat } = room.answer, { list, why, temperature } = room.parts;
+    const held = list.contains(document.activeElement);
+    list.replaceChildren(...rows.map(function ({ id, word, share, before }) {
+      const button = element("button", "", { type: "button", class: "sq-room-bar" }), bar = element("i", "", { "aria-hidden": "true" });
+      bar.style.cssText = `--w:${100 * share}%;--b:${100 * before}%`;
+      bar.className = changed ? "sq-changed" : "";
+      button.append(element("span", said(word)), " ", bar, element("span", number(share)));
+      button.setAttribute("aria-label", `${said(word)} ${number(share)}${changed ? `, before ${number(before)}` : ""}: where does it come from?`);
+      button.addEventListener("click", () => room.look({ t: "share", id }));
+      return button;
+    }));
+    if (held) list.firstChild.focus();
+    const [first, second] = rows;
+    why.textContent = `Why “${said(first.word)}”, not “${said(second.word)}”?`;
+    why.onclick = () => room.look({ t: "credit", id: first.id, rival: second.id });
+    temperature.value = temperature.nextElementSibling.value = heat;
+  }
+
+  // While the temperature is slid, the whole way is one change.
+  function slide(room) {
+    const { temperature } = room.parts;
+    let sliding = false;
+    temperature.addEventListener("input", function () {
+      const rest = room.changes.filter(({ kind }) => kind !== "heat"), to = Number(temperature.value);
+      room.change(to === 1 ? rest : [...rest, { kind: "heat", part: "output", to }], sliding);
+      sliding = true;
+    });
+    temperature.addEventListener("change", () => (sliding = false));
+  }
+
+  function open(root, form) {
+    const status = root.querySelector("[role=status]");
+    const room = { root, form, parts: furnish(), text: null, at: 0, changes: [], trail: [], past: [], other: OTHER, asked: 0 };
+    const { floors, lens, chips, tour } = room.parts;
+
+    room.has = (change) => room.changes.some((one) => rooms.same(one, change));
+    room.toggle = (change) => room.change(room.has(change) ? room.changes.filter((one) => !rooms.same(one, change)) : [...room.changes, change]);
+
+    // Ask the worker and show what it says; of several questions only the last is shown.
+    async function compute() {
+      const asked = (room.asked += 1), [[name]] = live.modelsOf(root);
+      await live.loadAll(root);
+      const answer = await live.send("operate", { name, text: room.text, at: room.at, changes: room.changes });
+      if (asked !== room.asked) return;
+      [room.answer, room.at, room.name] = [answer, answer.at, name];
+      if (!room.parts.room.isConnected) live.show(root, room.parts.room);
+      written(room);
+      bars(room);
+      rooms.floors(room, floors);
+      rooms.chips(room, chips);
+      room.parts.room.classList.toggle("sq-room-open", room.trail.length > 0);
+      await lookAgain();
+    }
+    room.saying = function () {
+      const { bars: [first], plain, rewritten, changed, unknown } = room.answer;
+      const next = `Next word: ${said(first.word)}, ${number(first.share)}${changed ? ` (before ${number(first.before)})` : ""}.`;
+      return `${next} It writes: ${sentence(changed ? rewritten : plain)} ${live.unknown(unknown)}`.trim();
+    };
+
+    // New settings, as an answer; if there is none, the old settings again.
+    room.put = async function (news) {
+      const { text, at, changes, trail } = room;
+      if ("text" in news) room.past = [];
+      Object.assign(room, news);
+      try {
+        await compute();
+      } catch (error) {
+        Object.assign(room, { text, at, changes, trail });
+        throw error;
+      }
+      root.classList.remove("sq-stale");
+      return room.saying();
+    };
+    room.set = (news) =>
+      room.put(news).then(
+        (saying) => (status.textContent = saying),
+        (error) => (status.textContent = error.plain ? error.message : `That did not work (${error.message}).`),
+      );
+    room.change = async function (changes, again = false) {
+      if (!again) room.past.push(room.changes);
+      await room.set({ changes });
+      room.link();
+    };
+    room.undo = async function () {
+      await room.set({ changes: room.past.pop() ?? [] });
+      room.link();
+    };
+    room.link = function (hash = rooms.linkOf(room)) {
+      history.replaceState(null, "", `#${hash}`);
+    };
+
+    // The lens: from a tile, deeper into a number, to its neighbour, back, and closed.
+    async function ask(trail, focuses) {
+      const found = await live.send("origin", { name: room.name, node: trail.at(-1).node });
+      trail.at(-1).title = found.title;
+      room.trail = trail;
+      const title = rooms.lens(room, lens, found);
+      room.parts.room.classList.add("sq-room-open");
+      rooms.mark(floors, trail.at(-1).node);
+      room.parts.below.scrollTop = 0;
+      if (focuses) title.focus({ preventScroll: true });
+    }
+    async function lookAgain() {
+      if (!room.trail.length) return room.close(false);
+      const held = lens.contains(document.activeElement);
+      await ask(room.trail, held).catch(() => room.close(held)); // what it showed may be gone
+    }
+    room.look = function (node, from) {
+      room.from = from?.dataset.key;
+      return ask([{ node }], true).then(() => room.link());
+    };
+    room.deeper = (node, focuses = true) => ask([...room.trail, { node }], focuses).then(() => focuses && room.link());
+    room.back = (step) => ask(room.trail.slice(0, step + 1), true);
+    room.turn = async function (node) {
+      const inGrid = document.activeElement?.closest(".sq-room-grid");
+      await ask([...room.trail.slice(0, -1), { node }], false);
+      lens.querySelector(inGrid ? ".sq-room-grid [aria-pressed=true]" : "select")?.focus({ preventScroll: true });
+      room.link();
+    };
+    room.close = function (focuses = true) {
+      [room.trail, lens.hidden] = [[], true];
+      lens.replaceChildren();
+      room.parts.room.classList.remove("sq-room-open");
+      rooms.mark(floors, null);
+      const to = room.from && [...floors.querySelectorAll("[data-key]")].find(({ dataset }) => dataset.key === room.from);
+      if (focuses) (to ?? floors.querySelector("[tabindex='0']")).focus({ preventScroll: true });
+    };
+    room.parts.room.addEventListener("keydown", function (event) {
+      if (event.key !== "Escape" || lens.hidden) return;
+      event.preventDefault();
+      room.close();
+    });
+
+    slide(room);
+    room.tour = rooms.tour(room, tour);
+    room.follow = async function (hash) {
+      const stop = /^#stop-(\d+)$/.exec(hash), state = hash.startsWith("#room=") && rooms.fromLink(hash);
+      if (stop && stop[1] >= 1 && stop[1] <= room.tour.count) await room.tour.open(stop[1] - 1);
+      else if (state) {
+        form.elements.text.value = state.text;
+        const { at, changes, node } = state;
+        await room.set({ text: state.text, at, changes, trail: node ? [{ node }] : [] });
+      } else return false;
+      return true;
+    };
+    window.addEventListener("hashchange", () => room.follow(location.hash));
+    return room;
+  }
+
+  live.views.room = async function (root, form) {
+    const isNew = !root.room, room = (root.room ||= open(root, form)), text = form.elements.text.value;
+    if (isNew && (await room.follow(location.hash))) {
+      if (!room.answer) throw new Error("the machine did not open");
+      root.scrollIntoView();
+      return room.saying();
+    }
+    if (text === room.text) return room.put({});
+    return room.put({ text, at: 0, trail: [], changes: room.changes.filter((one) => !bound(one)) });
+  };
+})();

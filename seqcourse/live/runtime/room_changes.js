@@ -1,0 +1,104 @@
+// What a reader changes in the machine room: what the lens offers, the changes as chips to take back, and
+// the link that holds them.
+(function () {
+  "use strict";
+  const live = window.seqlive, { element } = live, rooms = live.rooms;
+  const own = ({ kind, part, head, row, column, a, b, at, from, text }) =>
+    JSON.stringify([kind, part, head, row, column, a, b, at, from, text]);
+  rooms.same = (one, other) => own(one) === own(other);
+
+  // A change in words.
+  rooms.changeCalled = function (room, change) {
+    const { kind, part, head, a, b, at, to, row, column } = change, called = rooms.partCalled;
+    const { encoder, decoder } = room.answer, words = part.startsWith("encoder") ? encoder.words : decoder.words;
+    const read = part.includes("cross") || part.startsWith("encoder") ? encoder.words : decoder.words;
+    const word = (list, i) => `“${list[i] ?? `word ${i + 1}`}”`;
+    if (kind === "off") return `head ${head + 1} of ${called(part)} is off`;
+    if (kind === "mlp") return `${called(part)} is off`;
+    if (kind === "heat") return `temperature ${to}`;
+    if (kind === "place") return `${word(words, at)} (${part}) at place ${to}`;
+    if (kind === "patch") return `${word(words, at)}, ${rooms.stateCalled(part.split(".")[1]).split(":")[0]}, taken from “${change.text}”`;
+    if (kind === "hold") return `head ${head + 1} of ${called(part)}: ${word(words, row)} looks only at ${word(read, column)}`;
+    return `${kind} of ${word(read, a)} and ${word(read, b)} exchanged in ${called(part)}`;
+  };
+
+  function button(text, act) {
+    const made = element("button", text, { type: "button" });
+    made.addEventListener("click", act);
+    return made;
+  }
+  function choice(words, said) {
+    const list = element("select", "", { "aria-label": said });
+    words.forEach(([word, value]) => list.append(element("option", word, { value })));
+    return list;
+  }
+
+  const offers = {
+    off: (room, { part, head, done }) => [button(done ? "Switch this head on" : "Switch this head off", () => room.toggle({ kind: "off", part, head }))],
+    mlp: (room, { part, done }) => [button(done ? "Switch this MLP on" : "Switch this MLP off", () => room.toggle({ kind: "mlp", part }))],
+    hold: (room, { part, head, row, column, word, done }) => [
+      button(done ? "Let it look freely" : `Let it look only at “${word}”`, function () {
+        const rest = room.changes.filter((one) => one.kind !== "hold" || one.part !== part || one.head !== head || one.row !== row);
+        room.change(done ? rest : [...rest, { kind: "hold", part, head, row, column }]);
+      })],
+    place: (room, { part, at, now }) => [
+      `Place ${now}: `,
+      ...[["one earlier", now - 1], ["one later", now + 1]].map(([said, to]) =>
+        button(said, function () {
+          const rest = room.changes.filter((one) => one.kind !== "place" || one.part !== part || one.at !== at);
+          if (to >= 0) room.change(to === at ? rest : [...rest, { kind: "place", part, at, to }]);
+        }))],
+    patch(room, { part, at }) {
+      const text = element("input", "", { value: room.other, "aria-label": "another sentence", maxlength: 90 });
+      const list = choice([], "word of the other sentence");
+      const fill = function () {
+        const words = text.value.match(/[\p{L}\p{N}'-]+|\S/gu) ?? [];
+        list.replaceChildren(...words.map((word, i) => element("option", word, { value: i })));
+        list.value = Math.min(at, words.length - 1);
+        room.other = text.value;
+      };
+      text.addEventListener("input", fill);
+      fill();
+      return ["Take this state from ", text, list, button("Patch", function () {
+        const rest = room.changes.filter((one) => one.kind !== "patch" || one.part !== part || one.at !== at);
+        room.change([...rest, { kind: "patch", part, at, text: text.value, from: Number(list.value) }]);
+      })];
+    },
+  };
+  // Keys or values of two words exchanged, in all heads of an attention.
+  offers.keys = offers.values = function (room, { kind, part, a, words }) {
+    const others = words.map((word, j) => [word, j]).filter(([, j]) => j !== a);
+    if (!others.length) return [];
+    const list = choice(others, `exchange ${kind} with`);
+    return [button(`Exchange ${kind} with`, () => room.toggle({ kind, part, a: Math.min(a, list.value), b: Math.max(a, list.value) })), list];
+  };
+
+  rooms.offer = function (room, offer) {
+    const box = element("div", "", { class: "sq-room-do" });
+    box.append(...offers[offer.kind](room, offer));
+    return box;
+  };
+
+  // The changes, each with a button that takes it back.
+  rooms.chips = function (room, box) {
+    if (!room.changes.length) return box.replaceChildren();
+    const chips = room.changes.map(function (change) {
+      const chip = button(`${rooms.changeCalled(room, change)} ×`, () => room.change(room.changes.filter((one) => one !== change)));
+      chip.className = "sq-room-chip";
+      return chip;
+    });
+    box.replaceChildren(element("span", "You changed: "), ...chips, button("Undo", () => room.undo()), button("Reset", () => room.change([])));
+  };
+
+  // The state of the room as the part of an address behind "#", and back.
+  rooms.linkOf = ({ text, at, changes, trail }) =>
+    "room=" + encodeURIComponent(JSON.stringify({ text, at, changes, node: trail.at(-1)?.node }));
+  rooms.fromLink = function (hash) {
+    try {
+      const { text, at, changes, node } = JSON.parse(decodeURIComponent(hash.slice("#room=".length)));
+      return { text: String(text), at: Number(at) || 0, changes: Array.isArray(changes) ? changes : [], node };
+    } catch {
+      return null; // no link of ours
+    }
+  };
+})();

@@ -1,0 +1,148 @@
+// The floors of the machine room: for each word and stage a tile, for each head a map and a switch. Arrow
+// keys walk from one to the next; looking changes nothing.
+(function () {
+  "use strict";
+  const live = window.seqlive, { element } = live;
+  const rooms = (live.rooms ||= {});
+  const WARM = [196, 84, 20], COLD = [24, 118, 190], AMBER = [214, 140, 10];
+  const COLUMNS = 16, FULL = { memory: 3 }, USUAL = 4; // the size of a number that has the full colour
+  const TITLES = { encoder: "Encoder: it reads", decoder: "Decoder: it writes" };
+
+  // A number as it is shown: two digits behind the point, three for what is small.
+  rooms.number = (x) =>
+    x.toFixed(Math.abs(x) < 0.0995 && x ? 3 : 2).replace(/^-(?=[0.]+$)/, "").replace("-", "−");
+
+  // Numbers as coloured squares; the ground shows through where they are small.
+  function picture(values, columns, colour) {
+    const canvas = element("canvas", "", { "aria-hidden": "true" }), rows = Math.ceil(values.length / columns);
+    [canvas.width, canvas.height] = [columns, rows];
+    const pen = canvas.getContext("2d"), image = pen.createImageData(columns, rows);
+    values.forEach((value, k) => image.data.set(colour(value), 4 * k));
+    pen.putImageData(image, 0, 0);
+    return canvas;
+  }
+  const tint = (full) => (value) => [...(value < 0 ? COLD : WARM), 255 * Math.min(1, Math.abs(value) / full)];
+  rooms.tile = (vector, stage) => picture([...vector], COLUMNS, tint(FULL[stage] ?? USUAL));
+  rooms.map = function (rows) {
+    const columns = Math.max(...rows.map((row) => row.length));
+    const values = rows.flatMap((row) => Array.from({ length: columns }, (_, j) => row[j] ?? 0));
+    return picture(values, columns, (weight) => [...AMBER, 255 * weight]);
+  };
+
+  const blockOf = (stage) => (stage[0] === "x" ? stage[1] - 1 : Number(stage[1]));
+  const partOf = (side, stage) =>
+    `${side}.${blockOf(stage)}.${{ s: "self_attention", c: "cross_attention", x: "mlp" }[stage[0]]}`;
+  const attentionCalled = (stage) => `${stage[0] === "s" ? "self-attention" : "cross-attention"} ${blockOf(stage) + 1}`;
+  rooms.stateCalled = function (stage) {
+    if (stage === "x0") return "word + position";
+    if (stage === "memory") return "memory: what the decoder reads";
+    return stage[0] === "x" ? `after block ${stage[1]}` : `after ${attentionCalled(stage)}`;
+  };
+  // A part of the machine in words: "decoder.1.cross_attention" becomes "cross-attention 2, decoder".
+  rooms.partCalled = function (part) {
+    const [side, block, what] = part.split("."), number = Number(block) + 1;
+    return `${what === "mlp" ? "MLP" : what.replace("_", "-")} ${number}, ${side}`;
+  };
+
+  // A switch: ticked while its part is on.
+  function onOff(room, change, said, shown) {
+    const label = element("label", "", { class: "sq-room-switch" });
+    const box = element("input", "", { type: "checkbox", "data-key": JSON.stringify(change), "aria-label": `${shown} of ${said} is on` });
+    box.checked = !room.has(change);
+    box.addEventListener("change", () => room.toggle(change));
+    label.append(box, shown);
+    return label;
+  }
+
+  // The stream's states of one stage, a tile for each word.
+  function tiles(room, side, stage, lines) {
+    const { words, states } = room.answer[side], row = element("div", "", { class: "sq-room-row" });
+    states[stage].forEach(function (vector, i) {
+      const patched = room.changes.some((one) => one.kind === "patch" && one.part === `${side}.${stage}` && one.at === i);
+      const said = `${words[i]}, ${rooms.stateCalled(stage)}, ${side}${patched ? ", from another sentence" : ""}`;
+      const tile = element("button", "", { type: "button", class: `sq-room-tile${patched ? " sq-patched" : ""}`, "data-key": `${side}.${stage}.${i}`, "aria-label": said });
+      tile.append(rooms.tile(vector, stage));
+      tile.addEventListener("click", () => room.look({ t: "state", side, stage, i, k: 0 }, tile));
+      row.append(tile);
+    });
+    lines.push([...row.children]);
+    return [element("p", rooms.stateCalled(stage), { class: "sq-room-name" }), row];
+  }
+
+  // The maps of an attention, and below each the switch of its head.
+  function heads(room, side, stage, lines) {
+    const part = partOf(side, stage), said = `${attentionCalled(stage)}, ${side}`;
+    const box = element("div", "", { class: "sq-room-heads" });
+    room.answer[side].maps[stage].forEach(function (rows, head) {
+      const change = { kind: "off", part, head };
+      const one = element("div", "", { class: room.has(change) ? "sq-room-head sq-off" : "sq-room-head" });
+      const button = element("button", "", { type: "button", class: "sq-room-map", "data-key": `${side}.${stage}.head${head}`, "aria-label": `map of head ${head + 1}, ${said}` });
+      button.append(rooms.map(rows));
+      button.addEventListener("click", () => room.look({ t: "head", side, stage, head }, button));
+      one.append(button, onOff(room, change, said, `head ${head + 1}`));
+      box.append(one);
+    });
+    lines.push([...box.querySelectorAll("button")], [...box.querySelectorAll("input")]);
+    return [element("p", `+ ${attentionCalled(stage)}`, { class: "sq-room-plus" }), box];
+  }
+
+  function floor(room, side, lines) {
+    const { words, places } = room.answer[side], parts = [], first = lines.length;
+    const head = element("div", "", { class: "sq-room-row sq-room-words" });
+    words.forEach(function (word, i) {
+      const cell = element("span", word, { title: word });
+      if (places[i] !== i) cell.append(element("small", ` at ${places[i]}`));
+      head.append(cell);
+    });
+    parts.push(head, ...tiles(room, side, "x0", lines));
+    for (let l = 0; l < room.answer.layers; l++) {
+      for (const stage of side === "encoder" ? [`s${l}`] : [`s${l}`, `c${l}`])
+        parts.push(...heads(room, side, stage, lines), ...tiles(room, side, stage, lines));
+      const mlp = element("div", "", { class: "sq-room-mlp" });
+      mlp.append("+ ", onOff(room, { kind: "mlp", part: `${side}.${l}.mlp` }, side, `MLP ${l + 1}`));
+      lines.push([...mlp.querySelectorAll("input")]);
+      parts.push(mlp, ...tiles(room, side, `x${l + 1}`, lines));
+    }
+    if (side === "encoder")
+      parts.push(element("p", "÷ normalised", { class: "sq-room-plus" }), ...tiles(room, side, "memory", lines));
+    const section = element("section", "", { class: `sq-room-floor sq-room-${side}`, "aria-label": TITLES[side] });
+    const scroller = element("div", "", { class: "sq-room-scroll" });
+    scroller.append(...parts);
+    section.append(element("p", TITLES[side], { class: "sq-room-title" }), scroller);
+    lines.slice(first).flat().forEach((one, k) => (one.tabIndex = k ? -1 : 0)); // one stop for the Tab key
+    return section;
+  }
+
+  // Both floors, and the lines that the arrow keys walk.
+  rooms.floors = function (room, box) {
+    const held = box.contains(document.activeElement) && document.activeElement.dataset.key;
+    const scrolled = [...box.querySelectorAll(".sq-room-scroll")].map((one) => one.scrollLeft);
+    const lines = [];
+    box.replaceChildren(...["encoder", "decoder"].map((side) => floor(room, side, lines)));
+    box.querySelectorAll(".sq-room-scroll").forEach((one, k) => (one.scrollLeft = scrolled[k] ?? 0));
+    const focus = function (one) {
+      const own = one.closest("section");
+      lines.flat().forEach((other) => own.contains(other) && (other.tabIndex = other === one ? 0 : -1));
+      one.focus({ preventScroll: held === one.dataset.key });
+    };
+    const again = held && lines.flat().find((one) => one.dataset.key === held);
+    if (again) focus(again);
+    box.onkeydown = function (event) {
+      const [right, down] = live.arrows[event.key] ?? [], y = lines.findIndex((line) => line.includes(event.target));
+      if (right === undefined || y < 0) return;
+      event.preventDefault();
+      const line = lines[y + down] ?? lines[y], x = lines[y].indexOf(event.target) + right;
+      focus(line[Math.min(Math.max(x, 0), line.length - 1)]);
+    };
+  };
+
+  // Mark the tile or map whose number the lens shows.
+  rooms.mark = function (box, node) {
+    box.querySelectorAll("[aria-current]").forEach((one) => one.removeAttribute("aria-current"));
+    if (!node?.side || node.text !== undefined) return;
+    const key = node.head === undefined ? `${node.side}.${node.stage}.${node.i}` : `${node.side}.${node.stage}.head${node.head}`;
+    const one = [...box.querySelectorAll("[data-key]")].find(({ dataset }) => dataset.key === key);
+    one?.setAttribute("aria-current", "true");
+    return one;
+  };
+})();

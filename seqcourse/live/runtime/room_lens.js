@@ -1,0 +1,152 @@
+// The lens of the machine room: a number, and the sum that made it. Each term names the numbers that it is
+// made of, and each of those can be asked in turn.
+(function () {
+  "use strict";
+  const live = window.seqlive, { element } = live, rooms = live.rooms, { number } = rooms;
+  const MOST = 8;
+  // What a node is, for readers who hear "0.42" and nothing beside it.
+  const KINDS = {
+    carried: "what is handed over", credit: "reasons", embedding: "embedding", head: "map", logit: "score",
+    mean: "mean", mlp: "sum", neuron: "neuron", norm: "normalised number", piece: "share by numbers",
+    place: "position", project: "projection", score: "score", share: "share", spread: "spread",
+    state: "number of the stream", weight: "weight", wrote: "sum",
+  };
+
+  const plain = (label) => label.map((part) => (Array.isArray(part) ? part[0] : part)).join("");
+
+  // A line of a sum: a label with buttons, a bar to the left or right of zero, the value.
+  function line(room, { label, value }, top) {
+    const row = element("li"), said = element("span"), bar = element("i", "", { "aria-hidden": "true" });
+    for (const part of label)
+      if (Array.isArray(part)) {
+        const [text, node] = part;
+        const button = element("button", text, { type: "button", "data-node": node.t, "aria-label": `${text}, open: ${KINDS[node.t]}` });
+        button.addEventListener("click", () => room.deeper(node));
+        said.append(button);
+      } else said.append(part);
+    bar.style.cssText = `--w:${((48 * Math.abs(value)) / top).toFixed(1)}%`;
+    bar.className = value < 0 ? "sq-below" : "";
+    row.append(said, bar, element("em", number(value)));
+    return row;
+  }
+
+  // A sum: its largest terms and the rest of them together, until all are asked for.
+  function sum(room, { terms, total }) {
+    const list = element("ul", "", { class: "sq-room-sum" });
+    const order = terms.length > MOST + 1 ? [...terms].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)) : terms;
+    const top = Math.max(...terms.map(({ value }) => Math.abs(value)), 1e-12);
+    function fill(count) {
+      const shown = order.slice(0, count), rest = order.slice(count);
+      list.replaceChildren(...shown.map((term) => line(room, term, top)));
+      if (rest.length) {
+        const row = line(room, { label: [], value: rest.reduce((all, { value }) => all + value, 0) }, top);
+        const more = element("button", `the other ${rest.length} together`, { type: "button" });
+        more.addEventListener("click", function () {
+          fill(order.length);
+          list.children[count].querySelector("button")?.focus();
+        });
+        row.firstChild.append(more);
+        list.append(row);
+      }
+      const end = element("li", "", { class: "sq-room-total" });
+      end.append(element("span", "sum"), element("i"), element("em", number(total)));
+      list.append(end);
+    }
+    fill(order.length > MOST + 1 ? MOST : order.length);
+    return list;
+  }
+
+  // The same as a sentence, for those who do not see the bars.
+  function sentence({ title, terms, total }) {
+    const order = [...terms].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 4);
+    const rest = terms.length - order.length;
+    const parts = order.map(({ label, value }) => `${number(value)} by ${plain(label)}`);
+    return `${title}. The sum ${number(total)} is made of ${parts.join("; ")}${rest ? `; and ${rest} more terms` : ""}.`;
+  }
+
+  // The numbers of a vector, one to choose; arrow keys go from one to the next.
+  function grid(room, { vector, k }, node) {
+    const box = element("div", "", { class: "sq-room-grid", role: "group", "aria-label": `The ${vector.length} numbers of this vector` });
+    const top = Math.max(...vector.map(Math.abs)), columns = 16;
+    vector.forEach(function (value, at) {
+      const cell = element("button", "", {
+        type: "button", "aria-pressed": at === k, tabindex: at === k ? 0 : -1, title: `${at + 1}: ${number(value)}`,
+        "aria-label": `number ${at + 1}: ${number(value)}`, class: value < 0 ? "sq-below" : "",
+        style: `--w:${((100 * Math.abs(value)) / top).toFixed(0)}%`,
+      });
+      cell.addEventListener("click", () => room.turn({ ...node, k: at }));
+      box.append(cell);
+    });
+    box.addEventListener("keydown", function (event) {
+      const [right, down] = live.arrows[event.key] ?? [], goal = k + right + columns * down;
+      if (right === undefined || !(goal in vector)) return;
+      event.preventDefault();
+      room.turn({ ...node, k: goal });
+    });
+    return box;
+  }
+
+  function map(room, { rows, columns, weights, nodes }) {
+    const table = element("table", "", { class: "sq-room-weights" }), head = element("tr"), body = element("tbody");
+    head.append(element("td"), ...columns.map((word) => element("th", word, { scope: "col" })));
+    rows.forEach(function (word, i) {
+      const row = element("tr");
+      row.append(element("th", word, { scope: "row" }));
+      weights[i].forEach(function (weight, j) {
+        const cell = element("td"), text = weight.toFixed(2);
+        const button = element("button", text, { type: "button", "data-node": "weight", style: `--w:${(100 * weight).toFixed(0)}%`, "aria-label": `${text}: ${word} looks at ${columns[j]}` });
+        button.addEventListener("click", () => room.deeper(nodes[i][j]));
+        cell.append(button);
+        row.append(cell);
+      });
+      body.append(row);
+    });
+    const top = element("thead"), box = element("div", "", { class: "sq-room-scroll" });
+    top.append(head);
+    table.append(top, body);
+    box.append(table);
+    return box;
+  }
+
+  function nearest({ kind, words }) {
+    const said = kind === "next" ? "If this were the last state, it would write" : "Nearest words, by the cosine of their embeddings";
+    return element("p", `${said}: ${words.map(([word, share]) => `${word} ${number(share)}`).join(", ")}.`, { class: "sq-room-near" });
+  }
+
+  // How the reader came here: each step can be gone back to.
+  function trail(room) {
+    const nav = element("nav", "", { class: "sq-room-trail", "aria-label": "How you came here" });
+    room.trail.slice(0, -1).forEach(function ({ title }, step) {
+      const back = element("button", title, { type: "button" });
+      back.addEventListener("click", () => room.back(step));
+      nav.append(back, " › ");
+    });
+    return nav;
+  }
+
+  // Whom the word is compared with.
+  function rivals(room, found, node) {
+    const label = element("label", "Compared with ", { class: "sq-room-do" }), list = element("select");
+    found.rivals.forEach(({ id, word, chosen }) => list.append(Object.assign(element("option", word, { value: id }), { selected: chosen })));
+    list.addEventListener("change", () => room.turn({ ...node, id: found.id, rival: Number(list.value) }));
+    label.append(list);
+    return label;
+  }
+
+  rooms.lens = function (room, box, found) {
+    const node = room.trail.at(-1).node;
+    const close = element("button", "×", { type: "button", class: "sq-room-close", "aria-label": "× close" });
+    close.addEventListener("click", () => room.close());
+    const title = element("p", found.title, { class: "sq-room-title", tabindex: -1 });
+    const parts = [close, trail(room), title, element("p", found.about, { class: "sq-room-about" })];
+    if (found.vector) parts.push(grid(room, found, node), element("p", `Number ${found.k + 1} is ${number(found.total)}:`));
+    if (found.map) parts.push(map(room, found.map));
+    if (found.terms) parts.push(element("p", sentence(found), { class: "sq-heard" }), sum(room, found));
+    if (found.rivals) parts.push(rivals(room, found, node));
+    if (found.nearest) parts.push(nearest(found.nearest));
+    parts.push(...(found.offers ?? []).map((offer) => rooms.offer(room, offer)));
+    box.replaceChildren(...parts);
+    box.hidden = false;
+    return title;
+  };
+})();

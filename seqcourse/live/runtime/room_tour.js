@@ -1,0 +1,69 @@
+// The tour of the machine room: each stop asks first, then does it on the machine, then says why. What the
+// stops say is data of the page.
+(function () {
+  "use strict";
+  const live = window.seqlive, { element } = live, rooms = live.rooms;
+
+  function button(text, act, attributes = {}) {
+    const made = element("button", text, { type: "button", ...attributes });
+    made.addEventListener("click", act);
+    return made;
+  }
+
+  // What is to be seen after an answer, and the lens beside it.
+  async function reveal(room, stop) {
+    await room.set({ changes: stop.changes, trail: [] });
+    if (stop.look) await room.deeper(stop.look, false);
+    rooms.mark(room.parts.floors, stop.look)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  function answered(room, stop, chosen, box) {
+    const right = chosen === stop.answer;
+    const verdict = element("p", "", { class: `sq-answer${right ? " sq-is-right" : ""}`, tabindex: -1 });
+    verdict.append(element("b", right ? `Yes: ${stop.options[stop.answer]}. ` : `No: ${stop.options[stop.answer]}. `), stop.because);
+    box.replaceChildren(verdict);
+    return verdict;
+  }
+
+  rooms.tour = function (room, box) {
+    const stops = JSON.parse(room.root.dataset.stops);
+    const numbers = element("nav", "", { class: "sq-room-stops", "aria-label": "The stops of the tour" });
+    const body = element("div");
+    stops.forEach(({ title }, k) =>
+      numbers.append(button(String(k + 1), () => open(k), { id: `stop-${k + 1}`, "aria-label": `${k + 1}: ${title}`, title })));
+    box.replaceChildren(numbers, body);
+    rest();
+
+    function rest() {
+      const said = element("p", `A tour of ${stops.length} stops leads from the words to the next word. `);
+      said.append(button("Start the tour", () => open(0)));
+      body.replaceChildren(said);
+    }
+
+    // A stop's question, on the machine as it is without changes.
+    async function open(k) {
+      const stop = stops[k], options = element("div", "", { class: "sq-room-options" });
+      numbers.querySelectorAll("button").forEach((one, at) => one.toggleAttribute("aria-current", at === k));
+      room.stop = k;
+      const title = element("p", `${k + 1} of ${stops.length}. ${stop.title}`, { class: "sq-room-title", tabindex: -1 });
+      options.append(...stop.options.map((option, chosen) => button(option, async function () {
+        const verdict = answered(room, stop, chosen, options);
+        if (k + 1 < stops.length) options.append(button("Next stop", () => open(k + 1)));
+        else options.append(button("End the tour", () => leave()));
+        verdict.focus({ preventScroll: true });
+        await reveal(room, stop);
+      })));
+      body.replaceChildren(title, element("p", stop.question), options);
+      room.form.elements.text.value = stop.text;
+      await room.set({ text: stop.text, at: stop.at, changes: [], trail: [] });
+      room.link(`stop-${k + 1}`);
+      title.focus({ preventScroll: true });
+    }
+    function leave() {
+      room.stop = null;
+      numbers.querySelectorAll("button").forEach((one) => one.removeAttribute("aria-current"));
+      rest();
+    }
+    return { open, count: stops.length };
+  };
+})();
