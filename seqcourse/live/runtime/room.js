@@ -21,13 +21,12 @@
       temperature: element("input", "", { type: "range", min: 0.2, max: 3, step: 0.1 }),
       chips: part("chips"), lens: part("lens", "section", { "aria-label": "Where a number comes from" }),
     };
-    const scale = element("label", "Temperature "), tools = element("div", "", { class: "sq-room-do" });
+    const scale = element("label", "Temperature ", { class: "sq-room-do" });
     scale.append(parts.temperature, element("output"));
-    tools.append(parts.why, scale);
-    parts.bars.append(parts.list, tools);
+    parts.bars.append(parts.list, parts.why);
     parts.lens.hidden = true;
     parts.machine.append(parts.written, parts.floors);
-    parts.below.append(parts.chips, parts.lens);
+    parts.below.append(parts.chips, parts.lens, scale);
     parts.side.append(parts.tour, parts.bars, parts.below);
     parts.both.append(parts.machine, parts.side);
     parts.room.append(parts.both);
@@ -45,7 +44,7 @@
     const now = element("p", changed ? "With your changes: " : "", { class: "sq-room-now" });
     if (changed) rewritten.forEach((word, k) => now.append(element(word === plain[k] ? "span" : "mark", said(word)), " "));
     const held = room.parts.written.contains(document.activeElement);
-    room.parts.written.replaceChildren(element("p", "It writes, and is about to write the marked word:", { class: "sq-room-name" }), box, now);
+    room.parts.written.replaceChildren(element("p", "It writes. Choose the word that is about to be written:", { class: "sq-room-name" }), box, now);
     if (held) box.querySelector("[aria-pressed=true]").focus();
   }
 
@@ -101,7 +100,6 @@
       bars(room);
       rooms.floors(room, floors);
       rooms.chips(room, chips);
-      room.parts.room.classList.toggle("sq-room-open", room.trail.length > 0);
       await lookAgain();
     }
     room.saying = function () {
@@ -148,7 +146,7 @@
       trail.at(-1).title = found.title;
       room.trail = trail;
       const title = rooms.lens(room, lens, found);
-      room.parts.room.classList.add("sq-room-open");
+      room.parts.room.classList.toggle("sq-room-deep", trail.length > 1);
       rooms.mark(floors, trail.at(-1).node);
       room.parts.below.scrollTop = 0;
       if (focuses) title.focus({ preventScroll: true });
@@ -173,7 +171,7 @@
     room.close = function (focuses = true) {
       [room.trail, lens.hidden] = [[], true];
       lens.replaceChildren();
-      room.parts.room.classList.remove("sq-room-open");
+      room.parts.room.classList.remove("sq-room-deep");
       rooms.mark(floors, null);
       const to = room.from && [...floors.querySelectorAll("[data-key]")].find(({ dataset }) => dataset.key === room.from);
       if (focuses) (to ?? floors.querySelector("[tabindex='0']")).focus({ preventScroll: true });

@@ -13,13 +13,13 @@
     const { encoder, decoder } = room.answer, words = part.startsWith("encoder") ? encoder.words : decoder.words;
     const read = part.includes("cross") || part.startsWith("encoder") ? encoder.words : decoder.words;
     const word = (list, i) => `“${list[i] ?? `word ${i + 1}`}”`;
-    if (kind === "off") return `head ${head + 1} of ${called(part)} is off`;
-    if (kind === "mlp") return `${called(part)} is off`;
+    if (kind === "off") return `head ${head + 1} of ${called(part)} off`;
+    if (kind === "mlp") return `${called(part)} off`;
     if (kind === "heat") return `temperature ${to}`;
     if (kind === "place") return `${word(words, at)} (${part}) at place ${to}`;
-    if (kind === "patch") return `${word(words, at)}, ${rooms.stateCalled(part.split(".")[1]).split(":")[0]}, taken from “${change.text}”`;
-    if (kind === "hold") return `head ${head + 1} of ${called(part)}: ${word(words, row)} looks only at ${word(read, column)}`;
-    return `${kind} of ${word(read, a)} and ${word(read, b)} exchanged in ${called(part)}`;
+    if (kind === "patch") return `${word(words, at)}, ${rooms.stateCalled(part.split(".")[1]).split(":")[0]}, from “${change.text}”`;
+    if (kind === "hold") return `head ${head + 1} of ${called(part)}: ${word(words, row)} → ${word(read, column)}`;
+    return `${kind} ${word(read, a)} ↔ ${word(read, b)}, ${called(part)}`;
   };
 
   function button(text, act) {

@@ -38,10 +38,11 @@
     if (stage === "memory") return "memory: what the decoder reads";
     return stage[0] === "x" ? `after block ${stage[1]}` : `after ${attentionCalled(stage)}`;
   };
-  // A part of the machine in words: "decoder.1.cross_attention" becomes "cross-attention 2, decoder".
+  // A part of the machine in words: "decoder.1.cross_attention" becomes "cross-attention 2".
   rooms.partCalled = function (part) {
     const [side, block, what] = part.split("."), number = Number(block) + 1;
-    return `${what === "mlp" ? "MLP" : what.replace("_", "-")} ${number}, ${side}`;
+    if (what === "cross_attention") return `cross-attention ${number}`;
+    return `${what === "mlp" ? "MLP" : "self-attention"} ${number} (${side})`;
   };
 
   // A switch: ticked while its part is on.

@@ -67,7 +67,7 @@
   // The numbers of a vector, one to choose; arrow keys go from one to the next.
   function grid(room, { vector, k }, node) {
     const box = element("div", "", { class: "sq-room-grid", role: "group", "aria-label": `The ${vector.length} numbers of this vector` });
-    const top = Math.max(...vector.map(Math.abs)), columns = 16;
+    const top = Math.max(...vector.map(Math.abs)), columns = 24;
     vector.forEach(function (value, at) {
       const cell = element("button", "", {
         type: "button", "aria-pressed": at === k, tabindex: at === k ? 0 : -1, title: `${at + 1}: ${number(value)}`,
