@@ -78,8 +78,9 @@ def _questions() -> str:
     rows = ""
     for number, stop in enumerate(stops(), start=1):
         answer = f"{stop['options'][stop['answer']]}. {stop['because']}"
+        title, question = (html.escape(stop[key]) for key in ("title", "question"))
         rows += (
-            f'<li id="stop-{number}"><b>{html.escape(stop["title"])}.</b> {html.escape(stop["question"])}'
+            f'<li id="stop-{number}"><b>{title}.</b> {question}'
             f"<details><summary>Answer</summary><p>{html.escape(answer)}</p></details></li>"
         )
     return f'<p class="sq-note">The twelve stops of the tour:</p><ol class="sq-room-told">{rows}</ol>'
