@@ -8,20 +8,21 @@ With a kernel that is a form which PyTorch answers. In the rendered book a reade
 model at the first touch and computes; without JavaScript the first example is there to be read.
 
 Modules: `page`, `room`, `choosing`, `slips`, `plane`, `scenes`, `fitting`, `clothes`, `speech` (what
-an author calls), `figure` (the frame of every figure), `bands` (attention as bands), `pack` (a checkpoint
-as scripts), `sheet` (what scenes are composed of, as a script), `sphinx` (the extension that puts all of
-it into a site). The folder `runtime` holds the JavaScript: `start` is what a page loads first; `numbers`,
-`layers`, `models`, `search`, `text`, `subwords`, `system`, and for other inputs `pictures`,
-`pronouncing`, `clothes`, `sound` and `speller` compute, in a worker that `worker` starts of their own
-text; `show`, `bands` and the views `translating`, `choosing`, `writing`, `phonemes`, `drawing`,
-`listening` show the answers. `scenes` draws a scene pixel by pixel as Python does, `looks` shows where a
-model looked at it, `compose` lets a reader change it, `fitting` shows which picture a caption fits.
+an author calls), `figure` (the frame of every figure), `bands` (attention as bands), `pack` (a
+checkpoint as scripts), `sheet` (what scenes are composed of, as a script), `sphinx` (the extension
+that puts all of it into a site). The folder `runtime` holds the JavaScript: `start` is what a page
+loads first; `numbers`, `layers`, `models`, `search`, `text`, `subwords`, `system`, and for other
+inputs `pictures`, `pronouncing`, `clothes`, `sound` and `speller` compute, in a worker that `worker`
+starts of their own text; `show`, `bands` and the views `translating`, `choosing`, `writing`,
+`phonemes`, `drawing`, `listening` show the answers. `scenes` draws a scene pixel by pixel as Python
+does, `looks` shows where a model looked at it, `compose` lets a reader change it, `fitting` shows
+which picture a caption fits.
 
 The machine room has parts of its own, which only its page loads. In the worker `tracing` keeps every
 number of a Transformer, with what `changing` knows of the reader's changes; `machine` answers, and
 `origins`, `origins_of_parts` and `credit` say where a number comes from. In the page `room` has the
-state, `room_floor` the tiles and maps, `room_lens` the sums, `room_changes` chips and links, `room_tour`
-the stops, whose texts are in `room.toml`.
+state, `room_floor` the tiles and maps, `room_lens` the sums, `room_changes` chips and links,
+`room_tour` the stops, whose texts are in `room.toml`.
 """
 
 from seqcourse.live.choosing import sample, tree

@@ -194,3 +194,45 @@ def sentences(count: int) -> list[str]:
 def load(page, *models: str) -> None:
     """Load models, without a figure that asks for them."""
     page.evaluate("names => Promise.all(names.map(name => seqlive.load(name, () => {})))", models)
+
+
+ROOM = "en-es-transformer"
+ROOM_EXAMPLES = ["we are eating bread", "the man bit the dog"]
+
+
+@pytest.fixture(scope="session")
+def room_address(tmp_path_factory) -> str:
+    """The address of a page with nothing but the machine room, in a folder."""
+    folder = tmp_path_factory.mktemp("room")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEQCOURSE_STATIC", "1")
+        shown = live.room(ROOM, LABEL, ROOM_EXAMPLES)._repr_html_()
+    sphinx.write_runtime(folder / "_static" / "live")
+    sphinx.write_models(folder / "_static" / "live", [ROOM])
+    styles = "".join(
+        f'<link rel="stylesheet" href="_static/live/{name}">' for name in sphinx.own_styles(shown)
+    )
+    page = PAGE.format(f'<section id="room">{shown}</section>').replace("</head>", f"{styles}</head>")
+    (folder / "index.html").write_text(page, encoding="utf-8")
+    return (folder / "index.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def shared_room(chrome, room_address):
+    """One page with the machine room for the tests of a module, and its complaints."""
+    troubles = []
+    context, page = watched(chrome, room_address, troubles, reduced_motion="reduce")
+    page.goto(room_address)
+    yield page, troubles
+    context.close()
+
+
+@pytest.fixture
+def room(shared_room):
+    """The shared page, with the machine open; an error on its console fails the test."""
+    page, troubles = shared_room
+    troubles.clear()
+    page.wait_for_function("document.querySelector('#room form:not([hidden])')")
+    ask(page, "room", ROOM_EXAMPLES[0])
+    yield page
+    assert troubles == []

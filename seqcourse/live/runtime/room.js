@@ -11,15 +11,15 @@
 
   // The places of the parts, as they come with the first answer.
   function furnish() {
-    const part = (name, tag = "div", attributes = {}) => element(tag, "", { class: `sq-room-${name}`, ...attributes });
+    const part = (name, tag = "div", attributes = {}) => element(tag, "", { class: name, ...attributes });
     const parts = {
       room: element("div", "", { class: "sq-room" }),
-      both: part("both"), machine: part("machine"), written: part("written", "div", { role: "group", "aria-label": "The translation: choose the word that is about to be written" }),
-      floors: part("floors"), side: part("side", "div", { role: "group", "aria-label": "Tour, next word and lens" }), tour: part("tour"),
-      bars: part("next", "div", { role: "group", "aria-label": "The next word" }), below: part("below", "div", { tabindex: 0, role: "group", "aria-label": "Changes and lens" }),
+      both: part("sq-room-both"), machine: part("sq-room-machine"), written: part("sq-room-written", "div", { role: "group", "aria-label": "The translation: choose the word that is about to be written" }),
+      floors: part("sq-room-floors"), side: part("sq-room-side", "div", { role: "group", "aria-label": "Tour, next word and lens" }), tour: part("sq-room-tour"),
+      bars: part("sq-room-next", "div", { role: "group", "aria-label": "The next word" }), below: part("sq-room-below", "div", { tabindex: 0, role: "group", "aria-label": "Changes and lens" }),
       list: element("div"), why: element("button", "", { type: "button" }),
       temperature: element("input", "", { type: "range", min: 0.2, max: 3, step: 0.1 }),
-      chips: part("chips"), lens: part("lens", "section", { "aria-label": "Where a number comes from" }),
+      chips: part("sq-room-chips"), lens: part("sq-room-lens", "section", { "aria-label": "Where a number comes from" }),
     };
     const scale = element("label", "Temperature ", { class: "sq-room-do" });
     scale.append(parts.temperature, element("output"));

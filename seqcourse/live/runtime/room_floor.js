@@ -61,7 +61,7 @@
     states[stage].forEach(function (vector, i) {
       const patched = room.changes.some((one) => one.kind === "patch" && one.part === `${side}.${stage}` && one.at === i);
       const said = `${words[i]}, ${rooms.stateCalled(stage)}, ${side}${patched ? ", from another sentence" : ""}`;
-      const tile = element("button", "", { type: "button", class: `sq-room-tile${patched ? " sq-patched" : ""}`, "data-key": `${side}.${stage}.${i}`, "aria-label": said });
+      const tile = element("button", "", { type: "button", class: patched ? "sq-room-tile sq-patched" : "sq-room-tile", "data-key": `${side}.${stage}.${i}`, "aria-label": said });
       tile.append(rooms.tile(vector, stage));
       tile.addEventListener("click", () => room.look({ t: "state", side, stage, i, k: 0 }, tile));
       row.append(tile);
@@ -106,7 +106,7 @@
     }
     if (side === "encoder")
       parts.push(element("p", "÷ normalised", { class: "sq-room-plus" }), ...tiles(room, side, "memory", lines));
-    const section = element("section", "", { class: `sq-room-floor sq-room-${side}`, "aria-label": TITLES[side] });
+    const section = element("section", "", { class: "sq-room-floor", "aria-label": TITLES[side] });
     const scroller = element("div", "", { class: "sq-room-scroll" });
     scroller.append(...parts);
     section.append(element("p", TITLES[side], { class: "sq-room-title" }), scroller);

@@ -19,7 +19,7 @@
 
   function answered(room, stop, chosen, box) {
     const right = chosen === stop.answer;
-    const verdict = element("p", "", { class: `sq-answer${right ? " sq-is-right" : ""}`, tabindex: -1 });
+    const verdict = element("p", "", { class: right ? "sq-answer sq-is-right" : "sq-answer", tabindex: -1 });
     verdict.append(element("b", `${right ? "Right" : "Not so"}: ${stop.options[stop.answer]}. `), stop.because);
     box.replaceChildren(verdict);
     box.previousElementSibling.classList.add("sq-room-asked");

@@ -1,0 +1,210 @@
+"""PyTorch's Transformer with hooks: every number that it computes, and changes made where it computes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqcourse import data
+from seqcourse.tokens import EOS, SOS
+
+Found = dict[str, Any]
+# Whose norm reads a state: the state "s0" of the encoder is what the norm of the first MLP is given.
+STATES = {
+    "encoder": {"x0": "0.self", "s0": "0.mlp", "x1": "1.self", "s1": "1.mlp", "x2": "end"},
+    "decoder": {
+        "x0": "0.self", "s0": "0.cross", "c0": "0.mlp", "x1": "1.self",
+        "s1": "1.cross", "c1": "1.mlp", "x2": "end",
+    },
+}  # fmt: skip
+# The state behind a norm's sublayer has its name in the page.
+NAMES = {"self": "s{}", "cross": "c{}"}
+
+
+def norms_of(model: Any, side: str) -> dict[str, Any]:
+    """The normalisations of a side by what they stand before: "0.self", "0.mlp", "end"."""
+    found = {"end": getattr(model, f"{side}_norm")}
+    for number, block in enumerate(getattr(model, side)):
+        for kind in ("self", "cross", "mlp"):
+            if (norm := getattr(block, f"{kind}_norm")) is not None:
+                found[f"{number}.{kind}"] = norm
+    return found
+
+
+def name_of(key: str) -> str:
+    """What the page calls the part that a norm stands before: "0.self" is "s0", "0.mlp" is "x1"."""
+    if key == "end":
+        return "end"
+    number, kind = key.split(".")
+    return f"x{int(number) + 1}" if kind == "mlp" else NAMES[kind].format(number)
+
+
+class Hooked:
+    """A translator whose forward pass is kept, with the changes of the machine room."""
+
+    def __init__(self, system: Any) -> None:
+        self.system, self.model = system, system.model
+
+    def ids(self, text: str) -> list[int]:
+        return self.system.source.encode(self.system.tokens(text))
+
+    def run(self, text: str, written: Sequence[int], changes: Sequence[Found] = ()) -> Found:
+        """Everything along the forward pass of a sentence and the ids that are written: (N, ...) each."""
+        found: Found = {"encoder": {}, "decoder": {}}
+        with torch.inference_mode(), self._hooked(found, changes):
+            ids, lengths = data.pad([self.ids(text)])
+            output = self.model(ids, lengths, torch.tensor([[SOS, *written]]))
+        found["logits"] = output.logits[0]
+        heat = next((one["to"] for one in changes if one["kind"] == "heat"), 1.0)
+        found["shares"] = (found["logits"][-1].double() / heat).softmax(-1)
+        return found
+
+    def write(self, text: str, changes: Sequence[Found] = ()) -> list[int]:
+        """Word by word the likeliest, each time from the whole forward pass."""
+        ids: list[int] = []
+        while len(ids) < 2 * len(self.ids(text)) + 8:
+            logits = self.run(text, ids, changes)["logits"][-1].clone()
+            logits[:2] = -torch.inf  # padding and the beginning are never written
+            ids.append(int(logits.argmax()))
+            if ids[-1] == EOS:
+                break
+        return ids
+
+    @contextmanager
+    def _hooked(self, found: Found, changes: Sequence[Found]) -> Iterator[None]:
+        with ExitStack() as stack:
+
+            def hook(register: Any, call: Any) -> None:
+                stack.callback(register(call).remove)
+
+            for side in ("encoder", "decoder"):
+                kept = found[side]
+                states = {key: state for state, key in STATES[side].items()}
+                for key, norm in norms_of(self.model, side).items():
+                    hook(norm.register_forward_pre_hook, self._keeps_state(kept, side, states[key], changes))
+                    hook(norm.register_forward_hook, self._keeps_norm(kept, side, key, changes))
+                for number, block in enumerate(getattr(self.model, side)):
+                    self._hook_mlp(hook, kept, f"{side}.{number}.mlp", block.mlp, f"x{number + 1}", changes)
+                    for kind in ("self", "cross"):
+                        if attention := getattr(block, f"{kind}_attention"):
+                            part, name = f"{side}.{number}.{kind}_attention", NAMES[kind].format(number)
+                            self._open_attention(stack, hook, kept, part, attention, name, changes)
+                self._move_places(stack, kept, side, changes)
+            yield
+
+    def _keeps_state(self, kept: Found, side: str, state: str, changes: Sequence[Found]) -> Any:
+        def call(_: Any, given: tuple[Tensor]) -> None:
+            (x,) = given
+            for one in changes:
+                if one["kind"] == "patch" and one["part"] == f"{side}.{state}":
+                    other = self.run(one["text"], [])[side]["states"][state]
+                    x[0, one["at"]] = other[one["from"]]  # in the stream itself
+            kept.setdefault("states", {})[state] = x[0].clone()
+
+        return call
+
+    def _keeps_norm(self, kept: Found, side: str, key: str, changes: Sequence[Found]) -> Any:
+        def call(norm: Any, given: tuple[Tensor], y: Tensor) -> Tensor:
+            x = given[0][0]
+            moments = x.mean(-1), (x.var(-1, correction=0) + norm.eps).sqrt()
+            kept.setdefault("norms", {})[name_of(key)] = (y[0].clone(), *moments)
+            if (side, key) == ("encoder", "end"):
+                y = y.clone()
+                for one in changes:
+                    if one["kind"] == "patch" and one["part"] == "encoder.memory":
+                        y[0, one["at"]] = self.run(one["text"], [])[side]["states"]["memory"][one["from"]]
+                kept["states"]["memory"] = y[0]
+            return y
+
+        return call
+
+    def _hook_mlp(
+        self, hook: Any, kept: Found, part: str, mlp: Any, name: str, changes: Sequence[Found]
+    ) -> None:
+        mute = any(one["kind"] == "mlp" and one["part"] == part for one in changes)
+
+        def keep_inner(_: Any, given: tuple[Tensor]) -> None:
+            kept.setdefault("inner", {})[name] = given[0][0]
+
+        def keep_out(_: Any, given: Any, y: Tensor) -> Tensor:
+            y = torch.zeros_like(y) if mute else y
+            kept.setdefault("mlp", {})[name] = y[0]
+            return y
+
+        hook(mlp.outer.register_forward_pre_hook, keep_inner)
+        hook(mlp.register_forward_hook, keep_out)
+
+    def _open_attention(
+        self, stack: ExitStack, hook: Any, kept: Found, part: str, attention: Any, name: str,
+        changes: Sequence[Found],
+    ) -> None:  # fmt: skip
+        mine = [one for one in changes if one["part"] == part]
+        off = [one["head"] for one in mine if one["kind"] == "off"]
+        usual, size = attention.attend, attention.size
+        look: Found = kept.setdefault("looks", {}).setdefault(name, {})
+
+        def attend(q: Tensor, k: Tensor, v: Tensor, mask: Any = None, *, causal=False, need_weights=False):
+            look.update(q=q[0], k=k[0], v=v[0])
+            if all(one["kind"] == "off" for one in mine):
+                y, weights = usual(q, k, v, mask, causal=causal, need_weights=True)
+                look["weights"] = weights[0]
+                return y, weights
+            y, look["weights"] = changed(q[0], k[0], v[0], causal)
+            return attention.out(y.transpose(0, 1).flatten(1)[None]), look["weights"][None]
+
+        def changed(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> tuple[Tensor, Tensor]:
+            heads, rows, width = q.shape
+            weights, y = q.new_zeros(heads, rows, k.shape[1]), q.new_zeros(heads, rows, width)
+            for head in range(heads):
+                for i in range(rows):
+                    m = i + 1 if causal else k.shape[1]
+                    keys, values = exchanged("keys", m), exchanged("values", m)
+                    w = (k[head, keys] @ q[head, i] / math.sqrt(width)).softmax(0)
+                    for one in mine:
+                        if (one["kind"], one.get("head"), one.get("row")) == ("hold", head, i):
+                            w = torch.eye(m)[one["column"]]
+                    weights[head, i, :m], y[head, i] = w, w @ v[head, values]
+            return y, weights
+
+        def exchanged(kind: str, m: int) -> list[int]:
+            order = list(range(m))
+            for one in mine:
+                if one["kind"] == kind and max(one["a"], one["b"]) < m:
+                    a, b = one["a"], one["b"]
+                    order[a], order[b] = order[b], order[a]
+            return order
+
+        def keep_mixed(_: Any, given: tuple[Tensor]) -> tuple[Tensor]:
+            look["mixed"] = given[0][0].clone()
+            mixed = given[0].clone()
+            for head in off:
+                mixed[..., head * size : (head + 1) * size] = 0
+            parts = mixed[0].unflatten(-1, (-1, size))  # (N, H, D / H)
+            columns = attention.out.weight.unflatten(-1, (-1, size))  # (D, H, D / H)
+            look["wrote"] = torch.einsum("nhs,dhs->hnd", parts, columns)
+            return (mixed,)
+
+        attention.attend = attend
+        stack.callback(delattr, attention, "attend")  # the class's own is there again
+        hook(attention.out.register_forward_pre_hook, keep_mixed)
+
+    def _move_places(self, stack: ExitStack, kept: Found, side: str, changes: Sequence[Found]) -> None:
+        positions = getattr(self.model, "source_positions" if side == "encoder" else "target_positions")
+        usual = positions.forward
+
+        def forward(x: Tensor, first: int = 0) -> Tensor:
+            kept["embedding"] = x[0].clone()
+            places = list(range(x.shape[1]))
+            for one in changes:
+                if one["kind"] == "place" and one["part"] == side and one["at"] < len(places):
+                    places[one["at"]] = one["to"]
+            kept["place"] = usual(x.new_zeros(1, max(places) + 1, x.shape[2]))[0, places]
+            return x + kept["place"]
+
+        positions.forward = forward
+        stack.callback(delattr, positions, "forward")

@@ -1,0 +1,375 @@
+"""The machine room's numbers are PyTorch's, its changes are those changes, and its stops say what is so."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy
+import pytest
+import torch
+
+from seqcourse import zoo
+from seqcourse.live.room import next_words, stops
+from seqcourse.tokens import EOS, SOS
+
+from .conftest import ROOM, ROOM_EXAMPLES, sentences
+from .hooked import Hooked
+
+pytestmark = pytest.mark.browser
+BREAD = ROOM_EXAMPLES[0]
+TEXTS = [BREAD, "the man bit the dog", "She was wearing a black hat."]
+# Typed arrays become lists on their way out of the page.
+SEND = """async ([call, given]) => JSON.parse(JSON.stringify(await seqlive.send(call, given),
+    (_, value) => ArrayBuffer.isView(value) ? Array.from(value) : value))"""
+CROSS = [f"decoder.{layer}.cross_attention" for layer in range(2)]
+CHANGES = {
+    "a head off": [{"kind": "off", "part": CROSS[1], "head": 1}],
+    "a head of the encoder off": [{"kind": "off", "part": "encoder.0.self_attention", "head": 3}],
+    "an MLP off": [{"kind": "mlp", "part": "decoder.0.mlp"}, {"kind": "mlp", "part": "encoder.1.mlp"}],
+    "keys": [{"kind": "keys", "part": part, "a": 2, "b": 3} for part in CROSS],
+    "values": [{"kind": "values", "part": part, "a": 2, "b": 3} for part in CROSS],
+    "keys of the encoder": [{"kind": "keys", "part": "encoder.0.self_attention", "a": 0, "b": 3}],
+    "keys of the decoder": [{"kind": "keys", "part": "decoder.1.self_attention", "a": 0, "b": 2}],
+    "values of the decoder": [{"kind": "values", "part": "decoder.0.self_attention", "a": 0, "b": 1}],
+    "hold": [{"kind": "hold", "part": CROSS[1], "head": 2, "row": 1, "column": 0},
+             {"kind": "hold", "part": "encoder.1.self_attention", "head": 0, "row": 3, "column": 5}],
+    "hold in the decoder": [
+        {"kind": "hold", "part": "decoder.0.self_attention", "head": 0, "row": 2, "column": 1}],
+    "places": [{"kind": "place", "part": "encoder", "at": 0, "to": 9},
+               {"kind": "place", "part": "decoder", "at": 1, "to": 4}],
+    **{f"patch of {state}": [
+        {"kind": "patch", "part": f"encoder.{state}", "at": 3, "text": "she drinks red wine", "from": 3}]
+       for state in ("x0", "s0", "x1", "s1", "x2", "memory")},
+    "heat": [{"kind": "heat", "part": "output", "to": 0.5}],
+}  # fmt: skip
+CHANGES["several"] = [
+    *CHANGES["a head off"], *CHANGES["keys of the encoder"], *CHANGES["places"],
+    *CHANGES["patch of s0"], *CHANGES["heat"],
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def hooked() -> Hooked:
+    return Hooked(zoo.load(ROOM))
+
+
+def send(page, call: str, **given):
+    return page.evaluate(SEND, [call, {"name": ROOM, **given}])
+
+
+def close(mine, theirs, what: str) -> None:
+    """Equal within 1e-5 of the value, or of the largest number beside it."""
+    theirs = torch.as_tensor(theirs).double().numpy()
+    most = max(1.0, float(abs(theirs).max(initial=0)))
+    numpy.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-5 * most, err_msg=what)
+
+
+def compare(mine, theirs, rows: int | None) -> int:
+    """All numbers of one side; how many there were."""
+    count = 0
+
+    def same(a, b, what):
+        nonlocal count
+        close(a, b, f"{mine['side']} {what}")
+        count += torch.as_tensor(b).numel()
+
+    for kept in ("embedding", "place"):
+        same(mine[kept][:rows], theirs[kept], kept)
+    assert mine["states"].keys() == theirs["states"].keys()
+    for state, values in theirs["states"].items():
+        same(mine["states"][state][:rows], values, state)
+    assert mine["norms"].keys() == theirs["norms"].keys()
+    for name, (y, mean, spread) in theirs["norms"].items():
+        own = mine["norms"][name][:rows]
+        for key, values in (("y", y), ("mean", mean), ("spread", spread)):
+            same([one[key] for one in own], values, f"{name} {key}")
+    for name, values in theirs["inner"].items():
+        own = mine["mlps"][name][:rows]
+        same([one["inner"] for one in own], values, f"{name} neurons")
+        same([one["out"] for one in own], theirs["mlp"][name], f"{name} MLP")
+    assert mine["looks"].keys() == theirs["looks"].keys()
+    for name, look in theirs["looks"].items():
+        own = mine["looks"][name][:rows]
+        for letter, kept in (("k", "keys"), ("v", "values")):
+            whole = look[letter].transpose(0, 1).flatten(1)  # (M, D)
+            same(mine[kept][name][: len(whole)], whole, f"{name} {kept}")
+        same([one["q"] for one in own], look["q"].transpose(0, 1).flatten(1), f"{name} queries")
+        same([one["mixed"] for one in own], look["mixed"], f"{name} mixed")
+        scores = look["q"] @ look["k"].transpose(1, 2) / look["q"].shape[-1] ** 0.5  # (H, N, M)
+        for i, one in enumerate(own):
+            m = len(one["weights"][0])
+            same(one["weights"], look["weights"][:, i, :m], f"{name} weights")
+            same(one["scores"], scores[:, i, one["keyFrom"]], f"{name} scores")
+            assert not look["weights"][:, i, m:].any()
+            same(one["wrote"], look["wrote"][:, i], f"{name} wrote")
+    return count
+
+
+def check(page, hooked, text: str, at: int, changes=()) -> None:
+    """Every number of one answer, and what is written with the changes."""
+    shown = send(page, "operate", text=text, at=at, changes=list(changes))
+    kept, words = send(page, "kept"), hooked.system.target.tokens
+    plain = hooked.write(text)
+    assert shown["plain"] == [words[k] for k in plain]
+    assert shown["rewritten"] == [words[k] for k in hooked.write(text, changes)]
+    theirs = hooked.run(text, plain[: shown["at"]], changes)
+    rows = shown["at"] + 1
+    assert compare(kept["E"], theirs["encoder"], None) > 10_000
+    assert compare(kept["T"], theirs["decoder"], rows) > 5_000
+    close(kept["T"]["logits"][:rows], theirs["logits"], "logits")
+    close(kept["shares"], theirs["shares"], "shares")
+    before = hooked.run(text, plain[: shown["at"]])["shares"]
+    for bar in shown["bars"]:
+        assert bar["share"] == pytest.approx(float(theirs["shares"][bar["id"]]), abs=1e-5)
+        assert bar["before"] == pytest.approx(float(before[bar["id"]]), abs=1e-5)
+    for side, trace in (("encoder", kept["E"]), ("decoder", kept["T"])):
+        assert shown[side]["states"]["x2"] == trace["states"]["x2"][: len(shown[side]["words"])]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_number_is_pytorchs(room, hooked, text):
+    check(room, hooked, text, 2)
+
+
+@pytest.mark.nightly
+def test_every_number_of_many_sentences_is_pytorchs(room, hooked):
+    short = [text for text in sentences(40) if len(hooked.ids(text)) <= 20][:20]
+    assert len(short) == 20
+    for number, text in enumerate(short):
+        check(room, hooked, text, number % 4)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_is_the_same_change_in_pytorch(room, hooked, name):
+    check(room, hooked, BREAD, 2, CHANGES[name])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_of_another_sentence_is_the_same_change_in_pytorch(room, hooked, name):
+    for text, at in ((TEXTS[1], 3), (TEXTS[2], 1)):
+        check(room, hooked, text, at, CHANGES[name])
+
+
+def test_a_change_changes_something(room):
+    plain = send(room, "operate", text=BREAD, at=2, changes=[])["bars"]
+    for name, changes in CHANGES.items():
+        assert send(room, "operate", text=BREAD, at=2, changes=changes)["bars"] != plain, name
+
+
+def walk(page, start, many: int = 60):
+    """Answers to a node and to what it names, and so on: each kind some times."""
+    draw, seen, waiting, known = random.Random(3), [], [start], set()
+    while waiting and len(seen) < many:
+        node = waiting.pop(draw.randrange(len(waiting)))
+        found = send(page, "origin", node=node)
+        seen.append((node, found))
+        named = [part[1] for term in found.get("terms", []) for part in term["label"] if len(part) == 2]
+        named += itertools.chain(*found["map"]["nodes"]) if "map" in found else []
+        named = [one for one in named if isinstance(one, dict)]
+        fresh = [one for one in named if one["t"] not in known]
+        known.update(one["t"] for one in fresh)
+        waiting += fresh + draw.sample(named, min(2, len(named)))
+    return seen
+
+
+@pytest.mark.parametrize("name", ["several", None])
+def test_every_number_is_the_sum_of_its_terms_down_to_the_embeddings(room, name):
+    bars = send(room, "operate", text=BREAD, at=2, changes=CHANGES.get(name, []))["bars"]
+    starts = [{"t": "share", "id": bars[0]["id"]}, {"t": "credit", "id": bars[0]["id"], "rival": 20}]
+    starts.append({"t": "head", "side": "encoder", "stage": "s1", "head": 2})
+    seen = list(itertools.chain(*(walk(room, start) for start in starts)))
+    kinds = {node["t"] for node, _ in seen}
+    assert kinds == {
+        "share", "logit", "norm", "mean", "spread", "state", "embedding", "place", "wrote", "carried",
+        "weight", "score", "project", "mlp", "neuron", "credit", "piece", "head",
+    }  # fmt: skip
+    for node, found in seen:
+        if "terms" in found:
+            total = sum(term["value"] for term in found["terms"])
+            assert total == pytest.approx(found["total"], rel=1e-5, abs=1e-5), node
+        assert found["title"] and found["about"]
+
+
+def test_the_value_of_a_node_is_that_of_the_trace(room):
+    send(room, "operate", text=BREAD, at=2, changes=CHANGES["several"])
+    kept = send(room, "kept")
+    sides = {"encoder": kept["E"], "decoder": kept["T"]}
+    for node, found in walk(room, {"t": "share", "id": 20}, 120):
+        trace, k, i = sides.get(node.get("side")), node.get("k"), node.get("i")
+        if "text" in node:
+            continue
+        match node["t"]:
+            case "share":
+                assert found["value"] == pytest.approx(kept["shares"][node["id"]], abs=1e-9)
+            case "logit":
+                assert found["total"] == kept["T"]["logits"][2][node["id"]]
+            case "state":
+                assert found["total"] == trace["states"][node["stage"]][i][k]
+            case "norm":
+                assert found["total"] == trace["norms"][node["stage"]][i]["y"][k]
+            case "wrote":
+                assert found["total"] == trace["looks"][node["stage"]][i]["wrote"][node["head"]][k]
+            case "score":
+                own = trace["looks"][node["stage"]][i]["scores"][node["head"]]
+                assert found["total"] == own[node["j"]]
+            case "weight":
+                own = trace["looks"][node["stage"]][i]["weights"][node["head"]]
+                assert found["value"] == own[node["j"]]
+
+
+@pytest.mark.parametrize("name", ["several", "an MLP off", None])
+def test_credit_is_the_difference_of_two_scores(room, hooked, name):
+    changes = CHANGES.get(name, [])
+    bars = send(room, "operate", text=BREAD, at=1, changes=changes)["bars"]
+    logits = hooked.run(BREAD, hooked.write(BREAD)[:1], changes)["logits"][-1]
+    for one, other in itertools.permutations([bar["id"] for bar in bars[:3]], 2):
+        found = send(room, "origin", node={"t": "credit", "id": one, "rival": other})
+        parts = [term["value"] for term in found["terms"]]
+        assert len(parts) == 2 + 16 + 4 + 2 + 1
+        assert sum(parts) == pytest.approx(float(logits[one] - logits[other]), abs=1e-4)
+        assert sum(parts) == pytest.approx(found["total"], abs=1e-5)
+
+
+def test_one_change_is_answered_quickly(room):
+    """150 ms on a fast machine; here with room for a busy one."""
+    send(room, "operate", text=BREAD, at=2, changes=[])
+    took = """async ([given]) => { const began = performance.now();
+        await seqlive.send("operate", given); return performance.now() - began; }"""
+    given = {"name": ROOM, "text": BREAD, "at": 2}
+    times = [
+        room.evaluate(took, [{**given, "changes": CHANGES[name]}]) for name in ("a head off", "keys", "hold")
+    ]
+    assert min(times) < 600
+
+
+def vector(hooked, state: str, i: int, text: str = BREAD) -> torch.Tensor:
+    return hooked.run(text, [])["encoder"]["states"][state][i]
+
+
+def nearest(hooked, x: torch.Tensor) -> list[tuple[str, float]]:
+    table = hooked.model.source_embedding
+    cosines = torch.cosine_similarity(table[2:], x[None])
+    return [(hooked.system.source.tokens[k + 2], float(cosines[k])) for k in cosines.topk(5).indices]
+
+
+def said(hooked, number: int) -> str:
+    """What PyTorch writes with the changes of a stop."""
+    stop = stops()[number - 1]
+    words = hooked.system.target.tokens
+    return " ".join(words[k] for k in hooked.write(stop["text"], stop["changes"]) if k != EOS)
+
+
+def shares(hooked, number: int, changed: bool) -> dict[str, float]:
+    """The shares of the next word at a stop."""
+    stop = stops()[number - 1]
+    written = hooked.write(stop["text"])[: stop["at"]]
+    found = hooked.run(stop["text"], written, stop["changes"] if changed else ())["shares"]
+    return dict(zip(hooked.system.target.tokens, found.tolist(), strict=True))
+
+
+def stop_1(hooked):
+    table, word = hooked.model.source_embedding, hooked.system.source.tokens.index("bread")
+    assert [w for w, _ in nearest(hooked, table[word])][:2] == ["bread", "sushi"]
+    assert [w for w, _ in nearest(hooked, vector(hooked, "x0", 3))][:2] == ["bread", "sushi"]
+    assert {"eat", "beard"} <= set(hooked.system.source.tokens)
+
+
+def stop_2(hooked):
+    assert said(hooked, 2) == "el perro mordió al hombre ."
+    plain = [hooked.system.target.tokens[k] for k in hooked.write("the man bit the dog")]
+    assert " ".join(plain[:-2]) == "el hombre mordió al perro"
+    other = hooked.run("the dog bit the man", [])["encoder"]["states"]["memory"]
+    moved = hooked.run("the man bit the dog", [], stops()[1]["changes"])["encoder"]["states"]["memory"]
+    close(moved[[0, 4, 2, 3, 1, 5, 6]].tolist(), other, "the memory of the other sentence")
+
+
+def stop_3(hooked):
+    row = hooked.run(BREAD, [])["encoder"]["looks"]["s1"]["weights"][:, 3]  # (H, 6): of "bread"
+    assert round(float(row[2, 2]), 2) == 0.98
+    assert all(int(row[head].argmax()) != 2 or head in (1, 2) for head in range(4))
+    assert int(row[1].argmax()) == 2
+
+
+def stop_4(hooked):
+    (word, cosine), *_ = nearest(hooked, vector(hooked, "x2", 3))
+    assert word == "bread" and round(cosine, 2) == 0.90
+
+
+def stop_5(hooked):
+    neurons = hooked.run(BREAD, [])["encoder"]["inner"]["x1"][3]
+    assert int((neurons > 0).sum()) == 8 and len(neurons) == 640
+
+
+def stop_6(hooked):
+    assert vector(hooked, "memory", slice(None)).shape == (6, 192)
+
+
+def stop_7(hooked):
+    found = hooked.run(BREAD, hooked.write(BREAD)[:2])["decoder"]["looks"]
+    for name in ("s0", "s1"):
+        assert not found[name]["weights"].triu(1).any()
+
+
+def stop_8(hooked):
+    weights = hooked.run(BREAD, hooked.write(BREAD)[:2])["decoder"]["looks"]["c1"]["weights"]
+    assert float(weights[:, 2, 3].min()) >= 0.965  # 0.97, rounded
+    assert weights[:, 1].argmax(-1).tolist() == [2] * 4
+
+
+def stop_9(hooked):
+    logits = hooked.run(BREAD, hooked.write(BREAD)[:1])["logits"][-1]
+    words = hooked.system.target.tokens
+    first, second = (words[k] for k in logits.topk(2).indices)
+    assert (first, second) == ("comiendo", "almorzando")
+    assert round(float(logits.topk(2).values.diff().abs()), 2) == 4.01
+
+
+def stop_10(hooked):
+    assert said(hooked, 10) == "estamos comiendo pan ."
+    assert round(shares(hooked, 10, False)["comiendo"], 2) == 0.97
+    assert round(shares(hooked, 10, True)["comiendo"], 2) == 0.83
+
+
+def stop_11(hooked):
+    assert round(shares(hooked, 11, True)["comiendo"], 2) == 0.87
+    weights = hooked.run(BREAD, hooked.write(BREAD)[:2], stops()[10]["changes"])["decoder"]["looks"]
+    assert (weights["c1"]["weights"][:, 2, 2] > 0.9).all()  # at "eating", where the key of "bread" is now
+
+
+def stop_12(hooked):
+    assert said(hooked, 12) == "estamos comiendo vino ."
+    assert round(shares(hooked, 12, True)["vino"], 2) == 0.88
+
+
+@pytest.mark.parametrize("number", range(1, 13))
+def test_what_a_stop_says_is_so_in_pytorch(hooked, number):
+    globals()[f"stop_{number}"](hooked)
+
+
+def test_the_largest_share_of_a_lead_is_what_stop_9_says(room):
+    send(room, "operate", text=BREAD, at=1, changes=[])
+    found = send(room, "origin", node={"t": "credit"})
+    assert found["title"] == "Why “comiendo” and not “almorzando”"
+    best = max(found["terms"], key=lambda term: term["value"])
+    assert best["label"][0][0] == "cross-attention 2, head 2" and round(best["value"], 2) == 0.70
+    assert best["value"] < found["total"] / 5
+    assert any(term["value"] < -0.1 for term in found["terms"])
+
+
+def test_the_bars_in_the_page_are_pytorchs(hooked):
+    rows = next_words(hooked.system, hooked.system.tokens(BREAD))
+    theirs = hooked.run(BREAD, [])["shares"].topk(5)
+    assert [share for _, share, _ in rows] == pytest.approx(theirs.values.tolist(), abs=1e-6)
+    assert [word for word, *_ in rows] == [hooked.system.target.tokens[k] for k in theirs.indices]
+    assert SOS not in theirs.indices
+
+
+@pytest.mark.parametrize("stop", stops(), ids=lambda stop: stop["title"])
+def test_a_stop_asks_with_two_or_three_options_of_which_one_is_right(stop):
+    assert stop.keys() == {
+        "title", "question", "options", "answer", "because", "text", "at", "changes", "look",
+    }  # fmt: skip
+    assert stop["question"].endswith("?") and 2 <= len(set(stop["options"])) == len(stop["options"]) <= 3
+    assert 0 <= stop["answer"] < len(stop["options"])
