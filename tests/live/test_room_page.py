@@ -1,0 +1,420 @@
+"""The machine room as a reader has it: mouse, keyboard, phone, link, tour, and without a script."""
+
+from __future__ import annotations
+
+import html
+import json
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from seqcourse import live
+from seqcourse.errors import CourseError
+from seqcourse.live import sphinx
+from seqcourse.live.room import stops
+
+from .conftest import BAD, LABEL, ROOM, ROOM_EXAMPLES, TIMEOUT, ask, load
+
+pytestmark = pytest.mark.browser
+BREAD = ROOM_EXAMPLES[0]
+HELD = "document.activeElement"
+BARS = """() => [...document.querySelectorAll(".sq-room-bar")].map(bar =>
+    [...bar.querySelectorAll("span")].map(part => part.textContent).join(" "))"""
+WIDER = """() => [...document.querySelectorAll("main *")]
+    .filter(node => !node.closest(".sq-room-scroll, .sq-heard"))
+    .filter(node => node.getBoundingClientRect().right > innerWidth + 1)
+    .map(node => node.outerHTML.slice(0, 120))"""
+DARK = """:root { --pst-color-background: #121212; --pst-color-text-base: #ced6dd; --pst-color-surface: #29313d;
+    --pst-color-text-muted: #9ca4af; --pst-color-primary: #74baf0; --pst-color-border: #48566b;
+    background: #121212; color: #ced6dd; color-scheme: dark; }"""
+RULES = {"rules": {"label-content-name-mismatch": {"enabled": True}}, "resultTypes": ["violations"]}
+
+
+def chips(page) -> list[str]:
+    return page.locator(".sq-room-chip").all_text_contents()
+
+
+def title(page) -> str:
+    lens = page.locator(".sq-room-lens")
+    return lens.locator(".sq-room-title").text_content() if lens.is_visible() else ""
+
+
+def settled(page) -> None:
+    """Wait until all that was asked of the worker has been shown."""
+    page.evaluate("() => seqlive.send('kept', { name: 'en-es-transformer' })")
+    page.wait_for_timeout(50)
+
+
+@pytest.fixture
+def machine(room):
+    """The machine room on its first sentence, with nothing changed and nothing open."""
+    room.set_viewport_size({"width": 1280, "height": 800})
+    if room.locator(".sq-room-chips button").count():
+        room.get_by_role("button", name="Reset").click()
+    room.keyboard.press("Escape")
+    room.evaluate("history.replaceState(null, '', location.pathname)")
+    ask(room, "room", ROOM_EXAMPLES[1])
+    ask(room, "room", BREAD)
+    assert chips(room) == []
+    return room
+
+
+def opened_at(opened, address: str):
+    page = opened(address)
+    page.wait_for_selector(".sq-room-floor", timeout=TIMEOUT)
+    page.wait_for_function("document.querySelector('#room [type=submit]').textContent === 'Run'")
+    return page
+
+
+def test_looking_changes_nothing_and_a_switch_does(machine):
+    before = machine.evaluate(BARS)
+    for name in ("map of head 1, cross-attention 2, decoder", "eating, after self-attention 1, encoder"):
+        machine.get_by_role("button", name=name).click()
+        settled(machine)
+        assert machine.evaluate(BARS) == before and chips(machine) == []
+    assert title(machine) == "“eating”, after self-attention 1"
+    switch = machine.get_by_role("checkbox", name="head 1 of cross-attention 1, decoder is on")
+    switch.uncheck()
+    machine.wait_for_selector(".sq-room-chip")
+    assert chips(machine) == ["head 1 of cross-attention 1 off ×"]
+    settled(machine)
+    assert machine.evaluate(BARS) != before
+    assert "(before " in machine.locator("#room [role=status]").text_content()
+    machine.locator(".sq-room-chip").click()
+    machine.wait_for_function("!document.querySelector('.sq-room-chip')")
+    settled(machine)
+    assert machine.evaluate(BARS) == before and switch.is_checked()
+
+
+def test_changes_are_taken_back_one_by_one_and_all_at_once(machine):
+    for name in ("head 2 of cross-attention 1, decoder is on", "MLP 1 of encoder is on"):
+        machine.get_by_role("checkbox", name=name).uncheck()
+        settled(machine)
+    machine.locator(".sq-room-below input[type=range]").fill("0.5")
+    settled(machine)
+    wanted = ["head 2 of cross-attention 1 off ×", "MLP 1 (encoder) off ×", "temperature 0.5 ×"]
+    assert chips(machine) == wanted
+    machine.get_by_role("button", name="Undo").click()
+    settled(machine)
+    assert chips(machine) == wanted[:2]
+    machine.get_by_role("button", name="Reset").click()
+    settled(machine)
+    assert chips(machine) == []
+    assert "With your changes" not in machine.locator(".sq-room-written").text_content()
+
+
+def tab_to(page, kind: str) -> None:
+    """Press the Tab key until a number of that kind has the keyboard."""
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        if page.evaluate(f"{HELD}.dataset.node") == kind:
+            return
+    raise AssertionError(f"The Tab key does not lead to a number of the kind {kind!r}.")
+
+
+def test_the_keyboard_leads_from_the_last_share_to_an_embedding(machine):
+    """Down through the whole machine: the decoder, a head, its key, the memory, the encoder."""
+    machine.locator(".sq-room-bar").first.focus()
+    machine.keyboard.press("Enter")
+    machine.wait_for_function(
+        "document.querySelector('.sq-room-lens .sq-room-title')?.textContent.startsWith('The share')"
+    )
+    way = [
+        "logit",
+        "norm",
+        "state",
+        "mlp",
+        "neuron",
+        "norm",
+        "state",
+        "wrote",
+        "weight",
+        "score",
+        "project",
+    ]
+    seen = []
+    for kind in way:
+        tab_to(machine, kind)
+        machine.keyboard.press("Enter")
+        before = len(seen)
+        machine.wait_for_function(
+            f"document.querySelectorAll('.sq-room-trail button').length === {before + 1}"
+        )
+        seen.append(title(machine))
+        assert machine.evaluate(f"{HELD}.className") == "sq-room-title"  # where a screen reader goes on
+    assert "of the query of" in seen[-1]
+    for _ in range(20):  # through norms and states, down to the table
+        kinds = machine.locator(".sq-room-sum [data-node]").evaluate_all(
+            "all => all.map(b => b.dataset.node)"
+        )
+        kind = next(k for k in ("embedding", "norm", "state") if k in kinds)
+        steps = machine.locator(".sq-room-trail button").count()
+        tab_to(machine, kind)
+        machine.keyboard.press("Enter")
+        machine.wait_for_function(
+            f"document.querySelectorAll('.sq-room-trail button').length === {steps + 1}"
+        )
+        if kind == "embedding":
+            break
+    assert title(machine).startswith("Number ") and " of the embedding of " in title(machine)
+    assert machine.locator(".sq-room-lens .sq-heard").text_content().startswith(title(machine))
+    machine.locator(".sq-room-trail button").first.press("Enter")
+    settled(machine)
+    assert title(machine).startswith("The share of")
+    machine.keyboard.press("Escape")
+    assert title(machine) == ""
+
+
+def test_arrow_keys_walk_the_floors_and_escape_comes_back(machine):
+    tile = machine.get_by_role("button", name="we, word + position, encoder")
+    tile.focus()
+    for key, label in [
+        ("ArrowRight", "are, word + position, encoder"),
+        ("ArrowDown", "map of head 2, self-attention 1, encoder"),
+        ("ArrowDown", "head 2 of self-attention 1, encoder is on"),
+        ("ArrowDown", "are, after self-attention 1, encoder"), ("ArrowDown", "MLP 1 of encoder is on"),
+        ("ArrowUp", "we, after self-attention 1, encoder"),
+        ("ArrowLeft", "we, after self-attention 1, encoder"),
+    ]:  # fmt: skip
+        machine.keyboard.press(key)
+        assert machine.evaluate(f"{HELD}.ariaLabel") == label
+    machine.keyboard.press("Enter")
+    machine.wait_for_selector(".sq-room-lens .sq-room-title")
+    settled(machine)
+    machine.locator(".sq-room-grid [aria-pressed=true]").focus()
+    machine.keyboard.press("ArrowDown")
+    machine.wait_for_function(f"{HELD}.ariaLabel.startsWith('number 25:')")
+    machine.keyboard.press("Escape")
+    assert machine.evaluate(f"{HELD}.ariaLabel") == "we, after self-attention 1, encoder"
+    # one stop of the Tab key for each floor
+    assert machine.locator(".sq-room-floor [tabindex='0']").count() == 2
+
+
+def test_what_the_lens_offers_is_done(machine):
+    machine.locator(".sq-room-written button").nth(2).click()
+    settled(machine)
+    machine.get_by_role("button", name="map of head 1, cross-attention 2, decoder").click()
+    machine.locator(".sq-room-weights [data-node=weight]").nth(14).click()  # "comiendo" at "eating"
+    machine.get_by_role("button", name="Let it look only at “eating”").click()
+    settled(machine)
+    assert chips(machine) == ["head 1 of cross-attention 2: “comiendo” → “eating” ×"]
+    machine.get_by_label("exchange keys with").select_option("bread")
+    machine.get_by_role("button", name="Exchange keys with").click()
+    settled(machine)
+    assert chips(machine)[1] == "keys “eating” ↔ “bread”, cross-attention 2 ×"
+    machine.get_by_role("button", name="bread, word + position, encoder").click()
+    machine.get_by_role("button", name="one later").click()
+    settled(machine)
+    assert chips(machine)[2] == "“bread” (encoder) at place 4 ×"
+    machine.get_by_role("button", name="Reset").click()
+    settled(machine)
+    machine.get_by_role("button", name="bread, memory: what the decoder reads, encoder").click()
+    machine.get_by_role("button", name="Patch").click()
+    settled(machine)
+    assert chips(machine)[0] == "“bread”, memory, from “she drinks red wine” ×"
+    assert "vino" in machine.locator(".sq-room-now").text_content()
+    assert machine.locator(".sq-patched").count() == 1
+    # another sentence keeps what is bound to no word
+    machine.get_by_role("checkbox", name="head 3 of cross-attention 1, decoder is on").uncheck()
+    settled(machine)
+    ask(machine, "room", ROOM_EXAMPLES[1])
+    assert chips(machine) == ["head 3 of cross-attention 1 off ×"]
+
+
+def test_a_word_is_compared_with_others(machine):
+    machine.get_by_role("button", name="Why “estamos”, not “comemos”?").click()
+    machine.wait_for_selector(".sq-room-lens select")
+    assert title(machine) == "Why “estamos” and not “comemos”"
+    machine.get_by_label("Compared with").select_option("vamos")
+    machine.wait_for_function(
+        "document.querySelector('.sq-room-lens .sq-room-title').textContent.includes('vamos')"
+    )
+    assert machine.locator(".sq-room-sum li").count() == 8 + 1 + 1  # the largest, the rest, the sum
+    machine.get_by_role("button", name="the other 17 together").click()
+    assert machine.locator(".sq-room-sum li").count() == 25 + 1
+
+
+def test_a_link_brings_a_state_back(machine, opened, room_address):
+    machine.locator(".sq-room-written button").nth(2).click()
+    machine.get_by_role("checkbox", name="head 1 of cross-attention 1, decoder is on").uncheck()
+    settled(machine)
+    machine.get_by_role("button", name="map of head 2, cross-attention 2, decoder").click()
+    settled(machine)
+    other = opened_at(opened, machine.url)
+    assert "#room=" in machine.url
+    settled(other)
+    assert (chips(other), other.evaluate(BARS)) == (chips(machine), machine.evaluate(BARS))
+    assert title(other) == title(machine) == "Head 2 of cross-attention 2, decoder"
+    assert other.locator(".sq-room-written [aria-pressed=true]").text_content() == "pan"
+
+
+def link(**state) -> str:
+    return "#room=" + quote(json.dumps(state))
+
+
+@pytest.mark.parametrize(
+    "hash_",
+    [
+        link(text=BREAD, at=0, changes=[{"kind": "explode", "part": "encoder"}]),
+        link(text=BREAD, at=0, changes=[{"kind": "off", "part": "decoder.7.self<b>", "head": 0}]),
+        link(text=BREAD, at=0, changes=[], node={"t": "constructor"}),
+        link(text="", at="x", changes=None),
+        "#room=%7Bno", "#stop-99",
+    ],
+)  # fmt: skip
+def test_a_link_that_is_none_is_answered_by_a_sentence(machine, hash_):
+    machine.evaluate("hash => { location.hash = hash; }", hash_)
+    settled(machine)
+    said = machine.locator("#room [role=status]").text_content()
+    assert said.endswith(".") and "did not work" not in said
+    assert chips(machine) == [] and title(machine) == ""
+    assert ask(machine, "room", BREAD).startswith("Next word: estamos, 0.94.")
+
+
+@pytest.mark.parametrize("numbers", [(2, 9, 12), pytest.param(range(1, 13), marks=pytest.mark.nightly)])
+def test_a_stop_asks_first_then_does_it_then_says_why(machine, numbers):
+    for number in numbers:
+        stop = stops()[number - 1]
+        machine.locator(".sq-room-stops button").nth(number - 1).click()
+        machine.wait_for_selector(f".sq-room-stops button:nth-child({number})[aria-current]")
+        settled(machine)
+        tour = machine.locator(".sq-room-tour")
+        assert stop["question"] in tour.text_content() and stop["because"] not in tour.text_content()
+        assert chips(machine) == [] and title(machine) == ""  # nothing is given away
+        assert machine.url.endswith(f"#stop-{number}")
+        chosen = (stop["answer"] + number) % len(stop["options"])  # right at some stops only
+        tour.get_by_role("button", name=stop["options"][chosen], exact=True).click()
+        settled(machine)
+        machine.wait_for_function("!!document.querySelector('.sq-room-tour .sq-answer')")
+        verdict = tour.locator(".sq-answer")
+        right = chosen == stop["answer"]
+        start = "Right" if right else "Not so"
+        assert verdict.text_content() == f"{start}: {stop['options'][stop['answer']]}. {stop['because']}"
+        assert ("sq-is-right" in verdict.get_attribute("class")) == right
+        machine.wait_for_function(
+            f"document.querySelectorAll('.sq-room-chip').length === {len(stop['changes'])}"
+        )
+        if stop["look"]:
+            machine.wait_for_function("!!document.querySelector('.sq-room-lens:not([hidden])')")
+            assert title(machine)
+        assert tour.get_by_role("button", name="Next stop" if number < 12 else "End the tour").count()
+    machine.get_by_role("button", name="End the tour").click()
+    machine.get_by_role("button", name="Start the tour").click()
+    machine.wait_for_selector(".sq-room-stops button:nth-child(1)[aria-current]")
+    machine.locator(".sq-room-options button").first.click()
+    machine.get_by_role("button", name="Next stop").click()
+    machine.wait_for_selector(".sq-room-stops button:nth-child(2)[aria-current]")
+
+
+def test_a_link_leads_to_a_stop(opened, room_address):
+    page = opened_at(opened, f"{room_address}#stop-8")
+    assert "8 of 12. It looks across" in page.locator(".sq-room-tour").text_content()
+    assert page.locator(".sq-room-written [aria-pressed=true]").text_content() == "pan"
+    page.evaluate("location.hash = '#stop-2'")
+    page.wait_for_function("document.querySelector('[name=text]').value === 'the man bit the dog'")
+
+
+def test_on_a_phone_nothing_is_wider_and_the_result_stays_in_view(opened, room_address):
+    page = opened(room_address, may_complain=True)  # axe asks for style sheets, which a folder refuses
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.evaluate("location.hash = '#stop-12'")
+    page.wait_for_selector(".sq-room-options button", timeout=TIMEOUT)
+    page.locator(".sq-room-options button").nth(1).click()
+    page.wait_for_selector(".sq-room-lens:not([hidden])")
+    settled(page)
+    for _ in range(2):
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.evaluate(WIDER) == []
+        floors = page.locator(".sq-room-floors")
+        for side in ("start", "end"):
+            floors.evaluate("(node, block) => node.scrollIntoView({ block })", side)
+            box = page.locator(".sq-room-bar").first.bounding_box()
+            assert 0 <= box["y"] and box["y"] + box["height"] <= 844
+            sheet = page.locator(".sq-room-side").bounding_box()
+            assert sheet["height"] <= 0.66 * 844 and sheet["y"] >= 250  # the machine is to be seen, too
+        ask(page, "room", "my sister has a red car and a very big black dog")  # a longer sentence
+    report = Axe().run(page, options=RULES).response["violations"]
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in report] == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(opened, room_address, theme):
+    page = opened(room_address, may_complain=True)
+    page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+    if theme == "dark":  # as the site's theme does
+        page.add_style_tag(content=DARK)
+    page.evaluate("location.hash = '#stop-11'")
+    page.wait_for_selector(".sq-room-options button", timeout=TIMEOUT)
+    page.locator(".sq-room-options button").first.click()
+    page.wait_for_selector(".sq-room-weights")
+    found = []
+    for act in (lambda: None, lambda: page.locator(".sq-room-weights button").nth(3).click(),
+                lambda: page.locator(".sq-room-tile").nth(4).click()):  # fmt: skip
+        act()
+        settled(page)
+        report = Axe().run(page, context="#room", options=RULES).response["violations"]
+        found += [(rule["id"], rule["nodes"][0]["html"][:150]) for rule in report]
+    assert found == []
+
+
+def test_bad_input_is_answered_by_a_sentence_and_nothing_is_lost(machine):
+    shown = machine.locator(".sq-room-written")
+    before = shown.inner_html()
+    for kind, text in BAD.items():
+        said = ask(machine, "room", text)
+        assert said.endswith((".", ")")) and len(said.split()) > 2, (kind, said)
+        assert not said.startswith("That did not work"), (kind, said)
+        if said.startswith(("Write", "This model", "The machine room")):
+            assert shown.inner_html() == before, kind
+        assert machine.locator("#room script").count() == 0
+        before = shown.inner_html()
+    assert "24 words" in ask(machine, "room", "a " * 30)
+
+
+def test_another_figure_of_the_page_works_beside_it(machine):
+    load(machine, ROOM)
+    found = machine.evaluate("given => seqlive.send('translate', given)", {"name": ROOM, "text": BREAD})
+    assert found["text"] == "estamos comiendo pan."
+
+
+def test_nothing_is_loaded_before_a_touch_and_without_a_script_the_example_is_there(
+    opened, room_address
+):
+    page = opened(room_address)
+    page.wait_for_timeout(300)
+    names = page.evaluate("performance.getEntriesByType('resource').map(one => one.name)")
+    assert not [name for name in names if "models/" in name or "room.js" in name]
+    page = opened(room_address, javascript=False)
+    shown = page.locator("#room .sq-live")
+    assert shown.get_by_text("estamos comiendo pan.").count() == 1
+    assert shown.locator(".sq-bars tr").count() == 5
+    assert shown.locator("li").count() == 12 and page.locator("#stop-8").count() == 1
+
+
+def test_a_page_in_print_has_its_state_and_no_buttons_of_the_tour(machine):
+    machine.get_by_role("button", name="map of head 1, cross-attention 2, decoder").click()
+    settled(machine)
+    machine.emulate_media(media="print")
+    try:
+        assert (
+            machine.locator(".sq-room-weights").is_visible()
+            and machine.locator(".sq-room-bar").first.is_visible()
+        )
+        assert not machine.locator(".sq-room-stops, .sq-room-close").first.is_visible()
+    finally:
+        machine.emulate_media(media="screen")
+
+
+def test_a_style_of_its_own_comes_with_its_page_only(monkeypatch):
+    monkeypatch.setenv("SEQCOURSE_STATIC", "1")
+    made = live.room(ROOM, LABEL, [BREAD])._repr_html_()
+    assert sphinx.own_styles(made) == ["room.css"] and sphinx.named_models(made) == {ROOM}
+    assert sphinx.own_styles(made.replace('data-live="room"', 'data-live="heads"')) == []
+    assert html.escape(stops()[0]["question"]) in made
+
+
+@pytest.mark.parametrize("call", [(" ", [BREAD]), (LABEL, [])])
+def test_a_call_without_label_or_example_is_refused(call):
+    with pytest.raises(CourseError, match="needs at least one model, a label and an example"):
+        live.room(ROOM, *call)
