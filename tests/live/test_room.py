@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 
 import numpy
 import pytest
@@ -161,49 +160,59 @@ def test_a_change_changes_something(room):
         assert send(room, "operate", text=BREAD, at=2, changes=changes)["bars"] != plain, name
 
 
-def walk(page, start, many: int = 60):
-    """Answers to a node and to what it names, and so on: each kind some times."""
-    draw, seen, waiting, known = random.Random(3), [], [start], set()
-    while waiting and len(seen) < many:
-        node = waiting.pop(draw.randrange(len(waiting)))
-        found = send(page, "origin", node=node)
-        seen.append((node, found))
-        named = [part[1] for term in found.get("terms", []) for part in term["label"] if len(part) == 2]
-        named += itertools.chain(*found["map"]["nodes"]) if "map" in found else []
-        named = [one for one in named if isinstance(one, dict)]
-        fresh = [one for one in named if one["t"] not in known]
-        known.update(one["t"] for one in fresh)
-        waiting += fresh + draw.sample(named, min(2, len(named)))
-    return seen
+# Answers to some nodes, to three of the nodes that each of them names, and so on: every kind of node a
+# few times. An answer is told by its node, its texts, its number and the sum of its terms.
+WALK = """async ([name, waiting, most]) => {
+    const seen = [], count = {};
+    while (waiting.length) {
+        const node = waiting.shift();
+        if ((count[node.t] = (count[node.t] ?? 0) + 1) > most) continue;
+        const found = await seqlive.send("origin", { name, node }), { terms, map, title, about } = found;
+        const sum = terms && terms.reduce((all, { value }) => all + value, 0);
+        seen.push({ node, title, about, sum, total: found.total, value: found.value });
+        const named = map ? map.nodes.flat()
+            : terms.flatMap(({ label }) => label.filter(Array.isArray).map(part => part[1]));
+        const places = new Set([0, 0.37, 0.99].map(share => Math.floor(share * named.length)));
+        waiting.push(...[...places].map(place => named[place]).filter(Boolean));
+    }
+    return seen; }"""
+
+
+def walk(page, *starts, most: int = 12):
+    return page.evaluate(WALK, [ROOM, list(starts), most])
 
 
 @pytest.mark.parametrize("name", ["several", None])
 def test_every_number_is_the_sum_of_its_terms_down_to_the_embeddings(room, name):
     bars = send(room, "operate", text=BREAD, at=2, changes=CHANGES.get(name, []))["bars"]
-    starts = [{"t": "share", "id": bars[0]["id"]}, {"t": "credit", "id": bars[0]["id"], "rival": 20}]
-    starts.append({"t": "head", "side": "encoder", "stage": "s1", "head": 2})
-    starts.append({"t": "state", "side": "decoder", "stage": "x0", "i": 1, "k": 7})
-    seen = list(itertools.chain(*(walk(room, start) for start in starts)))
-    kinds = {node["t"] for node, _ in seen}
+    seen = walk(
+        room,
+        {"t": "share", "id": bars[0]["id"]},
+        {"t": "credit", "id": bars[0]["id"], "rival": 20},
+        {"t": "head", "side": "encoder", "stage": "s1", "head": 2},
+        {"t": "state", "side": "decoder", "stage": "x0", "i": 1, "k": 7},
+    )
+    kinds = {one["node"]["t"] for one in seen}
     assert kinds == {
         "share", "logit", "norm", "mean", "spread", "state", "embedding", "place", "wrote", "carried",
         "weight", "score", "project", "mlp", "neuron", "credit", "piece", "head",
     }  # fmt: skip
-    for node, found in seen:
-        if "terms" in found:
-            total = sum(term["value"] for term in found["terms"])
-            assert total == pytest.approx(found["total"], rel=1e-5, abs=1e-5), node
-        assert found["title"] and found["about"]
+    for one in seen:
+        if one["node"]["t"] != "head":
+            assert one["sum"] == pytest.approx(one["total"], rel=1e-5, abs=1e-5), one["node"]
+        assert one["title"] and one["about"]
 
 
 def test_the_value_of_a_node_is_that_of_the_trace(room):
     send(room, "operate", text=BREAD, at=2, changes=CHANGES["several"])
     kept = send(room, "kept")
-    sides = {"encoder": kept["E"], "decoder": kept["T"]}
-    for node, found in walk(room, {"t": "share", "id": 20}, 120):
+    sides, met = {"encoder": kept["E"], "decoder": kept["T"]}, set()
+    for found in walk(room, {"t": "share", "id": 20}, most=30):
+        node = found["node"]
         trace, k, i = sides.get(node.get("side")), node.get("k"), node.get("i")
         if "text" in node:
             continue
+        met.add((node["t"], node.get("side")))
         match node["t"]:
             case "share":
                 assert found["value"] == pytest.approx(kept["shares"][node["id"]], abs=1e-9)
@@ -221,6 +230,8 @@ def test_the_value_of_a_node_is_that_of_the_trace(room):
             case "weight":
                 own = trace["looks"][node["stage"]][i]["weights"][node["head"]]
                 assert found["value"] == own[node["j"]]
+    kinds = ("state", "norm", "wrote", "score", "weight")
+    assert {(kind, side) for kind in kinds for side in sides} <= met
 
 
 @pytest.mark.parametrize("name", ["several", "an MLP off", None])

@@ -25,8 +25,9 @@ WIDER = """() => [...document.querySelectorAll("main *")]
     .filter(node => !node.closest(".sq-room-scroll, .sq-heard"))
     .filter(node => node.getBoundingClientRect().right > innerWidth + 1)
     .map(node => node.outerHTML.slice(0, 120))"""
-DARK = """:root { --pst-color-background: #121212; --pst-color-text-base: #ced6dd; --pst-color-surface: #29313d;
-    --pst-color-text-muted: #9ca4af; --pst-color-primary: #74baf0; --pst-color-border: #48566b;
+DARK = """:root { --pst-color-background: #121212; --pst-color-text-base: #ced6dd;
+    --pst-color-surface: #29313d; --pst-color-text-muted: #9ca4af;
+    --pst-color-primary: #74baf0; --pst-color-border: #48566b;
     background: #121212; color: #ced6dd; color-scheme: dark; }"""
 RULES = {"rules": {"label-content-name-mismatch": {"enabled": True}}, "resultTypes": ["violations"]}
 
