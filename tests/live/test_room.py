@@ -47,7 +47,14 @@ CHANGES["several"] = [
     *CHANGES["a head off"], *CHANGES["keys of the encoder"], *CHANGES["places"],
     *CHANGES["patch of s0"], *CHANGES["heat"],
 ]  # fmt: skip
-ALWAYS = ["several", "values", "hold in the decoder", "an MLP off", "patch of memory"]
+ALWAYS = [
+    "several",
+    "values",
+    "keys of the decoder",
+    "hold in the decoder",
+    "an MLP off",
+    "patch of memory",
+]
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +214,8 @@ def test_the_value_of_a_node_is_that_of_the_trace(room):
     send(room, "operate", text=BREAD, at=2, changes=CHANGES["several"])
     kept = send(room, "kept")
     sides, met = {"encoder": kept["E"], "decoder": kept["T"]}, set()
-    for found in walk(room, {"t": "share", "id": 20}, most=30):
+    end = {"t": "state", "side": "encoder", "stage": "x2", "i": 2, "k": 5}
+    for found in walk(room, {"t": "share", "id": 20}, end, most=30):
         node = found["node"]
         trace, k, i = sides.get(node.get("side")), node.get("k"), node.get("i")
         if "text" in node:
@@ -231,7 +239,7 @@ def test_the_value_of_a_node_is_that_of_the_trace(room):
                 own = trace["looks"][node["stage"]][i]["weights"][node["head"]]
                 assert found["value"] == own[node["j"]]
     kinds = ("state", "norm", "wrote", "score", "weight")
-    assert {(kind, side) for kind in kinds for side in sides} <= met
+    assert {(kind, side) for kind in kinds for side in sides} - met == set()
 
 
 @pytest.mark.parametrize("name", ["several", "an MLP off", None])
@@ -360,8 +368,21 @@ def stop_12(hooked):
     assert round(shares(hooked, 12, True)["vino"], 2) == 0.88
 
 
+# The right options, and the numbers that the reasons name.
+RIGHT = {
+    1: ("“sushi”",), 2: ("the reverse: el perro mordió al hombre",), 3: ("“eating”", "0.98"),
+    4: ("“bread”", "0.90"), 5: ("8", "8", "632"), 6: ("six, one for each word and sign", "six", "192"),
+    7: ("none",), 8: ("all at “bread”", "0.97"), 9: ("no part gives more than a fifth of it", "0.70"),
+    10: ("still “comiendo”", "0.97", "0.83"), 11: ("“comiendo” once more", "0.87"),
+    12: ("estamos comiendo vino", "0.88"),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("number", range(1, 13))
 def test_what_a_stop_says_is_so_in_pytorch(hooked, number):
+    stop, (right, *numbers) = stops()[number - 1], RIGHT[number]
+    assert stop["options"][stop["answer"]] == right
+    assert all(named in stop["because"] for named in numbers)
     globals()[f"stop_{number}"](hooked)
 
 
