@@ -202,7 +202,7 @@
     const isNew = !root.room, room = (root.room ||= open(root, form)), text = form.elements.text.value;
     if (isNew && (await room.follow(location.hash))) {
       if (!room.answer) throw new Error("the machine did not open");
-      root.scrollIntoView();
+      room.parts.written.scrollIntoView();
       return room.saying();
     }
     if (text === room.text) return room.put({});

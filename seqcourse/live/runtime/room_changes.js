@@ -43,10 +43,10 @@
       })],
     place: (room, { part, at, now }) => [
       `Place ${now}: `,
-      ...[["one earlier", now - 1], ["one later", now + 1]].map(([said, to]) =>
+      ...[["one earlier", now - 1], ["one later", now + 1]].filter(([, to]) => to >= 0).map(([said, to]) =>
         button(said, function () {
           const rest = room.changes.filter((one) => one.kind !== "place" || one.part !== part || one.at !== at);
-          if (to >= 0) room.change(to === at ? rest : [...rest, { kind: "place", part, at, to }]);
+          room.change(to === at ? rest : [...rest, { kind: "place", part, at, to }]);
         }))],
     patch(room, { part, at }) {
       const text = element("input", "", { value: room.other, "aria-label": "another sentence", maxlength: 90 });

@@ -109,8 +109,9 @@
   }
 
   function nearest({ kind, words }) {
-    const said = kind === "next" ? "If this were the last state, it would write" : "Nearest words, by the cosine of their embeddings";
-    return element("p", `${said}: ${words.map(([word, share]) => `${word} ${number(share)}`).join(", ")}.`, { class: "sq-room-near" });
+    const isNext = kind === "next", shown = ([word, value]) => `${word} ${isNext ? live.percent(value) : number(value)}`;
+    const said = isNext ? "If this were the last state, it would write" : "Nearest words, by the cosine with their embeddings";
+    return element("p", `${said}: ${words.map(shown).join(", ")}.`, { class: "sq-room-near" });
   }
 
   // How the reader came here: each step can be gone back to.
