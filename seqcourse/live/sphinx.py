@@ -64,6 +64,19 @@ def own_styles(page: str) -> list[str]:
     return [f"{kind}.css" for kind in kinds if (RUNTIME / f"{kind}.css").is_file()]
 
 
+def _places(app: Any, doctree: nodes.document) -> None:
+    """A stop of a figure can be linked as a section can, by [stop 8](machine_room.ipynb#stop-8)."""
+    page = app.env.docname
+    for raw in doctree.findall(nodes.raw):
+        if "data-live=" not in (text := raw.astext()):
+            continue
+        for name in re.findall(r'<li id="([^"]+)"', text):
+            app.env.domains["std"].labels[name] = (page, name, name.replace("-", " "))
+            app.env.domains["std"].anonlabels[name] = (page, name)
+            slugs = app.env.metadata[page].setdefault("myst_slugs", {})
+            slugs[name] = (raw.line or 0, name, name.replace("-", " "))
+
+
 class LiveTranslate(SphinxDirective):
     """The same figure as ``live.translate`` in a cell; its first answer is computed with the site."""
 
@@ -117,6 +130,7 @@ def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.add_directive("live-translate", LiveTranslate)
     app.connect("builder-inited", _begin)
+    app.connect("doctree-read", _places)
     app.connect("html-page-context", _page)
     app.connect("build-finished", _finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

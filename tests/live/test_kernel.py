@@ -39,6 +39,11 @@ def kernel(monkeypatch):
             "Blank 1",
         ),
         (
+            lambda: live.room("en-es-transformer", "A sentence", ["we are eating bread"]),
+            "the man bit the dog",
+            'data-head="decoder.1.cross_attention.3"',
+        ),
+        (
             lambda: live.cells("char-alice", "A text", ["Alice"], entry=0),
             "Why,",
             ">y</span>",

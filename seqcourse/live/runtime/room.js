@@ -41,7 +41,7 @@
       one.addEventListener("click", () => room.set({ at: k, trail: [] }));
       box.append(one, " ");
     });
-    const now = element("p", changed ? "With your changes: " : "", { class: "sq-room-now" });
+    const now = element("p", changed ? "Written anew with your changes: " : "", { class: "sq-room-now" });
     if (changed) rewritten.forEach((word, k) => now.append(element(word === plain[k] ? "span" : "mark", said(word)), " "));
     const held = room.parts.written.contains(document.activeElement);
     room.parts.written.replaceChildren(element("p", "It writes. Choose the word that is about to be written:", { class: "sq-room-name" }), box, now);
@@ -122,11 +122,7 @@
       root.classList.remove("sq-stale");
       return room.saying();
     };
-    room.set = (news) =>
-      room.put(news).then(
-        (saying) => (status.textContent = saying),
-        (error) => (status.textContent = error.plain ? error.message : `That did not work (${error.message}).`),
-      );
+    room.set = (news) => room.put(news).then((saying) => (status.textContent = saying), fail);
     room.change = async function (changes, again = false) {
       if (!again) room.past.push(room.changes);
       await room.set({ changes });
@@ -140,8 +136,10 @@
       history.replaceState(null, "", `#${hash}`);
     };
 
+    const fail = (error) => (status.textContent = error.plain ? error.message : `That did not work (${error.message}).`);
+
     // The lens: from a tile, deeper into a number, to its neighbour, back, and closed.
-    async function ask(trail, focuses) {
+    async function inquire(trail, focuses) {
       const found = await live.send("origin", { name: room.name, node: trail.at(-1).node });
       trail.at(-1).title = found.title;
       room.trail = trail;
@@ -151,10 +149,11 @@
       room.parts.below.scrollTop = 0;
       if (focuses) title.focus({ preventScroll: true });
     }
+    const ask = (trail, focuses) => inquire(trail, focuses).catch(fail);
     async function lookAgain() {
       if (!room.trail.length) return room.close(false);
       const held = lens.contains(document.activeElement);
-      await ask(room.trail, held).catch(() => room.close(held)); // what it showed may be gone
+      await inquire(room.trail, held).catch(() => room.close(held)); // what it showed may be gone
     }
     room.look = function (node, from) {
       room.from = from?.dataset.key;
@@ -199,13 +198,16 @@
   }
 
   live.views.room = async function (root, form) {
-    const isNew = !root.room, room = (root.room ||= open(root, form)), text = form.elements.text.value;
-    if (isNew && (await room.follow(location.hash))) {
-      if (!room.answer) throw new Error("the machine did not open");
+    const isNew = !root.room, room = (root.room ||= open(root, form)), before = form.elements.text.value;
+    const follows = isNew && (await room.follow(location.hash));
+    if (follows && room.answer) {
       room.parts.written.scrollIntoView();
       return room.saying();
     }
-    if (text === room.text) return room.put({});
-    return room.put({ text, at: 0, trail: [], changes: room.changes.filter((one) => !bound(one)) });
+    if (follows) form.elements.text.value = before; // the address led nowhere
+    const text = form.elements.text.value;
+    if (text !== room.text) Object.assign(room, { at: 0, trail: [], changes: room.changes.filter((one) => !bound(one)) });
+    const saying = await room.put(text === room.text ? {} : { text });
+    return follows ? `The address could not be followed. ${saying}` : saying;
   };
 })();
