@@ -368,6 +368,8 @@ def test_axe_finds_nothing(opened, room_address, theme):
 
 def test_bad_input_is_answered_by_a_sentence_and_nothing_is_lost(machine):
     shown = machine.locator(".sq-room-written")
+    machine.get_by_role("checkbox", name="head 1 of cross-attention 1, decoder is on").uncheck()
+    settled(machine)
     before = shown.inner_html()
     for kind, text in BAD.items():
         said = ask(machine, "room", text)
@@ -378,6 +380,7 @@ def test_bad_input_is_answered_by_a_sentence_and_nothing_is_lost(machine):
         assert machine.locator("#room script").count() == 0
         before = shown.inner_html()
     assert "24 words" in ask(machine, "room", "a " * 30)
+    assert chips(machine) == ["head 1 of cross-attention 1 off ×"]
 
 
 def test_another_figure_of_the_page_works_beside_it(machine):

@@ -36,20 +36,19 @@ seqlive.part(function (live) {
 
   // Without an id: the likeliest word; without a rival: the likeliest beside it.
   rules.credit = function (node, found) {
-    const { T, P, D, at, system } = found, E = P.target_embedding, logits = T.logits[at], beta = P["decoder_norm.beta"];
-    const { id = live.top(logits, 1)[0].id, rival } = node;
-    const other = rival ?? live.top(logits, 2).map((one) => one.id).find((one) => one !== id);
-    const lead = leads(found, id, other), sum = (values) => values.reduce((a, b) => a + b, 0);
-    const terms = written(found).map(([label, vector, node], row) =>
-      ({ label: node ? [[label, { t: "piece", id, rival: other, row }]] : [label], value: sum(lead(vector)) }));
-    const shift = sum(Array.from(beta, (value, k) => value * (E[id * D + k] - E[other * D + k])));
-    terms.push({ label: ["biases of the last norm and of the words"], value: P.output_bias[id] - P.output_bias[other] + shift });
+    const { T, P, D, at, system } = found, E = P.target_embedding, B = P.output_bias, logits = T.logits[at];
+    const best = live.top(logits, NEAREST + 1).map((one) => one.id), { id = best[0] } = node;
+    const { rival = best.find((one) => one !== id) } = node, others = best.filter((one) => one !== id).slice(0, NEAREST);
+    const parts = leads(found, id, rival), lead = logits[id] - logits[rival], sum = (values) => values.reduce((a, b) => a + b, 0);
+    const terms = written(found).map(([label, vector, goal], row) =>
+      ({ label: goal ? [[label, { t: "piece", id, rival, row }]] : [label], value: sum(parts(vector)) }));
+    const shift = Array.from(P["decoder_norm.beta"], (value, k) => value * (E[id * D + k] - E[rival * D + k]));
+    terms.push({ label: ["biases of the last norm and of the words"], value: B[id] - B[rival] + sum(shift) });
+    if (!others.includes(rival)) others.push(rival);
     return {
-      title: `Why “${system.target[id]}” and not “${system.target[other]}”`,
-      about: `Score ${number(logits[id])} − ${number(logits[other])} = ${number(logits[id] - logits[other])}. Each part of the machine has written its share of this lead.`,
-      total: logits[id] - logits[other], terms, id, rival: other,
-      rivals: live.top(logits, NEAREST + 1).map((one) => one.id).filter((one) => one !== id).slice(0, NEAREST)
-        .map((one) => ({ id: one, word: system.target[one], chosen: one === other })),
+      title: `Why “${system.target[id]}” and not “${system.target[rival]}”`,
+      about: `Score ${number(logits[id])} − ${number(logits[rival])} = ${number(lead)}. Each part has written its share of it.`,
+      total: lead, terms, id, rival, rivals: others.map((one) => ({ id: one, word: system.target[one] })),
     };
   };
 
@@ -69,7 +68,8 @@ seqlive.part(function (live) {
   live.nearest = function ({ side, stage, i }, { T, P, D, norm, system }) {
     const x = T.states[stage][i];
     if (side === "decoder") {
-      const logits = live.linear(norm("decoder_norm", x).y, 1, P.target_embedding, P.output_bias), shares = live.softmax(logits);
+      const logits = live.linear(norm("decoder_norm", x).y, 1, P.target_embedding, P.output_bias);
+      const shares = live.softmax(logits);
       return { kind: "next", words: live.top(logits, NEAREST).map(({ id }) => [system.target[id], shares[id]]) };
     }
     const E = P.source_embedding, size = Math.sqrt(x.reduce((sum, value) => sum + value * value, 0));

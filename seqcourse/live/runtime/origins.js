@@ -52,15 +52,16 @@ seqlive.part(function (live) {
     if (!top.includes(id)) top.push(id);
     const high = logits[top[0]], grown = (one) => Math.exp((logits[one] - high) / heat);
     const total = logits.reduce((sum, value) => sum + Math.exp((value - high) / heat), 0);
+    const divided = heat === 1 ? "" : ` / ${heat}`;
     const terms = top.map((one) => ({
-      label: ["e^(", [number(logits[one]), { t: "logit", id: one }], ` − ${number(high)})${heat === 1 ? "" : ` / ${heat}`} for “${system.target[one]}”`],
+      label: ["e^(", [number(logits[one]), { t: "logit", id: one }], ` − ${number(high)})${divided} for “${system.target[one]}”`],
       value: grown(one),
     }));
     const rest = total - terms.reduce((sum, { value }) => sum + value, 0);
     terms.push({ label: [`all other ${logits.length - top.length} words`], value: rest });
     return {
       title: `The share of “${system.target[id]}” is ${number(shares[id])}`,
-      about: `softmax: ${number(grown(id))} of the sum ${number(total)} of all words’ exponentials. The highest score is subtracted first.`,
+      about: `softmax: ${number(grown(id))} of ${number(total)}, the sum over all words. The highest score is subtracted first.`,
       total, terms, value: shares[id],
     };
   };
@@ -88,8 +89,15 @@ seqlive.part(function (live) {
       about: "γ (x − mean) / spread + β: every vector is brought to the same scale before a part reads it.",
       total: y[k],
       terms: [
-        { label: [`γ ${number(gamma)} · x `, [number(x), beside("state", { stage: from, i, k })], " / ", [number(spread), beside("spread", { stage, i })]], value: (gamma * x) / spread },
-        { label: [`−γ ${number(gamma)} · mean `, [number(mean), beside("mean", { stage, i })], ` / ${number(spread)}`], value: (-gamma * mean) / spread },
+        {
+          label: [`γ ${number(gamma)} · x `, [number(x), beside("state", { stage: from, i, k })],
+            " / ", [number(spread), beside("spread", { stage, i })]],
+          value: (gamma * x) / spread,
+        },
+        {
+          label: [`−γ ${number(gamma)} · mean `, [number(mean), beside("mean", { stage, i })], ` / ${number(spread)}`],
+          value: (-gamma * mean) / spread,
+        },
         { label: ["β"], value: beta },
       ],
     };
@@ -108,8 +116,10 @@ seqlive.part(function (live) {
     moment(node, found, "The mean", `Σ x / ${found.D}`, (x) => x, found.T.norms[node.stage][node.i].mean, []);
   rules.spread = function (node, found) {
     const { mean, spread } = found.T.norms[node.stage][node.i];
-    const about = `spread = √${number(spread ** 2)} = ${number(spread)}. Below the root: Σ (x − mean)² / ${found.D}, and 0.00001 so that it is never 0.`;
-    return moment(node, found, "The spread, squared,", about, (x) => (x - mean) ** 2, spread ** 2, [{ label: ["a small constant"], value: 1e-5 }]);
+    const root = `spread = √${number(spread ** 2)} = ${number(spread)}.`, of = (x) => (x - mean) ** 2;
+    const about = `${root} Below the root: Σ (x − mean)² / ${found.D}, and 0.00001 so that it is never 0.`;
+    const constant = [{ label: ["a small constant"], value: 1e-5 }];
+    return moment(node, found, "The spread, squared,", about, of, spread ** 2, constant);
   };
 
   rules.state = function (node, found) {
@@ -122,7 +132,10 @@ seqlive.part(function (live) {
       return { ...shown, about: `Taken from “${patch.text}”.`, terms: [{ label: [["the same number there", from]], value: x[k] }] };
     }
     if (stage === "memory")
-      return { ...shown, ...rules.norm({ ...node, stage: "end" }, found), title: shown.title, about: "memory = norm(x): what the decoder may read." };
+      return {
+        ...shown, ...rules.norm({ ...node, stage: "end" }, found),
+        title: shown.title, about: "memory = norm(x): what the decoder may read.",
+      };
     if (stage === "x0") {
       if (!other) shown.offers.push({ kind: "place", part: side, at: i, now: T.places[i] });
       const terms = [

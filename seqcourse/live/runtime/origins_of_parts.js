@@ -37,7 +37,9 @@ seqlive.part(function (live) {
     });
     return {
       title: `Number ${k + 1} of what head ${head + 1} writes for “${words[i]}”`,
-      about: isOff ? "This head is off: it looks, but it writes nothing." : "Σ weight · W_O value: each word hands over its value, as much as its weight says.",
+      about: isOff
+        ? "This head is off: it looks, but it writes nothing."
+        : "Σ weight · W_O value: each word hands over its value, as much as its weight says.",
       total: look.wrote[head][k], terms, offers: other ? [] : [{ kind: "off", part, head, done: isOff }],
     };
   };
@@ -46,7 +48,8 @@ seqlive.part(function (live) {
     const O = P[attentionOf(side, stage) + ".out.weight"], from = T.looks[stage][i].valueFrom[j];
     const value = T.values[stage][from];
     const terms = range(head * S, S).map((c) => ({
-      label: [`W_O ${number(O[k * D + c])} · `, [number(value[c]), beside("project", { stage, which: "value", i: from, c })], ` (value ${c - head * S + 1})`],
+      label: [`W_O ${number(O[k * D + c])} · `,
+        [number(value[c]), beside("project", { stage, which: "value", i: from, c })], ` (value ${c - head * S + 1})`],
       value: O[k * D + c] * value[c],
     }));
     const moved = from === j ? "" : ` The values are exchanged: this is that of “${columns[from]}”.`;
@@ -121,7 +124,9 @@ seqlive.part(function (live) {
     terms.push({ label: ["bias"], value: mute ? 0 : P[part + ".outer.bias"][k] });
     return {
       title: `Number ${k + 1} of what MLP ${stage[1]} writes for “${words[i]}”`,
-      about: mute ? "This MLP is off: it writes nothing." : `Σ neuron · W + bias: ${lit.length} of ${F} neurons are above 0 for this word.`,
+      about: mute
+        ? "This MLP is off: it writes nothing."
+        : `Σ neuron · W + bias: ${lit.length} of ${F} neurons are above 0 for this word.`,
       total: out[k], terms, offers: other ? [] : [{ kind: "mlp", part, done: mute }],
     };
   };

@@ -11,20 +11,26 @@
 
   // The places of the parts, as they come with the first answer.
   function furnish() {
-    const part = (name, tag = "div", attributes = {}) => element(tag, "", { class: name, ...attributes });
+    const part = (name) => element("div", "", { class: name });
+    const group = (name, label) => element("div", "", { class: name, role: "group", "aria-label": label });
     const parts = {
-      room: element("div", "", { class: "sq-room" }),
-      both: part("sq-room-both"), machine: part("sq-room-machine"), written: part("sq-room-written", "div", { role: "group", "aria-label": "The translation: choose the word that is about to be written" }),
-      floors: part("sq-room-floors"), side: part("sq-room-side", "div", { role: "group", "aria-label": "Tour, next word and lens" }), tour: part("sq-room-tour"),
-      bars: part("sq-room-next", "div", { role: "group", "aria-label": "The next word" }), below: part("sq-room-below", "div", { tabindex: 0, role: "group", "aria-label": "Changes and lens" }),
+      room: part("sq-room"), both: part("sq-room-both"), machine: part("sq-room-machine"),
+      written: group("sq-room-written", "The translation: choose the word that is about to be written"),
+      floors: part("sq-room-floors"),
+      side: group("sq-room-side", "Tour, next word and lens"),
+      tour: part("sq-room-tour"),
+      bars: group("sq-room-next", "The next word"),
       list: element("div"), why: element("button", "", { type: "button" }),
+      below: group("sq-room-below", "Changes and lens"),
+      chips: part("sq-room-chips"),
+      lens: element("section", "", { class: "sq-room-lens", "aria-label": "Where a number comes from" }),
       temperature: element("input", "", { type: "range", min: 0.2, max: 3, step: 0.1 }),
-      chips: part("sq-room-chips"), lens: part("sq-room-lens", "section", { "aria-label": "Where a number comes from" }),
     };
     const scale = element("label", "Temperature ", { class: "sq-room-do" });
+    parts.below.tabIndex = 0; // it scrolls
+    parts.lens.hidden = true;
     scale.append(parts.temperature, element("output"));
     parts.bars.append(parts.list, parts.why);
-    parts.lens.hidden = true;
     parts.machine.append(parts.written, parts.floors);
     parts.below.append(parts.chips, parts.lens, scale);
     parts.side.append(parts.tour, parts.bars, parts.below);
@@ -44,7 +50,8 @@
     const now = element("p", changed ? "Written anew with your changes: " : "", { class: "sq-room-now" });
     if (changed) rewritten.forEach((word, k) => now.append(element(word === plain[k] ? "span" : "mark", said(word)), " "));
     const held = room.parts.written.contains(document.activeElement);
-    room.parts.written.replaceChildren(element("p", "It writes. Choose the word that is about to be written:", { class: "sq-room-name" }), box, now);
+    const asks = element("p", "It writes. Choose the word that is about to be written:", { class: "sq-room-name" });
+    room.parts.written.replaceChildren(asks, box, now);
     if (held) box.querySelector("[aria-pressed=true]").focus();
   }
 
@@ -57,7 +64,8 @@
       bar.style.cssText = `--w:${100 * share}%;--b:${100 * before}%`;
       bar.className = changed ? "sq-changed" : "";
       button.append(element("span", said(word)), " ", bar, element("span", number(share)));
-      button.setAttribute("aria-label", `${said(word)} ${number(share)}${changed ? `, before ${number(before)}` : ""}: where does it come from?`);
+      const was = changed ? `, before ${number(before)}` : "";
+      button.setAttribute("aria-label", `${said(word)} ${number(share)}${was}: where does it come from?`);
       button.addEventListener("click", () => room.look({ t: "share", id }));
       return button;
     }));
@@ -82,11 +90,15 @@
 
   function open(root, form) {
     const status = root.querySelector("[role=status]");
-    const room = { root, form, parts: furnish(), text: null, at: 0, changes: [], trail: [], past: [], other: OTHER, asked: 0 };
+    const given = { text: null, at: 0, changes: [], trail: [] }; // what the worker is asked for
+    const room = { root, form, parts: furnish(), ...given, past: [], other: OTHER, asked: 0 };
     const { floors, lens, chips, tour } = room.parts;
 
     room.has = (change) => room.changes.some((one) => rooms.same(one, change));
-    room.toggle = (change) => room.change(room.has(change) ? room.changes.filter((one) => !rooms.same(one, change)) : [...room.changes, change]);
+    room.toggle = function (change) {
+      const rest = room.changes.filter((one) => !rooms.same(one, change));
+      return room.change(room.has(change) ? rest : [...rest, change]);
+    };
 
     // Ask the worker and show what it says; of several questions only the last is shown.
     async function compute() {
@@ -110,15 +122,15 @@
 
     // New settings, as an answer; if there is none, the old settings again.
     room.put = async function (news) {
-      const { text, at, changes, trail } = room;
-      if ("text" in news) room.past = [];
+      const { text, at, changes, trail } = room, mine = room.asked + 1;
       Object.assign(room, news);
       try {
         await compute();
       } catch (error) {
-        Object.assign(room, { text, at, changes, trail });
+        if (mine === room.asked) Object.assign(room, { text, at, changes, trail });
         throw error;
       }
+      if ("text" in news) room.past = [];
       root.classList.remove("sq-stale");
       return room.saying();
     };
@@ -136,7 +148,9 @@
       history.replaceState(null, "", `#${hash}`);
     };
 
-    const fail = (error) => (status.textContent = error.plain ? error.message : `That did not work (${error.message}).`);
+    function fail(error) {
+      status.textContent = error.plain ? error.message : `That did not work (${error.message}).`;
+    }
 
     // The lens: from a tile, deeper into a number, to its neighbour, back, and closed.
     async function inquire(trail, focuses) {
@@ -205,9 +219,8 @@
       return room.saying();
     }
     if (follows) form.elements.text.value = before; // the address led nowhere
-    const text = form.elements.text.value;
-    if (text !== room.text) Object.assign(room, { at: 0, trail: [], changes: room.changes.filter((one) => !bound(one)) });
-    const saying = await room.put(text === room.text ? {} : { text });
+    const text = form.elements.text.value, kept = room.changes.filter((one) => !bound(one));
+    const saying = await room.put(text === room.text ? {} : { text, at: 0, trail: [], changes: kept });
     return follows ? `The address could not be followed. ${saying}` : saying;
   };
 })();

@@ -17,7 +17,8 @@
     if (kind === "mlp") return `${called(part)} off`;
     if (kind === "heat") return `temperature ${to}`;
     if (kind === "place") return `${word(words, at)} (${part}) at place ${to}`;
-    if (kind === "patch") return `${word(words, at)}, ${rooms.stateCalled(part.split(".")[1]).split(":")[0]}, from “${change.text}”`;
+    const stage = () => rooms.stateCalled(part.split(".")[1]).split(":")[0];
+    if (kind === "patch") return `${word(words, at)}, ${stage()}, from “${change.text}”`;
     if (kind === "hold") return `head ${head + 1} of ${called(part)}: ${word(words, row)} → ${word(read, column)}`;
     return `${kind} ${word(read, a)} ↔ ${word(read, b)}, ${called(part)}`;
   };
@@ -70,7 +71,8 @@
     const others = words.map((word, j) => [word, j]).filter(([, j]) => j !== a);
     if (!others.length) return [];
     const list = choice(others, `exchange ${kind} with`);
-    return [button(`Exchange ${kind} with`, () => room.toggle({ kind, part, a: Math.min(a, list.value), b: Math.max(a, list.value) })), list];
+    const change = () => ({ kind, part, a: Math.min(a, list.value), b: Math.max(a, list.value) });
+    return [button(`Exchange ${kind} with`, () => room.toggle(change())), list];
   };
 
   rooms.offer = function (room, offer) {
@@ -83,11 +85,13 @@
   rooms.chips = function (room, box) {
     if (!room.changes.length) return box.replaceChildren();
     const chips = room.changes.map(function (change) {
-      const chip = button(`${rooms.changeCalled(room, change)} ×`, () => room.change(room.changes.filter((one) => one !== change)));
+      const rest = () => room.changes.filter((one) => one !== change);
+      const chip = button(`${rooms.changeCalled(room, change)} ×`, () => room.change(rest()));
       chip.className = "sq-room-chip";
       return chip;
     });
-    box.replaceChildren(element("span", "You changed: "), ...chips, button("Undo", () => room.undo()), button("Reset", () => room.change([])));
+    const undo = button("Undo", () => room.undo()), reset = button("Reset", () => room.change([]));
+    box.replaceChildren(element("span", "You changed: "), ...chips, undo, reset);
   };
 
   // The state of the room as the part of an address behind "#", and back.

@@ -61,7 +61,8 @@
     states[stage].forEach(function (vector, i) {
       const patched = room.changes.some((one) => one.kind === "patch" && one.part === `${side}.${stage}` && one.at === i);
       const said = `${words[i]}, ${rooms.stateCalled(stage)}, ${side}${patched ? ", from another sentence" : ""}`;
-      const tile = element("button", "", { type: "button", class: patched ? "sq-room-tile sq-patched" : "sq-room-tile", "data-key": `${side}.${stage}.${i}`, "aria-label": said });
+      const kind = patched ? "sq-room-tile sq-patched" : "sq-room-tile", key = `${side}.${stage}.${i}`;
+      const tile = element("button", "", { type: "button", class: kind, "data-key": key, "aria-label": said });
       tile.append(rooms.tile(vector, stage));
       tile.addEventListener("click", () => room.look({ t: "state", side, stage, i, k: 0 }, tile));
       row.append(tile);
@@ -77,7 +78,8 @@
     room.answer[side].maps[stage].forEach(function (rows, head) {
       const change = { kind: "off", part, head };
       const one = element("div", "", { class: room.has(change) ? "sq-room-head sq-off" : "sq-room-head" });
-      const button = element("button", "", { type: "button", class: "sq-room-map", "data-key": `${side}.${stage}.head${head}`, "aria-label": `map of head ${head + 1}, ${said}` });
+      const label = `map of head ${head + 1}, ${said}`, key = `${side}.${stage}.head${head}`;
+      const button = element("button", "", { type: "button", class: "sq-room-map", "data-key": key, "aria-label": label });
       button.append(rooms.map(rows));
       button.addEventListener("click", () => room.look({ t: "head", side, stage, head }, button));
       one.append(button, onOff(room, change, said, `head ${head + 1}`));

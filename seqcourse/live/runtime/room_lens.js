@@ -94,7 +94,8 @@
       row.append(element("th", word, { scope: "row" }));
       weights[i].forEach(function (weight, j) {
         const cell = element("td"), text = weight.toFixed(2);
-        const button = element("button", text, { type: "button", "data-node": "weight", style: `--w:${(100 * weight).toFixed(0)}%`, "aria-label": `${text}: ${word} looks at ${columns[j]}` });
+        const label = `${text}: ${word} looks at ${columns[j]}`, style = `--w:${(100 * weight).toFixed(0)}%`;
+        const button = element("button", text, { type: "button", "data-node": "weight", style, "aria-label": label });
         button.addEventListener("click", () => room.deeper(nodes[i][j]));
         cell.append(button);
         row.append(cell);
@@ -128,7 +129,8 @@
   // Whom the word is compared with.
   function rivals(room, found, node) {
     const label = element("label", "Compared with ", { class: "sq-room-do" }), list = element("select");
-    found.rivals.forEach(({ id, word, chosen }) => list.append(Object.assign(element("option", word, { value: id }), { selected: chosen })));
+    list.append(...found.rivals.map(({ id, word }) => element("option", word, { value: id })));
+    list.value = found.rival;
     list.addEventListener("change", () => room.turn({ ...node, id: found.id, rival: Number(list.value) }));
     label.append(list);
     return label;
@@ -139,12 +141,13 @@
     const close = element("button", "×", { type: "button", class: "sq-room-close", "aria-label": "× close" });
     close.addEventListener("click", () => room.close());
     const title = element("p", found.title, { class: "sq-room-title", tabindex: -1 });
-    const parts = [close, trail(room), title, element("p", found.about, { class: "sq-room-about" })];
+    const parts = [close, trail(room), title];
+    if (found.nearest) parts.push(nearest(found.nearest));
+    parts.push(element("p", found.about, { class: "sq-room-about" }));
     if (found.vector) parts.push(grid(room, found, node), element("p", `Number ${found.k + 1} is ${number(found.total)}:`));
     if (found.map) parts.push(map(room, found.map));
     if (found.terms) parts.push(element("p", sentence(found), { class: "sq-heard" }), sum(room, found));
     if (found.rivals) parts.push(rivals(room, found, node));
-    if (found.nearest) parts.push(nearest(found.nearest));
     parts.push(...(found.offers ?? []).map((offer) => rooms.offer(room, offer)));
     box.replaceChildren(...parts);
     box.hidden = false;
