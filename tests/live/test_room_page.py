@@ -321,6 +321,8 @@ def test_a_link_leads_to_a_stop(opened, room_address):
     assert page.locator(".sq-room-written [aria-pressed=true]").text_content() == "pan"
     page.evaluate("location.hash = '#stop-2'")
     page.wait_for_function("document.querySelector('[name=text]').value === 'the man bit the dog'")
+    settled(page)
+    assert page.locator(".sq-room-written").evaluate("node => node.getBoundingClientRect().top") < 400
 
 
 def test_on_a_phone_nothing_is_wider_and_the_result_stays_in_view(opened, room_address):

@@ -207,7 +207,9 @@
       } else return false;
       return true;
     };
-    window.addEventListener("hashchange", () => room.follow(location.hash));
+    window.addEventListener("hashchange", async function () {
+      if (await room.follow(location.hash)) room.parts.written.scrollIntoView();
+    });
     return room;
   }
 
