@@ -386,6 +386,19 @@ def test_what_a_stop_says_is_so_in_pytorch(hooked, number):
     globals()[f"stop_{number}"](hooked)
 
 
+def test_what_the_page_invites_to_try_shows_something(hooked):
+    words = hooked.system.target.tokens
+
+    def written(text, changes):
+        return " ".join(words[k] for k in hooked.write(text, changes) if k != EOS)
+
+    swapped = [{"kind": "values", "part": part, "a": 1, "b": 4} for part in CROSS]
+    bitten = [written(TEXTS[1], changes) for changes in (swapped, swapped[1:], swapped[:1])]
+    assert bitten == ["el perro mordió al hombre ."] * 2 + ["el perro mordió al perro ."]
+    verb = {"kind": "patch", "part": "encoder.memory", "at": 2, "text": "she drinks red wine", "from": 1}
+    assert written(BREAD, [verb]) == "nosotros bebe pan ."
+
+
 def test_the_largest_share_of_a_lead_is_what_stop_9_says(room):
     send(room, "operate", text=BREAD, at=1, changes=[])
     found = send(room, "origin", node={"t": "credit"})

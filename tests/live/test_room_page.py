@@ -14,7 +14,7 @@ from seqcourse.errors import CourseError
 from seqcourse.live import sphinx
 from seqcourse.live.room import stops
 
-from .conftest import BAD, LABEL, ROOM, ROOM_EXAMPLES, TIMEOUT, ask, load
+from .conftest import BAD, DYING, KILL, LABEL, ROOM, ROOM_EXAMPLES, TIMEOUT, ask, load
 
 pytestmark = pytest.mark.browser
 BREAD = ROOM_EXAMPLES[0]
@@ -165,6 +165,7 @@ def test_the_keyboard_leads_from_the_last_share_to_an_embedding(machine):
     assert title(machine).startswith("The share of")
     machine.keyboard.press("Escape")
     assert title(machine) == ""
+    assert machine.evaluate(f"{HELD}.ariaLabel").startswith("estamos 0.94")  # where it began
 
 
 def test_arrow_keys_walk_the_floors_and_escape_comes_back(machine):
@@ -383,6 +384,18 @@ def test_bad_input_is_answered_by_a_sentence_and_nothing_is_lost(machine):
         before = shown.inner_html()
     assert "24 words" in ask(machine, "room", "a " * 30)
     assert chips(machine) == ["head 1 of cross-attention 1 off ×"]
+
+
+def test_a_worker_that_dies_is_started_again(opened, room_address):
+    page = opened(room_address, script=DYING)
+    ask(page, "room", BREAD)
+    page.locator(".sq-room-tile").first.click()
+    settled(page)
+    assert page.evaluate(KILL) == "out of memory"
+    page.locator(".sq-room-switch input").first.uncheck()
+    page.wait_for_selector(".sq-room-chip", timeout=TIMEOUT)
+    settled(page)
+    assert title(page) == "“we”, word + position"
 
 
 def test_another_figure_of_the_page_works_beside_it(machine):

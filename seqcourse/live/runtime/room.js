@@ -170,7 +170,7 @@
       await inquire(room.trail, held).catch(() => room.close(held)); // what it showed may be gone
     }
     room.look = function (node, from) {
-      room.from = from?.dataset.key;
+      [room.from, room.opener] = [from?.dataset.key, document.activeElement];
       return ask([{ node }], true).then(() => room.link());
     };
     room.deeper = (node, focuses = true) => ask([...room.trail, { node }], focuses).then(() => focuses && room.link());
@@ -186,8 +186,10 @@
       lens.replaceChildren();
       room.parts.room.classList.remove("sq-room-deep");
       rooms.mark(floors, null);
-      const to = room.from && [...floors.querySelectorAll("[data-key]")].find(({ dataset }) => dataset.key === room.from);
-      if (focuses) (to ?? floors.querySelector("[tabindex='0']")).focus({ preventScroll: true });
+      if (!focuses) return;
+      const same = [...floors.querySelectorAll("[data-key]")].find(({ dataset }) => dataset.key === room.from);
+      const { opener } = room, isThere = opener?.isConnected && room.parts.room.contains(opener);
+      (isThere ? opener : same ?? floors.querySelector("[tabindex='0']")).focus({ preventScroll: true });
     };
     room.parts.room.addEventListener("keydown", function (event) {
       if (event.key !== "Escape" || lens.hidden) return;
