@@ -4,6 +4,7 @@ from seqcourse.models.attention_seq2seq import AttentionSeq2Seq
 from seqcourse.models.bert import BERT, BertOutput
 from seqcourse.models.captioner import Captioned, FixedCaptioner, HardCaptioner, SoftCaptioner
 from seqcourse.models.classifier import Classified, Classifier
+from seqcourse.models.contrastive import ContrastivePair
 from seqcourse.models.counted import CountedRuns
 from seqcourse.models.counting import (
     Shape,
@@ -16,6 +17,7 @@ from seqcourse.models.feature_captioner import FeatureCaptioner
 from seqcourse.models.gpt import GPT, TODAY
 from seqcourse.models.interface import Maps, Memory, Output, Step, embed
 from seqcourse.models.language import CharLM
+from seqcourse.models.one_stream import OneStream
 from seqcourse.models.seq2seq import DelayedModel, EncoderDecoder, Seq2Seq
 from seqcourse.models.speller import CTCSpeller, Speller, TransformerSpeller
 from seqcourse.models.transformer import Transformer
@@ -37,6 +39,7 @@ __all__ = [
     "CharLM",
     "Classified",
     "Classifier",
+    "ContrastivePair",
     "ConvNet",
     "DelayedModel",
     "EfficientNetLite0",
@@ -47,6 +50,7 @@ __all__ = [
     "HardCaptioner",
     "Maps",
     "Memory",
+    "OneStream",
     "Output",
     "Seq2Seq",
     "Shape",
