@@ -17,7 +17,6 @@ from seqcourse.models.feature_captioner import FeatureCaptioner
 from seqcourse.models.gpt import GPT, TODAY
 from seqcourse.models.interface import Maps, Memory, Output, Step, embed
 from seqcourse.models.language import CharLM
-from seqcourse.models.one_stream import OneStream
 from seqcourse.models.seq2seq import DelayedModel, EncoderDecoder, Seq2Seq
 from seqcourse.models.speller import CTCSpeller, Speller, TransformerSpeller
 from seqcourse.models.transformer import Transformer
@@ -50,7 +49,6 @@ __all__ = [
     "HardCaptioner",
     "Maps",
     "Memory",
-    "OneStream",
     "Output",
     "Seq2Seq",
     "Shape",

@@ -512,6 +512,7 @@ _ALL = (
                 "labelled": [250, 1000, 4000],
                 "tuning": [
                     {"steps": 400, "rates": [5e-4, 1e-3, 2e-3, 4e-3, 8e-3]},
+                    {"steps": 1600, "rates": [5e-4, 1e-3, 2e-3, 4e-3]},
                 ],
                 "choose": [101],
                 "seeds": [1, 2, 3],
@@ -523,13 +524,6 @@ _ALL = (
                 "seeds": [0, 1, 2],
                 "epochs": 12,
                 "sizes": {"width": 64, "heads": 4, "layers": 2, "hidden": 96},
-            },
-            "joined": {
-                "one_stream": {"width": 64, "heads": 4, "layers": 7, "hidden": 96},
-                "rates": [5e-4, 1e-3, 2e-3, 4e-3],
-                "choose": [101],
-                "seeds": [1, 2, 3],
-                "steps": 800,
             },
         },
     ),

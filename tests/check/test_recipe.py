@@ -1,4 +1,4 @@
-"""The example of `solutions/checks/README.md`, taken as it stands there: it makes an exercise that works."""
+"""The example of `solutions/checks/README.md`, as it stands there, makes an exercise that works."""
 
 from __future__ import annotations
 

@@ -1,13 +1,11 @@
-"""Pictures paired with captions, and places in front of words: what is judged, and a trial of each."""
+"""Pictures paired with captions: what is judged, and a trial of the study."""
 
 import pytest
 import torch
 
 from seqcourse import data
 from seqcourse.data import Vocabulary
-from seqcourse.data.questions import QUESTION_KINDS
-from seqcourse.models import OneStream
-from seqcourse.zoo.tasks import captioned, joined, paired
+from seqcourse.zoo.tasks import paired
 
 
 @pytest.fixture(scope="module")
@@ -65,22 +63,3 @@ def test_a_trial_of_the_pairs(pairs):
         assert one["rate"] == float(max(one["tried"], key=one["tried"].get))
         assert len(one["found"]) == len(one["sides"]) == 2 and one["sides"][0]["of"] > 10
     assert len(found["fit"]) == len(found["shown"]) == paired.SHOWN
-
-
-def test_a_trial_of_one_stream_and_two():
-    asked = [[data.EncodedQuestion([1, 5, 6], k % 3, QUESTION_KINDS[k % 3])] for k in range(60)]
-    grids = torch.randn(60, 9, 16, generator=torch.Generator().manual_seed(0))
-    part = captioned.Part(grids, torch.rand(60, 9, 5), torch.zeros(60, 9, dtype=torch.long), asked)
-    two = {"width": 16, "heads": 2, "layers": 1, "hidden": 16}
-    lesson = captioned.Lesson(
-        dict.fromkeys(("train", "valid", "test"), part),
-        ["a cat"],
-        Vocabulary(["a", "cat", "dog"]),
-        4,
-        two,
-    )
-    found = joined.measure(lesson, {**two, "places": 9}, [1e-3, 1e-2], [9], [0, 1], steps=2)
-    assert list(found) == ["one stream", "two streams"]
-    assert found["one stream"]["parameters"] != found["two streams"]["parameters"]
-    assert all(len(one["right"]) == 2 for one in found.values())
-    assert isinstance(joined.JoinedLesson(lesson, lambda w, a: OneStream(w, a)).model(), OneStream)

@@ -17,7 +17,7 @@ from seqcourse.settings import seed_everything
 from seqcourse.tokens import MASK, SPECIALS
 from seqcourse.train import Trainer, answer_loss, region_loss
 from seqcourse.zoo.system import System, mean_over
-from seqcourse.zoo.tasks import captioned, joined, paired
+from seqcourse.zoo.tasks import captioned, paired
 from seqcourse.zoo.tasks.questions import HELD_OUT, QuestionTask, by_kind, encode, scenes
 
 #: Who reads what: each stream the other; each stream only itself; the same with the picture hidden.
@@ -33,7 +33,7 @@ class ComparedTask(QuestionTask):
     """
 
     vocabulary_sizes = 1
-    only_measured = studies = ("captioned", "paired", "joined")
+    only_measured = studies = ("captioned", "paired")
 
     def prepare(
         self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None
@@ -69,8 +69,7 @@ class ComparedTask(QuestionTask):
         return {"named": share, "compared": found, "ahead": ahead}
 
     def study(self, system: System, name: str) -> Any:
-        """Chapter 14's trainings on the same grids: pre-training on captions, pictures paired with
-        captions, and places in front of the words."""
+        """Chapter 14b's trainings on the same grids: captions first, and pairs alone."""
         options = self.recipe.options
         counts = {"train": options["scenes"], **HELD_OUT}
         composed = {
@@ -88,7 +87,7 @@ class ComparedTask(QuestionTask):
             }
             return paired.measure(paired.Pairs(splits, words, system.target), **options[name])
         lesson = captioned.Lesson(parts, captions, words, len(system.target), options["sizes"])
-        return {"captioned": captioned, "joined": joined}[name].measure(lesson, **options[name])
+        return captioned.measure(lesson, **options[name])
 
     def _part(self, system: System, split: str, words: Vocabulary) -> captioned.Part:
         """A split as the trained network sees it, with its questions in these words."""
