@@ -4,7 +4,7 @@ from seqcourse.functional.captions import doubly_stochastic
 from seqcourse.functional.dot_product import attention
 from seqcourse.functional.dropout import check_share, dropout
 from seqcourse.functional.layers import gelu, gelu_sigmoid, gelu_tanh, layer_norm, rms_norm, silu
-from seqcourse.functional.loss import sequence_loss
+from seqcourse.functional.loss import contrastive_loss, sequence_loss
 from seqcourse.functional.masks import (
     boolean_mask,
     causal_mask,
@@ -61,6 +61,7 @@ __all__ = [
     "check_lengths",
     "check_share",
     "check_width",
+    "contrastive_loss",
     "cut_frames",
     "dct_matrix",
     "decibels",

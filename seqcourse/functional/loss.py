@@ -1,7 +1,8 @@
-"""The loss of a sequence model: cross-entropy, summed over words, padding left out."""
+"""Losses that are cross-entropies: of the words of a sequence, and of pairs that belong together."""
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -52,3 +53,30 @@ def sequence_loss(
             f"go from {targets.min()} to {targets.max()}."
         ) from error
     return loss.to(logits.dtype)
+
+
+def contrastive_loss(logits: Tensor) -> Tensor:
+    r"""Which of B pictures belongs to which of B captions or more (CLIP, Radford et al. 2021).
+
+    .. math:: L = -\frac{1}{2B} \sum_b \left[ \log \frac{e^{s_{bb}}}{\sum_c e^{s_{bc}}}
+        + \log \frac{e^{s_{bb}}}{\sum_a e^{s_{ab}}} \right]
+
+    Args:
+        logits: s, how well each picture fits each caption, (B, C) with C >= B; caption b is that of
+            picture b, and further captions belong to none.
+
+    Returns:
+        Scalar.
+
+    Raises:
+        ValueError: if there are fewer captions than pictures.
+    """
+    count = logits.shape[0]
+    if logits.dim() != 2 or logits.shape[1] < count:
+        raise ValueError(
+            "contrastive_loss needs logits of pictures by captions, with a caption for each picture, "
+            f"but they are {tuple(logits.shape)}."
+        )
+    wide, own = widened(logits), torch.arange(count, device=logits.device)
+    found = cross_entropy(wide, own) + cross_entropy(wide[:, :count].T, own)
+    return (found / 2).to(logits.dtype)

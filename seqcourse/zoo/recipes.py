@@ -213,7 +213,7 @@ _ALL = (
             "parts": {
                 "rates": [1e-3, 2e-3, 4e-3, 8e-3],
                 "choose": [101],
-                "seeds": [0, 1, 2],
+                "seeds": [0, 1, 2, 3, 4, 5],
                 "steps": 800,
                 "every": 200,
                 "windows": [16, 64, 128],
@@ -512,10 +512,18 @@ _ALL = (
                 "labelled": [250, 1000, 4000],
                 "tuning": [
                     {"steps": 400, "rates": [5e-4, 1e-3, 2e-3, 4e-3, 8e-3]},
+                    {"steps": 1600, "rates": [5e-4, 1e-3, 2e-3, 4e-3]},
                 ],
                 "choose": [101],
                 "seeds": [1, 2, 3],
                 "pretraining": {"epochs": 12, "rate": 2e-3},
+            },
+            "paired": {
+                "rates": [5e-4, 1e-3, 2e-3, 4e-3],
+                "choose": [101],
+                "seeds": [0, 1, 2],
+                "epochs": 12,
+                "sizes": {"width": 64, "heads": 4, "layers": 2, "hidden": 96},
             },
         },
     ),

@@ -25,6 +25,7 @@ IDS, LENGTHS = torch.tensor([[4, 5, 6, 7], [8, 5, 0, 0]]), torch.tensor([4, 2])
 MASK = IDS != 0
 PICTURES = torch.randint(0, 256, (2, 3, 16, 16), generator=torch.manual_seed(0), dtype=torch.uint8)
 IMAGES = torch.randn(2, 1, 12, 12, generator=torch.manual_seed(0))
+GRIDS = torch.randn(2, 9, 8, generator=torch.manual_seed(0))
 FRAMES = torch.randn(2, 8, 5, generator=torch.manual_seed(0))
 FEATURES = torch.randn(2, 5, 3, 3, generator=torch.manual_seed(0))
 RGB = torch.randn(2, 3, 32, 32, generator=torch.manual_seed(0))
@@ -60,10 +61,6 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple]] = {
         lambda: models.TransformerSpeller(9, 8, 2, 2, input_size=5, listen_size=6),
         (FRAMES, torch.tensor([8, 5]), IDS),
     ),
-    "speller, CTC": (
-        lambda: models.CTCSpeller(9, input_size=5, listen_size=6),
-        (FRAMES, torch.tensor([8, 5])),
-    ),
     "captions, fixed": (lambda: models.FixedCaptioner(13, **CAPTIONER), (PICTURES, None, IDS)),
     "captions, soft": (
         lambda: models.SoftCaptioner(13, **CAPTIONER, first="learned"),
@@ -84,6 +81,10 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple]] = {
     "gpt, sinusoidal": (lambda: gpt(positions="sinusoidal", norm="post"), (IDS,)),
     "today": (lambda: models.GPT(12, 8, 2, 2, groups=1, hidden=12, **models.TODAY), (IDS,)),
     "bert": (bert, (IDS, MASK, MASK.long())),
+    "speller, CTC": (
+        lambda: models.CTCSpeller(9, input_size=5, listen_size=6),
+        (FRAMES, torch.tensor([8, 5])),
+    ),
     "classifier, gpt": (lambda: models.Classifier(gpt(), 3), (IDS, LENGTHS)),
     "classifier, bert": (lambda: models.Classifier(bert(), 3), (IDS, LENGTHS)),
     "vit": (lambda: models.ViT(5, size=12, patch=4, width=8, heads=2, layers=2), (IMAGES,)),
@@ -96,10 +97,11 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple]] = {
         lambda: models.TwoStream(12, 5, fusion="apart", width=8, heads=2, size=16, channels=[4, 8]),
         (PICTURES, IDS, LENGTHS),
     ),
+    "pair of encoders": (lambda: models.ContrastivePair(12, width=8, heads=2), (GRIDS, IDS, LENGTHS)),
     "names of a grid": (lambda: models.GridNamer(5, width=8, size=16, channels=[4, 8]), (PICTURES,)),
     "efficientnet": (lambda: models.EfficientNetLite0(10), (RGB,)),
 }
-WRITING = list(MODELS)[: list(MODELS).index("bert")]  # those that follow give no words
+WRITING = list(MODELS)[: list(MODELS).index("bert")]  # those that follow do not write word by word
 ALWAYS = ["attention", "transformer", "captions, hard", "classifier, gpt"]
 
 

@@ -69,6 +69,7 @@ CASES = [
     ("dpo_loss", F.dpo_loss, [draw(500, scale=40) - s for s in (90, 110, 100, 100)]),
     ("group_advantage", F.group_advantage, [draw(50, 8) + 3]),
     ("policy_loss", F.policy_loss, [draw(T) - 20, draw(T, scale=2)]),
+    ("contrastive_loss", F.contrastive_loss, [draw(500, 600, scale=30)]),
     ("attention_rollout", F.attention_rollout, [draw(2, 12, 4, 50, 50).softmax(-1)]),
     ("cut_frames", F.cut_frames, [SOUND]),
     ("decibels", F.decibels, [draw(1, 10, 20).square() * 1e-4]),

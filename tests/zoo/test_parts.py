@@ -21,13 +21,20 @@ def library():
     return Shelf()
 
 
-def test_blocks_differ_in_their_positions_and_only_a_table_has_numbers(library):
+def test_blocks_differ_in_one_part_each(library):
     sizes = {
         name: models.number_of_parameters(library.model(**made)) for name, made in parts.BLOCKS.items()
     }
-    table = sizes.pop("2020") - parts.BEYOND * parts.WIDTH
-    assert all(list(made) == ["positions"] for made in parts.BLOCKS.values())
-    assert set(sizes.values()) == {table}
+    kinds = {name: made["positions"] for name, made in parts.BLOCKS.items()}
+    assert sizes["2020"] - parts.BEYOND * parts.WIDTH == sizes["no positions"] == sizes["rotary"]
+    assert [kinds.pop(name) for name in ("2020", "no positions")] == ["learned", "none"]
+    assert set(kinds.values()) == {"rotary"}
+    changed = [
+        set(parts.BLOCKS[name]) - {"positions"} for name in kinds if name not in ("rotary", "today")
+    ]
+    assert all(len(names) == 1 for names in changed)
+    assert abs(sizes["gated"] / sizes["rotary"] - 1) < 0.001 and sizes["window"] == sizes["rotary"]
+    assert sizes["1 pair"] < sizes["2 pairs"] < sizes["4 pairs"] < sizes["rotary"]
 
 
 def test_bits_are_those_of_single_texts(library):

@@ -17,6 +17,7 @@ _KINDS = {
     "repeated": "aaa aaaa banana ananas mississippi seessee oooo noon see".split(),
     "short": ["a", "b", "ab", "c", "ba"],
     "rare": "pqr stu vwx yza bcd efg hij klm no ace".split(),  # every pair is as frequent as the others
+    "close": "ab ab ab abb ac abd ae".split(),  # once "ab" is joined, the others are equally frequent
 }
 
 
@@ -64,6 +65,7 @@ learn_merges = Exercise(
                 "the first example": dict(kind="ordinary", size=12, count=4),
                 "pairs that are equally frequent": dict(kind="rare", size=6, count=4, seed=1),
                 "letters that repeat": dict(kind="repeated", size=9, count=8, seed=2),
+                "long and short pieces, equally frequent": dict(kind="close", size=7, count=3),
                 "words that occur several times": dict(kind="ordinary", size=40, count=8, seed=4),
             },
         ),

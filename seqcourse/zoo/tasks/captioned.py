@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from statistics import mean
 from typing import Any
 
 import torch
@@ -221,6 +222,15 @@ class Lesson:
         return {kind: round(share, 4) for kind, share in shares.items()}
 
 
+def tune(score: Callable[[float], float], rates: Sequence[float]) -> tuple[dict[float, float], float]:
+    """The score of each learning rate, and the best; while that is the largest, twice as large a one is
+    tried."""
+    tried = {rate: score(rate) for rate in rates}
+    while (best := max(tried, key=tried.__getitem__)) == max(tried):
+        tried[2 * best] = score(2 * best)
+    return tried, best
+
+
 def measure(
     lesson: Lesson,
     labelled: Sequence[int],
@@ -233,7 +243,7 @@ def measure(
 
     Args:
         labelled: numbers of training scenes whose questions are answered.
-        tuning: short and long ones, each with ``steps`` and ``rates`` to try for both starts.
+        tuning: short and long ones, each with ``steps`` and ``rates`` to :func:`tune` for both starts.
         choose: seeds with which the best of them is chosen, by the answers on "valid".
         seeds: seeds with which it is judged, on "test": pre-training, scenes and start are its own.
         pretraining: ``epochs`` and ``rate``.
@@ -252,11 +262,9 @@ def measure(
             begin = weights[seed] if start == "pre-trained" else None
             return lesson.right(lesson.fine_tune(begin, scenes, rate, seed, steps), split)
 
-        tried = {
-            rate: sum(right(rate, seed, "valid")["all"] for seed in choose) / len(choose)
-            for rate in tuned["rates"]
-        }
-        best = max(tried, key=tried.__getitem__)
+        tried, best = tune(
+            lambda rate: mean(right(rate, s, "valid")["all"] for s in choose), tuned["rates"]
+        )
         rows.append(
             {
                 "scenes": scenes,

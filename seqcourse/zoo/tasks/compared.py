@@ -17,7 +17,7 @@ from seqcourse.settings import seed_everything
 from seqcourse.tokens import MASK, SPECIALS
 from seqcourse.train import Trainer, answer_loss, region_loss
 from seqcourse.zoo.system import System, mean_over
-from seqcourse.zoo.tasks import captioned
+from seqcourse.zoo.tasks import captioned, paired
 from seqcourse.zoo.tasks.questions import HELD_OUT, QuestionTask, by_kind, encode, scenes
 
 #: Who reads what: each stream the other; each stream only itself; the same with the picture hidden.
@@ -33,7 +33,7 @@ class ComparedTask(QuestionTask):
     """
 
     vocabulary_sizes = 1
-    only_measured = studies = ("captioned",)
+    only_measured = studies = ("captioned", "paired")
 
     def prepare(
         self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None
@@ -68,16 +68,26 @@ class ComparedTask(QuestionTask):
         ahead = ahead_by_kind(right["co-attention"] - right["apart"])
         return {"named": share, "compared": found, "ahead": ahead}
 
-    def study(self, system: System, name: str) -> list[dict[str, Any]]:
-        """Chapter 14's pre-training on captions, on the same grids."""
-        count = self.recipe.options["scenes"]
-        captions = [compose(number, "train").caption for number in range(count)]
+    def study(self, system: System, name: str) -> Any:
+        """Chapter 14b's trainings on the same grids: captions first, and pairs alone."""
+        options = self.recipe.options
+        counts = {"train": options["scenes"], **HELD_OUT}
+        composed = {
+            split: [compose(number, split) for number in range(counts[split])]
+            for split in ("train", "valid", "test")
+        }
+        captions = [scene.caption for scene in composed["train"]]
         read = {word for caption in captions for word in caption.split()}
         words = Vocabulary([MASK, *sorted(read.union(system.source.tokens[len(SPECIALS) :]))])
-        parts = {split: self._part(system, split, words) for split in ("train", "valid", "test")}
-        sizes = self.recipe.options["sizes"]
-        lesson = captioned.Lesson(parts, captions, words, len(system.target), sizes)
-        return captioned.measure(lesson, **self.recipe.options[name])
+        parts = {split: self._part(system, split, words) for split in composed}
+        if name == "paired":
+            splits = {
+                split: paired.Split(composed[split], part.grids, part.shown)
+                for split, part in parts.items()
+            }
+            return paired.measure(paired.Pairs(splits, words, system.target), **options[name])
+        lesson = captioned.Lesson(parts, captions, words, len(system.target), options["sizes"])
+        return captioned.measure(lesson, **options[name])
 
     def _part(self, system: System, split: str, words: Vocabulary) -> captioned.Part:
         """A split as the trained network sees it, with its questions in these words."""

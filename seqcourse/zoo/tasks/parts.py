@@ -1,4 +1,4 @@
-"""What a change of the block buys, on the characters of four books: positions (chapter 10)."""
+"""What each change of the block buys, on the characters of four books (chapter 10)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,20 @@ WIDTH, HEADS, LAYERS = 64, 8, 2
 LENGTH, BATCH = 64, 16  # characters in a text of the training, and texts in a step
 BEYOND = 256  # characters in a text that is longer than those of the training
 
-#: The block of 2020, and what is changed in it.
+#: The block of 2020 and its positions, then what is changed in it when its positions are rotary.
+_ROTARY = {"positions": "rotary"}
 BLOCKS: dict[str, dict[str, Any]] = {
     "2020": {"positions": "learned"},
     "no positions": {"positions": "none"},
-    "rotary": {"positions": "rotary"},
+    "rotary": _ROTARY,
+    "RMS norm": {**_ROTARY, "normalisation": "rms"},
+    "gated": {**_ROTARY, "activation": "swiglu"},
+    "4 pairs": {**_ROTARY, "groups": 4},
+    "2 pairs": {**_ROTARY, "groups": 2},
+    "1 pair": {**_ROTARY, "groups": 1},
+    "no biases": {**_ROTARY, "bias": False},
+    "window": {**_ROTARY, "window": 16},
+    "today": {**models.TODAY, "groups": 2},
 }
 
 
