@@ -10,22 +10,22 @@ from pathlib import Path
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import GetGrades
 
-from seqcourse.errors import CourseError
-from seqcourse.grading.adapt import AdaptToClass
-from seqcourse.grading.course import Course, close
-from seqcourse.grading.exchange import Collect, ReleaseFeedback
-from seqcourse.grading.feedback import (
+from autograder.course.folders import Course, close
+from autograder.grade.plain_nbgrader import Reader
+from autograder.marks.late import LatePolicy, RenewPenalty
+from autograder.pages.feedback import (
     NBGRADERS_TEMPLATES,
     TEMPLATES,
     FeedbackExporter,
     HideChecks,
     ShowPoints,
 )
-from seqcourse.grading.formgrader import ShowModel
-from seqcourse.grading.late import LatePolicy, RenewPenalty
-from seqcourse.grading.plain import Reader
-from seqcourse.grading.preprocess import AUTOGRADE, SANITIZE, HandOut, WriteVersion, read_times
-from seqcourse.grading.shared_by_hand import share_by_hand
+from autograder.release.adapt import AdaptToClass
+from autograder.submission.shared_by_hand import share_by_hand
+from autograder.with_nbgrader.exchange import Collect, ReleaseFeedback
+from autograder.with_nbgrader.formgrader import ShowModel
+from autograder.with_nbgrader.preprocess import AUTOGRADE, SANITIZE, HandOut, WriteVersion, read_times
+from seqcourse.errors import CourseError
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
 
@@ -88,8 +88,8 @@ share_by_hand(course)
 # What students wrote is shown without running anything of theirs in a browser, and without asking
 # another server for anything: in the formgrader and on the feedback pages.
 c.HTMLExporter.sanitize_html = True
-c.HTMLExporter.preprocessors = ["seqcourse.grading.safe.MakeSafe", ShowModel]
-c.HTMLExporter.filters = {"markdown2html": "seqcourse.grading.safe.markdown"}
+c.HTMLExporter.preprocessors = ["autograder.pages.safe.MakeSafe", ShowModel]
+c.HTMLExporter.filters = {"markdown2html": "autograder.pages.safe.markdown"}
 c.HTMLExporter.extra_template_basedirs = [str(TEMPLATES / "formgrader"), NBGRADERS_TEMPLATES]
 c.ShowModel.root = str(here)
 

@@ -25,8 +25,8 @@ from pathlib import Path
 from _bars import missed
 from jupyter_client.manager import AsyncKernelManager
 
-from seqcourse.grading.confine import PRELOAD, ConfinedKernelManager, Warm, refusal
-from seqcourse.grading.confine.sandbox import bubblewrap_version
+from autograder.sandbox import PRELOAD, ConfinedKernelManager, Warm, refusal
+from autograder.sandbox.bubblewrap import bubblewrap_version
 from seqcourse.sockets import private_sockets
 
 TURNS = 7

@@ -23,13 +23,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the forms belong to the tests
 
+from autograder.course.folders import Course  # noqa: E402
+from autograder.grade.submissions import grade  # noqa: E402
+from autograder.marks.scores import read_scores  # noqa: E402
+from autograder.notebook import document as notebooks  # noqa: E402
+from autograder.release.generate import release  # noqa: E402
+from autograder.release.sample import answered, right_answers  # noqa: E402
 from seqcourse.cli.bench import MISSED  # noqa: E402
-from seqcourse.grading import notebook as notebooks  # noqa: E402
-from seqcourse.grading.course import Course  # noqa: E402
-from seqcourse.grading.grade import grade  # noqa: E402
-from seqcourse.grading.release import release  # noqa: E402
-from seqcourse.grading.sample import answered, right_answers  # noqa: E402
-from seqcourse.grading.scores import read_scores  # noqa: E402
 from tests.grading.editors import EDITS, FORMS, saved  # noqa: E402
 from tests.grading.test_editors import NAMES, cells, mended, solved  # noqa: E402
 from tests.grading.toy import copy_real_course  # noqa: E402

@@ -29,10 +29,10 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import sample
-from seqcourse.grading.course import Course
-from seqcourse.grading.release import release
+from autograder.course.folders import Course
+from autograder.notebook import document as notebooks
+from autograder.release import sample
+from autograder.release.generate import release
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "grading.json"

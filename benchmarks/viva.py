@@ -25,15 +25,15 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from autograder.course.folders import Course
+from autograder.notebook import document as notebooks
+from autograder.release.sample import answered, load_checks, right_answers
+from autograder.run.examine import Examiner
+from autograder.viva.choose import MANY
+from autograder.viva.questions import LETTERS
+from autograder.viva.sheet import Sheet, make_sheet, spread
+from autograder.viva.table import setting
 from seqcourse.errors import CourseError
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
-from seqcourse.grading.examine import Examiner
-from seqcourse.grading.sample import answered, load_checks, right_answers
-from seqcourse.grading.viva.choose import MANY
-from seqcourse.grading.viva.questions import LETTERS
-from seqcourse.grading.viva.sheet import Sheet, make_sheet, spread
-from seqcourse.grading.viva.table import setting
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "viva"

@@ -2,8 +2,8 @@
 
 Each is checked before what it limits is parsed. Whatever these numbers miss meets SECONDS and MEMORY:
 the steps that read, judge and show a submission run in a process of their own
-(`seqcourse.grading.limited`). What its code may use inside the sandbox is in
-`seqcourse.grading.confine.Limits`.
+(`autograder.processes.limited`). What its code may use inside the sandbox is in
+`autograder.sandbox.Limits`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """In the kernel that grades: what only the student's editor has is passed over, with a line.
 
 Drives and downloads of Colab, windows for figures and extensions of IPython have nothing to do with an
-answer. But an error there would also skip the rest of its cell. ``seqcourse.grading.run`` calls
+answer. But an error there would also skip the rest of its cell. ``autograder.run.kernels`` calls
 ``install`` before the first cell. An import within ``try`` or ``if`` is left alone: there the student
 asks whether this is Colab, and it is not.
 """

@@ -55,7 +55,7 @@ def same_inputs() -> Iterator[None]:
     """
     ours = SimpleNamespace(token_bytes=lambda size: b"s" * size, token_hex=secrets.token_hex)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("seqcourse.grading.course.secrets", ours)
+        patch.setattr("autograder.course.folders.secrets", ours)
         yield
 
 

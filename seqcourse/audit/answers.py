@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import ModuleType
 
+from autograder.course.folders import Course
+from autograder.notebook import document as notebooks
+from autograder.release.sample import load_checks, right_answers
 from seqcourse.audit.operators import mutants_of
 from seqcourse.errors import CourseError
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
-from seqcourse.grading.sample import load_checks, right_answers
 
 WRONG, RIGHT, OPERATOR = "wrong", "right", "operator"
 

@@ -11,6 +11,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from autograder.course.folders import Course
+from autograder.release.sample import load_checks
 from seqcourse.audit import forms, second
 from seqcourse.audit.answers import OPERATOR, RIGHT, WRONG, Answer, corpus, operator_mutants
 from seqcourse.audit.in_process import Space, answered_space, handed_over, solved_space
@@ -18,8 +20,6 @@ from seqcourse.audit.trial import judge_in, judged, measuring, self_check, try_i
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.verdict import Judge
-from seqcourse.grading.course import Course
-from seqcourse.grading.sample import load_checks
 
 KINDS = (RIGHT, WRONG, OPERATOR)
 SECONDS = 10  # of one probe of a mutant: some never end

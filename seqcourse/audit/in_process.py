@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from autograder.course.folders import Course
+from autograder.notebook import document as notebooks
+from autograder.notebook.document import mark, text
+from autograder.run.kernels import NOT_RUN
 from seqcourse.audit.answers import Answer
 from seqcourse.exchange import ENDING, REQUEST, RESULT
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
-from seqcourse.grading.notebook import mark, text
-from seqcourse.grading.run import NOT_RUN
 
 Space = dict[str, Any]
 

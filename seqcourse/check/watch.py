@@ -14,7 +14,7 @@ A function of this package counts by its own name, and what it runs inside does 
 `functional.attention` may be used where PyTorch's `scaled_dot_product_attention` is forbidden.
 
 The record is made in the process that an answer runs in, so code there can falsify it. Treat it as a
-deterrent: `seqcourse.grading` shows an instructor what looks like an attempt.
+deterrent: `autograder` shows an instructor what looks like an attempt.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+from autograder.course.folders import Course
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
-from seqcourse.grading.course import Course
 
 
 @refusals_in_words()

@@ -51,15 +51,10 @@ def whole_course(workers: int | None = None) -> None:
         CourseError: a notebook failed (it says which, which cell, and the error), or a made-up
             student did not get what such a submission must get.
     """
+    from autograder.release.generate import release
+    from autograder.release.sample import differences, make_submissions, sample_course, who_hands_in
+    from autograder.sandbox import refusal
     from seqcourse.cli.grading import grade_assignment, need_nbgrader
-    from seqcourse.grading.confine import refusal
-    from seqcourse.grading.release import release
-    from seqcourse.grading.sample import (
-        differences,
-        make_submissions,
-        sample_course,
-        who_hands_in,
-    )
 
     root = find_root()
     need_nbgrader()

@@ -141,8 +141,8 @@ def sandbox() -> Iterator[Finding]:
     """What keeps a student's code apart when it is graded."""
     if version("jupyter_client") is None:
         return
-    from seqcourse.grading.confine import calls, cgroup, refusal
-    from seqcourse.grading.confine.available import bubblewrap_version
+    from autograder.sandbox import calls, cgroup, refusal
+    from autograder.sandbox.available import bubblewrap_version
 
     why_not = refusal()
     if why_not:
@@ -172,9 +172,9 @@ def sandbox() -> Iterator[Finding]:
 
 def settings() -> Iterator[Finding]:
     """The settings of the class that holds here, each with its value."""
+    from autograder.course.address import shown
     from seqcourse.class_settings import FILES, read_settings
     from seqcourse.cli.root import find_root
-    from seqcourse.grading.address import shown
 
     try:
         found = read_settings(find_root())

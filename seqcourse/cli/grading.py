@@ -13,11 +13,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from autograder.course.folders import Course
+from autograder.course.records import FAILED, Record
 from seqcourse.cli.root import find_root, shown
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
-from seqcourse.grading.course import Course
-from seqcourse.grading.records import FAILED, Record
 
 # What no code can help: no right, a disk that may only be read, a full one.
 OUTSIDE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
@@ -53,8 +53,8 @@ def need_nbgrader() -> None:
 def release_assignments(names: list[str]) -> None:
     """Generate the assignments and say which files changed."""
     need_nbgrader()
-    from seqcourse.grading.attempts import last_years
-    from seqcourse.grading.release import Released, left_behind, release
+    from autograder.release.generate import Released, left_behind, release
+    from autograder.submission.attempts import last_years
 
     course = Course(find_root())
 
@@ -130,7 +130,7 @@ def in_folders(course: Course, name: str, students: list[str]) -> list[str]:
 
 def check_before(course: Course, names: list[str], students: list[str]) -> None:
     """Raise CourseError for what is wrong with the command before anything is written."""
-    from seqcourse.grading.grade import to_grade
+    from autograder.grade.submissions import to_grade
 
     for name in names:
         to_grade(course, name, in_folders(course, name, students))
@@ -152,15 +152,16 @@ def grade_assignment(
     **how: object,
 ):
     """Grade one assignment, print its table, and return the scores."""
-    from seqcourse.grading import cluster
-    from seqcourse.grading.grade import alone, grade, to_grade
-    from seqcourse.grading.late import without_time
-    from seqcourse.grading.partners import find_teams
-    from seqcourse.grading.people import absent, misplaced, question, unknown
-    from seqcourse.grading.records import read_record
-    from seqcourse.grading.release import release
-    from seqcourse.grading.report import make_report
-    from seqcourse.grading.scores import as_table, read_scores
+    from autograder.course.records import read_record
+    from autograder.grade.submissions import grade, to_grade
+    from autograder.marks.late import without_time
+    from autograder.marks.scores import as_table, read_scores
+    from autograder.pages.report import make_report
+    from autograder.people.enrolment import absent, misplaced, question, unknown
+    from autograder.processes import cluster
+    from autograder.release.generate import release
+    from autograder.submission.partners import find_teams
+    from autograder.with_nbgrader.lock import alone
 
     asked = [] if students else unknown(course, name)
     wanted = to_grade(course, name, students)
@@ -278,12 +279,12 @@ def give_feedback(name: str, students: list[str], release: bool) -> bool:
 
 def write_feedback(course: Course, name: str, students: list[str], steps: Callable) -> bool:
     """Write the feedback page of everybody who has a grade; False if one could not be made."""
-    from seqcourse.grading.beside import Beside
-    from seqcourse.grading.cluster import in_words
-    from seqcourse.grading.feedback import making_feedback, page_path
-    from seqcourse.grading.history import note
-    from seqcourse.grading.marks import LOST, found_records
-    from seqcourse.grading.partners import handing_in
+    from autograder.marks.history import note
+    from autograder.marks.in_gradebook import LOST, found_records
+    from autograder.pages.feedback import making_feedback, page_path
+    from autograder.processes.cluster import in_words
+    from autograder.processes.forked import Beside
+    from autograder.submission.partners import handing_in
 
     good, pages = True, Beside()
     note(course, name)  # the pages say what changed

@@ -73,8 +73,8 @@ def show_key(name: str) -> None:
         CourseError: this is no checkout, or there is no such assignment.
     """
     need_nbgrader()
-    from seqcourse.grading import worked
-    from seqcourse.grading.course import Course
+    from autograder.course.folders import Course
+    from autograder.release import worked
 
     course = Course(find_root())
     course.require(name)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from autograder.course.folders import Course
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root, shown, tell
 from seqcourse.errors import CourseError
-from seqcourse.grading.course import Course
 
 
 @refusals_in_words()
@@ -20,14 +20,14 @@ def ask_about_code(name: str, students: Sequence[str]) -> bool:
         Whether each got one.
     """
     need_nbgrader()
-    from seqcourse.grading.notebook import write_text
-    from seqcourse.grading.partners import handing_in
-    from seqcourse.grading.viva import table
-    from seqcourse.grading.viva.at_once import make_sheets
-    from seqcourse.grading.viva.handout import release
-    from seqcourse.grading.viva.page import answers_page, as_page
-    from seqcourse.grading.viva.places import PAGE, folder_of, sheet_folder
-    from seqcourse.grading.viva.sheet import keep, kept
+    from autograder.notebook.document import write_text
+    from autograder.submission.partners import handing_in
+    from autograder.viva import table
+    from autograder.viva.at_once import make_sheets
+    from autograder.viva.handout import release
+    from autograder.viva.page import answers_page, as_page
+    from autograder.viva.sheet import keep, kept
+    from autograder.viva.sheet_folders import PAGE, folder_of, sheet_folder
 
     course = Course(find_root())
     course.require(name)
@@ -64,9 +64,9 @@ def ask_about_code(name: str, students: Sequence[str]) -> bool:
 def grade_sheets(name: str) -> None:
     """Grade the notebooks with letters that were handed in, and print the points."""
     need_nbgrader()
-    from seqcourse.grading.grade import alone
-    from seqcourse.grading.viva.handout import grade
-    from seqcourse.grading.viva.places import called
+    from autograder.viva.handout import grade
+    from autograder.viva.sheet_folders import called
+    from autograder.with_nbgrader.lock import alone
 
     course = Course(find_root())
     course.require(name)

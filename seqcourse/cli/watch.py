@@ -7,10 +7,10 @@ import signal
 import sys
 from pathlib import Path
 
+from autograder.course.folders import Course
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root
 from seqcourse.errors import CourseError
-from seqcourse.grading.course import Course
 
 
 @refusals_in_words()
@@ -30,11 +30,11 @@ def watch_assignment(
         db_url: the gradebook's address; empty for the usual one.
     """
     need_nbgrader()
-    from seqcourse.grading import cluster
-    from seqcourse.grading.confine import refusal
-    from seqcourse.grading.watch.board import Board
-    from seqcourse.grading.watch.loop import Watcher
-    from seqcourse.grading.watch.passing import find_exchange
+    from autograder.processes import cluster
+    from autograder.sandbox import refusal
+    from autograder.watch.board import Board
+    from autograder.watch.loop import Watcher
+    from autograder.watch.passing import find_exchange
 
     course = Course(find_root(), db_url=db_url)
     course.require(name)

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
-from seqcourse.grading.grade import grade
-from seqcourse.grading.records import Record, record_path
-from seqcourse.grading.release import release
-from seqcourse.grading.sample import answered, right_answers
-from seqcourse.grading.scores import read_scores
+from autograder.course.folders import Course
+from autograder.course.records import Record, record_path
+from autograder.grade.submissions import grade
+from autograder.marks.scores import read_scores
+from autograder.notebook import document as notebooks
+from autograder.release.generate import release
+from autograder.release.sample import answered, right_answers
 from tests.attacks.hostile import CANARY, LOOT, NAME, Attack, Place, hand_in
 
 ROOT = Path(__file__).resolve().parents[2]

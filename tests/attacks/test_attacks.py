@@ -14,11 +14,11 @@ from functools import cache, partial
 import numpy
 import pytest
 
+from autograder.course.folders import Course
+from autograder.course.records import FAILED, WITH_GRADE
+from autograder.pages.feedback import make_feedback
+from autograder.run.examine import Examiner
 from seqcourse.check.recording import arrays
-from seqcourse.grading.course import Course
-from seqcourse.grading.examine import Examiner
-from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.records import FAILED, WITH_GRADE
 from tests.attacks import classroom, hostile
 from tests.attacks.hostile import NAME
 from tests.grading.confining import need_sandbox

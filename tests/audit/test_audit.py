@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from autograder.course.folders import Course
 from seqcourse.audit import exercises, forms, results, rule, second
 from seqcourse.audit.answers import OPERATOR, RIGHT, WRONG, Answer
 from seqcourse.audit.exercises import Desk, audit
@@ -20,7 +21,6 @@ from seqcourse.check.compare import COARSE, FINE, Likely, compare, is_right
 from seqcourse.check.inputs import copy
 from seqcourse.check.margin import Distance, noted
 from seqcourse.check.verdict import Judge
-from seqcourse.grading.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = Course(ROOT, "grading/audit")

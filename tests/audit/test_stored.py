@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from autograder.course.folders import Course
+from autograder.release.sample import load_checks
 from seqcourse.audit import results, rule
 from seqcourse.audit.answers import OPERATOR, RIGHT, WRONG
 from seqcourse.audit.exercises import Desk, audit
 from seqcourse.check.hidden import HiddenCheck
-from seqcourse.grading.course import Course
-from seqcourse.grading.sample import load_checks
 from tests.sizes import nightly_but
 
 ROOT = Path(__file__).resolve().parents[2]

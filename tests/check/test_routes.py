@@ -12,13 +12,13 @@ import pytest
 import torch
 from torch import nn
 
+from autograder.run.hard_to_read import remarks
+from autograder.run.kernels import PROBE
 from seqcourse import functional
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.load import load_checks
 from seqcourse.check.verdict import Judge
 from seqcourse.exchange import REQUEST, RESULT
-from seqcourse.grading.hard_to_read import remarks
-from seqcourse.grading.run import PROBE
 
 HERE = Path(__file__).resolve()
 ANSWER = """

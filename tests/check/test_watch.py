@@ -20,13 +20,13 @@ from torch.nn.functional import scaled_dot_product_attention
 from tqdm import tqdm
 
 import seqcourse.nn
+from autograder.run.hard_to_read import remarks
 from seqcourse import functional
 from seqcourse.check import Mistake, ps3
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.load import load_checks
 from seqcourse.check.recording import observe, quiet, record
 from seqcourse.check.watch import Watch, covers, paused, refuse
-from seqcourse.grading.hard_to_read import remarks
 from tests.sizes import nightly_but
 
 ROOT = Path(__file__).resolve().parents[2]

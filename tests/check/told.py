@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from autograder.course.folders import Course
 from seqcourse.audit.answers import RIGHT, WRONG
 from seqcourse.audit.exercises import Desk
 from seqcourse.audit.in_process import answered_space, handed_over
 from seqcourse.audit.trial import self_check
 from seqcourse.check.verdict import Judge
-from seqcourse.grading.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 20_001

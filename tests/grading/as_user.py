@@ -14,7 +14,7 @@ import stat
 import sys
 from pathlib import Path
 
-from seqcourse.grading.confine import unprivileged
+from autograder.sandbox import unprivileged
 
 USER = 64321
 CANNOT = 77

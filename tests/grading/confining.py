@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
-from seqcourse.grading.confine import ConfinedKernelManager, refusal
+from autograder.sandbox import ConfinedKernelManager, refusal
 from tests.browser import required
 
 CELL_SECONDS = 120

@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
-from seqcourse.grading.course import Course
-from seqcourse.grading.gradebook import open_gradebook
-from seqcourse.grading.release import release
+from autograder.course.folders import Course
+from autograder.course.gradebook import open_gradebook
+from autograder.release.generate import release
 
 from .toy import make_toy_course
 

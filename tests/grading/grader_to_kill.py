@@ -6,7 +6,7 @@ import asyncio
 import sys
 import time
 
-from seqcourse.grading.confine import ConfinedKernelManager, Warm
+from autograder.sandbox import ConfinedKernelManager, Warm
 
 from .confining import run, told
 

@@ -17,17 +17,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from autograder.course.folders import Course
+from autograder.course.snapshot import Snapshot
+from autograder.grade.submissions import Run
+from autograder.run import examine
+from autograder.run.examine import Examination, Examiner
+from autograder.run.kernels import Answer, Ran
+from autograder.watch import loop
+from autograder.watch.arrivals import Resting
+from autograder.watch.board import Board
+from autograder.watch.loop import Watcher
 from seqcourse.audit.in_process import Space, handed_over
-from seqcourse.grading import examine
-from seqcourse.grading.course import Course
-from seqcourse.grading.examine import Examination, Examiner
-from seqcourse.grading.grade import Run
-from seqcourse.grading.run import Answer, Ran
-from seqcourse.grading.snapshot import Snapshot
-from seqcourse.grading.watch import loop
-from seqcourse.grading.watch.arrivals import Resting
-from seqcourse.grading.watch.board import Board
-from seqcourse.grading.watch.loop import Watcher
 
 
 class _Runner:

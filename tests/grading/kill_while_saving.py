@@ -19,12 +19,12 @@ import traceback
 from pathlib import Path
 from types import FrameType
 
-from seqcourse.grading.course import Course
-from seqcourse.grading.grade import alone
-from seqcourse.grading.gradebook import open_gradebook
-from seqcourse.grading.records import read_record
-from seqcourse.grading.save import Saver
-from seqcourse.grading.snapshot import folder_snapshot
+from autograder.course.folders import Course
+from autograder.course.gradebook import open_gradebook
+from autograder.course.records import read_record
+from autograder.course.snapshot import folder_snapshot
+from autograder.with_nbgrader.lock import alone
+from autograder.with_nbgrader.save import Saver
 
 from . import state
 

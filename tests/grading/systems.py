@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy
 from safetensors.numpy import save_file
 
+from autograder.course.folders import Course
 from seqcourse.capstone.split import words
 from seqcourse.check.load import load_checks
-from seqcourse.grading.course import Course
 
 from .toy import ROOT, code
 

@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.course.folders import Course
+from autograder.course.gradebook import open_gradebook
+from autograder.grade.submissions import grade
+from autograder.marks.export import read_course
+from autograder.marks.scores import read_scores
+from autograder.notebook import document as notebooks
+from autograder.pages.feedback import make_feedback
+from autograder.release import adapt, sample
+from autograder.release.generate import left_behind, release
 from seqcourse.errors import CourseError
-from seqcourse.grading import adapt, sample
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
-from seqcourse.grading.export import read_course
-from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.grade import grade
-from seqcourse.grading.gradebook import open_gradebook
-from seqcourse.grading.release import left_behind, release
-from seqcourse.grading.scores import read_scores
 
 from .toy import ROOT, make_toy_course
 

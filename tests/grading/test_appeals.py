@@ -7,25 +7,26 @@ import shutil
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.appeals import requests
+from autograder.appeals.answering import answer
+from autograder.appeals.requests import cases, parse, read_appeals, told_of_appeals
+from autograder.course.folders import Course
+from autograder.course.gradebook import open_gradebook
+from autograder.course.records import GRADED, Record, write_record
+from autograder.course.small_files import APPEAL
+from autograder.course.snapshot import folder_snapshot
+from autograder.marks import history
+from autograder.marks.appeal_points import give_points, read_answers, restore
+from autograder.marks.export import read_course
+from autograder.marks.history import note, read_history
+from autograder.notebook import document as notebooks
+from autograder.notebook.document import Exercise
+from autograder.people.enrolment import drop
+from autograder.release.generate import release
+from autograder.submission.attempts import attempt
 from seqcourse import bounds
 from seqcourse.cli.regrade import answer_one, list_appeals
 from seqcourse.errors import CourseError
-from seqcourse.grading import appeals, history
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.answering import answer
-from seqcourse.grading.answers import give_points, read_answers, restore
-from seqcourse.grading.appeals import cases, parse, read_appeals, told_of_appeals
-from seqcourse.grading.attempts import attempt
-from seqcourse.grading.course import Course
-from seqcourse.grading.export import read_course
-from seqcourse.grading.gradebook import open_gradebook
-from seqcourse.grading.history import note, read_history
-from seqcourse.grading.kept import APPEAL
-from seqcourse.grading.notebook import Exercise
-from seqcourse.grading.people import drop
-from seqcourse.grading.records import GRADED, Record, write_record
-from seqcourse.grading.release import release
-from seqcourse.grading.snapshot import folder_snapshot
 
 EXERCISES = [Exercise("forward", True, number="4"), Exercise("pool", True, number="5a")]
 
@@ -83,7 +84,7 @@ def points(course, cell: str = "half-test"):
     ],
 )
 def test_lines_are_read_as_people_write_them(text, said):
-    found, unclear = parse(appeals._decoded(text.encode()), EXERCISES)
+    found, unclear = parse(requests._decoded(text.encode()), EXERCISES)
     assert {each.exercise.number: each.words for each in found} == said
     assert len(unclear) <= 5 and all(line.isprintable() for line in unclear)
 
@@ -166,7 +167,7 @@ def test_points_stay_when_the_gradebook_is_new_and_ask_again_when_the_work_is(co
     notebooks.write(book, path)
     restore(course, "ps1", ["ada"])
     assert points(course) is None
-    assert cases(course, "ps1")[0][0].state == appeals.CHANGED
+    assert cases(course, "ps1")[0][0].state == requests.CHANGED
 
 
 def test_new_words_ask_again(course):
@@ -174,8 +175,8 @@ def test_new_words_ask_again(course):
     (course.submitted / "ada" / "ps1" / APPEAL).write_text("2: and more\n1: this, too")
     found, _ = cases(course, "ps1")
     assert {each.appeal.exercise.number: each.state for each in found} == {
-        "1": appeals.OPEN,
-        "2": appeals.MORE,
+        "1": requests.OPEN,
+        "2": requests.MORE,
     }
     assert found[0].mark.points == 1 and found[1].answer.comment == "Right."
 

@@ -9,12 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.attempts import attempt, last_years, note_graded
-from seqcourse.grading.course import Course
-from seqcourse.grading.examine import Examiner
-from seqcourse.grading.grade import Run
-from seqcourse.grading.records import (
+from autograder.course.folders import Course
+from autograder.course.records import (
     FAILED,
     GRADED,
     MISSING,
@@ -24,8 +20,12 @@ from seqcourse.grading.records import (
     read_record,
     write_record,
 )
-from seqcourse.grading.release import release
-from seqcourse.grading.snapshot import folder_snapshot
+from autograder.course.snapshot import folder_snapshot
+from autograder.grade.submissions import Run
+from autograder.notebook import document as notebooks
+from autograder.release.generate import release
+from autograder.run.examine import Examiner
+from autograder.submission.attempts import attempt, last_years, note_graded
 from tests.grading.toy import make_toy_course
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from autograder.processes.forked import Beside, Steps, done_now
+from autograder.processes.limited import begin
 from seqcourse.errors import CourseError
-from seqcourse.grading.beside import Beside, Steps, done_now
-from seqcourse.grading.limited import begin
 
 
 def meet(own: Path, other: Path) -> str:

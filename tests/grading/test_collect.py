@@ -11,17 +11,17 @@ import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
+from autograder.course.folders import Course
+from autograder.course.small_files import time
+from autograder.marks.late import MARKED
+from autograder.people.collect import collect
+from autograder.people.erase import places
+from autograder.platforms import moodle
+from autograder.platforms.canvas import fill
+from autograder.platforms.moodle_times import is_late, read_time
+from autograder.platforms.template import Grade
 from seqcourse.cli.app import app
 from seqcourse.errors import CourseError
-from seqcourse.grading import moodle
-from seqcourse.grading.canvas import fill
-from seqcourse.grading.collect import collect
-from seqcourse.grading.course import Course
-from seqcourse.grading.erase import places
-from seqcourse.grading.kept import time
-from seqcourse.grading.late import MARKED
-from seqcourse.grading.moodle_times import is_late, read_time
-from seqcourse.grading.template import Grade
 
 CANVAS = {
     "lovelaceada_4711_98765_ps1.ipynb": "ada",

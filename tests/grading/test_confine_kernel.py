@@ -18,16 +18,16 @@ from queue import Empty
 import psutil
 import pytest
 
-from seqcourse.errors import CourseError
-from seqcourse.grading.confine import (
+from autograder.sandbox import (
     ConfinedKernelManager,
     Limits,
     Shared,
     Warm,
-    exchange,
+    handover,
     kernel_manager,
     shared,
 )
+from seqcourse.errors import CourseError
 
 from .confining import in_sandbox, need_sandbox, open_files, processes_below, run, runs, soon, told
 
@@ -410,7 +410,7 @@ def test_put_says_when_the_folder_is_full(warm):
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../x", "a\0b"])
 def test_only_plain_names_are_exchanged(name):
     with pytest.raises(CourseError, match="plain name"):
-        exchange.take(0, name, most=1)
+        handover.take(0, name, most=1)
 
 
 def test_files_need_a_kernel_that_runs():

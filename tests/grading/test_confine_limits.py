@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from seqcourse.grading.confine import ConfinedKernelManager, Limits, Warm, cgroup
-from seqcourse.grading.confine.limits import MIB, size_in_words
+from autograder.sandbox import ConfinedKernelManager, Limits, Warm, cgroup
+from autograder.sandbox.limits import MIB, size_in_words
 
 from .confining import in_sandbox, need_sandbox, processes_below, run, told
 

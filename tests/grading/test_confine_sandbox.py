@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import seqcourse
+from autograder.sandbox import ConfinedKernelManager, Limits, Warm, available, bubblewrap
 from seqcourse.errors import CourseError
-from seqcourse.grading.confine import ConfinedKernelManager, Limits, Warm, available, sandbox
 
 from .confining import in_sandbox, need_sandbox, processes_below, run, told
 
@@ -43,8 +43,8 @@ for place in ("/", "/etc", "/dev", "/tmp", "/exchange"):
 print(seen)
 """
     seen = ast.literal_eval(outcome(warm, walk))
-    tops = {Path(place).parts[1] for place in sandbox.visible()}
-    links = {link.name for link in sandbox.LINKS if link.exists()}
+    tops = {Path(place).parts[1] for place in bubblewrap.visible()}
+    links = {link.name for link in bubblewrap.LINKS if link.exists()}
     assert set(seen["/"]) == tops | links | {"dev", "etc", "exchange", "proc", "run", "tmp"}
     assert set(seen["/etc"]) <= {"alternatives", "fonts", "group", "ld.so.cache", "passwd"}
     devices = {"null", "zero", "full", "random", "urandom", "tty"}
@@ -86,7 +86,7 @@ open({str(tmp_path / "more")!r}, "w")
 
 
 def test_a_folder_that_only_root_can_read_is_named(warm, tmp_path):
-    from seqcourse.grading.confine import unprivileged
+    from autograder.sandbox import unprivileged
 
     if not unprivileged.can_step_down():
         pytest.skip("Only where root steps down somebody else has to read the folder.")
@@ -158,7 +158,7 @@ print(open("/proc/self/environ").read())
     assert "SECRET" not in said
     names = set(ast.literal_eval(said.splitlines()[0]))
     # Jupyter's kernel adds some of its own.
-    assert set(sandbox.ENVIRONMENT) <= names
+    assert set(bubblewrap.ENVIRONMENT) <= names
     assert not names & {name for name in os.environ if name.startswith(("PYTEST", "JPY", "VIRTUAL"))}
 
 
@@ -176,7 +176,7 @@ print(status["NoNewPrivs"].split(), os.getresuid(), os.getresgid())
 
 def test_outside_it_is_never_root(warm):
     """Its files belong to whoever grades; to nobody when that is root, if others can read Python."""
-    from seqcourse.grading.confine import unprivileged
+    from autograder.sandbox import unprivileged
 
     expected = unprivileged.NOBODY if unprivileged.can_step_down() else os.geteuid()
 
@@ -242,7 +242,7 @@ print(open("/proc/net/unix").read().count("@"))
 
 
 def test_calls_that_no_notebook_needs_are_refused(warm):
-    from seqcourse.grading.confine import calls
+    from autograder.sandbox import calls
 
     if calls.library() is None:
         pytest.skip("System calls are filtered by libseccomp, which is not here.")
@@ -285,7 +285,7 @@ print(sorted(int(name) for name in os.listdir("/proc") if name.isdigit()))
 def test_a_package_beside_its_course_is_seen_without_it(monkeypatch, tmp_path):
     """The course's folder is on the search path of a checkout; it is not among the visible ones."""
     monkeypatch.setattr(sys, "path", [*sys.path, str(PACKAGE.parent), str(tmp_path), ""])
-    places = sandbox.visible()
+    places = bubblewrap.visible()
     assert PACKAGE in places
     assert not any(PACKAGE.parent == place or place in PACKAGE.parent.parents for place in places)
     assert tmp_path not in places and Path.home() not in places
@@ -295,7 +295,7 @@ def test_installed_packages_elsewhere_are_seen(monkeypatch, tmp_path):
     folder = tmp_path / "lib" / "site-packages"
     folder.mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [*sys.path, str(folder)])
-    assert folder in sandbox.visible()
+    assert folder in bubblewrap.visible()
 
 
 def test_without_bubblewrap_it_says_what_to_install(monkeypatch, tmp_path):
@@ -320,7 +320,7 @@ def test_a_bubblewrap_that_does_not_work_is_found_out(monkeypatch, tmp_path, doe
     program.chmod(0o755)
     tmp_path.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr("seqcourse.grading.confine.unprivileged.can_step_down", lambda: False)
+    monkeypatch.setattr("autograder.sandbox.unprivileged.can_step_down", lambda: False)
     sentence = available.refusal.__wrapped__()
     assert all(word in sentence for word in words), sentence
 
@@ -333,7 +333,7 @@ def test_elsewhere_than_on_linux_it_refuses(monkeypatch):
 def test_a_module_that_starts_threads_cannot_be_preloaded(tmp_path, monkeypatch):
     """A fork copies one thread; locks of the others would stay closed for ever."""
     need_sandbox()
-    from seqcourse.grading.confine import server
+    from autograder.sandbox import server
 
     requests, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with requests, other:

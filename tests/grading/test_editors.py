@@ -15,17 +15,17 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from autograder.course.folders import Course
+from autograder.notebook import document as notebooks
+from autograder.notebook.document import mark, text
+from autograder.notebook.matching import Matching
+from autograder.notebook.mend import Mended, mend
+from autograder.notebook.parse import read_submission
+from autograder.notebook.slots import OPEN
+from autograder.release import sample
+from autograder.release.assistants import EMPTY
 from seqcourse import progress
 from seqcourse.errors import CourseError
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import sample
-from seqcourse.grading.assistants import EMPTY
-from seqcourse.grading.course import Course
-from seqcourse.grading.matching import Matching
-from seqcourse.grading.mend import Mended, mend
-from seqcourse.grading.notebook import mark, text
-from seqcourse.grading.parse import read_submission
-from seqcourse.grading.slots import OPEN
 from tests.grading import editors
 from tests.grading.editors import EDITS, FORMS, NOTHING, helper, own_code, saved
 from tests.grading.toy import ROOT

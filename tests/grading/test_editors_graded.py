@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.grade import grade
-from seqcourse.grading.notebook import mark
-from seqcourse.grading.records import Record
-from seqcourse.grading.release import release
-from seqcourse.grading.sample import answered, right_answers
-from seqcourse.grading.scores import Scores, read_scores
+from autograder.course.records import Record
+from autograder.grade.submissions import grade
+from autograder.marks.scores import Scores, read_scores
+from autograder.notebook import document as notebooks
+from autograder.notebook.document import mark
+from autograder.release.generate import release
+from autograder.release.sample import answered, right_answers
 from tests.grading.confining import need_sandbox
 from tests.grading.editors import EDITS, FORMS, saved
 from tests.grading.toy import copy_real_course, make_toy_course

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from seqcourse.grading.release import release
-from seqcourse.grading.watch.passing import Exchange, find_exchange
+from autograder.release.generate import release
+from autograder.watch.passing import Exchange, find_exchange
 
 from .watching import write_time
 

@@ -17,23 +17,23 @@ import pytest
 from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
 
+from autograder.appeals.answering import answer
+from autograder.course.folders import Course
+from autograder.course.records import Record, write_record
+from autograder.course.small_files import APPEAL, NEEDED
+from autograder.marks.appeal_points import answers_path
+from autograder.marks.history import history_path, note
+from autograder.marks.late import MARK, MARKED
+from autograder.notebook import document as notebooks
+from autograder.pages import feedback
+from autograder.pages.feedback import ShowPoints, _duration, make_feedback
+from autograder.processes.limited import begin
+from autograder.release.generate import release
+from autograder.run.outcome import as_data, outputs
 from seqcourse.check.finding import Finding
 from seqcourse.check.verdict import Verdict
 from seqcourse.cli.grading import write_feedback
 from seqcourse.errors import CourseError
-from seqcourse.grading import feedback
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.answering import answer
-from seqcourse.grading.answers import answers_path
-from seqcourse.grading.course import Course
-from seqcourse.grading.feedback import ShowPoints, _duration, make_feedback
-from seqcourse.grading.history import history_path, note
-from seqcourse.grading.kept import APPEAL, NEEDED
-from seqcourse.grading.late import MARK, MARKED
-from seqcourse.grading.limited import begin
-from seqcourse.grading.outcome import as_data, outputs
-from seqcourse.grading.records import Record, write_record
-from seqcourse.grading.release import release
 
 WHAT, QUESTION = "double: expected the shape (2, 3), got (3,).", "Did you forget a dimension?"
 FIRST = f"{WHAT} {QUESTION}"
@@ -271,7 +271,7 @@ def test_a_time_in_words(seconds, told):
 
 
 def test_templates_are_part_of_the_package():
-    from seqcourse.grading.feedback import NBGRADERS_TEMPLATES, TEMPLATES
+    from autograder.pages.feedback import NBGRADERS_TEMPLATES, TEMPLATES
 
     assert (TEMPLATES / "seqcourse_feedback" / "index.html.j2").is_file()
     assert (Path(NBGRADERS_TEMPLATES) / "formgrade").is_dir()

@@ -8,15 +8,15 @@ from axe_playwright_python.sync_playwright import Axe
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from nbgrader.api import Gradebook
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.answering import answer
-from seqcourse.grading.beside import done_now
-from seqcourse.grading.course import Course
-from seqcourse.grading.feedback import make_feedback, page_path
-from seqcourse.grading.history import note
-from seqcourse.grading.kept import APPEAL
-from seqcourse.grading.records import Record, write_record
-from seqcourse.grading.watch.pages import show_reason
+from autograder.appeals.answering import answer
+from autograder.course.folders import Course
+from autograder.course.records import Record, write_record
+from autograder.course.small_files import APPEAL
+from autograder.marks.history import note
+from autograder.notebook import document as notebooks
+from autograder.pages.feedback import make_feedback, page_path
+from autograder.processes.forked import done_now
+from autograder.watch.feedback_pages import show_reason
 
 from .test_feedback import as_graded, settings, words
 from .toy import picture

@@ -17,15 +17,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autograder.course.folders import Course
+from autograder.course.records import FAILED, GRADED, Record, read_record, unfit_name, write_record
+from autograder.course.small_files import TIMESTAMP, kept
+from autograder.course.snapshot import folder_snapshot
+from autograder.notebook import document as notebooks
+from autograder.notebook.mend import mend
+from autograder.notebook.parse import NotGradable
+from autograder.notebook.search import find_submission, read_submission
 from seqcourse import bounds
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
-from seqcourse.grading.kept import TIMESTAMP, kept
-from seqcourse.grading.mend import mend
-from seqcourse.grading.parse import NotGradable
-from seqcourse.grading.records import FAILED, GRADED, Record, read_record, unfit_name, write_record
-from seqcourse.grading.snapshot import folder_snapshot
-from seqcourse.grading.stage import find_submission, read_submission
 
 from .toy import toy_notebook
 

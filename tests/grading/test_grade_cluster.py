@@ -13,9 +13,9 @@ from functools import partial
 import psutil
 import pytest
 
+from autograder.processes import cluster
+from autograder.processes.cluster import Died
 from seqcourse.errors import CourseError
-from seqcourse.grading import cluster
-from seqcourse.grading.cluster import Died
 
 # By their full name, by which workers find them too.
 from tests.grading import jobs

@@ -22,25 +22,26 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 
+from autograder.course import small_files
+from autograder.course.folders import Course
+from autograder.course.gradebook import open_gradebook
+from autograder.course.records import read_record
+from autograder.course.snapshot import folder_snapshot
+from autograder.grade.submissions import Run, grade
+from autograder.marks.export import read_course, write_table
+from autograder.marks.scores import read_scores
+from autograder.notebook import document as notebooks
+from autograder.pages.feedback import make_feedback
+from autograder.processes.cluster import Died, in_words
+from autograder.processes.interrupt import deferred, held_back
+from autograder.release import sample
+from autograder.release.generate import release
+from autograder.sandbox import refusal
+from autograder.with_nbgrader.preprocess import say_closed
+from autograder.with_nbgrader.save import Saver
+from autograder.with_nbgrader.transaction import one_transaction
 from seqcourse import bounds, cli
 from seqcourse.errors import CourseError
-from seqcourse.grading import kept, sample
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.cluster import Died, in_words
-from seqcourse.grading.confine import refusal
-from seqcourse.grading.course import Course
-from seqcourse.grading.export import read_course, write_table
-from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.grade import Run, grade
-from seqcourse.grading.gradebook import open_gradebook
-from seqcourse.grading.interrupt import deferred, held_back
-from seqcourse.grading.preprocess import say_closed
-from seqcourse.grading.records import read_record
-from seqcourse.grading.release import release
-from seqcourse.grading.save import Saver
-from seqcourse.grading.scores import read_scores
-from seqcourse.grading.snapshot import folder_snapshot
-from seqcourse.grading.transaction import one_transaction
 
 from . import state
 from .as_user import USER
@@ -164,7 +165,7 @@ def test_ctrl_c_is_silent_at_any_moment(handed_in, moments):
 def test_the_fork_server_leaves_interrupts_to_the_command():
     """From its first instruction: it is started without them, and then ignores them."""
     code = "import signal; before = signal.pthread_sigmask(signal.SIG_BLOCK, ())\n"
-    code += "import seqcourse.grading.quiet\n"
+    code += "import autograder.processes.ignore_interrupts\n"
     code += (
         "print(before, signal.pthread_sigmask(signal.SIG_BLOCK, ()), signal.getsignal(signal.SIGINT))"
     )
@@ -182,9 +183,8 @@ def test_an_interrupt_waits_for_the_end_of_an_import(tmp_path, deferring):
     (tmp_path / "interrupted.py").write_text(interrupt)
     run = "import interrupted, time; time.sleep(60); print('went on')"
     if deferring:
-        run = (
-            f"from seqcourse.grading.interrupt import DeferredInterrupt\nwith DeferredInterrupt(): {run}"
-        )
+        begin = "from autograder.processes.interrupt import DeferredInterrupt\n"
+        run = f"{begin}with DeferredInterrupt(): {run}"
     code = f"import sys, types, seqcourse.cli\ndef app():\n    exec({run!r}, {{}})\n"
     code += "sys.modules['seqcourse.cli.app'] = types.SimpleNamespace(app=app); seqcourse.cli.main()"
     command = [sys.executable, "-c", code]
@@ -250,7 +250,9 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
 
         return either
 
-    monkeypatch.setattr("seqcourse.grading.attempts.folder_snapshot", fail("/no pack/", folder_snapshot))
+    monkeypatch.setattr(
+        "autograder.submission.attempts.folder_snapshot", fail("/no pack/", folder_snapshot)
+    )
     monkeypatch.setattr(Saver, "_write_stage", fail("/no save/", Saver._write_stage))
     sentences = {
         "J\udcf6rg": "in UTF-8, but J?rg is not",
@@ -362,7 +364,7 @@ def nobodys(place, closed):
     ],
 )
 def test_times_are_read_by_a_short_pattern(written, hour):
-    found = kept.time(os.fsencode(written))
+    found = small_files.time(os.fsencode(written))
     assert (found and found.hour) == hour
 
 
@@ -454,9 +456,9 @@ def test_without_a_release_nothing_is_graded(toy):
 
 
 def test_without_a_sandbox_nothing_is_run(handed_in, monkeypatch):
-    from seqcourse.grading import confine
+    from autograder import sandbox
 
-    monkeypatch.setattr(confine, "refusal", lambda: "This system has no sandbox.")
+    monkeypatch.setattr(sandbox, "refusal", lambda: "This system has no sandbox.")
     with pytest.raises(CourseError, match="This system has no sandbox"):
         grade(handed_in, "ps1")
     assert not handed_in.records.exists()

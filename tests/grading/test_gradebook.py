@@ -9,16 +9,17 @@ from contextlib import closing
 import pytest
 from typer.testing import CliRunner
 
+from autograder.course import gradebook
+from autograder.course.folders import Course
+from autograder.grade.submissions import grade
+from autograder.marks.export import read_course
+from autograder.marks.in_gradebook import LOST
+from autograder.marks.scores import read_scores
+from autograder.release import sample
+from autograder.release.generate import release
 from seqcourse.cli.app import app
 from seqcourse.cli.grading import write_feedback
 from seqcourse.errors import CourseError
-from seqcourse.grading import gradebook, sample
-from seqcourse.grading.course import Course
-from seqcourse.grading.export import read_course
-from seqcourse.grading.grade import grade
-from seqcourse.grading.marks import LOST
-from seqcourse.grading.release import release
-from seqcourse.grading.scores import read_scores
 
 from .here import examine_here
 

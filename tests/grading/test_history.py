@@ -9,14 +9,14 @@ from datetime import datetime, timedelta
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.course.records import FAILED, GRADED, UNREADABLE, Record, write_record
+from autograder.marks import history
+from autograder.marks.export import read_course
+from autograder.marks.history import for_student, history_path, note, read_history
+from autograder.notebook import document as notebooks
+from autograder.with_nbgrader.save import clean_up
 from seqcourse.cli.regrade import show_history
 from seqcourse.errors import CourseError
-from seqcourse.grading import history
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.export import read_course
-from seqcourse.grading.history import for_student, history_path, note, read_history
-from seqcourse.grading.records import FAILED, GRADED, UNREADABLE, Record, write_record
-from seqcourse.grading.save import clean_up
 
 DUE = datetime(2026, 1, 10, 12)
 

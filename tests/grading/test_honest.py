@@ -15,13 +15,13 @@ from zlib import crc32
 
 import pytest
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import sample
-from seqcourse.grading.confine import refusal
-from seqcourse.grading.grade import grade
-from seqcourse.grading.notebook import mark, text
-from seqcourse.grading.release import release
-from seqcourse.grading.scores import read_scores
+from autograder.grade.submissions import grade
+from autograder.marks.scores import read_scores
+from autograder.notebook import document as notebooks
+from autograder.notebook.document import mark, text
+from autograder.release import sample
+from autograder.release.generate import release
+from autograder.sandbox import refusal
 from tests.sizes import nightly_but
 
 from .toy import ROOT, copy_real_course

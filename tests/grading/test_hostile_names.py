@@ -15,23 +15,26 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from nbgrader.api import Gradebook
 from rich.console import Console
 
+from autograder.course.records import CRASHED, GRADED, Record, read_record, unfit_name, write_record
+from autograder.course.snapshot import folder_snapshot
+from autograder.marks import export, scores
+from autograder.notebook import document as notebooks
+from autograder.notebook.document import Exercise
+from autograder.notebook.search import NotGradable, find_submission
+from autograder.pages import report
+from autograder.pages.feedback import make_feedback
+from autograder.platforms import canvas, moodle
+from autograder.platforms.template import Grade
+from autograder.release.generate import release
+from autograder.run.hard_to_read import remarks
+from autograder.run.kernels import Ran
+from autograder.run.outcome import status_of
+from autograder.similar import compare, pairs_page
 from seqcourse import cli
 from seqcourse.cli.grading import Display
 from seqcourse.cli.root import tell
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
-from seqcourse.grading import canvas, export, moodle, report, scores, similar, similar_page
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.hard_to_read import remarks
-from seqcourse.grading.notebook import Exercise
-from seqcourse.grading.outcome import status_of
-from seqcourse.grading.records import CRASHED, GRADED, Record, read_record, unfit_name, write_record
-from seqcourse.grading.release import release
-from seqcourse.grading.run import Ran
-from seqcourse.grading.snapshot import folder_snapshot
-from seqcourse.grading.stage import NotGradable, find_submission
-from seqcourse.grading.template import Grade
 from seqcourse.printable import printable
 
 # Clears the screen, sets the title, colours, turns the direction of writing, begins lines and formulas.
@@ -69,7 +72,7 @@ def console() -> Console:
 
 
 def test_a_record_is_clean_however_it_is_made(record, tmp_path):
-    from seqcourse.grading.course import Course
+    from autograder.course.folders import Course
 
     course = Course(tmp_path)
     for made in (record, write_record(course, record) or read_record(course, "ps1", ODD)):
@@ -81,8 +84,8 @@ def test_the_terminal(record, console, capsys, monkeypatch):
     row = scores.Row(ODD, record.status, record.sentence, {"double": 1.0}, late=True)
     found = scores.Scores("ps1", (Exercise("double", True, ("t",), 3.0),), (row,))
     console.print(scores.as_table(found))
-    pair = similar.Pair((ODD, "ben"), (1.0, 1.0), ())
-    console.print(similar.as_table(similar.Similar("ps1", 0.5, 2, (pair,), (f"{ODD}: {ODD}",))))
+    pair = compare.Pair((ODD, "ben"), (1.0, 1.0), ())
+    console.print(compare.as_table(compare.Similar("ps1", 0.5, 2, (pair,), (f"{ODD}: {ODD}",))))
     steps = Steps(1, console)
     with steps.step("Grading"):
         display = Display(steps, "ps1", 1)
@@ -117,10 +120,10 @@ def test_a_table_for_spreadsheets():
 def test_pages(record):
     row = scores.Row(ODD, record.status, record.sentence, None)
     found = scores.Scores("ps1", (Exercise("double", True, ("t",), 3.0),), (row,))
-    pair = similar.Pair((ODD, "ben"), (1.0, 1.0), ())
+    pair = compare.Pair((ODD, "ben"), (1.0, 1.0), ())
     pages = [
         report.as_page(report.make_report(found, [record])),
-        similar_page.as_page(similar.Similar("ps1", 0.5, 2, (pair,), (f"{ODD}: {ODD}",))),
+        pairs_page.as_page(compare.Similar("ps1", 0.5, 2, (pair,), (f"{ODD}: {ODD}",))),
     ]
     for page in pages:
         page.encode()

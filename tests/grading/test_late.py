@@ -11,11 +11,9 @@ import pytest
 from nbgrader.api import Gradebook
 from traitlets.config import Config
 
-from seqcourse.errors import CourseError
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.examine import Examination
-from seqcourse.grading.kept import TIMESTAMP, kept, time
-from seqcourse.grading.late import (
+from autograder.course.small_files import TIMESTAMP, kept, time
+from autograder.course.snapshot import folder_snapshot
+from autograder.marks.late import (
     DAY,
     MINUTE,
     LatePolicy,
@@ -24,10 +22,12 @@ from seqcourse.grading.late import (
     seconds_between,
     without_time,
 )
-from seqcourse.grading.people import extend
-from seqcourse.grading.release import release
-from seqcourse.grading.save import Saver
-from seqcourse.grading.snapshot import folder_snapshot
+from autograder.notebook import document as notebooks
+from autograder.people.enrolment import extend
+from autograder.release.generate import release
+from autograder.run.examine import Examination
+from autograder.with_nbgrader.save import Saver
+from seqcourse.errors import CourseError
 
 TENTH = {"share_per_day": 0.1, "grace_minutes": 15, "floor": 0.5}
 

@@ -11,18 +11,18 @@ import pytest
 from nbgrader.api import Gradebook
 from rich.console import Console
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
-from seqcourse.grading.export import as_table as as_export
-from seqcourse.grading.export import read_course
-from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.late import DAY, MARK, MARKED, LatePolicy, accounts, renew_penalties
-from seqcourse.grading.late_days import Account
-from seqcourse.grading.people import extend
-from seqcourse.grading.records import GRADED, Record, write_record
-from seqcourse.grading.release import release
-from seqcourse.grading.report import make_report
-from seqcourse.grading.scores import as_table, read_scores
+from autograder.course.folders import Course
+from autograder.course.records import GRADED, Record, write_record
+from autograder.marks.export import as_table as as_export
+from autograder.marks.export import read_course
+from autograder.marks.late import DAY, MARK, MARKED, LatePolicy, accounts, renew_penalties
+from autograder.marks.late_days import Account
+from autograder.marks.scores import as_table, read_scores
+from autograder.notebook import document as notebooks
+from autograder.pages.feedback import make_feedback
+from autograder.pages.report import make_report
+from autograder.people.enrolment import extend
+from autograder.release.generate import release
 
 from .test_feedback import words
 

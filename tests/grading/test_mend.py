@@ -17,16 +17,16 @@ from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.utils import determine_grade
 from PIL import Image
 
+from autograder.course.folders import Course
+from autograder.notebook import document as notebooks
+from autograder.notebook.cells import defined
+from autograder.notebook.document import mark
+from autograder.notebook.mend import Mended, mend
+from autograder.notebook.parse import read_submission
+from autograder.notebook.pictures import taken_out
+from autograder.pages.safe import NOT_SHOWN, NOTE, MakeSafe, render
+from autograder.release import sample
 from seqcourse import __version__, bounds
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import sample
-from seqcourse.grading.cells import defined
-from seqcourse.grading.course import Course
-from seqcourse.grading.mend import Mended, mend
-from seqcourse.grading.notebook import mark
-from seqcourse.grading.parse import read_submission
-from seqcourse.grading.pictures import taken_out
-from seqcourse.grading.safe import NOT_SHOWN, NOTE, MakeSafe, render
 
 from .toy import ROOT
 

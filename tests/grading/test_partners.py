@@ -14,26 +14,27 @@ import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
+from autograder.course.folders import Course
+from autograder.course.records import GRADED, UNCLEAR, Record, read_record
+from autograder.course.small_files import MARK, MARKED, SECRET, TIMESTAMP
+from autograder.grade.preview import preview
+from autograder.grade.submissions import grade, no_attempt_left, to_grade
+from autograder.marks.export import NOTHING, REMOVED, as_table, final_grades, read_course
+from autograder.marks.scores import read_scores
+from autograder.notebook import document as notebooks
+from autograder.pages.feedback import make_feedback
+from autograder.pages.report import as_page, make_report
+from autograder.people.enrolment import drop, extend
+from autograder.platforms import moodle
+from autograder.platforms.template import Grade
+from autograder.release import sample
+from autograder.release.generate import release
+from autograder.similar.compare import compare, fingerprints
+from autograder.submission.partners import FILE, LONGEST, Team, find_teams, read_names
+from autograder.submission.shared_work import whose_work
+from autograder.viva.sheet import Sheet, keep
 from seqcourse.cli.app import app
 from seqcourse.errors import CourseError
-from seqcourse.grading import moodle, sample
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
-from seqcourse.grading.export import NOTHING, REMOVED, as_table, final_grades, read_course
-from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.grade import grade, no_attempt_left, to_grade
-from seqcourse.grading.kept import MARK, MARKED, SECRET, TIMESTAMP
-from seqcourse.grading.partners import FILE, LONGEST, Team, find_teams, read_names
-from seqcourse.grading.people import drop, extend
-from seqcourse.grading.preview import preview
-from seqcourse.grading.records import GRADED, UNCLEAR, Record, read_record
-from seqcourse.grading.release import release
-from seqcourse.grading.report import as_page, make_report
-from seqcourse.grading.scores import read_scores
-from seqcourse.grading.shared_work import whose_work
-from seqcourse.grading.similar import compare, fingerprints
-from seqcourse.grading.template import Grade
-from seqcourse.grading.viva.sheet import Sheet, keep
 
 from .here import examine_here
 from .test_feedback import words

@@ -12,18 +12,18 @@ import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
+from autograder.course.records import GRADED, Record, write_record
+from autograder.course.version import FILE, bring_up_to_date
+from autograder.grade.submissions import to_grade
+from autograder.marks.export import NOTHING, REMOVED, final_grades, read_course, read_lines
+from autograder.marks.late import MARK, MARKED, renew_penalties
+from autograder.marks.scores import read_scores
+from autograder.notebook import document as notebooks
+from autograder.people.enrolment import absent, drop, extend, misplaced, question, unknown
+from autograder.platforms.template import Grade
+from autograder.submission.attempts import attempt
 from seqcourse.cli.app import app
 from seqcourse.errors import CourseError
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.attempts import attempt
-from seqcourse.grading.export import NOTHING, REMOVED, final_grades, read_course, read_lines
-from seqcourse.grading.grade import to_grade
-from seqcourse.grading.late import MARK, MARKED, renew_penalties
-from seqcourse.grading.people import absent, drop, extend, misplaced, question, unknown
-from seqcourse.grading.records import GRADED, Record, write_record
-from seqcourse.grading.scores import read_scores
-from seqcourse.grading.template import Grade
-from seqcourse.grading.version import FILE, bring_up_to_date
 
 DUE = datetime(2026, 1, 10, 12)
 

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from autograder.course.address import DB_URL
+from autograder.course.folders import Course
+from autograder.course.gradebook import open_gradebook
+from autograder.grade.submissions import grade
+from autograder.marks.scores import read_scores
+from autograder.pages.feedback import make_feedback
+from autograder.release import sample
+from autograder.release.generate import release
+from autograder.sandbox import refusal
 from seqcourse.errors import CourseError
-from seqcourse.grading import sample
-from seqcourse.grading.address import DB_URL
-from seqcourse.grading.confine import refusal
-from seqcourse.grading.course import Course
-from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.grade import grade
-from seqcourse.grading.gradebook import open_gradebook
-from seqcourse.grading.release import release
-from seqcourse.grading.scores import read_scores
 
 from . import postgres, state
 

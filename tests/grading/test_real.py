@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import sample
-from seqcourse.grading.course import Course
-from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.grade import grade
-from seqcourse.grading.release import release
-from seqcourse.grading.scores import read_scores
+from autograder.course.folders import Course
+from autograder.grade.submissions import grade
+from autograder.marks.scores import read_scores
+from autograder.notebook import document as notebooks
+from autograder.pages.feedback import make_feedback
+from autograder.release import sample
+from autograder.release.generate import release
 from tests.sizes import nightly_but
 
 from .toy import ROOT, copy_real_course

@@ -11,20 +11,21 @@ import pytest
 from nbgrader.api import Gradebook
 from rich.console import Console
 
+from autograder.course.folders import Course
+from autograder.course.gradebook import handed_in as submissions_of
+from autograder.course.records import FAILED, GRADED, UNREADABLE, Record, read_record, write_record
+from autograder.grade.preview import Preview, as_table, by_exercise, preview
+from autograder.grade.submissions import Run, grade
+from autograder.marks import history
+from autograder.marks.history import note, numbers_of, read_history
+from autograder.marks.only_gains import Difference, Gains, compare
+from autograder.notebook import document as notebooks
+from autograder.release import sample
+from autograder.release.generate import release
+from autograder.run.examine import Examination
+from autograder.sandbox import refusal
 from seqcourse.cli.regrade import preview_grades
 from seqcourse.errors import CourseError
-from seqcourse.grading import history, sample
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.confine import refusal
-from seqcourse.grading.course import Course
-from seqcourse.grading.examine import Examination
-from seqcourse.grading.gains import Difference, Gains, compare
-from seqcourse.grading.grade import Run, grade
-from seqcourse.grading.gradebook import handed_in as submissions_of
-from seqcourse.grading.history import note, numbers_of, read_history
-from seqcourse.grading.preview import Preview, as_table, by_exercise, preview
-from seqcourse.grading.records import FAILED, GRADED, UNREADABLE, Record, read_record, write_record
-from seqcourse.grading.release import release
 
 from .here import examine_here
 
@@ -112,7 +113,9 @@ def test_a_run_that_is_killed_keeps_its_reason(released, monkeypatch):
     regrade(toy)
     set_check(toy, RIGHT, WRONG)
     with monkeypatch.context() as patched:
-        patched.setattr("seqcourse.grading.grade.restore", lambda *given: (_ for _ in ()).throw(Killed))
+        patched.setattr(
+            "autograder.grade.submissions.restore", lambda *given: (_ for _ in ()).throw(Killed)
+        )
         with pytest.raises(Killed):
             regrade(toy, reason="Halves are whole.")
     assert totals(toy) == {"perfect": 10}, "the change is not noted yet"

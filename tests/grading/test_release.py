@@ -9,17 +9,17 @@ import shutil
 import pytest
 from nbgrader.api import Grade, Gradebook, SubmittedNotebook
 
+from autograder.course.records import GRADED, Record
+from autograder.grade.submissions import grade
+from autograder.marks.export import final_grades, read_course
+from autograder.marks.history import read_history
+from autograder.marks.scores import read_scores
+from autograder.notebook import document as notebooks
+from autograder.pages.feedback import make_feedback
+from autograder.platforms.canvas import fill
+from autograder.release import sample
+from autograder.release.generate import release
 from seqcourse.errors import CourseError
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import sample
-from seqcourse.grading.canvas import fill
-from seqcourse.grading.export import final_grades, read_course
-from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.grade import grade
-from seqcourse.grading.history import read_history
-from seqcourse.grading.records import GRADED, Record
-from seqcourse.grading.release import release
-from seqcourse.grading.scores import read_scores
 
 from .here import examine_here
 from .toy import answer, code, hidden_test, solved

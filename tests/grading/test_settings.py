@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from autograder.release.generate import release
 from seqcourse.class_settings import KEYS, read_settings
 from seqcourse.cli import doctor
 from seqcourse.errors import CourseError
-from seqcourse.grading.release import release
 
 from .toy import ROOT
 

@@ -10,13 +10,12 @@ from functools import partial
 import pytest
 from rich.console import Console
 
-from seqcourse import bounds
-from seqcourse.errors import CourseError
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import sample, similar
-from seqcourse.grading.course import Course
-from seqcourse.grading.sample import load_checks
-from seqcourse.grading.similar import (
+from autograder.course.folders import Course
+from autograder.notebook import document as notebooks
+from autograder.release import sample
+from autograder.release.sample import load_checks
+from autograder.similar import compare as similar
+from autograder.similar.compare import (
     COMMON,
     Similar,
     answers_in,
@@ -26,7 +25,9 @@ from seqcourse.grading.similar import (
     compare_with_ours,
     fingerprints,
 )
-from seqcourse.grading.similar_page import as_page
+from autograder.similar.pairs_page import as_page
+from seqcourse import bounds
+from seqcourse.errors import CourseError
 from tests.sizes import nightly_but
 
 from .toy import ROOT

@@ -10,15 +10,15 @@ import sys
 
 import pytest
 
+from autograder.course.folders import Course
+from autograder.course.snapshot import folder_snapshot
+from autograder.notebook import document as notebooks
+from autograder.notebook.document import mark
+from autograder.notebook.mend import mend
+from autograder.notebook.search import NotGradable, find_submission, links, read_submission
+from autograder.notebook.shown_outputs import LEFT_OUT, OWN, own_outputs
+from autograder.release import sample
 from seqcourse import bounds
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import sample
-from seqcourse.grading.course import Course
-from seqcourse.grading.mend import mend
-from seqcourse.grading.notebook import mark
-from seqcourse.grading.own import LEFT_OUT, OWN, own_outputs
-from seqcourse.grading.snapshot import folder_snapshot
-from seqcourse.grading.stage import NotGradable, find_submission, links, read_submission
 
 from .toy import ROOT
 
@@ -384,7 +384,7 @@ import resource, sys
 from pathlib import Path
 limit = 1_200_000_000
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-from seqcourse.grading.stage import NotGradable, read_submission
+from autograder.notebook.search import NotGradable, read_submission
 try:
     read_submission(Path(sys.argv[1]))
 except NotGradable as error:

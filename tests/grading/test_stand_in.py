@@ -8,8 +8,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from seqcourse.grading import elsewhere
-from seqcourse.grading.cells import Piece
+from autograder.notebook import only_in_editors
+from autograder.notebook.cells import Piece
 from seqcourse.stand_in import install
 
 
@@ -96,7 +96,7 @@ def test_cells_that_need_an_editor_are_named():
         "%debug",
         "# breakpoint()\nprint('sys.stdin')\nself.breakpoint()\nsys.stdin_name = 'pdb.set_trace()'",
     ]
-    found = elsewhere.remarks([Piece(k, "code", source) for k, source in enumerate(sources)])
+    found = only_in_editors.remarks([Piece(k, "code", source) for k, source in enumerate(sources)])
     assert [line.split(":")[0] for line in found] == [
         "Cells 1, 3, 5 install packages",
         "Cell 4 uses google.colab, which only Colab has",
@@ -105,4 +105,4 @@ def test_cells_that_need_an_editor_are_named():
         "Cell 10 reads sys.stdin",
         "Cells 11, 12, 13 start a debugger",
     ]
-    assert elsewhere.remarks([Piece(0, "markdown", sources[0])]) == []
+    assert only_in_editors.remarks([Piece(0, "markdown", sources[0])]) == []

@@ -12,23 +12,24 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from autograder.course.folders import Course
+from autograder.course.records import Record, read_record
+from autograder.grade.submissions import Run, grade
+from autograder.leaderboard import as_page, check_of, make_board
+from autograder.marks.export import read_course
+from autograder.marks.scores import read_scores
+from autograder.notebook import document as notebooks
+from autograder.pages.feedback import make_feedback
+from autograder.release import sample
+from autograder.release.generate import release
+from autograder.run import systems
+from autograder.run.examine import Examination, Examiner
+from autograder.sandbox import refusal
 from seqcourse import zoo
 from seqcourse.check.checkpoint import read_checkpoint
 from seqcourse.check.load import load_checks
 from seqcourse.cli import export
 from seqcourse.errors import CourseError
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import sample, systems
-from seqcourse.grading.confine import refusal
-from seqcourse.grading.course import Course
-from seqcourse.grading.examine import Examination, Examiner
-from seqcourse.grading.export import read_course
-from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.grade import Run, grade
-from seqcourse.grading.leaderboard import as_page, check_of, make_board
-from seqcourse.grading.records import Record, read_record
-from seqcourse.grading.release import release
-from seqcourse.grading.scores import read_scores
 
 from .systems import RIGHT, make_course
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import pytest
 from nbgrader.api import Gradebook
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
-from seqcourse.grading.release import release
+from autograder.course.folders import Course
+from autograder.notebook import document as notebooks
+from autograder.release.generate import release
 
 from .confining import need_sandbox
 

@@ -26,27 +26,29 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 from traitlets.log import get_logger
 
+from autograder.course import gradebook
+from autograder.course.folders import Course
+from autograder.course.gradebook import open_gradebook
+from autograder.course.records import read_record
+from autograder.course.snapshot import Snapshot
+from autograder.grade.submissions import grade, to_grade
+from autograder.marks import export
+from autograder.marks.export import read_course
+from autograder.marks.scores import Row, Scores, as_table, read_scores
+from autograder.notebook import document as notebooks
+from autograder.notebook.document import Exercise
+from autograder.notebook.shown_outputs import OWN
+from autograder.pages.feedback import make_feedback
+from autograder.pages.report import as_page, make_report
+from autograder.pages.safe import MakeSafe
+from autograder.release import sample
+from autograder.release.generate import release
+from autograder.run.examine import Examination
+from autograder.with_nbgrader.save import Saver
 from seqcourse.cli import grading as commands
 from seqcourse.cli.doctor import others_may_enter
 from seqcourse.cli.export import check_csv
 from seqcourse.errors import CourseError
-from seqcourse.grading import export, gradebook, sample
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
-from seqcourse.grading.examine import Examination
-from seqcourse.grading.export import read_course
-from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.grade import grade, to_grade
-from seqcourse.grading.gradebook import open_gradebook
-from seqcourse.grading.notebook import Exercise
-from seqcourse.grading.own import OWN
-from seqcourse.grading.records import read_record
-from seqcourse.grading.release import release
-from seqcourse.grading.report import as_page, make_report
-from seqcourse.grading.safe import MakeSafe
-from seqcourse.grading.save import Saver
-from seqcourse.grading.scores import Row, Scores, as_table, read_scores
-from seqcourse.grading.snapshot import Snapshot
 
 from .as_user import USER
 from .toy import ROOT, drawn, make_toy_course, picture

@@ -15,26 +15,26 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell
 
+from autograder.course.folders import Course
+from autograder.notebook import document as notebooks
+from autograder.release.sample import answered, load_checks, right_answers
+from autograder.run.examine import Examiner
+from autograder.viva import questions as asked
+from autograder.viva import sheet as sheets
+from autograder.viva.at_once import make_sheets
+from autograder.viva.changes import changes, marked
+from autograder.viva.choose import MANY, choose
+from autograder.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Outcome, effect
+from autograder.viva.page import as_page
+from autograder.viva.questions import KINDS, LOOK, NUMBERS, Question, questions
+from autograder.viva.sheet import Sheet, keep, kept, make_sheet, spread, whose
+from autograder.viva.table import setting
+from autograder.viva.tried import Planned, Tried
 from benchmarks.viva import STYLES
 from seqcourse.check.inside import changed
 from seqcourse.check.ps4 import EXERCISES
 from seqcourse.check.versions import calls_of, request
 from seqcourse.errors import CourseError
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
-from seqcourse.grading.examine import Examiner
-from seqcourse.grading.sample import answered, load_checks, right_answers
-from seqcourse.grading.viva import questions as asked
-from seqcourse.grading.viva import sheet as sheets
-from seqcourse.grading.viva.at_once import make_sheets
-from seqcourse.grading.viva.changes import changes, marked
-from seqcourse.grading.viva.choose import MANY, choose
-from seqcourse.grading.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Outcome, effect
-from seqcourse.grading.viva.page import as_page
-from seqcourse.grading.viva.questions import KINDS, LOOK, NUMBERS, Question, questions
-from seqcourse.grading.viva.sheet import Sheet, keep, kept, make_sheet, spread, whose
-from seqcourse.grading.viva.table import setting
-from seqcourse.grading.viva.tried import Planned, Tried
 
 from .confining import need_sandbox
 from .toy import ROOT

@@ -8,13 +8,13 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.erase import places
-from seqcourse.grading.notebook import mark
-from seqcourse.grading.viva.handout import as_notebook, grade, release
-from seqcourse.grading.viva.places import sheet_folder
-from seqcourse.grading.viva.questions import LOOK, WORD, WORDS, Question
-from seqcourse.grading.viva.sheet import Sheet, keep
+from autograder.notebook import document as notebooks
+from autograder.notebook.document import mark
+from autograder.people.erase import places
+from autograder.viva.handout import as_notebook, grade, release
+from autograder.viva.questions import LOOK, WORD, WORDS, Question
+from autograder.viva.sheet import Sheet, keep
+from autograder.viva.sheet_folders import sheet_folder
 
 OPTIONS = ("(2, 3)", "(3, 2)", "(2,)", "(3,)")
 QUESTIONS = (

@@ -9,18 +9,18 @@ from datetime import datetime
 import pytest
 from nbgrader.api import Gradebook
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import sample
-from seqcourse.grading.beside import done_now
-from seqcourse.grading.examine import Examination
-from seqcourse.grading.grade import Run
-from seqcourse.grading.outcome import outputs
-from seqcourse.grading.people import drop
-from seqcourse.grading.preview import preview
-from seqcourse.grading.records import read_record
-from seqcourse.grading.save import Saver
-from seqcourse.grading.watch import pages
-from seqcourse.grading.watch.counts import standing, worth
+from autograder.course.records import read_record
+from autograder.grade.preview import preview
+from autograder.grade.submissions import Run
+from autograder.grade.which_counts import standing, worth
+from autograder.notebook import document as notebooks
+from autograder.people.enrolment import drop
+from autograder.processes.forked import done_now
+from autograder.release import sample
+from autograder.run.examine import Examination
+from autograder.run.outcome import outputs
+from autograder.watch import feedback_pages
+from autograder.with_nbgrader.save import Saver
 
 from .test_regrade import content
 
@@ -148,7 +148,7 @@ def test_being_late_counts_in_the_comparison(course):
 def test_the_page_of_an_attempt_that_does_not_count_leaves_the_gradebook_alone(course):
     graded(course, 2)
     record, submission, found = graded(course, 1)
-    done_now(pages.Aside(course, "ps1").show(found, submission, record.sentence))
+    done_now(feedback_pages.Aside(course, "ps1").show(found, submission, record.sentence))
     path = course.feedback / "perfect" / "ps1" / "ps1.html"
     text = path.read_text(encoding="utf-8")
     assert "Version 1, with 6, was better and counts." in text and "<b>3</b>" in text

@@ -8,15 +8,15 @@ from contextlib import suppress
 import pytest
 from nbgrader.api import Gradebook
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.confine import refusal
-from seqcourse.grading.course import Course
-from seqcourse.grading.grade import Run, grade
-from seqcourse.grading.kept import SECRET
-from seqcourse.grading.records import UNCLEAR, read_record
-from seqcourse.grading.watch import day
-from seqcourse.grading.watch.arrivals import Resting
-from seqcourse.grading.watch.places import best_path
+from autograder.course.folders import Course
+from autograder.course.records import UNCLEAR, read_record
+from autograder.course.small_files import SECRET
+from autograder.course.watched import best_path
+from autograder.grade.submissions import Run, grade
+from autograder.notebook import document as notebooks
+from autograder.sandbox import refusal
+from autograder.watch import day
+from autograder.watch.arrivals import Resting
 
 from .here import Desk, watch_here
 from .test_feedback import words

@@ -8,13 +8,13 @@ import textwrap
 
 import pytest
 
+from autograder.course.folders import Course
+from autograder.notebook import document as notebooks
+from autograder.release import worked
 from seqcourse.answers import sheet as sheets
 from seqcourse.check import right
 from seqcourse.cli import handout
 from seqcourse.errors import CourseError
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading import worked
-from seqcourse.grading.course import Course
 from tests.house.test_house import ROOT, tracked
 
 NAMES = [f"ps{number}" for number in range(1, 9)]
@@ -116,7 +116,7 @@ def test_a_class_closes_them_for_good_or_after_hints_only(course):
 
 
 def test_an_exercise_that_a_class_leaves_out_has_no_worked_answer(course):
-    from seqcourse.grading.adapt import adapt
+    from autograder.release.adapt import adapt
 
     own = course("[ps5]\nleave_out = [2]\n")
     made = worked.sealed(own, "ps5", adapt(book("ps5"), own, "ps5")).decode()

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import psutil
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
+from autograder.course.folders import Course
+from autograder.notebook import document as notebooks
 
 # Seconds: far above what anything takes here, so that only something that hangs meets them.
 PATIENCE = 300

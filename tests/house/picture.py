@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.house.test_rooms import EVERYBODY, MAY_IMPORT, PACKAGE, files, imports
+from tests.house.test_rooms import EVERYBODY, MAY_IMPORT, PACKAGE, files, imports, room_of
 
 GUIDE = PACKAGE.parent / "CONTRIBUTING.md"
 DRAWING = re.compile(r"```mermaid\n.*?```", re.S)
@@ -19,8 +19,7 @@ def arrows() -> dict[str, set[str]]:
     found = {}
     for room in sorted(set(MAY_IMPORT) - EVERYBODY):
         names = {name for path in files(room) for name in imports(path)}
-        parts = (name.split(".") for name in names if name.startswith("seqcourse."))
-        found[room] = {part[1] for part in parts if part[1] in MAY_IMPORT} - EVERYBODY - {room}
+        found[room] = {*filter(None, map(room_of, names))} - EVERYBODY - {room}
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "seqcourse"
+GRADER = PACKAGE.parent / "autograder"
 
-# What each room may import from the package; everybody may import EVERYBODY.
+# What each room may import from the package; everybody may import EVERYBODY. The grader, a package of
+# its own, counts as one room here.
 MAY_IMPORT = {
     "colab": set(),
     "errors": set(),
@@ -39,10 +42,16 @@ MAY_IMPORT = {
     "check": {"answers", "functional", "progress"},
     "own": {"check"},
     "capstone": {"check", "data", "metrics", "zoo"},
-    "grading": {"answers", "capstone", "check"},
-    "audit": {"check", "grading"},
-    "cli": {"answers", "audit", "check", "data", "grading", "pages", "progress", "zoo"},
+    "autograder": {"answers", "capstone", "check"},
+    "audit": {"autograder", "check"},
+    "cli": {"answers", "audit", "autograder", "check", "data", "pages", "progress", "zoo"},
 }
+# The rooms of the grader, each with those that it may import: all that stand before it, or fewer.
+IN_GRADER = (
+    *("notebook", "sandbox", "processes", "course", "platforms", "release", "run", "submission"),
+    *("marks", "with_nbgrader", "appeals", "pages", "similar", "leaderboard", "viva", "people"),
+    *("grade", "watch"),
+)
 EVERYBODY = {
     "bounds",
     "class_settings",
@@ -55,7 +64,7 @@ EVERYBODY = {
 }
 # Libraries that a room must not touch: their users would pay for them without need.
 MUST_NOT_IMPORT = {
-    "grading": {"torch", "accelerate"},
+    "autograder": {"torch", "accelerate"},
     "viz": {"torch"},
     "functional": {"numpy", "matplotlib"},
     "nn": {"numpy", "matplotlib"},
@@ -64,8 +73,8 @@ MUST_NOT_IMPORT = {
 }
 
 
-def rooms() -> list[str]:
-    names = {path.stem if path.is_file() else path.name for path in PACKAGE.iterdir()}
+def rooms(package: Path) -> list[str]:
+    names = {path.stem if path.is_file() else path.name for path in package.iterdir()}
     return sorted(name for name in names if not name.startswith("_"))
 
 
@@ -86,12 +95,22 @@ def imports(path: Path) -> set[str]:
 
 
 def files(room: str) -> list[Path]:
-    folder = PACKAGE / room
+    folder = GRADER if room == "autograder" else PACKAGE / room
     return sorted(folder.rglob("*.py")) if folder.is_dir() else [PACKAGE / f"{room}.py"]
 
 
 def test_the_table_names_every_room():
-    assert rooms() == sorted(MAY_IMPORT)
+    assert ["autograder", *rooms(PACKAGE)] == sorted(
+        MAY_IMPORT, key=lambda room: (room != "autograder", room)
+    )
+    assert sorted([*IN_GRADER, "templates"]) == rooms(GRADER)
+
+
+def room_of(name: str) -> str:
+    """The room of a module by its full name, or ""."""
+    first, _, rest = name.partition(".")
+    room = first if first == "autograder" else rest.partition(".")[0] if first == "seqcourse" else ""
+    return room if room in MAY_IMPORT else ""
 
 
 def test_the_table_has_no_circle():
@@ -105,7 +124,7 @@ def test_the_table_has_no_circle():
 def module_imports() -> dict[str, set[str]]:
     """For every module of the package the modules of the package that it imports."""
     paths = {}
-    for path in PACKAGE.rglob("*.py"):
+    for path in [*PACKAGE.rglob("*.py"), *GRADER.rglob("*.py")]:
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
         paths[".".join(part for part in parts if part != "__init__")] = path
     found = {}
@@ -145,16 +164,34 @@ def test_rooms_import_only_what_lies_below(room):
     for path in files(room):
         for name in imports(path):
             parts = name.split(".")
-            if parts[0] == "seqcourse" and len(parts) > 1 and parts[1] in MAY_IMPORT:
-                where = path.relative_to(PACKAGE)
-                assert parts[1] in allowed, f"{where} imports {name}; {room} may not"
+            where = path.relative_to(PACKAGE.parent)
+            if room_of(name):
+                assert room_of(name) in allowed, f"{where} imports {name}; {room} may not"
             banned = MUST_NOT_IMPORT.get(room, set())
-            assert parts[0] not in banned, f"{path.relative_to(PACKAGE)} imports {parts[0]}"
+            assert parts[0] not in banned, f"{where} imports {parts[0]}"
+
+
+def test_rooms_of_the_grader_import_only_those_before_them():
+    for path in GRADER.rglob("*.py"):
+        room = path.relative_to(GRADER).with_suffix("").parts[0]
+        for parts in (name.split(".") for name in imports(path)):
+            if parts[0] == "autograder" and len(parts) > 1 and parts[1] in IN_GRADER:
+                before = IN_GRADER[: IN_GRADER.index(room) + 1] if room in IN_GRADER else ()
+                assert parts[1] in before, f"{path.relative_to(GRADER)} imports {'.'.join(parts)}"
+
+
+def test_a_face_explains_every_module_of_its_room():
+    for folder in (GRADER, *(path for path in GRADER.iterdir() if (path / "__init__.py").is_file())):
+        told = re.findall(
+            r"^``(\w+)``", ast.get_docstring(ast.parse((folder / "__init__.py").read_text())), re.M
+        )
+        there = [name for name in rooms(folder) if name != "templates"]
+        assert sorted(told) == there and len(there) <= 20, folder.name
 
 
 @pytest.mark.parametrize(
     "module",
-    ["seqcourse", "seqcourse.cli", "seqcourse.cli.app", "seqcourse.grading.worker", "seqcourse.viz"],
+    ["seqcourse", "seqcourse.cli", "seqcourse.cli.app", "autograder.run.worker", "seqcourse.viz"],
 )
 def test_torch_is_loaded_only_where_a_model_runs(module):
     code = f"import sys, {module}; sys.exit('torch' in sys.modules)"

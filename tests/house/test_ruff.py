@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-CODE = ("seqcourse", "tests", "benchmarks", "book", "solutions", "assignments", "nbgrader_config.py")
+CODE = ("autograder", "seqcourse", "tests", "benchmarks", "book", "solutions", "assignments")
+CODE += ("nbgrader_config.py",)
 
 
 def test_ruff_finds_nothing():

@@ -14,10 +14,10 @@ from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from nbgrader.api import Gradebook
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
-from seqcourse.grading.feedback import make_feedback
-from seqcourse.grading.release import release
+from autograder.course.folders import Course
+from autograder.notebook import document as notebooks
+from autograder.pages.feedback import make_feedback
+from autograder.release.generate import release
 from tests.grading.toy import make_toy_course
 
 from .lab import wait_for_fields

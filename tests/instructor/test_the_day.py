@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from seqcourse.grading import notebook as notebooks
-from seqcourse.grading.course import Course
-from seqcourse.grading.export import Line, read_course
+from autograder.course.folders import Course
+from autograder.marks.export import Line, read_course
+from autograder.notebook import document as notebooks
 from seqcourse.progress import read
 
 from .classroom import (

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from seqcourse.grading.course import Course
-from seqcourse.grading.release import release
+from autograder.course.folders import Course
+from autograder.release.generate import release
 from tests.grading import postgres
 from tests.grading.toy import make_toy_course
 
