@@ -25,7 +25,7 @@ from autograder.submission.shared_by_hand import share_by_hand
 from autograder.with_nbgrader.exchange import Collect, ReleaseFeedback
 from autograder.with_nbgrader.formgrader import ShowModel
 from autograder.with_nbgrader.preprocess import AUTOGRADE, SANITIZE, HandOut, WriteVersion, read_times
-from seqcourse.errors import CourseError
+from seqcourse import CourseError
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
 

@@ -2,6 +2,15 @@
 
 Each folder is a room; its face says in a line what every module of it does.
 
+``profile``         all that the grader knows of the course whose work it grades
+``checks``          what it asks of that course's checks
+``errors``          the exception whose message is meant for a person
+``printable``       one cleaner for text that a student wrote
+``bounds``          what one submission may cost outside the sandbox
+``sockets``         socket files by which kernels are talked to
+``probe_files``     files by which a grader and a probe talk
+``class_settings``  course.toml
+``answers``         worked answers: sealed, read and shown
 ``notebook``        a notebook as a document: read what nobody trusts, mend it, lose no answer
 ``sandbox``         kernels for students' code, with limits of time, memory and sight
 ``processes``       work in forked processes and on workers; Ctrl-C

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.course.folders import Course
 from autograder.course.records import Record, read_record
+from autograder.errors import CourseError
 from autograder.pages.frame import page
+from autograder.printable import printable
+from autograder.profile import program, the_course
 from autograder.run import systems
 from autograder.submission.partners import find_teams
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
 
 if TYPE_CHECKING:
-    from seqcourse.capstone import SystemCheck
+    from autograder.checks import Check
 
 # Task -> heading, measure and how the measure is made.
 TABLES = {
@@ -57,20 +58,20 @@ class Board:
     looks: tuple[str, ...]
 
 
-def check_of(course: Course, name: str) -> SystemCheck:
+def check_of(course: Course, name: str) -> Check:
     """The check of the system in an assignment, with the class's own sentences if it has some.
 
     Raises:
         CourseError: the assignment has no system.
     """
-    from seqcourse.check.load import load_checks
-
     course.require(name)
-    found = [check for check in load_checks(course.root, name).CHECKS if systems.is_system(check)]
+    found = [
+        check for check in the_course().load_checks(course.root, name).CHECKS if systems.is_system(check)
+    ]
     if not found:
         raise CourseError(
             f"A leaderboard compares trained systems, but {name} asks for none. Name the assignment "
-            f"that does: seqcourse leaderboard ps9"
+            f"that does: {program()} leaderboard ps9"
         )
     place = str(course.settings["leaderboard.sentences"])
     return replace(found[0], file=course.root / place) if place else found[0]
@@ -88,24 +89,24 @@ def graded_systems(course: Course, name: str) -> list[Record]:
     if not graded:
         raise CourseError(
             f"Somebody's system should have been graded before there is a leaderboard, but none was. "
-            f"Grade first: seqcourse grade {name}"
+            f"Grade first: {program()} grade {name}"
         )
     return graded
 
 
-def make_board(course: Course, name: str, check: SystemCheck, graded: Sequence[Record]) -> Board:
+def make_board(course: Course, name: str, check: Check, graded: Sequence[Record]) -> Board:
     """The leaderboard of a class from its records."""
     from autograder.run.examine import Examiner
-    from seqcourse.capstone.course import SAME, lines, same_mistakes
 
     examiner = Examiner(course)
+    ours_of = the_course().system_part("course")
     made = check.make(examiner.seed(name, check.cell, "", 0))
     half = "final" if systems.is_final(course, name) else "public"
     tables: dict[str, list[Entry]] = {}
     looks = [f"{record.student}: {line}" for record in graded for line in record.to_review]
     for task in TABLES:
         own = [record for record in graded if record.measured["task"] == task]
-        ours = lines(task, made) if own else []
+        ours = ours_of.lines(task, made) if own else []
         rows = [_entry(course, examiner.secret, record, half) for record in own]
         rows += [
             Entry(each.name, each.halves[half], each.parameters, each.seconds, ours=True)
@@ -114,16 +115,16 @@ def make_board(course: Course, name: str, check: SystemCheck, graded: Sequence[R
         tables[task] = sorted(rows, key=lambda row: -row.measures["score"])
         for record in own:
             for line in ours:
-                same = same_mistakes(task, record.measured["texts"], line.texts, made)
-                if same >= SAME:
+                same = ours_of.same_mistakes(task, record.measured["texts"], line.texts, made)
+                if same >= ours_of.SAME:
                     looks.append(
                         f"{record.student}: {same:.0%} of the mistakes are word for word those of the "
                         f"course's {line.name}."
                     )
         for one, other in itertools.combinations(own, 2):
             texts = one.measured["texts"], other.measured["texts"]
-            same = min(same_mistakes(task, *pair, made) for pair in (texts, texts[::-1]))
-            if same >= SAME:
+            same = min(ours_of.same_mistakes(task, *pair, made) for pair in (texts, texts[::-1]))
+            if same >= ours_of.SAME:
                 looks.append(
                     f"{one.student} and {other.student}: {same:.0%} of the mistakes are word for word "
                     "the same, as those of one model are."

@@ -25,9 +25,10 @@ from pathlib import Path
 from _bars import missed
 from jupyter_client.manager import AsyncKernelManager
 
-from autograder.sandbox import PRELOAD, ConfinedKernelManager, Warm, refusal
+from autograder.sandbox import ConfinedKernelManager, Warm, refusal
 from autograder.sandbox.bubblewrap import bubblewrap_version
-from seqcourse.sockets import private_sockets
+from autograder.sockets import private_sockets
+from seqcourse.profile import PRELOAD
 
 TURNS = 7
 MOST = 1.25

@@ -29,6 +29,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
+import seqcourse  # noqa: F401  (makes the course known to the grader)
 from autograder.course.folders import Course
 from autograder.notebook import document as notebooks
 from autograder.release import sample

@@ -6,7 +6,7 @@ import os
 import random
 from typing import TYPE_CHECKING
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 
 if TYPE_CHECKING:
     import torch

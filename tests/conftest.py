@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import seqcourse  # noqa: F401  (makes the course known to the grader)
 from tests import browser as chromium
 from tests.firefox import WHY_NOT, Firefox, find_firefox
 

@@ -6,6 +6,7 @@ from autograder.appeals.requests import read_appeals
 from autograder.course.folders import Course
 from autograder.course.gradebook import open_gradebook, opened
 from autograder.course.small_files import APPEAL
+from autograder.errors import CourseError
 from autograder.marks.appeal_points import MOST, give_points, new_answer, write_answer
 from autograder.marks.history import label, note, numbers_of, read_history
 from autograder.marks.history import points as as_points
@@ -13,10 +14,10 @@ from autograder.marks.in_gradebook import grades_of
 from autograder.notebook import document as notebooks
 from autograder.notebook.parse import shown
 from autograder.platforms.spreadsheet import number
+from autograder.printable import printable
+from autograder.profile import program
 from autograder.release.adapt import class_notebook
 from autograder.with_nbgrader.lock import alone
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
 
 
 def answer(
@@ -66,7 +67,7 @@ def answer(
             if not set(chosen.tests) & grades.keys():
                 raise CourseError(
                     f"{student} should have a mark of {name} before an appeal is answered, but has "
-                    f"none. Grade first: seqcourse grade {name} --student {student}"
+                    f"none. Grade first: {program()} grade {name} --student {student}"
                 )
             said_now = {"words": said[chosen.name], "comment": comment, "points": points}
             kept = new_answer(course, name, student, chosen, **said_now)
@@ -81,7 +82,7 @@ def answer(
         f"{'the points of the check' if points is None else given}. "
         f"The mark of {name} is {as_points(total)} now.",
         f"The feedback page says so when it is written again: "
-        f"seqcourse feedback {name} --student {student}",
+        f"{program()} feedback {name} --student {student}",
     ]
 
 

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder import bounds
 from autograder.course.folders import Course
 from autograder.course.gradebook import handed_in, opened
 from autograder.course.records import read_record
@@ -25,9 +26,8 @@ from autograder.notebook import document as notebooks
 from autograder.notebook.document import Exercise
 from autograder.notebook.parse import NotGradable, plain_text, read_bytes, shown
 from autograder.platforms.spreadsheet import number
+from autograder.printable import printable
 from autograder.release.adapt import class_notebook
-from seqcourse import bounds
-from seqcourse.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -38,7 +38,7 @@ def find_url(given: str, file: Path, configured: str | None, root: Path) -> str:
             url = f"{SQLITE}{root / url.removeprefix(SQLITE)}"
     if url in ("", f"{SQLITE}{file}"):
         return f"{SQLITE}{file}?timeout={PATIENCE}"
-    # Name the driver of seqcourse[postgres]: SQLAlchemy's default driver depends on its version.
+    # Name the driver of the extra "postgres": SQLAlchemy's default driver depends on its version.
     return POSTGRES.sub("postgresql+psycopg://", url, count=1)
 
 

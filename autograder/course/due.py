@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC
 
+from autograder.class_settings import in_words
 from autograder.course.folders import CLASS, Course
-from seqcourse.class_settings import in_words
 
 
 def set_due_dates(course: Course, *new: str) -> list[str]:

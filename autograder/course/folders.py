@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.class_settings import FILES, Settings, read_settings
 from autograder.course.address import find_url
-from seqcourse import __version__
-from seqcourse.class_settings import FILES, Settings, read_settings
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
+from autograder.profile import program, the_course
 
 if TYPE_CHECKING:
     from nbgrader.apps.api import NbGraderAPI
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 CONFIG_FILE = "nbgrader_config.py"
 CLASS = "grading"
-ASSIGNMENT_NAME = re.compile(r"ps\d+")
+
+
+def is_assignment(name: str) -> bool:
+    """Whether a name is one of an assignment."""
+    return bool(re.fullmatch(the_course().assignment, name))
 
 
 def close(folder: Path) -> None:
@@ -143,7 +147,7 @@ class Course:
         found = [
             folder.name
             for folder in self.solutions.iterdir()
-            if ASSIGNMENT_NAME.fullmatch(folder.name) and self.solution(folder.name).is_file()
+            if is_assignment(folder.name) and self.solution(folder.name).is_file()
         ]
         return sorted(found, key=lambda name: int(name[2:]))
 
@@ -225,9 +229,9 @@ class Course:
                 settings = PyFileConfigLoader(CONFIG_FILE, str(self.root)).load_config()
             except ImportError as error:
                 raise CourseError(
-                    f"{CONFIG_FILE} should be of the same version as the installed seqcourse "
-                    f"{__version__}, but {error.msg}. Update both, in the repository: git pull, and "
-                    f"pip install '.[grading]'"
+                    f"{CONFIG_FILE} should be of the same version as the installed {program()} "
+                    f"{the_course().version}, but {error.msg}. Update both, in the repository: git "
+                    f"pull, and pip install '.[grading]'"
                 ) from error
         folders = settings.CourseDirectory
         elsewhere = folders.get("db_url", "")

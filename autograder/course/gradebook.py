@@ -16,7 +16,8 @@ from autograder.course.address import SQLITE, shown, sqlite_file
 from autograder.course.due import set_due_dates
 from autograder.course.folders import Course
 from autograder.course.version import bring_up_to_date
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
+from autograder.profile import program
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook, SubmittedAssignment
@@ -83,7 +84,7 @@ def open_gradebook(course: Course) -> None:
         message = f": {error}" if isinstance(error, ModuleNotFoundError) else ""
         raise CourseError(
             f"The gradebook's address should be like postgresql://user@host/database, but {shown(url)} "
-            f"cannot be used{message}. PostgreSQL needs its driver: pip install 'seqcourse[postgres]'"
+            f"cannot be used{message}. PostgreSQL needs its driver: pip install '{program()}[postgres]'"
         ) from None
     _opened.add(url)
 
@@ -143,7 +144,7 @@ def _in_words(course: Course) -> Iterator[None]:
         advice = "Put a copy of it back, or move it away: grading then begins a new one, without the "
         advice += "points that were given by hand."
         if file is None:
-            advice = "Start the server, and make the database and the user: createdb seqcourse"
+            advice = f"Start the server, and make the database and the user: createdb {program()}"
         raise CourseError(
             f"{what} should be a gradebook of nbgrader, but cannot be used: {message}. {advice}"
         ) from error
@@ -220,7 +221,7 @@ def _extend_path() -> None:
     """Add this environment's bin folder to PATH.
 
     nbgrader runs the program ``alembic`` to create a gradebook. PATH lacks it unless the environment is
-    activated, and `.venv/bin/seqcourse` must work without activation.
+    activated, and the command in `.venv/bin` must work without activation.
     """
     programs = str(Path(sys.executable).parent)
     path = os.environ.get("PATH", "")

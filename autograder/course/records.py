@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 
-import seqcourse
 from autograder.course.folders import Course
 from autograder.course.snapshot import digest
 from autograder.notebook import document as notebooks
 from autograder.notebook.parse import shown
-from seqcourse.printable import printable
+from autograder.printable import printable
+from autograder.profile import the_course
 
 # The status of a submission. The first three have a grade.
 GRADED = "graded"
@@ -38,20 +38,7 @@ CONTROL = {"Cc", "Zl", "Zp"}
 # The most bytes in a student's name: the file system's limit, minus room for a prefix and suffix.
 LONGEST_NAME = 240
 
-PACKAGE, GRADER = Path(seqcourse.__file__).resolve().parent, Path(__file__).resolve().parents[1]
-# Folders of the package that can affect points: what notebooks import, and what judges them.
-DECIDES = (
-    "capstone",
-    "check",
-    "functional",
-    "nn",
-    "models",
-    "data",
-    "decode",
-    "metrics",
-    "train",
-    "zoo",
-)
+GRADER = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
@@ -161,9 +148,10 @@ def fingerprint(course: bytes, submission: bytes, options: dict[str, object]) ->
 
 @cache
 def code_digest() -> bytes:
-    """A digest of the package's code that can affect points."""
-    folders = [*(PACKAGE / part for part in DECIDES), GRADER]
-    paths = sorted([*PACKAGE.glob("*.py"), *(path for place in folders for path in place.rglob("*.py"))])
+    """A digest of the code that can affect points."""
+    package = the_course().folder
+    folders = [*(package / part for part in the_course().decides), GRADER]
+    paths = sorted([*package.glob("*.py"), *(path for place in folders for path in place.rglob("*.py"))])
     named = [("/".join(path.parts[-3:]).encode(), path.read_bytes()) for path in paths]
     return digest([part for pair in named for part in pair])
 

@@ -12,9 +12,9 @@ from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
+from autograder import bounds
+from autograder.class_settings import find_zone
 from autograder.notebook.parse import NotGradable, plain_text, read_bytes
-from seqcourse import bounds
-from seqcourse.class_settings import find_zone
 
 # A student's appeals; no part of the work, see ``appeals``.
 APPEAL = "appeal.md"

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from autograder.course.folders import ASSIGNMENT_NAME, CONFIG_FILE, Course
+from autograder import bounds
+from autograder.course.folders import CONFIG_FILE, Course, is_assignment
 from autograder.course.small_files import APPEAL, TIMESTAMP, time
+from autograder.errors import CourseError
 from autograder.notebook.parse import NotGradable, read_bytes, shown
-from seqcourse import bounds
-from seqcourse.errors import CourseError
 
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 SENTENCES = "sentences.tsv"
@@ -141,11 +141,7 @@ def course_snapshot(course: Course, name: str) -> Snapshot:
     paths = [file for folder in folders for file in folder.rglob("*")]
     checks = course.solutions / "checks"
     # Checks may import other files in their folder.
-    paths += [
-        path
-        for path in checks.glob("*.py")
-        if path.stem == name or not ASSIGNMENT_NAME.fullmatch(path.stem)
-    ]
+    paths += [path for path in checks.glob("*.py") if path.stem == name or not is_assignment(path.stem)]
     paths += [checks / name / "checks.txt", course.root / CONFIG_FILE]
     paths += sorted((checks / name).glob("*.safetensors"))
     files = {

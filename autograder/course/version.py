@@ -15,10 +15,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import seqcourse
 from autograder.course.address import SQLITE, shown, sqlite_file
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
-from seqcourse.errors import CourseError
+from autograder.profile import program, the_course
 
 if TYPE_CHECKING:
     from autograder.course.folders import Course
@@ -39,7 +39,7 @@ def bring_up_to_date(course: Course) -> list[str]:
     """
     now = {
         "form": FORM,
-        "seqcourse": seqcourse.__version__,
+        program(): the_course().version,
         "nbgrader": importlib.metadata.version("nbgrader"),
     }
     path = course.folder / FILE
@@ -49,9 +49,9 @@ def bring_up_to_date(course: Course) -> list[str]:
     form = before.get("form", 0)
     if not isinstance(form, int) or not OLDEST <= form <= FORM:
         raise CourseError(
-            f"{course.grading}/ should hold data of form {OLDEST} to {FORM}, which seqcourse "
-            f"{seqcourse.__version__} reads, but {FILE} says form {form}. Use the version that wrote "
-            f"it: seqcourse {before.get('seqcourse', 'of that time')}."
+            f"{course.grading}/ should hold data of form {OLDEST} to {FORM}, which {program()} "
+            f"{the_course().version} reads, but {FILE} says form {form}. Use the version that wrote "
+            f"it: {program()} {before.get(program(), 'of that time')}."
         )
     file = sqlite_file(course.gradebook_url)
     told = []
@@ -95,7 +95,7 @@ def _update(course: Course, file: Path | None, before: dict) -> list[str]:
         )
     where = _copy(course, file)
     if old == new:
-        return [f"seqcourse was updated. A copy of the class's data before that is in {where}."]
+        return [f"{program()} was updated. A copy of the class's data before that is in {where}."]
     try:
         dbutil.upgrade(f"{SQLITE}{file}")
     except Exception as error:

@@ -16,24 +16,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.class_settings import FILES
 from autograder.course.address import SQLITE, sqlite_file
 from autograder.course.folders import CONFIG_FILE, Course
 from autograder.course.gradebook import copy_to, handed_in, opened
 from autograder.course.records import FAILED, read_record, unfit_name
 from autograder.course.snapshot import Snapshot, course_snapshot
 from autograder.course.version import FILE as VERSION
+from autograder.errors import CourseError
 from autograder.grade.submissions import Run, refuse_unconfined, to_grade
 from autograder.grade.which_counts import would_not_count
 from autograder.marks.history import label, owners, points, state_of
 from autograder.marks.only_gains import Difference, Gains, compare
 from autograder.notebook.parse import shown
 from autograder.platforms.spreadsheet import number
+from autograder.printable import printable
+from autograder.profile import program
 from autograder.release.generate import release
 from autograder.submission.attempts import graded, spent
 from autograder.submission.partners import handing_in
-from seqcourse.class_settings import FILES
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -73,7 +74,7 @@ class Preview:
             told.append(f"No mark yet: {', '.join(map(shown, self.without))}.")
         told += [f"Could not be examined: {who}" for who in self.failed]
         told.append(
-            f'Nothing was written. Write all: seqcourse grade {self.assignment} --reason "..."; '
+            f'Nothing was written. Write all: {program()} grade {self.assignment} --reason "..."; '
             f"only what rises: add --only-gains."
         )
         return told
@@ -122,7 +123,7 @@ def preview(
     if file is not None and not file.exists() or not wanted:
         raise CourseError(
             f"A preview compares with the marks of {name}, but nothing was graded yet. "
-            f"Grade first: seqcourse grade {name}"
+            f"Grade first: {program()} grade {name}"
         )
     if scheduler is None:
         refuse_unconfined(unsafe)

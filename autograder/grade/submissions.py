@@ -29,6 +29,7 @@ from autograder.course.records import (
     write_record,
 )
 from autograder.course.snapshot import Snapshot, course_snapshot, folder_snapshot
+from autograder.errors import CourseError
 from autograder.grade.which_counts import best_counts, forget_best, save_best, standing
 from autograder.marks.appeal_points import restore
 from autograder.marks.history import announcing, note
@@ -36,11 +37,11 @@ from autograder.marks.in_gradebook import LOST, found_records
 from autograder.marks.only_gains import Gains
 from autograder.people.enrolment import misplaced, question, unknown
 from autograder.processes.interrupt import DeferredInterrupt
+from autograder.profile import program
 from autograder.run import systems
 from autograder.submission.attempts import attempt, graded, known_again, note_graded, spent, work_of
 from autograder.submission.partners import Teams, find_teams
 from autograder.with_nbgrader.lock import alone
-from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from autograder.processes.cluster import Cluster, Died
@@ -143,7 +144,7 @@ def no_attempt_left(course: Course, name: str, student: str, teams: Teams | None
     team = (teams or find_teams(course, name)).of(student)
     if team.unclear or len(team.members) > 1:
         return team.unclear or (
-            f"It is the work of {len(team.members)} partners. Grade it for all: seqcourse grade {name}"
+            f"It is the work of {len(team.members)} partners. Grade it for all: {program()} grade {name}"
         )
     record = read_record(course, name, student)
     if record is not None:
@@ -337,7 +338,7 @@ class Run:
         Examiner(self.course).release(self.name)  # fail now rather than once per student
         # The label depends only on the class, so this run replaces the state that a killed run left.
         folder_digest = hashlib.sha256(os.fsencode(self.course.folder.resolve())).hexdigest()[:16]
-        label = f"seqcourse-{self.name}-{folder_digest}{'' if self.writes else '-preview'}"
+        label = f"autograder-{self.name}-{folder_digest}{'' if self.writes else '-preview'}"
         code = code_digest() if scheduler else b""
         here = scheduler is None and self.options["confined"]
         with ExitStack() as stack:

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 from autograder.course.folders import Course
 from autograder.course.gradebook import opened
 from autograder.course.records import LONGEST_NAME
+from autograder.errors import CourseError
 from autograder.marks.by_hand import answers_of
 from autograder.marks.in_gradebook import grades_of
 from autograder.notebook import document as notebooks
 from autograder.notebook.document import Exercise
 from autograder.release.adapt import class_notebook
-from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from nbgrader.api import Grade

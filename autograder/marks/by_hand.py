@@ -14,9 +14,9 @@ from nbgrader.converters import Autograde
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import determine_grade
 
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.notebook.cells import squeeze
-from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from nbgrader.api import Grade

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from autograder.course.folders import Course
 from autograder.course.gradebook import opened
 from autograder.course.records import FAILED, UNCLEAR
+from autograder.errors import CourseError
 from autograder.marks.export import NOTHING, UNGRADED, Line, read_course
 from autograder.marks.in_gradebook import LOST
 from autograder.platforms.spreadsheet import harmless, number
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
+from autograder.printable import printable
+from autograder.profile import program
 
 # What is no mark yet. A student with one of these has no total yet, rather than one that looks final.
 OPEN = (FAILED, UNCLEAR, LOST, UNGRADED)
@@ -88,7 +89,7 @@ def read_total(course: Course) -> tuple[Total, list[str]]:
     if not maxima:
         raise CourseError(
             "Somebody should have a grade before there is a course total, but nobody has. "
-            "Grade first: seqcourse grade"
+            f"Grade first: {program()} grade"
         )
     chosen = course.settings.weights
     weights = {name: chosen.get(name, 0.0) for name in maxima} if chosen else maxima

@@ -20,6 +20,7 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Unicode
 
 from autograder.course.gradebook import handed_in, opened
+from autograder.errors import CourseError
 from autograder.marks import in_gradebook
 from autograder.marks.by_hand import CHANGED, WAITS, counted, pending
 from autograder.marks.late import renew_penalties
@@ -28,8 +29,8 @@ from autograder.notebook import document as notebooks
 from autograder.platforms import canvas
 from autograder.platforms.spreadsheet import MARK, harmless, number
 from autograder.platforms.template import Grade
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
+from autograder.printable import printable
+from autograder.profile import program
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook, SubmittedAssignment
@@ -116,7 +117,7 @@ def read_lines(
         known = ", ".join(sorted(known.name for known in gradebook.assignments)) or "none"
         raise CourseError(
             f"{assignment!r} should be an assignment in the gradebook, but it has {known}. "
-            f"Grade first: seqcourse grade {assignment}"
+            f"Grade first: {program()} grade {assignment}"
         ) from None
     records = records or {}
     submissions = handed_in(gradebook, assignment)

@@ -25,9 +25,9 @@ from autograder.marks.in_gradebook import grades_of, is_graded, penalty_of, tota
 from autograder.marks.late import renew_penalties
 from autograder.notebook import document as notebooks
 from autograder.platforms.spreadsheet import number
+from autograder.printable import printable
 from autograder.release.adapt import class_notebook
 from autograder.submission.attempts import last_attempt
-from seqcourse.printable import printable
 
 if TYPE_CHECKING:
     from nbgrader.api import SubmittedAssignment

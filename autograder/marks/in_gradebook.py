@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from autograder.course.folders import Course
 from autograder.course.gradebook import handed_in, opened
 from autograder.course.records import Record, read_record
+from autograder.profile import program
 
 if TYPE_CHECKING:
     from nbgrader.api import Assignment, Grade, SubmittedAssignment
@@ -60,7 +61,7 @@ def as_found(record: Record, submission: SubmittedAssignment | None) -> Record:
         return record
     sentence = (
         f"It was graded, but the gradebook does not have the grade: it is a new one, or another one. "
-        f"Put the old gradebook back, or grade again: seqcourse grade {record.assignment}"
+        f"Put the old gradebook back, or grade again: {program()} grade {record.assignment}"
     )
     return replace(record, status=LOST, sentence=sentence)
 

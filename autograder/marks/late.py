@@ -23,6 +23,7 @@ from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Dict, Float, Integer, List, Unicode
 
+from autograder.class_settings import find_zone
 from autograder.course.folders import Course, class_of
 from autograder.course.gradebook import handed_in
 from autograder.course.records import read_record
@@ -30,7 +31,6 @@ from autograder.course.small_files import A_TIME, MARK, MARKED, TIMESTAMP, kept
 from autograder.marks.by_hand import counted
 from autograder.marks.late_days import Account, Accounts
 from autograder.notebook.parse import NotGradable, read_bytes, shown
-from seqcourse.class_settings import find_zone
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook, SubmittedAssignment

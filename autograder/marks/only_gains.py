@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from autograder.course.folders import Course
 from autograder.course.gradebook import handed_in, opened
 from autograder.course.records import FAILED, GRADED, WITH_GRADE, Record, read_record, write_record
+from autograder.errors import CourseError
 from autograder.marks.by_hand import counted, pending, same_answers
 from autograder.marks.history import (
     Mark,
@@ -31,8 +32,7 @@ from autograder.marks.history import (
 )
 from autograder.marks.in_gradebook import grades_of
 from autograder.notebook import document as notebooks
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
+from autograder.printable import printable
 
 if TYPE_CHECKING:
     from nbgrader.api import Grade, SubmittedAssignment

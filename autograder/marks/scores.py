@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from autograder.course.folders import Course
 from autograder.course.gradebook import handed_in, opened
 from autograder.course.records import Record
+from autograder.errors import CourseError
 from autograder.marks import in_gradebook
 from autograder.marks.by_hand import CHANGED, WAITS, counted, pending
 from autograder.marks.history import note
@@ -16,9 +17,9 @@ from autograder.marks.late_days import Account, Accounts
 from autograder.notebook import document as notebooks
 from autograder.notebook.document import Exercise
 from autograder.platforms.spreadsheet import number
+from autograder.printable import printable
+from autograder.profile import program
 from autograder.release.adapt import class_notebook
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -111,7 +112,7 @@ def read_scores(course: Course, name: str, records: list[Record]) -> Scores:
                 if grade.name not in owner:
                     raise CourseError(
                         f"The grades of {name} should be of the exercises it has now, but they have "
-                        f"{grade.name}. Grade again: seqcourse grade {name}"
+                        f"{grade.name}. Grade again: {program()} grade {name}"
                     )
                 points[owner[grade.name]] += counted(grade)
                 if pending(grade):

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from autograder import bounds
 from autograder.notebook.document import mark
-from seqcourse import bounds
 
 CELL_TYPES = ("code", "markdown", "raw")
 

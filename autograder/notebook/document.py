@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 
 MARKER = re.compile(r"^\s*(?:#+|<!--)?\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\s*(?:-->)?\s*$")
 # The heading above an exercise's answers: "## Exercise 4 · Scores by a small network".

@@ -18,6 +18,7 @@ from autograder.notebook.document import mark, text
 from autograder.notebook.matching import Matching
 from autograder.notebook.parse import release_of
 from autograder.notebook.slots import ANSWER, LOCKED, OPEN, WRITTEN, Slot
+from autograder.profile import program
 
 # One given cell in so many has another text: the notebook is of another release.
 OTHER = 5
@@ -350,7 +351,7 @@ class _Mender:
 
     def _note(self, cell: dict, told: str) -> None:
         """Tell whoever grades: on the page of this cell, and in the list of what to look at."""
-        cell["metadata"].setdefault("seqcourse", {}).setdefault("notes", []).append(told)
+        cell["metadata"].setdefault(program(), {}).setdefault("notes", []).append(told)
         self.uncertain.append(f"{mark(cell).get('grade_id') or 'A text beside the answers'}: {told}")
 
 

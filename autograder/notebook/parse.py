@@ -12,12 +12,13 @@ import stat
 import sys
 from pathlib import Path
 
+from autograder import bounds
+from autograder.errors import CourseError
 from autograder.notebook.cells import CELL_TYPES, text
 from autograder.notebook.pictures import taken_out
 from autograder.notebook.shown_outputs import own_outputs
-from seqcourse import bounds
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
+from autograder.printable import printable
+from autograder.profile import program
 
 MISSING, UNREADABLE = "missing", "unreadable"
 
@@ -83,7 +84,7 @@ def read_submission(path: Path) -> dict:
             f"{shown(path.name)} should have at most {bounds.SOURCES:,} characters in its cells, but "
             f"has {characters:,}. Shorten cell {longest + 1} first, and hand it in again.",
         )
-    metadata = {"seqcourse": {"version": version}} if (version := release_of(notebook)) else {}
+    metadata = {program(): {"version": version}} if (version := release_of(notebook)) else {}
     book = {"cells": kept, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     return book | {"pictures": pictures}
 
@@ -91,7 +92,7 @@ def read_submission(path: Path) -> dict:
 def release_of(notebook: dict) -> str:
     """The version with which a notebook was released; "" if it does not say one."""
     metadata = notebook.get("metadata")
-    ours = metadata.get("seqcourse") if isinstance(metadata, dict) else None
+    ours = metadata.get(program()) if isinstance(metadata, dict) else None
     version = ours.get("version") if isinstance(ours, dict) else None
     return version if isinstance(version, str) and _VERSION.fullmatch(version) else ""
 

@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
+from autograder import bounds
 from autograder.notebook.cells import joined, text
 from autograder.notebook.document import mark
-from seqcourse import bounds
 
 # What is opened. A browser shows the first two without running anything.
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from autograder import bounds
 from autograder.notebook.matching import Likeness, likeness
 from autograder.notebook.parse import MISSING, UNREADABLE, NotGradable, read_submission, shown
-from seqcourse import bounds
 
 __all__ = ["Found", "NotGradable", "find_submission", "links", "read_submission"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from autograder import bounds
 from autograder.notebook.cells import clean, joined
-from seqcourse import bounds
 
 # Tags of cells that grading does not run: cells that only display something, and self-checks.
 NOT_RUN = {"show", "check"}

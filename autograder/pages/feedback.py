@@ -19,16 +19,17 @@ from autograder.appeals.requests import told_of_appeals
 from autograder.course.folders import Course, class_of
 from autograder.course.records import read_record
 from autograder.course.small_files import MARKED, NEEDED
+from autograder.errors import CourseError
 from autograder.marks import in_gradebook
 from autograder.marks.by_hand import CHANGED, counted, pending
 from autograder.marks.history import for_student
 from autograder.marks.late import accounts, seconds_late
 from autograder.platforms.spreadsheet import number
+from autograder.printable import printable
 from autograder.processes.forked import Steps, done_now
 from autograder.processes.limited import TooCostly, begin
+from autograder.profile import program, the_course
 from autograder.release.generate import last_line
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
 
 BEGIN = "BEGIN HIDDEN TESTS"
 END = "END HIDDEN TESTS"
@@ -99,14 +100,14 @@ class ShowPoints(NbGraderPreprocessor):
             name = _called(gradebook, info["student"])
             record = read_record(class_of(self.config), info["assignment"], info["student"])
             partners = [_called(gradebook, who) for who in (record.partners if record else ())]
-        findings = nb.metadata.get("seqcourse", {}).get("findings", {})
+        findings = nb.metadata.get(program(), {}).get("findings", {})
         for cell in nb.cells:
             grade = grades.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             if grade is not None:
                 grade |= self._verdict(cell, findings.get(grade["name"], {}))
                 cell.metadata["feedback"] = grade
         order = [*titles, *(name for name in grades if name not in titles)]
-        seqcourse = nb.metadata.get("seqcourse", {})
+        ours = nb.metadata.get(program(), {})
         points = sum(grade["points"] for grade in grades.values())
         total = in_gradebook.total(points, info["late_penalty"])
         resources["feedback"] = {
@@ -128,9 +129,9 @@ class ShowPoints(NbGraderPreprocessor):
             "days": spent.of(info["student"]).sentence(info["assignment"]),
             "name": name,
             "partners": " and ".join(partners),
-            "remarks": [str(remark) for remark in seqcourse.get("remarks", ())],
+            "remarks": [str(remark) for remark in ours.get("remarks", ())],
             **self._kept_for(info["assignment"], info["student"]),
-            "sentence": str(seqcourse.get("sentence", "")),
+            "sentence": str(ours.get("sentence", "")),
         }
         return nb, resources
 
@@ -174,17 +175,12 @@ class ShowPoints(NbGraderPreprocessor):
         """The address of a section of the book, or "" if ``book`` is not set."""
         if not self.book:
             return ""
-        from docutils.nodes import make_id
-
         try:
             root = Path(self.parent.parent.coursedir.root)
         except AttributeError:
             return ""
-        pages = sorted((root / "book").glob(f"{chapter:02d}*.ipynb"), reverse=True)
-        for page in pages:  # a chapter may have two, 05_ and 05b_: the last that has the section, or 05_
-            if f'"## {section}' in page.read_text(encoding="utf-8") or page is pages[-1]:
-                return f"{self.book.rstrip('/')}/book/{page.stem}.html#{make_id(section)}"
-        return ""
+        place = the_course().page_of(root, chapter, section)
+        return f"{self.book.rstrip('/')}/{place}" if place else ""
 
 
 def _called(gradebook: Any, student: str) -> str:
@@ -246,7 +242,7 @@ class FeedbackExporter(HTMLExporter):
     def __init__(self, config: Config | None = None, **options: Any) -> None:
         # nbgrader sets its own template on HTMLExporter; these settings override it for this class.
         own = Config()
-        own.FeedbackExporter.template_name = "seqcourse_feedback"
+        own.FeedbackExporter.template_name = "autograder_feedback"
         own.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES)]
         own.FeedbackExporter.extra_template_paths = []
         settings = Config(config or {})
@@ -289,7 +285,7 @@ def making_feedback(course: Course, name: str, student: str, notice: str = "") -
     if not graded.is_dir():
         raise CourseError(
             f"{student} should have a graded {name} in {course.grading}/autograded, but has none. "
-            f"Grade first: seqcourse grade {name}"
+            f"Grade first: {program()} grade {name}"
         )
     # Of the submission's other files, only those are copied that releasing the page needs.
     api = course.api(CourseDirectory__ignore=["*"], ShowPoints__notice=notice)

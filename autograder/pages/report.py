@@ -16,8 +16,8 @@ from autograder.marks.scores import Row, Scores
 from autograder.notebook.parse import shown
 from autograder.pages.frame import page
 from autograder.platforms.spreadsheet import number
+from autograder.printable import printable
 from autograder.run.outcome import read_again
-from seqcourse.printable import printable
 
 # Mistakes named per exercise, and the parts into which the points are divided.
 MOST, PARTS = 3, 10

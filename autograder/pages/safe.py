@@ -17,10 +17,11 @@ from jinja2 import pass_context
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.preprocessors import Preprocessor
 
+from autograder import bounds
 from autograder.notebook.shown_outputs import BASE64
 from autograder.pages.formulas import mathml
-from seqcourse import bounds
-from seqcourse.printable import printable
+from autograder.printable import printable
+from autograder.profile import program
 
 if TYPE_CHECKING:
     from bleach.sanitizer import Cleaner
@@ -176,9 +177,9 @@ class MakeSafe(Preprocessor):
     enabled = True
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        ours = nb.metadata.get("seqcourse", {})
+        ours = nb.metadata.get(program(), {})
         nb.metadata.clear()
-        nb.metadata.update(language_info=dict(PYTHON), seqcourse=ours)
+        nb.metadata.update({"language_info": dict(PYTHON), program(): ours})
         nb.cells = [_safe_cell(cell) for cell in nb.cells if cell.cell_type in KINDS]
         left = bounds.ALL_MARKDOWN
         for cell in nb.cells:
@@ -200,7 +201,7 @@ class MakeSafe(Preprocessor):
 
 def _safe_cell(cell: Any) -> Any:
     mark = cell.metadata.get("nbgrader", {})
-    notes = cell.metadata.get("seqcourse", {}).get("notes", [])
+    notes = cell.metadata.get(program(), {}).get("notes", [])
     cell.metadata.clear()
     cell.metadata.notes = notes
     cell.source = HIDES.sub("?", cell.source)

@@ -29,14 +29,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from autograder import bounds
 from autograder.course.folders import Course, remove
 from autograder.course.small_files import APPEAL, MARK, MARKED, NEEDED, TIMESTAMP
+from autograder.errors import CourseError
 from autograder.notebook.parse import shown
 from autograder.people.enrolment import class_list
 from autograder.platforms.giving_back import PATTERNS, keep_name
 from autograder.platforms.roster import Roster, read_roster
-from seqcourse import bounds
-from seqcourse.errors import CourseError
 
 # A platform may number a file that is handed in again.
 APPEALS = re.compile(r"appeal(?:-\d+| \(\d+\))?\.md", re.I)

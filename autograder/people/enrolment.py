@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from autograder.course.address import sqlite_file
 from autograder.course.folders import Course, remove
 from autograder.course.gradebook import open_gradebook
+from autograder.errors import CourseError
 from autograder.marks.late import extended
 from autograder.notebook import document as notebooks
 from autograder.notebook.parse import shown
 from autograder.people.erase import DROPPED, erase_in_files, places, traces
 from autograder.people.leaving import leave
-from seqcourse.errors import CourseError
+from autograder.profile import program
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
@@ -83,7 +84,7 @@ def question(course: Course, name: str, student: str) -> str:
     return (
         f"Who is {shown(student)}? {course.grading}/submitted has such a folder, but the gradebook has "
         f"no such student, so it was not graded. Rename the folder, or grade it by name: "
-        f"seqcourse grade {name} --student {shown(student)}"
+        f"{program()} grade {name} --student {shown(student)}"
     )
 
 

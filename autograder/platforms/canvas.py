@@ -19,6 +19,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from autograder.errors import CourseError
 from autograder.platforms.spreadsheet import MARK, harmless, number
 from autograder.platforms.template import (
     Filled,
@@ -29,7 +30,6 @@ from autograder.platforms.template import (
     whole_number,
     written,
 )
-from seqcourse.errors import CourseError
 
 NAMES = ("Student", "LastName")
 IDENTITIES = ("SIS Login ID", "ID", "SIS User ID")

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course.folders import Course
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
-from seqcourse.errors import CourseError
+from autograder.profile import program
 
 # The names of files in a platform's archive. What comes before `folders` says whose they are.
 PATTERNS = {
@@ -86,7 +87,7 @@ def give_back(course: Course, name: str, platform: str, path: Path) -> Returned:
         raise CourseError(
             f"{platform.title()} finds students by the names of the files that it gave, but none are "
             f"kept for {name}. Collect its archive once more: "
-            f"seqcourse collect {name} FILE --from {platform}"
+            f"{program()} collect {name} FILE --from {platform}"
         )
     found = {page.parts[-3]: page for page in course.feedback.glob(f"*/{name}/{name}.html")}
     pages = {who: found[who] for who in sorted(found) if course.counts(who, name)}
@@ -94,7 +95,7 @@ def give_back(course: Course, name: str, platform: str, path: Path) -> Returned:
     if not here:
         raise CourseError(
             f"Feedback pages of {name} should be there before they go back, but there are none of work "
-            f"that came from {platform.title()}. Write them: seqcourse feedback {name}"
+            f"that came from {platform.title()}. Write them: {program()} feedback {name}"
         )
     _write(path, {f"{beginning}{name}.html": page for beginning, page in here.items()})
     return Returned(

@@ -22,9 +22,9 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
+from autograder.errors import CourseError
 from autograder.platforms.spreadsheet import MARK, harmless, number
 from autograder.platforms.template import Filled, Grade, match, other_maximum, read_rows, written
-from seqcourse.errors import CourseError
 
 NUMBER, GRADE, EMAIL = "Identifier", "Grade", "Email address"
 NEEDED = (NUMBER, GRADE, "Last modified (grade)")

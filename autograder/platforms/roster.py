@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from autograder.errors import CourseError
 from autograder.platforms import moodle
 from autograder.platforms.moodle_times import is_late, read_time
 from autograder.platforms.template import normalized, read_rows
-from seqcourse.errors import CourseError
 
 # The columns of the platforms' own tables: the number in file names, and the student's login.
 COLUMNS = {

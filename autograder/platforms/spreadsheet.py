@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from seqcourse.printable import printable
+from autograder.printable import printable
 
 # Spreadsheets read a cell that begins with one of =+-@ as a formula. Some split cells at other
 # characters than commas, too, and then drop quotes.

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.errors import CourseError
 from autograder.platforms.spreadsheet import number
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
+from autograder.printable import printable
 
 NUMBER = re.compile(r"(\d+)[.,](\d+)(?:[eE]\+?(\d+))?", re.ASCII)
 

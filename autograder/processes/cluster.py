@@ -17,9 +17,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from autograder import bounds
+from autograder.errors import CourseError
 from autograder.processes.interrupt import deferred, held_back
-from seqcourse import bounds
-from seqcourse.errors import CourseError
+from autograder.profile import program, the_course
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster, WorkerPlugin
@@ -30,7 +31,6 @@ PRELOAD = (
     "autograder.processes.ignore_interrupts",
     "distributed",
     "autograder.run.worker",
-    "seqcourse.check.verdict",
 )
 SETTINGS = {
     "distributed.worker.multiprocessing-method": "forkserver" if sys.platform == "linux" else "spawn",
@@ -53,7 +53,7 @@ SETTINGS = {
 # One thread per worker. PYTHONSAFEPATH: no module is imported from the current folder.
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"}
 # A worker announces each job it starts under the Dask topic "STARTED run".
-STARTED = "seqcourse-started"
+STARTED = "autograder-started"
 # Seconds to wait for a given scheduler, and for workers to join it.
 PATIENCE = 30
 
@@ -225,7 +225,7 @@ def start(
         scheduler: the address of a running cluster; None starts processes on this machine.
         begun: called with a job's key when the job starts, from another thread.
     Raises:
-        CourseError: the scheduler does not answer or has no workers, or the workers lack seqcourse.
+        CourseError: the scheduler does not answer or has no workers, or the workers lack the course.
     """
     import dask
 
@@ -257,7 +257,7 @@ def get_ready() -> None:
     with dask.config.set(SETTINGS), _one_thread():
         context = get_mp_context()
         if context.get_start_method() == "forkserver":
-            context.set_forkserver_preload(list(PRELOAD))
+            context.set_forkserver_preload([*PRELOAD, *the_course().judges])
             resource_tracker.ensure_running()  # it takes care of itself, and would let interrupts in
             with held_back():
                 multiprocessing.forkserver.ensure_running()
@@ -274,7 +274,7 @@ def _local(workers: int) -> Iterator[Client]:
 
     get_ready()
     _silence()
-    with tempfile.TemporaryDirectory(prefix="seqcourse-dask-") as folder, _one_thread():
+    with tempfile.TemporaryDirectory(prefix="autograder-dask-") as folder, _one_thread():
         cluster = client = None
         try:
             with deferred():  # half a cluster cannot be closed
@@ -372,7 +372,7 @@ def _set_up_workers(client: Client, state: WorkerPlugin, run: str, address: str)
         refusals = client.run(_refusal_of_worker, run)
     except Exception as error:
         raise CourseError(
-            f"The workers at {address} should have seqcourse installed, the same version as here, "
+            f"The workers at {address} should have {program()} installed, the same version as here, "
             f"but said: {in_words(error)}."
         ) from error
     for worker, why in refusals.items():

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from seqcourse import bounds
-from seqcourse.errors import CourseError
+from autograder import bounds
+from autograder.errors import CourseError
 
 # Wall-clock time for each second of processor time: a busy machine is not a hostile submission.
 PATIENCE = 10

@@ -18,9 +18,9 @@ from typing import Any
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.course.folders import Course
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.platforms.spreadsheet import number
-from seqcourse.errors import CourseError
 
 # "**5 + 2 points · about 20 minutes**" below the heading of an exercise.
 SAID = re.compile(r"^\*\*(\d+(?:\.\d+)?(?: \+ \d+(?:\.\d+)?)*) points? ·", re.M)

@@ -9,9 +9,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
+from autograder.printable import printable
+from autograder.profile import the_course
 
 ALLOWED, TUTOR, OFF = "allowed", "tutor", "off"
 CHOICES = (ALLOWED, TUTOR, OFF)
@@ -69,15 +70,14 @@ def _part(
     if choice != TUTOR:
         return f"{told}\n"
     asked = "\n".join(f"- {question}" for question in questions)
-    return f"{told} Self-check: `check.{name}.{exercise}({exercise})`. Ask:\n\n{asked}\n"
+    call = the_course().self_check.format(assignment=name, exercise=exercise)
+    return f"{told} Self-check: `{call}`. Ask:\n\n{asked}\n"
 
 
 def exercises(root: Path, name: str) -> dict[str, tuple]:
     """The exercises of an assignment as `files` wants them."""
-    from seqcourse.check.load import load_checks
-
     found = {}
-    for check in load_checks(root, name).CHECKS:
+    for check in the_course().load_checks(root, name).CHECKS:
         record = getattr(check, "exercise", None)  # polls and whole systems have none
         if record and record.idea:
             found.setdefault(record.name, (record.idea, record.see, record.questions))

@@ -15,12 +15,13 @@ from pathlib import Path
 from autograder.course.due import set_due_dates
 from autograder.course.folders import Course
 from autograder.course.gradebook import open_gradebook
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.processes.interrupt import deferred
+from autograder.profile import the_course
 from autograder.release import assistants, worked
 from autograder.release.adapt import adapt, check_settings, other_points, to_look_at
 from autograder.release.reshape import reshape
-from seqcourse.errors import CourseError
 
 # The last line of a traceback: "package.SomeError: a sentence".
 CAUSE = re.compile(r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: .*)?)$", re.M)
@@ -170,9 +171,7 @@ def _refuse_unchecked(course: Course, name: str, book: dict) -> None:
     if listed.is_file():
         known = LISTED.findall(listed.read_text(encoding="utf-8"))
     else:
-        from seqcourse.check.load import load_checks
-
-        known = [check.cell for check in load_checks(course.root, name).CHECKS]
+        known = [check.cell for check in the_course().load_checks(course.root, name).CHECKS]
     unchecked = [cell for cell in cells if cell not in known]
     if unchecked:
         raise CourseError(

@@ -25,10 +25,11 @@ from types import ModuleType
 
 from autograder.course.folders import Course
 from autograder.course.records import CRASHED, GRADED, TIMED_OUT, UNREADABLE
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.notebook.document import Exercise, mark, text
+from autograder.profile import the_course
 from autograder.release.adapt import class_notebook
-from seqcourse.errors import CourseError
 
 SAMPLE = "grading/sample"
 # "slow" comes early, so that others are graded while it waits for its timeout.
@@ -58,10 +59,8 @@ def sample_course(root: Path) -> Course:
 
 
 def load_checks(course: Course, name: str) -> ModuleType:
-    """The hidden checks of an assignment and the answers that test them, see ``check.load``."""
-    from seqcourse.check import load
-
-    return load.load_checks(course.root, name)
+    """The hidden checks of an assignment and the answers that test them, see ``CourseProfile``."""
+    return the_course().load_checks(course.root, name)
 
 
 def wrong_answers(course: Course, name: str) -> dict[str, list[tuple[str, str]]]:

@@ -25,10 +25,11 @@ import hashlib
 import hmac
 import re
 
+from autograder.answers.sheet import CLASS, CODE, FILE, POLL, RESULT, WRITTEN, Sealed, Sheet, Worked
 from autograder.course.folders import Course
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
-from seqcourse.answers.sheet import CLASS, CODE, FILE, POLL, RESULT, WRITTEN, Sealed, Sheet, Worked
-from seqcourse.errors import CourseError
+from autograder.profile import the_course
 
 __all__ = ["FILE", "class_key", "explained", "sealed", "worked"]
 
@@ -52,8 +53,7 @@ def sealed(course: Course, name: str, book: dict) -> bytes | None:
     blocks = explained(course, name)
     if when == NEVER or not blocks:
         return None
-    from seqcourse.check import right
-
+    right = the_course().check_part("right")
     given = class_key(course, name) if when == AFTER_DUE else ""
     opens = CLASS if given else RESULT
     sheet = Sheet(name, opens, opens == RESULT and course.settings["answers.after_hints"], {})
@@ -86,9 +86,7 @@ def every_answer(course: Course, name: str, book: dict) -> dict[str, tuple[str, 
 
 def worked(course: Course, name: str, book: dict) -> dict[str, Worked]:
     """The worked answers to the exercises of a notebook that explained.md explains."""
-    from seqcourse.check.load import load_checks
-
-    styles = load_checks(course.root, name).RIGHT
+    styles = the_course().load_checks(course.root, name).RIGHT
     cells = {notebooks.mark(cell).get("grade_id"): notebooks.text(cell) for cell in book["cells"]}
     here = {exercise.name for exercise in notebooks.exercises(book)}
     found = {}
@@ -139,11 +137,9 @@ def reasons_of_polls(course: Course, name: str) -> dict[str, Worked]:
     Raises:
         CourseError: a block belongs to no poll, or leaves out the right option.
     """
-    from seqcourse.check.hidden import Poll
-    from seqcourse.check.load import load_checks
-
-    checks = load_checks(course.root, name).CHECKS
-    right = {check.answer: check.right for check in checks if isinstance(check, Poll)}
+    polls = the_course().check_part("hidden").Poll
+    checks = the_course().load_checks(course.root, name).CHECKS
+    right = {check.answer: check.right for check in checks if isinstance(check, polls)}
     found = {}
     for poll, options in reasons(course, name).items():
         if right.get(poll) not in options:
@@ -181,7 +177,5 @@ def _text(course: Course, name: str) -> str:
 
 def _records(course: Course, name: str) -> dict:
     """The exercises of an assignment, by the name of the answer."""
-    from seqcourse.check.load import load_checks
-
-    checks = load_checks(course.root, name).CHECKS
+    checks = the_course().load_checks(course.root, name).CHECKS
     return {check.exercise.name: check.exercise for check in checks if hasattr(check, "exercise")}

@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 
 from autograder.course.folders import Course
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.notebook.mend import Mended, mend
 from autograder.notebook.parse import SMALLER, UNREADABLE, NotGradable
 from autograder.notebook.search import find_submission, read_submission
 from autograder.processes.limited import TooCostly, limited
+from autograder.profile import program, the_course
 from autograder.run import hard_to_read, systems
 from autograder.run.kernels import Answer, Runner
 from autograder.run.outcome import as_data, grade_cells, outputs, points_for, some, status_of, told
-from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
-    from seqcourse.check.hidden import Check
-    from seqcourse.check.verdict import Judge, Verdict
+    from autograder.checks import Check, Judge, Verdict
 
 READING, JUDGING = "To read the notebook", "To judge the result"
 
@@ -64,7 +64,7 @@ class Examination:
         """The notebook with what students are told besides outputs, for nbgrader to save."""
         assert self.notebook is not None
         book = json.loads(self.notebook)
-        book.setdefault("metadata", {})["seqcourse"] = {
+        book.setdefault("metadata", {})[program()] = {
             "remarks": list(self.remarks),
             "status": self.status,
             "sentence": self.sentence,
@@ -139,16 +139,13 @@ class Examiner:
 
     def judges(self, name: str, student: str = "", attempt: int = 1) -> dict[str, Judge]:
         """The checks of an assignment with the inputs of one student's attempt, by grade cell."""
-        from seqcourse.check.load import load_checks
-        from seqcourse.check.verdict import Judge
-
         if name not in self._checks:
-            found = getattr(load_checks(self.course.root, name), "CHECKS", ())
+            found = getattr(the_course().load_checks(self.course.root, name), "CHECKS", ())
             self._checks[name] = [systems.with_half(check, self.final) for check in found]
-        judges = {}
+        made, judges = the_course().check_part("verdict").Judge, {}
         for check in self._checks[name]:
             who = ("", 0) if systems.is_system(check) else (student, attempt)
-            judges[check.cell] = Judge(check, self.seed(name, check.cell, *who))
+            judges[check.cell] = made(check, self.seed(name, check.cell, *who))
         return judges
 
     def seed(self, name: str, cell: str, student: str, attempt: int) -> int:
@@ -169,7 +166,7 @@ class Examiner:
             if path is None:
                 raise CourseError(
                     f"{name} should have been released before it is graded, but there is no "
-                    f"assignments/{name}/{name}.ipynb. Run: seqcourse release {name}"
+                    f"assignments/{name}/{name}.ipynb. Run: {program()} release {name}"
                 )
             self._releases[name] = notebooks.read(path)
         return copy.deepcopy(self._releases[name])
@@ -229,8 +226,6 @@ class Examiner:
             beside: by grade cell, the file that a system's check needs.
             wall: seconds that the whole notebook may take, if less than by ``limits``; 0 for those.
         """
-        from seqcourse.check.verdict import Verdict
-
         graded = grade_cells(book)
         requests = {cell: judges[cell].request for cell in graded if cell in judges}
         requests = systems.with_files(requests, beside)
@@ -249,7 +244,7 @@ class Examiner:
                     f"{cell}, but has none. Write one, or take the cell out of the notebook."
                 )
         verdicts = _judged({cell: (judges[cell], ran.answers[cell]) for cell in requests})
-        verdicts |= {cell: Verdict.none(each.problem) for cell, each in beside.items() if each.problem}
+        verdicts |= {cell: _none(each.problem) for cell, each in beside.items() if each.problem}
         measured = systems.measured(verdicts, ran.answers, beside)
         points, messages, findings = {}, {}, {}
         for cell, place in graded.items():
@@ -296,8 +291,6 @@ def read(folder: Path, name: str, release: dict) -> tuple[Mended, tuple[str, ...
 
 def _judged(given: Mapping[str, tuple[Judge, Answer]]) -> dict[str, Verdict]:
     """The verdicts of all cells; where they take too much together, each by itself."""
-    from seqcourse.check.verdict import Verdict
-
     with contextlib.suppress(TooCostly):
         return limited(JUDGING, _verdicts, given)
     found = {}
@@ -305,8 +298,13 @@ def _judged(given: Mapping[str, tuple[Judge, Answer]]) -> dict[str, Verdict]:
         try:
             found |= limited(JUDGING, _verdicts, {cell: one})
         except TooCostly as problem:
-            found[cell] = Verdict.none(str(problem))
+            found[cell] = _none(str(problem))
     return found
+
+
+def _none(why: str) -> Verdict:
+    """No points, for this reason."""
+    return the_course().check_part("verdict").Verdict.none(why)
 
 
 def _verdicts(given: Mapping[str, tuple[Judge, Answer]]) -> dict[str, Verdict]:

@@ -1,6 +1,6 @@
 """What an instructor should look at in a submission: code that is hard to read or hides what runs.
 
-Forbidden functions are found by what runs (`seqcourse.check.watch`). This module finds what such a
+Forbidden functions are found by what runs. This module finds what such a
 record can miss, from names and attributes in the source. A remark is for a person and costs no points.
 """
 
@@ -10,6 +10,8 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+
+from autograder.profile import program, the_course
 
 LONGEST = 20_000  # characters of a cell that a person still reads
 
@@ -104,7 +106,7 @@ _ATTRIBUTES = {
 }
 _MAGIC = re.compile(r"^(%%(?:writefile|file|bash|sh|script|cython)|%(?:run|load|load_ext))\b", re.M)
 _SHELL = re.compile(r"^([ \t]*)[%!?].*$", re.M)
-_PATCHED = {"torch", "seqcourse", "sys", "builtins"}
+_PATCHED = {"torch", "sys", "builtins"}
 
 
 def remarks(cells: Sequence[str]) -> list[str]:
@@ -173,7 +175,7 @@ def _why(path: str) -> str:
     """Why to look at a name such as torch.nn.functional.softmax, or ""."""
     parts = ["", *path.split(".")]
     known = (_MODULES[part] for part in _beginnings(path) if part in _MODULES)
-    checks = parts[1:3] == ["seqcourse", "check"] and (
+    checks = parts[1:3] == the_course().checks.split(".") and (
         len(parts) > 5 or parts[3:4] and _is_inner(parts[3])
     )
     return next(known, _ATTRIBUTES.get(parts[-1]) or _ATTRIBUTES.get(".".join(parts[-2:]), "")) or (
@@ -182,12 +184,12 @@ def _why(path: str) -> str:
 
 
 def _is_inner(part: str) -> bool:
-    """Whether a module of `seqcourse.check` is none that a notebook calls."""
-    return not re.fullmatch(r"ps\d+|Mistake|progress", part)
+    """Whether a part of the checks is none that a notebook calls."""
+    return not re.fullmatch(the_course().open_checks, part)
 
 
 def _is_of_a_library(path: str, libraries: Mapping[str, str]) -> bool:
-    roots = {meaning.split(".")[0] for meaning in libraries.values()} | _PATCHED
+    roots = {meaning.split(".")[0] for meaning in libraries.values()} | _PATCHED | {program()}
     return path.split(".")[0] in roots
 
 

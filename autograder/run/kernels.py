@@ -24,11 +24,12 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from autograder import bounds
+from autograder.errors import CourseError
 from autograder.notebook.cells import whole
 from autograder.notebook.shown_outputs import FRAME, LEFT_OUT, NOT_RUN, SAFE
-from seqcourse import bounds
-from seqcourse.errors import CourseError
-from seqcourse.exchange import ENDING, PATIENCE, REQUEST, RESULT
+from autograder.probe_files import ENDING, PATIENCE, REQUEST, RESULT
+from autograder.profile import the_course
 
 # The most kernels started for one notebook, and the most attempts to start each.
 MOST_KERNELS = 4
@@ -41,13 +42,13 @@ TIMEOUT_ERROR = "CellTimeoutError"
 GONE_ERROR = "KernelGone"
 # The probe is read from its file again: a cell may have put something else in its place.
 PROBE = (
-    "__import__('sys').modules.pop('seqcourse.check.probe', None); "
-    "__import__('seqcourse.check.probe', fromlist=['run']).run({!r}, get_ipython().user_ns)"
+    "__import__('sys').modules.pop({0!r}, None); "
+    "__import__({0!r}, fromlist=['run']).run({1!r}, get_ipython().user_ns)"
 )
 # IPython's ``exit()`` ends the kernel after a delay, when another cell may be running. sys.exit does
 # not.
 EXIT = "get_ipython().user_ns.update(dict.fromkeys(('exit', 'quit'), __import__('sys').exit))"
-STAND_IN = "__import__('seqcourse.stand_in', fromlist=['install']).install(get_ipython())"
+STAND_IN = "__import__('autograder.sandbox.stand_in', fromlist=['install']).install(get_ipython())"
 
 
 class KernelGone(Exception):
@@ -338,7 +339,7 @@ class Runner:
         # A probe has at most the time of a cell.
         request = {**request, "seconds": min(request["seconds"], self.timeout)}
         manager.put(REQUEST, pickle.dumps(request))
-        code = PROBE.format(str(manager.exchange))
+        code = PROBE.format(f"{the_course().checks}.probe", str(manager.exchange))
         began = time.monotonic()
         request_id = client.kc.execute(code, silent=True, store_history=False)
         patience = min(PATIENCE * request["seconds"] + 10, max(1.0, self.until - time.monotonic()))

@@ -10,11 +10,11 @@ import nbformat
 from nbformat.v4 import new_output
 
 from autograder.course.records import CRASHED, GRADED, TIMED_OUT
+from autograder.printable import printable
 from autograder.run.kernels import GONE_ERROR, TIMEOUT_ERROR, Ran
-from seqcourse.printable import printable
 
 if TYPE_CHECKING:
-    from seqcourse.check.verdict import Judge, Verdict
+    from autograder.checks import Judge, Verdict
 
 # Errors that unsolved or wrong answers raise in a notebook. Any other error is reported.
 EXPECTED_ERRORS = {"AssertionError", "Mistake", "NotImplementedError", "KeyboardInterrupt"}

@@ -1,8 +1,8 @@
 """Whole systems: the file handed in beside the notebook, and what is kept and told of its measures.
 
-A check that has ``judge_system`` judges a system (`seqcourse.capstone`). What it measured is kept in the
-record: task, texts, and for each half of the hidden split its score. The public half earns points until
-the class closes the leaderboard; from then on the final half does.
+A check that has ``judge_system`` judges a system. What it measured is kept in the record: task, texts,
+and for each half of the hidden split its score. The public half earns points until the class closes the
+leaderboard; from then on the final half does.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autograder.errors import CourseError
 from autograder.processes.limited import TooCostly, limited
-from seqcourse.errors import CourseError
+from autograder.profile import the_course
 
 if TYPE_CHECKING:
+    from autograder.checks import Check, Judge, Verdict
     from autograder.course.folders import Course
     from autograder.run.kernels import Answer
-    from seqcourse.check.hidden import Check
-    from seqcourse.check.verdict import Judge, Verdict
 
 OPENING = "To read the checkpoint"
 SUFFIX = ".safetensors"
@@ -86,10 +86,9 @@ def _opened(folder: Path, name: str) -> Handed:
 
 
 def _read(path: Path) -> Handed:
-    from seqcourse.check.checkpoint import read_checkpoint, sketch
-
-    found = read_checkpoint(path)
-    return Handed(found.data, found.notes, found.parameters, sketch(found.tensors))
+    checkpoint = the_course().check_part("checkpoint")
+    found = checkpoint.read_checkpoint(path)
+    return Handed(found.data, found.notes, found.parameters, checkpoint.sketch(found.tensors))
 
 
 def with_files(requests: Mapping[str, dict], beside: Mapping[str, Handed]) -> dict[str, dict]:
@@ -107,8 +106,7 @@ def to_review(beside: Mapping[str, Handed], checks: Path) -> tuple[str, ...]:
     """Which checkpoints hold the numbers of the course's own models, for a person to look at."""
     if not any(each.sketch for each in beside.values()):
         return ()
-    from seqcourse.capstone.course import taken
-
+    taken = the_course().system_part("course").taken
     references = list(checks.glob(f"*{SUFFIX}"))
     reference = references[0] if references else None
     return tuple(line for each in beside.values() for line in taken(each.sketch, reference))
@@ -135,9 +133,7 @@ def told(found: Mapping[str, Any], secret: bytes, student: str) -> str:
     """What students are told of their system: the score of the half that counts, never of the other."""
     if not found:
         return ""
-    from seqcourse.capstone.system import score_in_words
-
-    half = found["half"]
+    half, score_in_words = found["half"], the_course().system_part("system").score_in_words
     return (
         f"{half.capitalize()} half of the hidden split: {score_in_words(found['task'], found[half])}. "
         f"{found['parameters']:,} numbers, {found['seconds']:.0f} s. On the leaderboard: "

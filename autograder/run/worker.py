@@ -19,6 +19,7 @@ from autograder.course.folders import Course
 from autograder.course.records import FAILED, code_digest
 from autograder.course.snapshot import Snapshot
 from autograder.processes.cluster import STARTED
+from autograder.profile import program, the_course, use
 from autograder.run.examine import Examination, Examiner
 from autograder.sandbox import refusal
 
@@ -45,8 +46,10 @@ class WorkerState(WorkerPlugin):
         self.snapshot = snapshot
         self.options = options
         self.code = code
+        self.profile = the_course()
 
     def setup(self, worker: Worker) -> None:
+        use(self.profile)
         os.environ.pop(DB_URL, None)
         self.lock = threading.Lock()
         self.examiners: dict[int, Examiner] = {}
@@ -64,7 +67,7 @@ class WorkerState(WorkerPlugin):
     def refusal(self) -> str:
         """Why this worker cannot grade, or "" if it can."""
         if self.code not in (b"", code_digest()):
-            return "It has another version of seqcourse than the run that asks; install the same one."
+            return f"It has another version of {program()} than the run that asks; install the same one."
         return refusal() if self.options["confined"] else ""
 
     def unpack_and_examine(self, student: str, submission: Snapshot) -> Examination:

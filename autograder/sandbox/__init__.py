@@ -14,6 +14,7 @@
 ``client``       the matching client, which treats the kernel's messages as untrusted
 ``handover``     copies files into and out of a sandbox
 ``usage``        monitors a sandbox from outside and kills it when it exceeds a limit
+``stand_in``     what takes the place of a name that no import gave
 ``cgroup``       limits enforced by control groups, where they can be created
 ``unconfined``   the same kernel manager without a sandbox, for machines that cannot run one
 
@@ -28,11 +29,10 @@ from autograder.sandbox.available import refusal
 from autograder.sandbox.bubblewrap import EXCHANGE, SCRATCH
 from autograder.sandbox.kernel import ConfinedKernelManager, kernel_manager
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.warm import PRELOAD, Shared, Warm, shared
+from autograder.sandbox.warm import Shared, Warm, shared
 
 __all__ = [
     "EXCHANGE",
-    "PRELOAD",
     "SCRATCH",
     "ConfinedKernelManager",
     "Limits",

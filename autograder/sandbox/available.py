@@ -8,10 +8,10 @@ import shutil
 import subprocess
 import sys
 
+from autograder.errors import CourseError
 from autograder.sandbox.bubblewrap import bubblewrap
 from autograder.sandbox.holder import Holder
 from autograder.sandbox.limits import Limits
-from seqcourse.errors import CourseError
 
 OLDEST_BUBBLEWRAP = (0, 8)
 

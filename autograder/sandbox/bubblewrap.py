@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import autograder
-import seqcourse
+from autograder.profile import the_course
 from autograder.sandbox.limits import Limits
 
 # Folders inside the sandbox, each a tmpfs with a size limit.
@@ -59,7 +59,6 @@ ENVIRONMENT = {
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "MPLCONFIGDIR": f"{SCRATCH}/.config/matplotlib",
     "IPYTHONDIR": f"{SCRATCH}/.ipython",
-    "SEQCOURSE_DEVICE": "cpu",
     # Without a network, an installer would ask again and again before it gives up.
     "PIP_NO_INDEX": "1",
     "PIP_NO_INPUT": "1",
@@ -71,6 +70,11 @@ ENVIRONMENT = {
 HOLDER = ("/bin/sh", "-c", "echo ready; exec cat >/dev/null")
 SOCKETS_SIZE = 1 << 20
 LONGEST_START = 20
+
+
+def environment() -> dict[str, str]:
+    """The variables that a kernel gets."""
+    return {**ENVIRONMENT, **the_course().environment}
 
 
 def visible(more: Iterable[Path] = ()) -> list[Path]:
@@ -85,7 +89,7 @@ def visible(more: Iterable[Path] = ()) -> list[Path]:
         # A virtual environment's Python links to its base installation, possibly through other links.
         found += [Path(prefix) / part for part in PARTS_OF_PYTHON]
         found += [Path(prefix).resolve() / part for part in PARTS_OF_PYTHON]
-    found += [Path(package.__file__).resolve().parent for package in (autograder, seqcourse)]
+    found += [Path(autograder.__file__).resolve().parent, the_course().folder]
     found += _installed_elsewhere()
     found += [Path(place).resolve() for place in more]
     chosen: list[Path] = []
@@ -98,9 +102,9 @@ def visible(more: Iterable[Path] = ()) -> list[Path]:
 def hidden() -> list[Path]:
     """Folders that appear empty inside, because they hold right answers.
 
-    What a probe needs of an assignment is in ``seqcourse.check.inside``.
+    What a probe needs of an assignment is elsewhere.
     """
-    return sorted(Path(seqcourse.__file__).resolve().parent.glob("check/ps[0-9]*/"))
+    return sorted(the_course().folder.glob(the_course().hidden))
 
 
 def _installed_elsewhere() -> list[Path]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from autograder.sandbox.limits import ROOM, Limits
 
 ROOT = Path("/sys/fs/cgroup")
-PREFIX = "seqcourse-"
+PREFIX = "autograder-"
 _count = itertools.count()
 
 

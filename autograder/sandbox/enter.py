@@ -10,7 +10,7 @@ import ctypes
 import os
 import signal
 
-from autograder.sandbox.bubblewrap import ENVIRONMENT, SCRATCH, USER
+from autograder.sandbox.bubblewrap import SCRATCH, USER, environment
 from autograder.sandbox.limits import Limits, apply_limits
 
 NAMESPACES = ("ipc", "uts", "net", "cgroup", "pid", "mnt")  # mnt last, because it replaces /proc
@@ -105,7 +105,7 @@ def settle(limits: Limits) -> None:
     apply_limits(limits)
     os.umask(0o077)
     os.environ.clear()
-    os.environ.update(ENVIRONMENT)
+    os.environ.update(environment())
     os.chdir(SCRATCH)
     for number in range(1, signal.NSIG):
         if number not in (signal.SIGKILL, signal.SIGSTOP) and signal.getsignal(number) is not None:

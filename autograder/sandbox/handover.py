@@ -6,8 +6,8 @@ import os
 import stat
 from contextlib import suppress
 
+from autograder.errors import CourseError
 from autograder.sandbox import unprivileged
-from seqcourse.errors import CourseError
 
 
 def plain(name: str) -> str:

@@ -12,10 +12,10 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+from autograder.errors import CourseError
 from autograder.sandbox import unprivileged
 from autograder.sandbox.bubblewrap import ACCOUNTS, LONGEST_START, command, visible
 from autograder.sandbox.limits import Limits
-from seqcourse.errors import CourseError
 
 
 class Holder:

@@ -24,6 +24,7 @@ from typing import Any
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 
+from autograder.errors import CourseError
 from autograder.sandbox import bubblewrap, handover
 from autograder.sandbox.available import refusal
 from autograder.sandbox.cgroup import Group
@@ -31,7 +32,6 @@ from autograder.sandbox.client import ConfinedKernelClient
 from autograder.sandbox.limits import Limits, size_in_words
 from autograder.sandbox.usage import Meter, Watch
 from autograder.sandbox.warm import Warm
-from seqcourse.errors import CourseError
 
 PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
 LONGEST_START = 60

@@ -18,11 +18,11 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from autograder.errors import CourseError
 from autograder.sandbox import calls, child
 from autograder.sandbox.holder import Holder
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.warm import LARGEST_REQUEST
-from seqcourse.errors import CourseError
 
 # Modules that a kernel imports, also those imported only when it starts or runs its first cell.
 KERNEL_MODULES = (
@@ -184,7 +184,7 @@ def main() -> None:
     settings = json.loads(requests.recv(LARGEST_REQUEST))
     # Who comes before everything is imported waits at the door.
     door = socket.socket(fileno=settings["door"]) if settings["door"] else None
-    preload(settings["preload"], settings["matplotlib"])
+    preload([settings["course"], *settings["preload"]], settings["matplotlib"])
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     try:

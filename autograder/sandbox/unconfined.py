@@ -18,9 +18,9 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 
 from autograder.sandbox import handover
-from autograder.sandbox.bubblewrap import ENVIRONMENT
+from autograder.sandbox.bubblewrap import environment
 from autograder.sandbox.limits import Limits
-from seqcourse.sockets import private_sockets
+from autograder.sockets import private_sockets
 
 # Environment variables that programs need on Windows and macOS.
 KEPT = ("SYSTEMROOT", "SYSTEMDRIVE", "COMSPEC", "PATHEXT", "PATH", "WINDIR", "LANG")
@@ -49,11 +49,11 @@ class PlainKernelManager(AsyncKernelManager):
         for name in ("exchange", "home"):
             os.mkdir(os.path.join(self._folder, name))
         home = os.path.join(self._folder, "home")
-        environment = {
-            name: value for name, value in ENVIRONMENT.items() if not value.startswith("/tmp")
+        variables = {
+            name: value for name, value in environment().items() if not value.startswith("/tmp")
         } | {name: os.environ[name] for name in KEPT if name in os.environ}
-        environment |= {"HOME": home, "USERPROFILE": home, "IPYTHONDIR": os.path.join(home, ".ipython")}
-        options.update(cwd=home, env=environment)
+        variables |= {"HOME": home, "USERPROFILE": home, "IPYTHONDIR": os.path.join(home, ".ipython")}
+        options.update(cwd=home, env=variables)
         options.pop("extra_arguments", None)
         await super()._async_start_kernel(**options)
 

@@ -16,7 +16,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-import seqcourse
+from autograder.profile import the_course
 
 NOBODY = 65533  # 65534 is taken: it represents all users that are unmapped in a namespace
 STAGE = "/tmp"
@@ -39,7 +39,7 @@ def can_step_down() -> bool:
     effective = int(status.partition("CapEff:")[2].split()[0], 16)
     if not all(effective >> capability & 1 for capability in (CAP_SETUID, CAP_SYS_ADMIN)):
         return False
-    samples = (Path(sys.executable), Path(seqcourse.__file__), Path(ctypes.__file__))
+    samples = (Path(sys.executable), the_course().folder / "__init__.py", Path(ctypes.__file__))
     folders = [sample.resolve().parent for sample in samples]
     return all(all_can_read(place) for place in (*samples, *folders))
 

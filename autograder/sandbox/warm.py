@@ -21,24 +21,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from autograder.sandbox.bubblewrap import ENVIRONMENT
+from autograder.errors import CourseError
+from autograder.profile import the_course
+from autograder.sandbox.bubblewrap import environment
 from autograder.sandbox.limits import Limits
-from seqcourse.errors import CourseError
 
-# Modules that the notebooks' set-up cells import.
-PRELOAD = (
-    "torch",
-    "matplotlib.pyplot",
-    "ipywidgets",
-    "seqcourse",
-    "seqcourse.check",
-    "seqcourse.data",
-    "seqcourse.metrics",
-    "seqcourse.models",
-    "seqcourse.nn",
-    "seqcourse.viz",
-    "seqcourse.zoo",
-)
 LONGEST_IMPORT = 300
 LARGEST_REQUEST = 1 << 16
 
@@ -49,12 +36,12 @@ class Warm:
     If the process has died, the next request restarts it. Its kernels end with it.
 
     Args:
-        preload: modules to import besides Jupyter's kernel.
+        preload: modules to import besides Jupyter's kernel; None for those of the course.
         door: a socket at which other clients arrive, see ``Shared``.
     """
 
-    def __init__(self, preload: Iterable[str] = PRELOAD, door: socket.socket | None = None):
-        self.preload = tuple(preload)
+    def __init__(self, preload: Iterable[str] | None = None, door: socket.socket | None = None):
+        self.preload = the_course().preload if preload is None else tuple(preload)
         self.door = door
         self._process: subprocess.Popen | None = None
         self._socket: socket.socket | None = None
@@ -80,6 +67,7 @@ class Warm:
     def _start(self, wait: bool = True) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         settings = {
+            "course": the_course().module,
             "preload": self.preload,
             "matplotlib": _matplotlib_folder(),
             "grader": os.getpid(),
@@ -93,7 +81,7 @@ class Warm:
                 stdin=theirs,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
-                env=dict(ENVIRONMENT),
+                env=environment(),
                 cwd="/",
                 start_new_session=True,
                 pass_fds=[settings["door"]] if self.door else (),
@@ -182,13 +170,13 @@ class Warm:
 
 
 @contextmanager
-def shared(preload: Iterable[str] = PRELOAD) -> Iterator[Path]:
+def shared(preload: Iterable[str] | None = None) -> Iterator[Path]:
     """Start one warm process for the workers of this machine, without waiting for its imports.
 
     Yields:
         Its door, for ``Shared``.
     """
-    with tempfile.TemporaryDirectory(prefix="seqcourse-warm-") as folder:  # nobody else may enter it
+    with tempfile.TemporaryDirectory(prefix="autograder-warm-") as folder:  # nobody else may enter it
         path = Path(folder) / "door"
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
             warm = Warm(preload, door)
@@ -206,7 +194,7 @@ def shared(preload: Iterable[str] = PRELOAD) -> Iterator[Path]:
 class Shared(Warm):
     """A client of the warm process behind a door; of one of its own if that cannot be reached."""
 
-    def __init__(self, path: Path, preload: Iterable[str] = PRELOAD):
+    def __init__(self, path: Path, preload: Iterable[str] | None = None):
         super().__init__(preload)
         self.path = path
 

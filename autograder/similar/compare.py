@@ -25,18 +25,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from autograder import bounds
 from autograder.course.folders import Course
-from autograder.course.records import PACKAGE
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.notebook.cells import squeeze
 from autograder.notebook.document import mark, text
+from autograder.printable import printable
 from autograder.processes.cluster import in_words
 from autograder.processes.limited import limited
+from autograder.profile import program, the_course
 from autograder.run.examine import READING, read
 from autograder.submission.partners import Teams, find_teams
-from seqcourse import bounds
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,8 +55,6 @@ LEAST = 100
 
 # The same for an answer and the course's own: it is about one exercise.
 LEAST_OURS = 40
-# Rooms of the package whose functions answer exercises, beside the records of the assignment itself.
-OURS = ("functional", "nn", "decode", "models", "metrics")
 
 # exercise, or "cell 7" for code that is in no answer's cell -> source, and -> its fingerprint
 Answers = Mapping[str, str]
@@ -209,12 +207,14 @@ def _known_answers(course: Course, name: str) -> list[dict[str, str]]:
 def _package(name: str) -> dict[str, str]:
     """The functions and classes of the package that could answer an exercise: name -> source."""
     found = {}
-    for room in (*OURS, f"check/{name}"):
-        for path in sorted((PACKAGE / room).glob("*.py")):
+    package = the_course().folder
+    checks = "/".join(the_course().checks.split(".")[1:])
+    for room in (*the_course().alike, f"{checks}/{name}"):
+        for path in sorted((package / room).glob("*.py")):
             source = path.read_text(encoding="utf-8")
             for node in ast.parse(source).body:
                 if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                    where = f"seqcourse/{room}/{path.name}, {node.name}"
+                    where = f"{package.name}/{room}/{path.name}, {node.name}"
                     found[where] = ast.get_source_segment(source, node) or ""
     return found
 
@@ -275,7 +275,7 @@ def _fingerprint(source: str, is_code: bool) -> CodeFingerprint:
     except ImportError:
         raise CourseError(
             "Comparing submissions needs copydetect, but it is not installed. "
-            "Install it: pip install 'seqcourse[grading]'"
+            f"Install it: pip install '{program()}[grading]'"
         ) from None
     # A window of 1 keeps every passage, so that the result is deterministic.
     made = CodeFingerprint(

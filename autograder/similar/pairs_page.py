@@ -8,8 +8,8 @@ from __future__ import annotations
 from html import escape
 
 from autograder.pages.frame import page
+from autograder.printable import printable
 from autograder.similar.compare import Pair, Shared, Similar
-from seqcourse.printable import printable
 
 
 def as_page(found: Similar) -> str:

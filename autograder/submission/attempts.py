@@ -15,13 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from autograder import bounds
 from autograder.course.folders import Course
 from autograder.course.records import LONGEST_NAME
 from autograder.course.small_files import NEEDED
 from autograder.course.snapshot import Snapshot, folder_snapshot
 from autograder.notebook import document as notebooks
 from autograder.submission.partners import without_names
-from seqcourse import bounds
 
 HALF_A_YEAR = 183 * 24 * 3600  # seconds
 

@@ -19,12 +19,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder import bounds
 from autograder.course.address import sqlite_file
 from autograder.course.folders import Course
 from autograder.course.gradebook import opened
 from autograder.course.records import unfit_name
 from autograder.notebook.parse import NotGradable, plain_text, read_bytes, shown
-from seqcourse import bounds
 
 if TYPE_CHECKING:
     from autograder.course.snapshot import Snapshot

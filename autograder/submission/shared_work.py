@@ -17,12 +17,12 @@ from typing import Any
 from autograder.course.folders import Course
 from autograder.course.small_files import MARK, NEEDED, SECRET, TIMESTAMP, kept, time
 from autograder.course.snapshot import Snapshot, folder_snapshot
+from autograder.errors import CourseError
 from autograder.notebook.parse import NotGradable, read_bytes, shown
 from autograder.processes.limited import limited
 from autograder.run import systems
 from autograder.run.examine import READING, read
 from autograder.submission.partners import Team, without_names
-from seqcourse.errors import CourseError
 
 # What lies beside work and is none.
 BESIDE = (*NEEDED, MARK)

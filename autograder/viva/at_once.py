@@ -9,10 +9,10 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from autograder.course.folders import Course
+from autograder.errors import CourseError
 from autograder.processes.interrupt import held_back
 from autograder.run.examine import Examiner
 from autograder.viva.sheet import Sheet, make_sheet
-from seqcourse.errors import CourseError
 
 _examiner: Examiner  # of a process that makes sheets
 

@@ -35,7 +35,7 @@ def read(found: Mapping[str, numpy.ndarray], version: int, call: int, is_class: 
     """The outcome of a version on a call.
 
     Args:
-        found: what `seqcourse.check.inside.changed.run` returned.
+        found: what ``inside.changed.run`` of the checks returned.
         is_class: the results are those of several calls of one object; the first one counts.
     """
     start = f"{version}.{call}."

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from html import escape
 
 from autograder.pages.frame import page
+from autograder.printable import printable
 from autograder.viva.questions import Question
 from autograder.viva.sheet import Sheet
 from autograder.viva.table import setting, summary
-from seqcourse.printable import printable
 
 _CODE = re.compile(r"`([^`]+)`")
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy
 
+from autograder.profile import the_course
 from autograder.viva.changes import Change
 from autograder.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Outcome, effect
 from autograder.viva.tried import Tried, squeezed
@@ -253,12 +254,10 @@ class _Asker:
 
     def batch(self, what: str) -> Iterator[Question]:
         """The same change with a batch of one, where that makes a difference."""
-        from seqcourse.check.versions import SINGLE
-
         labels = [call.label for call in self.tried.calls]
-        if SINGLE not in labels or labels.index(SINGLE) == self.call:
+        single = labels.index(_single()) if _single() in labels else self.call
+        if single == self.call:
             return
-        single = labels.index(SINGLE)
         if not self.tried.outcome(0, single).ran & set(range(self.change.start, self.change.end + 1)):
             return  # the changed line does not run there
         outcome = self.tried.outcome(self.version, single)
@@ -397,13 +396,16 @@ def _text(row: numpy.ndarray) -> str:
 # --- a batch of one ---------------------------------------------------------------------------------
 
 
+def _single() -> str:
+    """The label of a call with a batch of one."""
+    return the_course().check_part("versions").SINGLE
+
+
 def _stopping(tried: Tried, seed: int) -> Iterator[Question]:
     """For an answer that stops at a batch of one: in which line."""
-    from seqcourse.check.versions import SINGLE
-
     for number, call in enumerate(tried.calls):
         stopped = tried.outcome(0, number)
-        if call.label != SINGLE or not stopped.error or not stopped.line:
+        if call.label != _single() or not stopped.error or not stopped.line:
             continue
         lines = sorted(tried.outcome(0, 0).ran - {stopped.line})
         wrong = [*(f"It stops in line {line}." for line in lines[:2]), RUNS]

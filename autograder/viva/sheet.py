@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 from autograder.course.folders import Course
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.notebook.parse import shown
 from autograder.run.examine import Examiner
@@ -17,7 +18,6 @@ from autograder.viva.choose import choose
 from autograder.viva.questions import Question, questions
 from autograder.viva.sheet_folders import ANSWERS, folder_of, sheet_folder
 from autograder.viva.tried import exercises, plan, try_all
-from seqcourse.errors import CourseError
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from autograder.printable import printable
 from autograder.viva.choose import MANY
 from autograder.viva.questions import KINDS, Question
 from autograder.viva.sheet import Sheet, spread
-from seqcourse.printable import printable
 
 if TYPE_CHECKING:
     from rich.table import Table

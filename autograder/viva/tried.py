@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nbformat
 import numpy
 
+from autograder.errors import CourseError
 from autograder.notebook.document import mark, text
 from autograder.notebook.parse import NotGradable
 from autograder.processes.limited import TooCostly, limited
+from autograder.profile import the_course
 from autograder.run.examine import READING, Examiner
 from autograder.run.examine import read as read_submission
 from autograder.run.kernels import Runner
@@ -23,11 +25,6 @@ from autograder.similar.compare import answers_in
 from autograder.viva import outcomes
 from autograder.viva.changes import Change, Marked, changes, marked
 from autograder.viva.outcomes import Outcome
-from seqcourse.errors import CourseError
-
-if TYPE_CHECKING:
-    from seqcourse.check.exercise import Exercise
-    from seqcourse.check.versions import Call
 
 BUDGET = 20.0  # seconds of processor time for all versions of one answer
 LONGEST = 6_000  # characters of an answer that is asked about
@@ -82,7 +79,7 @@ class Tried:
     name: str
     is_class: bool
     planned: Planned
-    calls: Sequence[Call]
+    calls: Sequence[Any]
     found: Mapping[str, numpy.ndarray]
 
     def outcome(self, version: int, call: int) -> Outcome:
@@ -96,11 +93,9 @@ class Tried:
         return tuple(int(size) for size in found)
 
 
-def exercises(examiner: Examiner, name: str) -> dict[str, Exercise]:
+def exercises(examiner: Examiner, name: str) -> dict[str, Any]:
     """The exercises of an assignment whose answers can be called, by name."""
-    from seqcourse.check.load import load_checks
-
-    checks = getattr(load_checks(examiner.course.root, name), "CHECKS", ())
+    checks = getattr(the_course().load_checks(examiner.course.root, name), "CHECKS", ())
     found = {check.answer: check.exercise for check in checks if hasattr(check, "exercise")}
     return {answer: exercise for answer, exercise in found.items() if exercise.cases}
 
@@ -118,8 +113,7 @@ def plan(examiner: Examiner, name: str, folder: Path, wanted: Sequence[str], see
 
 
 def _planned(folder: Path, name: str, release: dict, wanted: Sequence[str], seed: int) -> Plan:
-    from seqcourse.check.inside.changed import MARK
-
+    name_of_shapes = the_course().check_part("inside.changed").MARK
     notebook = read_submission(folder, name, release)[0].notebook
     given = answers_in(release, wanted)
     answers = {}
@@ -127,7 +121,7 @@ def _planned(folder: Path, name: str, release: dict, wanted: Sequence[str], seed
         if len(source) > LONGEST or squeezed(source) == squeezed(given.get(exercise, "")):
             continue
         try:
-            answers[exercise] = Planned(source, changes(source, seed), marked(source, MARK))
+            answers[exercise] = Planned(source, changes(source, seed), marked(source, name_of_shapes))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue  # no Python code, such as an unfinished line
     for cell in release["cells"]:
@@ -137,21 +131,21 @@ def _planned(folder: Path, name: str, release: dict, wanted: Sequence[str], seed
 
 
 def try_all(
-    examiner: Examiner, asked: Mapping[str, Exercise], plan: Plan, *, alone: bool = False
+    examiner: Examiner, asked: Mapping[str, Any], plan: Plan, *, alone: bool = False
 ) -> list[Tried]:
     """Run the notebook in a fresh sandbox, then all versions of its answers.
 
     Args:
         alone: without the student's other cells: nothing but the answers decides what happens.
     """
-    from seqcourse.check.plain import unpack
-    from seqcourse.check.versions import calls_of, request
-
-    calls = {name: calls_of(asked[name]) for name in plan.answers}
+    versions_of, unpack = the_course().check_part("versions"), the_course().check_part("plain").unpack
+    calls = {name: versions_of.calls_of(asked[name]) for name in plan.answers}
     requests: dict[str, dict[str, Any]] = {}
     for name, one in plan.answers.items():
         versions = [one.source, *(change.source for change in one.changes)]
-        requests[name] = request(asked[name], calls[name], versions, one.marked.source, BUDGET)
+        requests[name] = versions_of.request(
+            asked[name], calls[name], versions, one.marked.source, BUDGET
+        )
     book = nbformat.from_dict(plan.alone if alone else plan.notebook)
     runner = Runner(book, examiner.new_kernel, timeout=examiner.timeout, wall=examiner.limits.wall)
     ran = runner.run(requests)

@@ -24,7 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.pages.frame import page
-from seqcourse.printable import printable
+from autograder.printable import printable
 
 # How many events the table shows, and the page.
 IN_TABLE, ON_PAGE = 15, 500

@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import date, datetime, timedelta, tzinfo
 from datetime import time as midnight
 
+from autograder.class_settings import in_words
 from autograder.course.folders import Course
 from autograder.course.watched import read_json, tries_path
 from autograder.notebook import document as notebooks
-from seqcourse.class_settings import in_words
 
 # The state of an attempt. SHOWN: the student has the page. SPOILT: it was not graded, and costs nothing.
 BEGUN, GRADED, SHOWN, SPOILT = "begun", "graded", "shown", "spoilt"

@@ -23,9 +23,9 @@ from autograder.course.watched import folder_of
 from autograder.notebook import document as notebooks
 from autograder.pages.feedback import making_feedback, page_path
 from autograder.pages.frame import page
+from autograder.printable import printable
 from autograder.processes.forked import Steps
 from autograder.release.generate import release
-from seqcourse.printable import printable
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook

@@ -27,6 +27,7 @@ from autograder.course.folders import Course
 from autograder.course.records import FAILED, UNCLEAR, Record, read_record, unfit_name, write_record
 from autograder.course.snapshot import Snapshot
 from autograder.course.watched import folder_of
+from autograder.errors import CourseError
 from autograder.grade.submissions import DeferredInterrupt, Run, forget_lost
 from autograder.grade.which_counts import automatic, best_counts, noted
 from autograder.marks import history
@@ -41,7 +42,6 @@ from autograder.watch import day, feedback_pages
 from autograder.watch.arrivals import Resting, inbox
 from autograder.watch.board import Board
 from autograder.with_nbgrader.lock import Busy, alone
-from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from autograder.processes.cluster import Cluster

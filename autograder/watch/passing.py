@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.course.folders import Course
+from autograder.errors import CourseError
 from autograder.watch.arrivals import Resting
-from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from nbgrader.apps.baseapp import NbGrader

@@ -21,11 +21,11 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.utils import ignore_patterns
 
+from autograder import bounds
 from autograder.course.folders import remove
 from autograder.course.small_files import NEEDED, TIMESTAMP, kept, time
 from autograder.marks.late import zone_of
 from autograder.notebook.parse import shown
-from seqcourse import bounds
 
 # Where a submission is copied before it takes its place.
 BESIDE = ".collected-"

@@ -10,9 +10,9 @@ from nbformat.v4 import new_markdown_cell
 from traitlets import Unicode
 
 from autograder.course.folders import Course
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.release.adapt import class_notebook
-from seqcourse.errors import CourseError
 
 RUBRIC = "**Rubric"
 BESIDE = "<details open><summary>Rubric and model answer</summary>\n\n{}\n\n</details>"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from autograder.course.folders import Course
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 
 # Class folders locked by this process. Releasing and then grading is one run with one lock.
 _locked: set[Path] = set()

@@ -29,12 +29,12 @@ from nbgrader.preprocessors import (
 from autograder.course.records import unfit_name
 from autograder.course.small_files import A_TIME, TIMESTAMP, kept, time
 from autograder.course.snapshot import refused
+from autograder.errors import CourseError
 from autograder.marks.by_hand import HoldBack, SaveGrades
 from autograder.marks.late import RenewPenalty, zone_of
 from autograder.notebook.pictures import referred
-from seqcourse import __version__
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
+from autograder.printable import printable
+from autograder.profile import program, the_course
 
 SANITIZE = [HoldBack, OverwriteCells]
 # nbgrader's CheckCellMetadata is not among them: every mark was put back from the release, which it
@@ -72,7 +72,7 @@ class WriteVersion(NbGraderPreprocessor):
     """Writes the course's version into a notebook that is released, for `mend` to compare."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        nb.metadata["seqcourse"] = {"version": __version__}
+        nb.metadata[program()] = {"version": the_course().version}
         return nb, resources
 
 

@@ -15,9 +15,9 @@ from typing import Any
 from autograder.course.folders import Course
 from autograder.notebook import document as notebooks
 from autograder.notebook.document import mark, text
+from autograder.probe_files import ENDING, REQUEST, RESULT
 from autograder.run.kernels import NOT_RUN
 from seqcourse.audit.answers import Answer
-from seqcourse.exchange import ENDING, REQUEST, RESULT
 
 Space = dict[str, Any]
 

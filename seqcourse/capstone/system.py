@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 
+from autograder.printable import printable
 from seqcourse import metrics
 from seqcourse.capstone.split import Draw, Split, hidden_split
 from seqcourse.check import curve
@@ -18,7 +19,6 @@ from seqcourse.check.compare import Mistake
 from seqcourse.check.inside.ps9 import CALLS, FEW, IN_TIME, PARTS, SLIGHT, THEIRS, ZERO, is_theirs
 from seqcourse.check.values import result
 from seqcourse.data.scenes import word_boxes
-from seqcourse.printable import printable
 
 PUBLIC, FINAL = "public", "final"
 # With parts of the checkpoint at zero, the score has to fall by FALL for MATTERS of the parts: others

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import torch
 
+from autograder import errors
+
 _PATHS = sysconfig.get_paths()
 # PyTorch may lie elsewhere than other packages, in a user's folder for example.
 INSTALLED = tuple(
@@ -14,5 +16,5 @@ INSTALLED = tuple(
     for folder in {_PATHS["purelib"], _PATHS["platlib"], str(Path(torch.__file__).parents[1])}
 )
 STANDARD = f"{_PATHS['stdlib']}/"
-PACKAGE = f"{Path(__file__).parents[1]}/"
-LIBRARIES = (STANDARD, PACKAGE, *INSTALLED)
+PACKAGE, GRADER = f"{Path(__file__).parents[1]}/", f"{Path(errors.__file__).parent}/"
+LIBRARIES = (STANDARD, PACKAGE, GRADER, *INSTALLED)

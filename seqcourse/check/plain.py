@@ -13,7 +13,7 @@ import numpy
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from seqcourse import bounds
+from autograder import bounds
 
 TEXT = "text:"
 

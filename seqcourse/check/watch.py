@@ -35,7 +35,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from seqcourse.check.compare import Mistake
-from seqcourse.check.libraries import INSTALLED, PACKAGE, STANDARD
+from seqcourse.check.libraries import GRADER, INSTALLED, PACKAGE, STANDARD
 
 # Kept from the time of import, so that an answer that replaces them in their modules changes nothing.
 _getprofile, _setprofile, _frame = sys.getprofile, sys.setprofile, sys._getframe
@@ -282,6 +282,8 @@ def _module_of(file: str) -> str:
     """The module in a file of a library, "" for any other file."""
     if file.startswith(PACKAGE):
         path = "seqcourse/" + file.removeprefix(PACKAGE)
+    elif file.startswith(GRADER):
+        path = "autograder/" + file.removeprefix(GRADER)
     else:
         root = next((root for root in INSTALLED if file.startswith(root)), None)
         if root is None:
@@ -303,7 +305,7 @@ def _is_of_answer(frame: types.FrameType | None) -> bool:
     while frame is not None:
         file = frame.f_code.co_filename
         module = _module_of(file)
-        if _is_below(module, "seqcourse") and module != __name__:
+        if module != __name__ and (_is_below(module, "seqcourse") or _is_below(module, "autograder")):
             return _is_below(module, _CHECKS) and module not in _CHECKING
         if file.startswith("<frozen importlib"):  # one library imports another
             return False

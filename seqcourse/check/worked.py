@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from autograder.answers import folded, sheet
 from seqcourse import progress
-from seqcourse.answers import folded, sheet
 from seqcourse.check import right
 
 ABOVE = "A worked answer is folded above."

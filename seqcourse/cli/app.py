@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 
 FOR = {
     "For students": "start update lab progress solution translate doctor",

@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from autograder.errors import CourseError
 from seqcourse.cli.install import NEWEST, OLDEST, VERSIONS
-from seqcourse.errors import CourseError
 
 GOOD = "ok"
 ABSENT = "not here"  # something optional
@@ -172,8 +172,8 @@ def sandbox() -> Iterator[Finding]:
 
 def settings() -> Iterator[Finding]:
     """The settings of the class that holds here, each with its value."""
+    from autograder.class_settings import FILES, read_settings
     from autograder.course.address import shown
-    from seqcourse.class_settings import FILES, read_settings
     from seqcourse.cli.root import find_root
 
     try:

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
+from autograder.sockets import private_sockets
 from seqcourse.settings import STATIC_VARIABLE
-from seqcourse.sockets import private_sockets
 
 if TYPE_CHECKING:
     import nbformat
@@ -35,13 +35,11 @@ RECORD = "executed.json"
 # What a page's outputs do not depend on.
 NOT_IN_FINGERPRINT = (
     "cli/",
-    "grading/",
     "check/",
     "pages/",
     "live/runtime/",
     "progress.py",
-    "bounds.py",
-    "printable.py",
+    "profile.py",
 )
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
+from autograder.errors import CourseError
+from autograder.printable import printable
 
 # A folder with these is a checkout of the course.
 SIGNS = ("nbgrader_config.py", "solutions", "book")

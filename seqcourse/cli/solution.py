@@ -8,14 +8,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.syntax import Syntax
 
+from autograder.answers import sheet as sheets
+from autograder.answers.sheet import Sheet, Worked
+from autograder.class_settings import in_words
+from autograder.errors import CourseError
+from autograder.printable import printable
 from seqcourse import progress
-from seqcourse.answers import sheet as sheets
-from seqcourse.answers.sheet import Sheet, Worked
-from seqcourse.class_settings import in_words
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root, find_work, shown, tell
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
 
 
 def show_solution(name: str, exercise: str, given: str = "", stuck: bool = False) -> None:

@@ -21,7 +21,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from seqcourse.printable import printable
+from autograder.printable import printable
 
 
 class _OfMany(ProgressColumn):

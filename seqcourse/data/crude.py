@@ -10,7 +10,7 @@ import codecs
 import re
 from collections.abc import Iterable
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 
 _HIDDEN = {
     "en": """

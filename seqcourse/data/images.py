@@ -9,6 +9,7 @@ import numpy
 import torch
 from torch import Tensor
 
+from autograder.errors import CourseError
 from seqcourse.data.batching import (
     Loader,
     TargetBatch,
@@ -19,7 +20,6 @@ from seqcourse.data.batching import (
     pad_targets,
     shuffled,
 )
-from seqcourse.errors import CourseError
 
 
 @dataclass(frozen=True)

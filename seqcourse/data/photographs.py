@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 
 if TYPE_CHECKING:
     import numpy

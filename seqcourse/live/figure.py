@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 
 if TYPE_CHECKING:
     import numpy

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 from seqcourse.live.figure import frame, percent, png, style, text_field
 from seqcourse.live.scenes import Placed
 

@@ -12,7 +12,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 from seqcourse.tokens import SPECIALS
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

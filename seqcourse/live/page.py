@@ -204,8 +204,8 @@ def cells(model: str, label: str, examples: Sequence[str], entry: int) -> Any:
     """
     import torch
 
+    from autograder.errors import CourseError
     from seqcourse import zoo
-    from seqcourse.errors import CourseError
     from seqcourse.viz.html import Shown
 
     system = zoo.load(model)
@@ -253,8 +253,8 @@ def merge(model: str, label: str, examples: Sequence[str]) -> Any:
     Raises:
         CourseError: if there is no label or example, or the model reads no pieces of words.
     """
+    from autograder.errors import CourseError
     from seqcourse import data, zoo
-    from seqcourse.errors import CourseError
     from seqcourse.viz.html import Shown
 
     vocabulary = zoo.load(model).source

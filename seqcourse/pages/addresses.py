@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from seqcourse.class_settings import read_settings, repository
-from seqcourse.errors import CourseError
+from autograder.class_settings import read_settings, repository
+from autograder.errors import CourseError
 
 NO_REPOSITORY = (
     "{} should be the address of a repository on GitHub, GitLab or Bitbucket, such as "

@@ -6,8 +6,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from seqcourse.class_settings import Settings, read_settings
-from seqcourse.errors import CourseError
+from autograder.class_settings import Settings, read_settings
+from autograder.errors import CourseError
 
 
 def footer(settings: Settings) -> str:

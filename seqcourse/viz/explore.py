@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import Any
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 from seqcourse.viz.html import STYLE, Shown, has_widgets, new_id, render
 
 MOST_FRAMES = 24  # in a page; about 12 is kinder to the reader's connection

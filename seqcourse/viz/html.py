@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 from seqcourse.settings import is_static
 
 _COUNTER = itertools.count(1)

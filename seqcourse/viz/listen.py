@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 from seqcourse.viz.arrays import as_array
 from seqcourse.viz.html import Shown, new_id
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 from seqcourse.viz.arrays import as_array, as_labels
 from seqcourse.viz.style import (
     COLOURS,

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 from seqcourse.viz.html import STYLE, Shown, has_widgets, inline, new_id, plain
 
 POLLS = Path(__file__).parent / "polls"

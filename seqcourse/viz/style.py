@@ -9,7 +9,7 @@ from matplotlib import colormaps, rcParams
 from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 
 #: Okabe and Ito's palette, which people with the common colour-vision deficiencies can tell
 #: apart. The order is the order of the lines in a figure; yellow comes late (pale on white).

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 
 
 def _same(tensor: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 from seqcourse.train import TrainingConfig
 
 

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.release.sample import right_answers
 from seqcourse.audit import answers
 from seqcourse.audit.operators import mutants_of
-from seqcourse.errors import CourseError
 from tests.grading.toy import make_toy_course
 
 SOLUTION = '''

@@ -13,10 +13,10 @@ import time
 import pytest
 import torch
 
+from autograder.probe_files import ENDING, REQUEST, RESULT
 from seqcourse.check import ps1, verdict
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.probe import run
-from seqcourse.exchange import ENDING, REQUEST, RESULT
 
 CHECK = HiddenCheck(
     "training_pairs-grade",

@@ -12,13 +12,13 @@ import pytest
 import torch
 from torch import nn
 
+from autograder.probe_files import REQUEST, RESULT
 from autograder.run.hard_to_read import remarks
 from autograder.run.kernels import PROBE
 from seqcourse import functional
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.load import load_checks
 from seqcourse.check.verdict import Judge
-from seqcourse.exchange import REQUEST, RESULT
 
 HERE = Path(__file__).resolve()
 ANSWER = """
@@ -59,7 +59,7 @@ def keeps_its_points(source: str, folder: Path) -> bool:
             )
             shell.user_ns["get_ipython"] = lambda: shell
             exec(compile(f"{source}{ANSWER}", "<cell>", "exec"), shell.user_ns)
-            for part in PROBE.format(str(folder)).split("; "):
+            for part in PROBE.format("seqcourse.check.probe", str(folder)).split("; "):
                 eval(part, {"get_ipython": lambda: shell})
         finally:
             os._exit(0)

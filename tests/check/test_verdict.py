@@ -9,7 +9,8 @@ import numpy
 import pytest
 import torch
 
-from seqcourse import bounds
+from autograder import bounds
+from autograder.errors import CourseError
 from seqcourse.check import ps1, ps3
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import BY_CASE, HiddenCheck, Poll
@@ -18,7 +19,6 @@ from seqcourse.check.probe import probe
 from seqcourse.check.values import arrays
 from seqcourse.check.verdict import Judge
 from seqcourse.check.watch import paused
-from seqcourse.errors import CourseError
 
 SOFTMAX = HiddenCheck(
     "softmax-grade",

@@ -19,6 +19,7 @@ import traceback
 from pathlib import Path
 from types import FrameType
 
+import seqcourse  # noqa: F401  (makes the course known to the grader)
 from autograder.course.folders import Course
 from autograder.course.gradebook import open_gradebook
 from autograder.course.records import read_record

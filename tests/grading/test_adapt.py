@@ -16,6 +16,7 @@ from nbgrader.api import Gradebook
 
 from autograder.course.folders import Course
 from autograder.course.gradebook import open_gradebook
+from autograder.errors import CourseError
 from autograder.grade.submissions import grade
 from autograder.marks.export import read_course
 from autograder.marks.scores import read_scores
@@ -23,7 +24,6 @@ from autograder.notebook import document as notebooks
 from autograder.pages.feedback import make_feedback
 from autograder.release import adapt, sample
 from autograder.release.generate import left_behind, release
-from seqcourse.errors import CourseError
 
 from .toy import ROOT, make_toy_course
 

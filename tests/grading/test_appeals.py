@@ -7,6 +7,7 @@ import shutil
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder import bounds
 from autograder.appeals import requests
 from autograder.appeals.answering import answer
 from autograder.appeals.requests import cases, parse, read_appeals, told_of_appeals
@@ -15,6 +16,7 @@ from autograder.course.gradebook import open_gradebook
 from autograder.course.records import GRADED, Record, write_record
 from autograder.course.small_files import APPEAL
 from autograder.course.snapshot import folder_snapshot
+from autograder.errors import CourseError
 from autograder.marks import history
 from autograder.marks.appeal_points import give_points, read_answers, restore
 from autograder.marks.export import read_course
@@ -24,9 +26,7 @@ from autograder.notebook.document import Exercise
 from autograder.people.enrolment import drop
 from autograder.release.generate import release
 from autograder.submission.attempts import attempt
-from seqcourse import bounds
 from seqcourse.cli.regrade import answer_one, list_appeals
-from seqcourse.errors import CourseError
 
 EXERCISES = [Exercise("forward", True, number="4"), Exercise("pool", True, number="5a")]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from autograder.errors import CourseError
 from autograder.processes.forked import Beside, Steps, done_now
 from autograder.processes.limited import begin
-from seqcourse.errors import CourseError
 
 
 def meet(own: Path, other: Path) -> str:

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from autograder.course.folders import Course
 from autograder.course.small_files import time
+from autograder.errors import CourseError
 from autograder.marks.late import MARKED
 from autograder.people.collect import collect
 from autograder.people.erase import places
@@ -21,7 +22,6 @@ from autograder.platforms.canvas import fill
 from autograder.platforms.moodle_times import is_late, read_time
 from autograder.platforms.template import Grade
 from seqcourse.cli.app import app
-from seqcourse.errors import CourseError
 
 CANVAS = {
     "lovelaceada_4711_98765_ps1.ipynb": "ada",

@@ -18,6 +18,7 @@ from queue import Empty
 import psutil
 import pytest
 
+from autograder.errors import CourseError
 from autograder.sandbox import (
     ConfinedKernelManager,
     Limits,
@@ -27,7 +28,6 @@ from autograder.sandbox import (
     kernel_manager,
     shared,
 )
-from seqcourse.errors import CourseError
 
 from .confining import in_sandbox, need_sandbox, open_files, processes_below, run, runs, soon, told
 
@@ -300,8 +300,8 @@ def test_everything_dies_with_a_grader_that_is_killed(trick):
 
 def test_many_kernels_leave_nothing_behind(warm):
     def state():
-        groups = [path for path in Path("/sys/fs/cgroup").glob("*/seqcourse-*")]
-        mine = [path for path in groups if path.name.startswith(f"seqcourse-{os.getpid()}-")]
+        groups = [path for path in Path("/sys/fs/cgroup").glob("*/autograder-*")]
+        mine = [path for path in groups if path.name.startswith(f"autograder-{os.getpid()}-")]
         files = len(os.listdir(f"/proc/{warm.pid}/fd"))
         mounts = Path("/proc/self/mountinfo").read_text().count("\n")
         return open_files(), len(processes_below(warm.pid)), files, mounts, len(mine)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import seqcourse
+from autograder.errors import CourseError
 from autograder.sandbox import ConfinedKernelManager, Limits, Warm, available, bubblewrap
-from seqcourse.errors import CourseError
 
 from .confining import in_sandbox, need_sandbox, processes_below, run, told
 
@@ -158,7 +158,7 @@ print(open("/proc/self/environ").read())
     assert "SECRET" not in said
     names = set(ast.literal_eval(said.splitlines()[0]))
     # Jupyter's kernel adds some of its own.
-    assert set(bubblewrap.ENVIRONMENT) <= names
+    assert set(bubblewrap.environment()) <= names
     assert not names & {name for name in os.environ if name.startswith(("PYTEST", "JPY", "VIRTUAL"))}
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from autograder.errors import CourseError
 from autograder.marks.scores import Row, Scores
 from autograder.release import sample
 from seqcourse.cli import course as course_command
 from seqcourse.cli import grading as grading_command
-from seqcourse.errors import CourseError
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from autograder.course.folders import Course
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.notebook.document import mark, text
 from autograder.notebook.matching import Matching
@@ -25,7 +26,6 @@ from autograder.notebook.slots import OPEN
 from autograder.release import sample
 from autograder.release.assistants import EMPTY
 from seqcourse import progress
-from seqcourse.errors import CourseError
 from tests.grading import editors
 from tests.grading.editors import EDITS, FORMS, NOTHING, helper, own_code, saved
 from tests.grading.toy import ROOT

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from autograder.course.folders import Course
 from autograder.course.gradebook import open_gradebook
 from autograder.course.records import FAILED, Record, write_record
+from autograder.errors import CourseError
 from autograder.marks.export import Line, as_table, final_grades, left_out, read_course
 from autograder.platforms import moodle
 from autograder.platforms.canvas import fill
@@ -23,7 +24,6 @@ from autograder.platforms.spreadsheet import harmless
 from autograder.platforms.template import Grade
 from autograder.release.generate import release
 from seqcourse.cli.app import app
-from seqcourse.errors import CourseError
 
 NAMES = {
     "ada": ("Ada", "Lovelace"),

@@ -21,6 +21,7 @@ from autograder.appeals.answering import answer
 from autograder.course.folders import Course
 from autograder.course.records import Record, write_record
 from autograder.course.small_files import APPEAL, NEEDED
+from autograder.errors import CourseError
 from autograder.marks.appeal_points import answers_path
 from autograder.marks.history import history_path, note
 from autograder.marks.late import MARK, MARKED
@@ -33,7 +34,6 @@ from autograder.run.outcome import as_data, outputs
 from seqcourse.check.finding import Finding
 from seqcourse.check.verdict import Verdict
 from seqcourse.cli.grading import write_feedback
-from seqcourse.errors import CourseError
 
 WHAT, QUESTION = "double: expected the shape (2, 3), got (3,).", "Did you forget a dimension?"
 FIRST = f"{WHAT} {QUESTION}"
@@ -273,5 +273,5 @@ def test_a_time_in_words(seconds, told):
 def test_templates_are_part_of_the_package():
     from autograder.pages.feedback import NBGRADERS_TEMPLATES, TEMPLATES
 
-    assert (TEMPLATES / "seqcourse_feedback" / "index.html.j2").is_file()
+    assert (TEMPLATES / "autograder_feedback" / "index.html.j2").is_file()
     assert (Path(NBGRADERS_TEMPLATES) / "formgrade").is_dir()

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autograder import bounds
 from autograder.course.folders import Course
 from autograder.course.records import FAILED, GRADED, Record, read_record, unfit_name, write_record
 from autograder.course.small_files import TIMESTAMP, kept
@@ -25,7 +26,6 @@ from autograder.notebook import document as notebooks
 from autograder.notebook.mend import mend
 from autograder.notebook.parse import NotGradable
 from autograder.notebook.search import find_submission, read_submission
-from seqcourse import bounds
 
 from .toy import toy_notebook
 

@@ -22,11 +22,13 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 
+from autograder import bounds
 from autograder.course import small_files
 from autograder.course.folders import Course
 from autograder.course.gradebook import open_gradebook
 from autograder.course.records import read_record
 from autograder.course.snapshot import folder_snapshot
+from autograder.errors import CourseError
 from autograder.grade.submissions import Run, grade
 from autograder.marks.export import read_course, write_table
 from autograder.marks.scores import read_scores
@@ -40,8 +42,7 @@ from autograder.sandbox import refusal
 from autograder.with_nbgrader.preprocess import say_closed
 from autograder.with_nbgrader.save import Saver
 from autograder.with_nbgrader.transaction import one_transaction
-from seqcourse import bounds, cli
-from seqcourse.errors import CourseError
+from seqcourse import cli
 
 from . import state
 from .as_user import USER

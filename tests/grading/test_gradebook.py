@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from autograder.course import gradebook
 from autograder.course.folders import Course
+from autograder.errors import CourseError
 from autograder.grade.submissions import grade
 from autograder.marks.export import read_course
 from autograder.marks.in_gradebook import LOST
@@ -19,7 +20,6 @@ from autograder.release import sample
 from autograder.release.generate import release
 from seqcourse.cli.app import app
 from seqcourse.cli.grading import write_feedback
-from seqcourse.errors import CourseError
 
 from .here import examine_here
 

@@ -10,13 +10,13 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.records import FAILED, GRADED, UNREADABLE, Record, write_record
+from autograder.errors import CourseError
 from autograder.marks import history
 from autograder.marks.export import read_course
 from autograder.marks.history import for_student, history_path, note, read_history
 from autograder.notebook import document as notebooks
 from autograder.with_nbgrader.save import clean_up
 from seqcourse.cli.regrade import show_history
-from seqcourse.errors import CourseError
 
 DUE = datetime(2026, 1, 10, 12)
 

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from autograder.course.records import CRASHED, GRADED, Record, read_record, unfit_name, write_record
 from autograder.course.snapshot import folder_snapshot
+from autograder.errors import CourseError
 from autograder.marks import export, scores
 from autograder.notebook import document as notebooks
 from autograder.notebook.document import Exercise
@@ -25,6 +26,7 @@ from autograder.pages import report
 from autograder.pages.feedback import make_feedback
 from autograder.platforms import canvas, moodle
 from autograder.platforms.template import Grade
+from autograder.printable import printable
 from autograder.release.generate import release
 from autograder.run.hard_to_read import remarks
 from autograder.run.kernels import Ran
@@ -34,8 +36,6 @@ from seqcourse import cli
 from seqcourse.cli.grading import Display
 from seqcourse.cli.root import tell
 from seqcourse.cli.steps import Steps
-from seqcourse.errors import CourseError
-from seqcourse.printable import printable
 
 # Clears the screen, sets the title, colours, turns the direction of writing, begins lines and formulas.
 ODD = "=1+1\x1b[2J\x1b]0;owned\x07\u202e\n@SUM(1)\r\x9b31m\u2028[red]<b>"

@@ -13,6 +13,7 @@ from traitlets.config import Config
 
 from autograder.course.small_files import TIMESTAMP, kept, time
 from autograder.course.snapshot import folder_snapshot
+from autograder.errors import CourseError
 from autograder.marks.late import (
     DAY,
     MINUTE,
@@ -27,7 +28,6 @@ from autograder.people.enrolment import extend
 from autograder.release.generate import release
 from autograder.run.examine import Examination
 from autograder.with_nbgrader.save import Saver
-from seqcourse.errors import CourseError
 
 TENTH = {"share_per_day": 0.1, "grace_minutes": 15, "floor": 0.5}
 

@@ -17,6 +17,7 @@ from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.utils import determine_grade
 from PIL import Image
 
+from autograder import bounds
 from autograder.course.folders import Course
 from autograder.notebook import document as notebooks
 from autograder.notebook.cells import defined
@@ -26,7 +27,7 @@ from autograder.notebook.parse import read_submission
 from autograder.notebook.pictures import taken_out
 from autograder.pages.safe import NOT_SHOWN, NOTE, MakeSafe, render
 from autograder.release import sample
-from seqcourse import __version__, bounds
+from seqcourse import __version__
 
 from .toy import ROOT
 

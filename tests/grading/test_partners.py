@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from autograder.course.folders import Course
 from autograder.course.records import GRADED, UNCLEAR, Record, read_record
 from autograder.course.small_files import MARK, MARKED, SECRET, TIMESTAMP
+from autograder.errors import CourseError
 from autograder.grade.preview import preview
 from autograder.grade.submissions import grade, no_attempt_left, to_grade
 from autograder.marks.export import NOTHING, REMOVED, as_table, final_grades, read_course
@@ -34,7 +35,6 @@ from autograder.submission.partners import FILE, LONGEST, Team, find_teams, read
 from autograder.submission.shared_work import whose_work
 from autograder.viva.sheet import Sheet, keep
 from seqcourse.cli.app import app
-from seqcourse.errors import CourseError
 
 from .here import examine_here
 from .test_feedback import words

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from autograder.course.records import GRADED, Record, write_record
 from autograder.course.version import FILE, bring_up_to_date
+from autograder.errors import CourseError
 from autograder.grade.submissions import to_grade
 from autograder.marks.export import NOTHING, REMOVED, final_grades, read_course, read_lines
 from autograder.marks.late import MARK, MARKED, renew_penalties
@@ -23,7 +24,6 @@ from autograder.people.enrolment import absent, drop, extend, misplaced, questio
 from autograder.platforms.template import Grade
 from autograder.submission.attempts import attempt
 from seqcourse.cli.app import app
-from seqcourse.errors import CourseError
 
 DUE = datetime(2026, 1, 10, 12)
 

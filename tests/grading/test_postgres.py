@@ -15,13 +15,13 @@ import pytest
 from autograder.course.address import DB_URL
 from autograder.course.folders import Course
 from autograder.course.gradebook import open_gradebook
+from autograder.errors import CourseError
 from autograder.grade.submissions import grade
 from autograder.marks.scores import read_scores
 from autograder.pages.feedback import make_feedback
 from autograder.release import sample
 from autograder.release.generate import release
 from autograder.sandbox import refusal
-from seqcourse.errors import CourseError
 
 from . import postgres, state
 

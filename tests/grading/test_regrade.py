@@ -14,6 +14,7 @@ from rich.console import Console
 from autograder.course.folders import Course
 from autograder.course.gradebook import handed_in as submissions_of
 from autograder.course.records import FAILED, GRADED, UNREADABLE, Record, read_record, write_record
+from autograder.errors import CourseError
 from autograder.grade.preview import Preview, as_table, by_exercise, preview
 from autograder.grade.submissions import Run, grade
 from autograder.marks import history
@@ -25,7 +26,6 @@ from autograder.release.generate import release
 from autograder.run.examine import Examination
 from autograder.sandbox import refusal
 from seqcourse.cli.regrade import preview_grades
-from seqcourse.errors import CourseError
 
 from .here import examine_here
 

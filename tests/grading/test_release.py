@@ -10,6 +10,7 @@ import pytest
 from nbgrader.api import Grade, Gradebook, SubmittedNotebook
 
 from autograder.course.records import GRADED, Record
+from autograder.errors import CourseError
 from autograder.grade.submissions import grade
 from autograder.marks.export import final_grades, read_course
 from autograder.marks.history import read_history
@@ -19,7 +20,6 @@ from autograder.pages.feedback import make_feedback
 from autograder.platforms.canvas import fill
 from autograder.release import sample
 from autograder.release.generate import release
-from seqcourse.errors import CourseError
 
 from .here import examine_here
 from .toy import answer, code, hidden_test, solved

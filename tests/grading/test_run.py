@@ -8,9 +8,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_output
 
+from autograder.errors import CourseError
 from autograder.run.kernels import MOST_STARTS, KernelGone, Ran, Runner, _Client, merged
 from autograder.sandbox import Warm, kernel_manager
-from seqcourse.errors import CourseError
 
 from .confining import need_sandbox
 

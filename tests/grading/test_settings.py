@@ -9,23 +9,25 @@ from datetime import UTC, datetime
 
 import pytest
 
+from autograder.class_settings import KEYS, read_settings
+from autograder.errors import CourseError
 from autograder.release.generate import release
-from seqcourse.class_settings import KEYS, read_settings
 from seqcourse.cli import doctor
-from seqcourse.errors import CourseError
 
 from .toy import ROOT
+
+DEFAULTS = {key: entry.default for key, entry in KEYS.items()} | {"name": "seqcourse"}
 
 
 def test_the_file_of_the_course_shows_every_setting_with_its_default():
     settings = read_settings(ROOT)
     shared = {key for key, where in settings.sources.items() if where.startswith("course.toml")}
     assert shared == set(KEYS)
-    assert read_settings(ROOT / "tests").values == {key: entry.default for key, entry in KEYS.items()}
+    assert read_settings(ROOT / "tests").values == DEFAULTS
     local = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
     assert "/course.local.toml" in local
     if not (ROOT / "course.local.toml").exists():
-        assert settings.values == {key: entry.default for key, entry in KEYS.items()}
+        assert settings.values == DEFAULTS
 
 
 @pytest.mark.parametrize("address", ["https://example.org/mine", "https://github.com/you", "github"])

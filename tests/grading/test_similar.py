@@ -10,7 +10,9 @@ from functools import partial
 import pytest
 from rich.console import Console
 
+from autograder import bounds
 from autograder.course.folders import Course
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.release import sample
 from autograder.release.sample import load_checks
@@ -26,8 +28,6 @@ from autograder.similar.compare import (
     fingerprints,
 )
 from autograder.similar.pairs_page import as_page
-from seqcourse import bounds
-from seqcourse.errors import CourseError
 from tests.sizes import nightly_but
 
 from .toy import ROOT

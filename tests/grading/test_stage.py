@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from autograder import bounds
 from autograder.course.folders import Course
 from autograder.course.snapshot import folder_snapshot
 from autograder.notebook import document as notebooks
@@ -18,7 +19,6 @@ from autograder.notebook.mend import mend
 from autograder.notebook.search import NotGradable, find_submission, links, read_submission
 from autograder.notebook.shown_outputs import LEFT_OUT, OWN, own_outputs
 from autograder.release import sample
-from seqcourse import bounds
 
 from .toy import ROOT
 

@@ -10,7 +10,7 @@ from traitlets.config import Config
 
 from autograder.notebook import only_in_editors
 from autograder.notebook.cells import Piece
-from seqcourse.stand_in import install
+from autograder.sandbox.stand_in import install
 
 
 def no_window(*_: object) -> None:

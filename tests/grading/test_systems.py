@@ -14,6 +14,7 @@ from safetensors.torch import save_file
 
 from autograder.course.folders import Course
 from autograder.course.records import Record, read_record
+from autograder.errors import CourseError
 from autograder.grade.submissions import Run, grade
 from autograder.leaderboard import as_page, check_of, make_board
 from autograder.marks.export import read_course
@@ -29,7 +30,6 @@ from seqcourse import zoo
 from seqcourse.check.checkpoint import read_checkpoint
 from seqcourse.check.load import load_checks
 from seqcourse.cli import export
-from seqcourse.errors import CourseError
 
 from .systems import RIGHT, make_course
 

@@ -31,6 +31,7 @@ from autograder.course.folders import Course
 from autograder.course.gradebook import open_gradebook
 from autograder.course.records import read_record
 from autograder.course.snapshot import Snapshot
+from autograder.errors import CourseError
 from autograder.grade.submissions import grade, to_grade
 from autograder.marks import export
 from autograder.marks.export import read_course
@@ -48,7 +49,6 @@ from autograder.with_nbgrader.save import Saver
 from seqcourse.cli import grading as commands
 from seqcourse.cli.doctor import others_may_enter
 from seqcourse.cli.export import check_csv
-from seqcourse.errors import CourseError
 
 from .as_user import USER
 from .toy import ROOT, drawn, make_toy_course, picture

@@ -13,7 +13,7 @@ from autograder.course.folders import Course
 from autograder.course.gradebook import open_gradebook
 from autograder.course.records import GRADED, Record, read_record, write_record
 from autograder.course.version import FILE, bring_up_to_date
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 
 # Tables of nbgrader 0.6: assignments know no course, and students no number of a learning platform.
 OLDER = """

@@ -16,6 +16,7 @@ import torch
 from nbformat.v4 import new_code_cell
 
 from autograder.course.folders import Course
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.release.sample import answered, load_checks, right_answers
 from autograder.run.examine import Examiner
@@ -34,7 +35,6 @@ from benchmarks.viva import STYLES
 from seqcourse.check.inside import changed
 from seqcourse.check.ps4 import EXERCISES
 from seqcourse.check.versions import calls_of, request
-from seqcourse.errors import CourseError
 
 from .confining import need_sandbox
 from .toy import ROOT

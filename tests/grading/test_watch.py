@@ -20,6 +20,7 @@ from rich.console import Console
 
 from autograder.course.folders import Course
 from autograder.course.records import read_record
+from autograder.errors import CourseError
 from autograder.grade.submissions import Run
 from autograder.sandbox import refusal
 from autograder.watch import day, loop
@@ -27,7 +28,6 @@ from autograder.watch.arrivals import Resting
 from autograder.watch.board import Board
 from autograder.watch.loop import Watcher, only_watcher
 from autograder.with_nbgrader.lock import Busy, alone
-from seqcourse.errors import CourseError
 
 from . import state
 from .here import watch_here

@@ -8,13 +8,13 @@ import textwrap
 
 import pytest
 
+from autograder.answers import sheet as sheets
 from autograder.course.folders import Course
+from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.release import worked
-from seqcourse.answers import sheet as sheets
 from seqcourse.check import right
 from seqcourse.cli import handout
-from seqcourse.errors import CourseError
 from tests.house.test_house import ROOT, tracked
 
 NAMES = [f"ps{number}" for number in range(1, 9)]

@@ -17,14 +17,8 @@ GRADER = PACKAGE.parent / "autograder"
 # its own, counts as one room here.
 MAY_IMPORT = {
     "colab": set(),
-    "errors": set(),
     "settings": set(),
-    "bounds": set(),
-    "class_settings": set(),
-    "printable": set(),
-    "exchange": set(),
-    "sockets": set(),
-    "stand_in": set(),
+    "profile": set(),
     "tokens": set(),
     "functional": set(),
     "nn": {"functional"},
@@ -38,30 +32,24 @@ MAY_IMPORT = {
     "live": {"data", "decode", "functional", "viz", "zoo"},
     "pages": set(),
     "progress": set(),
-    "answers": set(),
-    "check": {"answers", "functional", "progress"},
+    "check": {"functional", "progress"},
     "own": {"check"},
     "capstone": {"check", "data", "metrics", "zoo"},
-    "autograder": {"answers", "capstone", "check"},
+    "autograder": set(),
     "audit": {"autograder", "check"},
-    "cli": {"answers", "audit", "autograder", "check", "data", "pages", "progress", "zoo"},
+    "cli": {"audit", "autograder", "check", "data", "pages", "progress", "zoo"},
 }
-# The rooms of the grader, each with those that it may import: all that stand before it, or fewer.
-IN_GRADER = (
-    *("notebook", "sandbox", "processes", "course", "platforms", "release", "run", "submission"),
-    *("marks", "with_nbgrader", "appeals", "pages", "similar", "leaderboard", "viva", "people"),
-    *("grade", "watch"),
+EVERYBODY = {"settings", "tokens"}
+# What everybody may import of the grader.
+OF_GRADER = (
+    *("errors", "profile", "printable", "bounds", "sockets", "probe_files", "class_settings", "answers"),
 )
-EVERYBODY = {
-    "bounds",
-    "class_settings",
-    "errors",
-    "exchange",
-    "printable",
-    "settings",
-    "sockets",
-    "tokens",
-}
+# The rooms of the grader; each may import those that stand before it.
+IN_GRADER = (
+    *(*OF_GRADER, "checks", "notebook", "sandbox", "processes", "course", "platforms", "release", "run"),
+    *("submission", "marks", "with_nbgrader", "appeals", "pages", "similar", "leaderboard", "viva"),
+    *("people", "grade", "watch"),
+)
 # Libraries that a room must not touch: their users would pay for them without need.
 MUST_NOT_IMPORT = {
     "autograder": {"torch", "accelerate"},
@@ -71,6 +59,9 @@ MUST_NOT_IMPORT = {
     "models": {"numpy", "matplotlib"},
     "decode": {"numpy", "matplotlib"},
 }
+
+
+HAS_TEXT = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
 def rooms(package: Path) -> list[str]:
@@ -108,9 +99,10 @@ def test_the_table_names_every_room():
 
 def room_of(name: str) -> str:
     """The room of a module by its full name, or ""."""
-    first, _, rest = name.partition(".")
-    room = first if first == "autograder" else rest.partition(".")[0] if first == "seqcourse" else ""
-    return room if room in MAY_IMPORT else ""
+    first, second = (*name.split("."), "")[:2]
+    if first == "autograder":
+        return "" if second in OF_GRADER else first
+    return second if first == "seqcourse" and second in MAY_IMPORT else ""
 
 
 def test_the_table_has_no_circle():
@@ -182,11 +174,42 @@ def test_rooms_of_the_grader_import_only_those_before_them():
 
 def test_a_face_explains_every_module_of_its_room():
     for folder in (GRADER, *(path for path in GRADER.iterdir() if (path / "__init__.py").is_file())):
-        told = re.findall(
-            r"^``(\w+)``", ast.get_docstring(ast.parse((folder / "__init__.py").read_text())), re.M
-        )
-        there = [name for name in rooms(folder) if name != "templates"]
-        assert sorted(told) == there and len(there) <= 20, folder.name
+        face = (folder / "__init__.py").read_text(encoding="utf-8")
+        told = re.findall(r"^``(\w+)``", face, re.M)
+        assert sorted(told) == [name for name in rooms(folder) if name != "templates"], folder.name
+        assert len([*folder.glob("*.py")]) <= 20, folder.name
+
+
+ALONE = """
+import importlib, pkgutil, sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("seqcourse", "torch"):
+            raise ImportError(f"{name} is asked for")
+sys.meta_path.insert(0, Refuse())
+import autograder
+names = [module.name for module in pkgutil.walk_packages(autograder.__path__, "autograder.")]
+for name in names:
+    importlib.import_module(name)
+print(len(names))
+"""
+
+
+def test_the_grader_is_whole_without_the_course_and_without_torch():
+    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 100
+
+
+def test_the_grader_knows_the_course_by_its_profile_alone():
+    for path in GRADER.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+        told = {
+            ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, HAS_TEXT)
+        }
+        named = [text for text in texts - told if isinstance(text, str) and "seqcourse" in text]
+        assert not named, f"{path.relative_to(GRADER)}: {named}"
 
 
 @pytest.mark.parametrize(

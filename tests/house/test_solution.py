@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from autograder.answers import sheet as sheets
+from autograder.errors import CourseError
 from seqcourse import progress
-from seqcourse.answers import sheet as sheets
 from seqcourse.check import ps5, right
 from seqcourse.cli.app import app
-from seqcourse.errors import CourseError
 from tests.house.test_house import ROOT
 
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 
+from autograder.errors import CourseError
 from seqcourse import data, live, zoo
-from seqcourse.errors import CourseError
 from seqcourse.live.figure import percent
 from seqcourse.live.fitting import fits, words_of
 from seqcourse.tokens import EOS, SOS

@@ -9,8 +9,8 @@ from urllib.parse import quote
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from autograder.errors import CourseError
 from seqcourse import live
-from seqcourse.errors import CourseError
 from seqcourse.live import sphinx
 from seqcourse.live.room import stops
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 from seqcourse.viz import drawing
 from seqcourse.viz.drawing import page
 from seqcourse.viz.drawing.canvas import Drawing

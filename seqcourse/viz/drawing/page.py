@@ -7,7 +7,7 @@ import html
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 from seqcourse.settings import is_static
 from seqcourse.viz.drawing.canvas import Drawing
 from seqcourse.viz.drawing.formulas import for_html, plain

@@ -12,7 +12,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 
 VARIABLE = "SEQCOURSE_PUBLISHED"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
 from seqcourse.zoo.recipes import Recipe
 from seqcourse.zoo.system import Task
 from seqcourse.zoo.tasks.captions import Caption, CaptionTask

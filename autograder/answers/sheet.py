@@ -15,18 +15,19 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from seqcourse.answers.sealing import seal, unseal
+from autograder.answers.sealing import seal, unseal
+from autograder.profile import program
 
 FILE = "worked.json"
 RESULT, CLASS = "result", "class"
 CODE, POLL, WRITTEN = "code", "poll", "written"
 ABOUT = (
     "Worked answers, sealed. One opens after its self-check passed or gave its last hint, a poll's "
-    "after a second try, a written one beside an answer of yours: seqcourse solution {} NUMBER"
+    "after a second try, a written one beside an answer of yours: {} solution {} NUMBER"
 )
 ABOUT_CLASS = (
     "Worked answers, sealed. They open with a key that the class gives out: "
-    "seqcourse solution {} NUMBER --with KEY"
+    "{} solution {} NUMBER --with KEY"
 )
 LARGEST = 2_000_000
 
@@ -88,11 +89,11 @@ class Sheet:
         return seal(json.dumps(asdict(worked), ensure_ascii=False), key, self._salt(name))
 
     def _salt(self, name: str) -> str:
-        return f"seqcourse worked answer {self.assignment} {name}"
+        return f"{program()} worked answer {self.assignment} {name}"
 
     def written(self) -> bytes:
         """The file's content."""
-        about = (ABOUT if self.opens == RESULT else ABOUT_CLASS).format(self.assignment)
+        about = (ABOUT if self.opens == RESULT else ABOUT_CLASS).format(program(), self.assignment)
         return (json.dumps({"about": about, **asdict(self)}, indent=1) + "\n").encode()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from seqcourse.answers.sheet import Worked
+from autograder.answers.sheet import Worked
 
 TITLE = "A worked answer, and another style"
 REASONS = "Why each option is right or wrong"

@@ -18,7 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from seqcourse.errors import CourseError
+from autograder.errors import CourseError
+from autograder.profile import program, the_course
 
 FILES = ("course.toml", "course.local.toml")
 # TOML's own types of a value.
@@ -36,6 +37,10 @@ class Key:
 
 def _share(value: float) -> bool:
     return 0 <= value <= 1
+
+
+def _is_assignment(name: str) -> bool:
+    return bool(re.fullmatch(the_course().assignment, name))
 
 
 def _address(text: str) -> bool:
@@ -89,7 +94,6 @@ def _groups(value: list) -> bool:
     return all(isinstance(name, str) and name for name in names) and len({*names}) == len(names)
 
 
-ASSIGNMENT = re.compile(r"ps\d+")
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
@@ -98,7 +102,7 @@ KEYS = {
     "title": Key("", lambda text: True, 'a title, such as "Sequence models", or ""'),
     "term": Key("", lambda text: True, 'a term, such as "Spring 2027", or ""'),
     "name": Key(
-        "seqcourse",
+        "",
         lambda text: bool(re.fullmatch(r"\w[\w.-]*", text)),
         "a word of letters, digits, '.', '_' and '-', such as \"sequences-2026\"",
     ),
@@ -114,7 +118,9 @@ KEYS = {
     "zone": Key("UTC", find_zone, 'the name of a time zone, such as "Europe/Berlin", or "UTC"'),
     "leave_out": Key(
         [],
-        lambda names: all(isinstance(n, str) and ASSIGNMENT.fullmatch(n) for n in names),
+        lambda names: all(
+            isinstance(n, str) and re.fullmatch(the_course().assignment, n) for n in names
+        ),
         'a list of whole assignments, such as ["ps7", "ps9"], or []',
     ),
     "gradebook": Key("", lambda text: True, 'an address such as "postgresql://user@host/db", or ""'),
@@ -148,7 +154,7 @@ KEYS = {
     "late.days_per_assignment": Key(2, lambda count: count >= 0, "a whole number of days, 0 or more"),
 }
 # What [ps1.late] may change: all but the days of the whole course.
-LATE = re.compile(r"(?P<assignment>ps\d+)\.(?P<key>late\.(?!days$)\w+)")
+LATE = re.compile(r"(?P<assignment>\w+)\.(?P<key>late\.(?!days$)\w+)")
 
 # What a class changes in one assignment: [ps1] due = ..., leave_out = [5], and in [ps1.points] 3 = 10.
 FOR_ASSIGNMENT = {
@@ -252,7 +258,7 @@ class Settings:
         for key, where in self.sources.items():
             name = key.removeprefix("weights.").partition(".")[0]
             for each in self.values["leave_out"] if key == "leave_out" else [name]:
-                if ASSIGNMENT.fullmatch(each):
+                if _is_assignment(each):
                     found.setdefault(each, where)
         return found
 
@@ -279,7 +285,7 @@ def read_settings(root: Path) -> Settings:
     Raises:
         CourseError: a file cannot be read, or has an unknown setting or a wrong value; says the line.
     """
-    values = {key: entry.default for key, entry in KEYS.items()}
+    values = {key: entry.default for key, entry in KEYS.items()} | {"name": program()}
     sources = {}
     for file in FILES:
         try:
@@ -311,11 +317,12 @@ def _entry(key: str) -> Key | None:
     """What is known of a setting, or None."""
     if key.startswith("links."):
         return LINK
-    if re.fullmatch(r"weights\.ps\d+", key):
+    own = the_course().assignment
+    if re.fullmatch(rf"weights\.{own}", key):
         return WEIGHT
-    if named := LATE.fullmatch(key):
+    if (named := LATE.fullmatch(key)) and re.fullmatch(own, named["assignment"]):
         return KEYS.get(named["key"])
-    found = re.fullmatch(r"ps\d+\.(?:(due|leave_out|partners|group_size)|(points)\.\d+)", key)
+    found = re.fullmatch(rf"{own}\.(?:(due|leave_out|partners|group_size)|(points)\.\d+)", key)
     return FOR_ASSIGNMENT[found[1] or found[2]] if found else KEYS.get(key)
 
 
@@ -323,8 +330,9 @@ def _checked(key: str, value: object, where: str) -> Value:
     """The value as its setting has it, or CourseError."""
     entry = _entry(key)
     if entry is None:
-        known = [*KEYS, "links.NAME", "psN.due", "psN.leave_out", "psN.points.NUMBER", "psN.late.KEY"]
-        known += ["psN.partners", "psN.group_size", "weights.psN"]
+        own = the_course().named
+        known = [*KEYS, "links.NAME", f"{own}.due", f"{own}.leave_out", f"{own}.points.NUMBER"]
+        known += [f"{own}.late.KEY", f"{own}.partners", f"{own}.group_size", f"weights.{own}"]
         raise CourseError(f"{where}: {key!r} is not a setting. The settings are {', '.join(known)}.")
     kind = type(entry.default)
     if kind is float and type(value) is int:
