@@ -137,14 +137,21 @@ def opened(chrome):
     assert troubles == []
 
 
-@pytest.fixture(scope="module")
-def shared(chrome, address):
-    """One page for the tests of a module, where each model is loaded once, and its complaints."""
+@contextmanager
+def still(chrome, address: str) -> Iterator:
+    """A page without motion, and its complaints."""
     troubles = []
     context, page = watched(chrome, address, troubles, reduced_motion="reduce")
     page.goto(address)
     yield page, troubles
     context.close()
+
+
+@pytest.fixture(scope="module")
+def shared(chrome, address):
+    """One page for the tests of a module, where each model is loaded once, and its complaints."""
+    with still(chrome, address) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -220,11 +227,8 @@ def room_address(tmp_path_factory) -> str:
 @pytest.fixture(scope="module")
 def shared_room(chrome, room_address):
     """One page with the machine room for the tests of a module, and its complaints."""
-    troubles = []
-    context, page = watched(chrome, room_address, troubles, reduced_motion="reduce")
-    page.goto(room_address)
-    yield page, troubles
-    context.close()
+    with still(chrome, room_address) as opened:
+        yield opened
 
 
 @pytest.fixture
