@@ -64,7 +64,6 @@ FIGURES = {
     "translate": lambda: live.translate(TRANSLATORS, LABEL, EXAMPLES),
     "bands": lambda: live.translate({"en-es-attention": "With attention"}, LABEL, EXAMPLES, bands=True),
     "subwords": lambda: live.translate(SUBWORDS, LABEL, EXAMPLES),
-    "heads": lambda: live.heads("en-es-transformer", LABEL, EXAMPLES),
     "tree": lambda: live.tree("en-es-fixed", LABEL, EXAMPLES),
     "sample": lambda: live.sample("en-es-fixed", LABEL, EXAMPLES),
     "fill": lambda: live.fill({"books-bert": "BERT"}, "A text", ["the little ___ ran."]),
