@@ -76,6 +76,7 @@ FIGURES = {
     "cells": lambda: live.cells("char-alice", "A text", BEGINNINGS, entry=5),
     "write": lambda: live.write(WRITERS, BEGINNING, BEGINNINGS, length=24, cache=True),
     "fit": lambda: live.fit("captions-soft", "Captions and pictures", SCENES, CAPTIONS),
+    "pair": lambda: live.fit("scenes-pair", "A pair judges", SCENES, CAPTIONS),
     "pronounce": lambda: live.pronounce("g2p-transformer", "An English word", WORDS),
     "see": lambda: live.see("fashion-vit", "Test pictures of clothes", PICTURES),
     "listen": lambda: live.listen("digits-speller", "Digits", DIGITS),
