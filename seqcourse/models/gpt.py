@@ -21,9 +21,9 @@ class GPT(nn.Module):
     r"""A language model made of masked self-attention: :math:`P(x_t \mid x_1 .. x_{t-1})`.
 
     The decoder of a Transformer without the look at an encoder. The logits are products with the
-    embeddings, if these are tied. With its defaults it has the form of GPT-2 (Radford et al. 2019): learned
-    positions, pre-norm, GELU; GPT itself normalised after each sublayer. With ``**TODAY`` it is the
-    decoder of Llama (Touvron et al. 2023) and of most open models after it.
+    embeddings, if these are tied. With its defaults it has the form of GPT-2 (Radford et al. 2019):
+    learned positions, pre-norm, GELU; GPT itself normalised after each sublayer. With ``**TODAY`` it
+    is the decoder of Llama (Touvron et al. 2023) and of most open models after it.
 
     Args:
         vocabulary_size: V.
