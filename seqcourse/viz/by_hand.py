@@ -11,7 +11,7 @@ import html
 import json
 import random
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -364,6 +364,32 @@ def plus(numbers: Any, spec: str = "") -> str:
     return " + ".join(_in_brackets(written_out(x, spec)) for x in numbers)
 
 
+def sigmoid(x: Any) -> Any:
+    """The logistic function."""
+    return 1 / (1 + np.exp(-x))
+
+
+def words(of: Sequence[str]) -> str:
+    """Words with spaces between them."""
+    return " ".join(of)
+
+
+def found(output: Sequence[str], reference: Sequence[str], size: int) -> int:
+    """How many runs of so many words a reference has, each at most as often as there."""
+    runs = [Counter(zip(*(text[k:] for k in range(size)), strict=False)) for text in (output, reference)]
+    return (runs[0] & runs[1]).total()
+
+
+def edits(output: Sequence[str], reference: Sequence[str]) -> int:
+    """The fewest insertions, deletions and substitutions between two texts."""
+    row = list(range(len(reference) + 1))
+    for i, word in enumerate(output, 1):
+        last, row[0] = row[0], i
+        for j, other in enumerate(reference, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (word != other))
+    return row[-1]
+
+
 def _in_brackets(text: str) -> str:
     return f"({text})" if text.startswith("−") else text
 
@@ -402,12 +428,5 @@ _NUMPY = (
 _NUMPY += "min minimum ones outer pi roll round sin sort sqrt sum tanh tril unique var where zeros"
 NAMES = {
     **{name: getattr(np, name) for name in _NUMPY.split()},
-    **{
-        "int": int,
-        "len": len,
-        "softmax": softmax,
-        "terms": terms,
-        "plus": plus,
-        "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    },
+    **{own.__name__: own for own in (int, len, zip, softmax, sigmoid, terms, plus, words, found, edits)},
 }
