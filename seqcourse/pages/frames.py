@@ -24,7 +24,6 @@ PICTURE = re.compile(r"<img\b[^>]*>")
 SOUND = re.compile(r"<(?:audio|video)\b[^>]*>")
 PRELOAD = re.compile(r'\spreload="[^"]*"')
 STYLED = re.compile(r'style="width: (\d+)px; height: (\d+)px;"')
-ONCE = re.compile(r"<script data-once>.*?</script>\n?", re.S)  # every figure of a kind brings it
 EARLIER = re.compile(r"<script data-touch>.*?</script>\n", re.S)
 SCRIPT = (Path(__file__).parent / "touch.js").read_text(encoding="utf-8")
 TOUCH = f"<script data-touch>\n{SCRIPT}</script>\n"
@@ -52,10 +51,6 @@ def take_out(page: str, where: Path, folder: Path) -> str:
     page = DATA.sub(as_file, page)
     page = SOUND.sub(lambda found: _with(PRELOAD.sub("", found[0]), "preload", "none"), page)
     page = PICTURE.sub(lambda found: _lighter(found[0], where, folder, near), page)
-    seen: set[str] = set()
-    page = ONCE.sub(
-        lambda found: "" if found[0].strip() in seen else seen.add(found[0].strip()) or found[0], page
-    )
     page = EARLIER.sub("", page)
     if "sq-frame" in page or "<audio" in page:
         page = page.replace("</body>", f"{TOUCH}</body>", 1)

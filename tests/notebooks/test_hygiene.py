@@ -11,7 +11,7 @@ import pytest
 
 from seqcourse import __version__
 from seqcourse.pages.code import without_guards
-from seqcourse.viz.by_hand import PAPER
+from seqcourse.viz.paper import PAPER
 from seqcourse.viz.poll import POLLS, check_poll, load_poll
 
 from .finding import ROOMS, notebooks, read, text

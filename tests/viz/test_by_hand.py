@@ -12,22 +12,21 @@ from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 
 from seqcourse import CourseError, viz
-from seqcourse.viz.by_hand import (
-    DRAWS,
+from seqcourse.viz.by_hand import DRAWS, static_form, widget_form
+from seqcourse.viz.paper import (
     EMPTY,
     PAPER,
     UNKNOWN,
     Question,
+    _fields,
     draws,
     filled,
     judge,
     load_question,
     parse,
-    static_form,
-    widget_form,
     with_fields,
-    written_out,
 )
+from seqcourse.viz.paper.names import written_out
 
 from .by_hand_references import REFERENCES
 
@@ -105,14 +104,8 @@ def test_the_words_of_a_calculation(name):
             assert text.count("(") == text.count(")"), text
     for _, ask in question.mistakes:
         assert ask.count("?") == 1 and ask.startswith(("Did ", "Is ", "Are ", "Was ", "Does "))
-    assert not any("$" in part for part, _ in with_parts(question)), "no number inside a formula"
+    assert not any("$" in part for part, _ in _fields(question)), "no number inside a formula"
     assert len(static_form(question)._repr_html_()) < 30_000
-
-
-def with_parts(question):
-    from seqcourse.viz.by_hand import _fields
-
-    return _fields(question)
 
 
 @pytest.mark.parametrize(
