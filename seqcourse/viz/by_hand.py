@@ -36,7 +36,7 @@ _STYLE = """<style>
 .sq.sq-by-hand .sq-boxes :is(th,td:not(.sq-box)){border:0!important}
 .sq.sq-by-hand .sq-boxes :is(th,td){padding:.1rem .2rem;text-align:center!important;
  vertical-align:middle}
-.sq.sq-by-hand .sq-boxes td.sq-box{border:1px solid var(--sq-muted);border-radius:4px;padding:0;
+.sq.sq-by-hand .sq-boxes td.sq-box{border:1px solid currentColor;border-radius:4px;padding:0;
  width:4.4rem;height:2.2rem}
 .sq-box input{width:4.3rem;height:2.1rem;border:0;padding:0 .3rem;font:inherit;color:inherit;
  background:none;text-align:center;border-radius:3px;margin:0;display:block}
@@ -45,7 +45,10 @@ _STYLE = """<style>
  background:var(--sq-soft);border:1px solid var(--sq-line);border-radius:4px;padding:.25rem .8rem}
 .sq-by-hand [role=status]:not(:empty){margin:.4rem 0}.sq-by-hand summary{cursor:pointer}
 .sq.sq-card.sq-by-hand details{margin:.4rem 0 0;padding:0;border:0;background:none}
-@media print{.sq-box input{display:none!important}}
+@media (max-width:30rem){.sq.sq-by-hand .sq-boxes td.sq-box{width:3.7rem}.sq-box input{width:3.6rem}
+ .sq.sq-by-hand .sq-boxes table{border-spacing:.2rem}}
+.sq-boxes th .katex{white-space:nowrap}
+@media print{.sq-box input,.sq-by-hand [role=status]{display:none!important}}
 </style>"""
 
 
@@ -114,7 +117,9 @@ def _boxes(question: Question, drawn: Sequence[Draw]) -> str:
             for _ in question.columns
         )
         rows += f"<tr>{f'<th scope=row>{inline(row)}</th>' if row else ''}{cells}</tr>"
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return (
+        f"<div><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"  # stays a table
+    )
 
 
 def widget_form(question: Question) -> Any:
