@@ -129,7 +129,12 @@ def widget_form(question: Question) -> Any:
     texts, numbers = with_fields(question), draws(question)
     asked, said = widgets.HTMLMath(), widgets.HTMLMath()
     fields = [
-        widgets.Text(description=label, layout=widgets.Layout(width="auto"), continuous_update=False)
+        widgets.Text(
+            description=label,
+            layout=widgets.Layout(width="auto"),
+            style={"description_width": "initial"},
+            continuous_update=False,
+        )
         for label in question.labels()
     ]
     state: dict[str, Any] = {}
@@ -159,6 +164,6 @@ def widget_form(question: Question) -> Any:
     for button, act in zip(buttons, (check, another), strict=True):
         button.on_click(act)
     another()
-    columns = f"repeat({len(question.columns)}, minmax(0, 12rem))"
+    columns = f"repeat({len(question.columns)}, minmax(0, 15rem))"
     grid = widgets.GridBox(fields, layout=widgets.Layout(grid_template_columns=columns))
     return widgets.VBox([asked, grid, widgets.HBox(buttons), said])
