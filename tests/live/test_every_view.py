@@ -10,8 +10,8 @@ from .conftest import BAD, DYING, EXAMPLES, KILL, answered, ask
 
 pytestmark = pytest.mark.browser
 # Figures that answer a text.
-TYPED = ["translate", "bands", "subwords", "heads", "tree", "sample", "fill", "classify", "write"]
-TYPED += ["cells", "merge", "slip", "plane", "fit", "pronounce", "listen"]
+TYPED = ["translate", "bands", "subwords", "tree", "sample", "fill", "classify", "write"]
+TYPED += ["cells", "merge", "slip", "plane", "fit", "pair", "pronounce", "listen"]
 NAME = "node => node.name || node.textContent"
 TOO_LONG = "Write at most 1,000 characters; these are 10,000."
 

@@ -125,16 +125,6 @@
       const button = target.closest("[data-picture],[data-clear]");
       if (button && !root.isSetUp) near(root).then((ready) => ready && button.click());
     });
-    // A head of a Transformer: switched off, on again, and the figure answers anew.
-    root.off = new Set();
-    root.querySelectorAll("[data-head]").forEach((button) => (button.disabled = false));
-    root.addEventListener("click", function (event) {
-      const button = event.target.closest("[data-head]");
-      if (!button) return;
-      root.text = form.elements.text.value;
-      if (!root.off.delete(button.dataset.head)) root.off.add(button.dataset.head);
-      live.answer(root);
-    });
     form.addEventListener("submit", function (event) {
       event.preventDefault();
       live.answer(root);
@@ -163,7 +153,7 @@
   live.answer = async function (root) {
     const form = root.querySelector("form"), said = root.querySelector("[role=status]");
     const button = form.querySelector("[type=submit]");
-    const asked = () => JSON.stringify([...new FormData(form), [...root.off]]);
+    const asked = () => JSON.stringify([...new FormData(form)]);
     root.again = root.again || (root.busy && root.busy !== asked());
     if (root.busy) return;
     const name = button.textContent;
