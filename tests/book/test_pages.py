@@ -78,6 +78,21 @@ WIDE = """async () => {
     }
     return found.map(node => `${node.tagName} ${node.id} ${node.textContent.trim().slice(0, 80)}`); }"""
 
+# Links followed one after the other: a heading comes to rest below the header, within 140 pixels, or as
+# near as the end of the page lets it.
+MISSED = """async sections => {
+    const missed = {}, header = document.querySelector('.bd-header-article').getBoundingClientRect();
+    for (const id of sections) {
+        location.hash = '';
+        location.hash = id;
+        for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+        const heading = document.getElementById(id).querySelector('h1, h2, h3, h4');
+        const { top } = heading.getBoundingClientRect();
+        const left = document.documentElement.scrollHeight - innerHeight - scrollY;
+        if (top < header.height - 2 || top > 140 && left > 2) missed[id] = Math.round(top);
+    }
+    return missed; }"""
+
 LOOKS = """() => ({
     theme: document.documentElement.dataset.theme,
     logos: [...document.querySelectorAll('.logo__image')].filter(logo => logo.offsetWidth).length})"""
@@ -215,13 +230,31 @@ def test_a_picture_opens_large_by_tap_and_by_keyboard_and_the_focus_returns(visi
     assert room.count() == 0 and "seq-large" in page.evaluate("document.activeElement.className")
 
 
-def test_what_is_far_from_the_screen_is_not_laid_out(visit):
-    page = visit(LOOKED_AT[1], whole=False).page
-    away = """() => [...document.querySelectorAll('article section section')].map(
-        part => part.firstElementChild.checkVisibility({contentVisibilityAuto: true}))"""
-    assert page.evaluate(away).count(False) > 4
-    page.locator("article .sq-poll").last.scroll_into_view_if_needed()
-    page.wait_for_function(f"() => ({away})().at(-1) || ({away})().at(-2)")
+def landings(context, address: str, sections: list[str]) -> dict[str, float]:
+    """Sections whose heading a link brings nowhere near the top, by how far it lies from there."""
+    missed = {}
+    for section in sections:
+        page = context.new_page()
+        page.goto(f"{address}#{section}", wait_until="load")
+        page.evaluate("() => document.fonts.ready.then(() => null)")
+        missed |= page.evaluate(MISSED, [section])
+        page.close()
+    return missed
+
+
+@pytest.mark.parametrize("size", [DESKTOP | {"width": 1366}, PHONE], ids=["screen", "phone"])
+@pytest.mark.parametrize("name", nightly_but(LOOKED_AT[:2], PAGES))
+def test_links_land_at_their_section(visit, chrome, address, name, size):
+    page = visit(name, viewport=size).page
+    sections = page.locator("article section[id]").evaluate_all("parts => parts.map(part => part.id)")
+    assert page.evaluate(MISSED, sections) == {}, "links of the page itself"
+    if name in LOOKED_AT[:2]:  # from other pages: three of these, at night every one of every page
+        sections = [sections[0], sections[len(sections) // 2], sections[-1]]
+    for cache in ("cold", "warm"):
+        context = page.context if cache == "warm" else chrome.new_context(viewport=size)
+        assert landings(context, page.url.split("#")[0], sections) == {}, cache
+        if cache == "cold":
+            context.close()
 
 
 @pytest.mark.parametrize("name", [PAGES[0], *CHAPTERS[-1:]])
