@@ -14,6 +14,7 @@ from typing import Any
 
 from seqcourse.errors import CourseError
 from seqcourse.settings import is_static
+from seqcourse.viz.roles import for_widgets
 
 _COUNTER = itertools.count(1)
 FRAME_BYTES = 60_000  # a frame that is heavier is saved again with fewer dots
@@ -28,10 +29,10 @@ STYLE = """<style>
  --sq-muted:var(--pst-color-text-muted,var(--jp-content-font-color2,inherit));
  --sq-good:var(--pst-color-success,var(--jp-success-color1,#00843f));
  --sq-bad:var(--pst-color-danger,var(--jp-error-color1,#d72d47));
- --sq-tint:#56b4e9;--sq-glow:#e69f00; /* a weight of 1: ink is readable on it, and so on every part */
+ LIGHT
  --sq-hatch:rgba(128,136,148,.45)} /* stripes over a weight of 1: no nearer to the ink than the tint */
-html[data-theme=dark] .sq,body[data-jp-theme-light=false] .sq{--sq-tint:#0e5c92;
- --sq-glow:#7a4b00;--sq-hatch:rgba(0,0,0,.35)}
+html[data-theme=dark] .sq,body[data-jp-theme-light=false] .sq{DARK
+ --sq-hatch:rgba(0,0,0,.35)}
 .sq [hidden]{display:none!important}
 .sq p{margin:.3rem 0}.sq figure,.sq-frame{margin:0;max-width:100%}
 .sq img{display:block;max-width:100%;height:auto;margin:0 auto;border-radius:4px}
@@ -72,7 +73,7 @@ html[data-theme=dark] .text_html:has(div.sq){background:transparent!important;pa
  color:inherit!important}
 html[data-theme=dark] .sq img:not(.sq-photo){filter:invert(.92) hue-rotate(180deg)!important;
  padding:0!important;background:none!important}
-</style>"""
+</style>""".replace("LIGHT", for_widgets(dark=False)).replace("DARK", for_widgets(dark=True))
 
 
 class Shown:

@@ -10,6 +10,7 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from seqcourse.errors import CourseError
+from seqcourse.viz.roles import WEIGHTS
 
 #: Okabe and Ito's palette, which people with the common colour-vision deficiencies can tell
 #: apart. The order is the order of the lines in a figure; yellow comes late (pale on white).
@@ -28,10 +29,8 @@ LINES: tuple[str, ...] = tuple(COLOURS[name] for name in list(COLOURS)[:6])
 DASHES: tuple[str, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))  # type: ignore[assignment]
 MARKERS: tuple[str, ...] = ("o", "s", "^", "D", "v", "P")
 
-#: The one map for weights: 0 is white, the lightness falls steadily to navy. Never a rainbow.
-SEQUENTIAL: Colormap = LinearSegmentedColormap.from_list(
-    "seqcourse", ["#FFFFFF", "#CDE4F2", "#7DB8DC", "#2F86BF", "#0B5A94", "#0A2C50"]
-)
+#: The one map for weights, in their colour: 0 is white, the lightness falls steadily. Never a rainbow.
+SEQUENTIAL: Colormap = LinearSegmentedColormap.from_list("seqcourse", WEIGHTS)
 #: For numbers with a sign: vermillion below zero, white at zero, blue above.
 DIVERGING: Colormap = LinearSegmentedColormap.from_list(
     "seqcourse_signed",

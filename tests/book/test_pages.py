@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 import pytest
+from matplotlib.colors import to_hex
 
+from seqcourse.viz.roles import ROLES, TINTS
 from tests.sizes import nightly_but
 
 from .conftest import DESKTOP, PHONE, chapter_names, page_names
@@ -306,6 +309,26 @@ def test_colours_are_right_before_any_script_arrives(visit, dark):
         page.evaluate("mode => Object.assign(localStorage, mode)", {"mode": mode, "theme": other})
         page.reload()
         assert page.evaluate(LOOKS) == {"theme": expected, "logos": 1}
+
+
+# The colour of query, key and output in the drawings' legends, and in the widget with arrows.
+ROLE_COLOURS = """() => {
+    const of = (place, what) => getComputedStyle(document.querySelector(`article ${place}`))[what];
+    const dots = { q: '.sq-of-query .sq-dot', k: '.sq-of-key .sq-dot', y: '.sq-dot.sq-of-output' };
+    return Object.entries(dots).map(([role, dot]) => [role,
+        of(`.sq-drawing .sq-legend .r-${role} i`, 'borderTopColor'),
+        of(`.sq-vectors ${dot}`, 'fill')]); }"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_role_has_one_colour_in_drawings_and_widgets(visit, dark):
+    page = visit("book/06_the_attention_layer", dark=dark).page
+    for role, drawing, widget in page.evaluate(ROLE_COLOURS):
+        expected = ROLES[role].dark[1] if dark else ROLES[role].light[1]
+        assert to_hex([int(n) / 255 for n in re.findall(r"\d+", drawing)]) == expected, role
+        assert drawing == widget, role
+    weight = "getComputedStyle(document.querySelector('article .sq')).getPropertyValue('--sq-tint')"
+    assert page.evaluate(weight) == TINTS["tint"][dark]
 
 
 def test_icons_are_drawn_by_a_font(view):
