@@ -57,7 +57,7 @@
     event.preventDefault();
     const image = link.querySelector("img"), room = document.createElement("dialog");
     room.className = "seq-room";
-    room.setAttribute("aria-label", link.getAttribute("aria-label"));
+    room.setAttribute("aria-label", image.alt);
     room.innerHTML = '<button type="button">Close</button><div tabindex="0"></div>';
     const copy = room.lastChild.appendChild(image.cloneNode());
     copy.removeAttribute("style");

@@ -173,36 +173,53 @@ def image_tag(figure: Any, alt: str) -> str:
     PNG; a figure that would be heavier than 60 kB (a photograph) becomes a JPEG or gets fewer dots. One
     whose label is "photograph" keeps its colours on a dark page.
     """
-    width, height = (round(96 * inches) for inches in figure.get_size_inches())
+    photo = ' class="sq-photo"' if figure.get_label() == "photograph" else ""
+    width, height, data = _frame(figure, _wide)
+    tag = (
+        f'<img{photo} src="{data}" alt="{html.escape(alt)}" width="{width}" height="{height}" '
+        'decoding="sync">'
+    )
+    if not is_static():
+        return tag
+    from seqcourse.viz.narrow import narrow
+
+    if narrow(figure, "png", 96) is None:
+        return tag
+    width, height, data = _frame(figure, lambda figure, dots: narrow(figure, "png", dots, tight=False))
+    small = f'media="(max-width: 600px)" srcset="{data}" width="{width}" height="{height}"'
+    return f"<picture><source {small}>{tag}</picture>"
+
+
+def _frame(figure: Any, draw: Callable[[Any, int], bytes]) -> tuple[int, int, str]:
+    """Width and height of a figure in CSS pixels, and its data, with fewer dots where it is heavy."""
     for dots in (192, 144, 96):
-        kind, data = _encoded(figure, dots)
+        kind, data, size = _encoded(draw(figure, dots), figure.get_label() == "photograph")
         if len(data) <= FRAME_BYTES:
             break
-    photo = ' class="sq-photo"' if figure.get_label() == "photograph" else ""
-    return (
-        f'<img{photo} src="data:image/{kind};base64,{base64.b64encode(data).decode()}" '
-        f'alt="{html.escape(alt)}" width="{width}" height="{height}" decoding="sync">'
-    )
+    width, height = (round(96 / dots * side) for side in size)
+    return width, height, f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def _encoded(figure: Any, dots: int) -> tuple[str, bytes]:
-    """The figure's bytes: PNG with a palette (a third of the size), or JPEG where PNG is heavy."""
-    from PIL import Image
-
+def _wide(figure: Any, dots: int) -> bytes:
     raw = io.BytesIO()
     figure.savefig(raw, format="png", dpi=dots, facecolor="white")
-    raw.seek(0)
-    with Image.open(raw) as picture:
+    return raw.getvalue()
+
+
+def _encoded(drawn: bytes, photograph: bool) -> tuple[str, bytes, tuple[int, int]]:
+    """A figure's bytes: PNG with a palette (a third of the size), or JPEG where PNG is heavy."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(drawn)) as picture:
         whole = picture.convert("RGB")
     flat, photo = io.BytesIO(), io.BytesIO()
     whole.quantize(colors=128, dither=Image.Dither.NONE).save(flat, format="png", optimize=True)
-    if len(flat.getvalue()) <= FRAME_BYTES and figure.get_label() != "photograph":
-        return "png", flat.getvalue()
+    if len(flat.getvalue()) <= FRAME_BYTES and not photograph:
+        return "png", flat.getvalue(), whole.size
     whole.save(photo, format="jpeg", quality=80)
-    if figure.get_label() == "photograph":  # a palette of 128 turns a tomato into an orange
-        return "jpeg", photo.getvalue()
-    made = [("png", flat.getvalue()), ("jpeg", photo.getvalue())]
-    return min(made, key=lambda pair: len(pair[1]))
+    if photograph or len(photo.getvalue()) < len(flat.getvalue()):
+        return "jpeg", photo.getvalue(), whole.size  # a palette of 128 turns a tomato into an orange
+    return "png", flat.getvalue(), whole.size
 
 
 def _figure_of(result: Any) -> Any:
