@@ -68,6 +68,32 @@
     room.showModal(); // Esc closes it, and the focus goes back to the picture
   });
 
+  // A copied formula is its TeX. (The selection grows to whole formulas: half of one has none.)
+  const formula = ".seq-formula, .katex:not(.seq-formula *)"; // displayed, or in a line
+  const formulaAt = node => (node.nodeType === 1 ? node : node.parentElement)?.closest(formula);
+  document.addEventListener("copy", event => {
+    const selection = getSelection();
+    if (selection.isCollapsed) return;
+    const range = selection.getRangeAt(0).cloneRange();
+    const first = formulaAt(range.startContainer), last = formulaAt(range.endContainer);
+    if (first) range.setStartBefore(first);
+    if (last) range.setEndAfter(last);
+    const copy = document.createElement("div");
+    copy.append(range.cloneContents());
+    const formulas = copy.querySelectorAll(formula);
+    if (!formulas.length) return;
+    formulas.forEach(each => {
+      const sign = each.matches(".katex") ? "$" : "$$";
+      each.replaceWith(sign + each.querySelector("annotation").textContent.trim() + sign);
+    });
+    copy.querySelectorAll(".headerlink, .copybtn").forEach(extra => extra.remove());
+    copy.style.cssText = "position: fixed; left: -99rem";
+    document.body.append(copy); // text is what has a place
+    event.clipboardData.setData("text/plain", copy.innerText);
+    copy.remove();
+    event.preventDefault();
+  });
+
   // Code: as the author folded it, all of it, or none.
   const buttons = [...document.querySelectorAll(".seq-code-switch button")];
   const folds = [...document.querySelectorAll("details.hide")];

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 from pathlib import Path
 
@@ -190,6 +191,13 @@ def test_a_chapter_on_paper_and_its_switch_for_code(chrome, address):
     page.context.close()
 
 
+COPY = """place => {
+    getSelection().selectAllChildren(place);
+    const clipboardData = new DataTransfer();
+    place.dispatchEvent(new ClipboardEvent('copy', { clipboardData, bubbles: true, cancelable: true }));
+    return clipboardData.getData('text/plain') || getSelection().toString(); }"""
+
+
 @in_browser
 @pytest.mark.parametrize("name", nightly_but((CHAPTER,), page_names()))
 def test_figures_are_readable_on_a_phone_and_follow_the_theme(chrome, address, name):
@@ -227,6 +235,22 @@ def test_plots_have_a_form_for_phones_that_fits_with_labels_of_eleven_pixels(
             svg = (site / "_images" / Path(figure["file"]).name).read_text(encoding="utf-8")
             # `least_width` asks for labels of LEAST_TEXT pixels.
             assert least_width(svg) * 10.9 / LEAST_TEXT <= figure["width"], figure["file"]
+    page.context.close()
+
+
+@in_browser
+def test_a_copied_formula_is_its_tex_and_copied_code_is_code(chrome, address):
+    page = open_page(chrome, f"{address}/{CHAPTER}.html").page
+
+    def copied(place: str) -> str:
+        return page.locator(place).first.evaluate(COPY)
+
+    assert copied("article div.math:not(.admonition *)").startswith("$$c = \\frac{1}{T}")
+    prose = copied("article p:has(.math)")
+    assert "$" in prose and "\n\n" not in prose
+    code = page.locator(".cell_input pre:visible").first
+    assert copied(".cell_input pre:visible") == code.text_content().rstrip("\n")
+    assert ast.parse(code.text_content())
     page.context.close()
 
 
