@@ -6,19 +6,14 @@
   // On a phone a table that is too wide becomes a list: a block for each row, where each cell has the name
   // of its column. One without a name for its first column has words on both sides, and stays a table.
   const phone = matchMedia("(max-width: 600px)");
-  const nameOf = head => {
-    const copy = head.cloneNode(true);
-    copy.querySelectorAll(".katex-mathml").forEach(hidden => hidden.remove());
-    return copy.textContent.trim();
-  };
   const stacks = box => {
     const table = box.querySelector(":scope > table");
     return phone.matches && table?.tHead && table.offsetWidth > box.clientWidth + 1;
   };
   const stack = box => {
     const table = box.querySelector(":scope > table");
-    const names = [...table.tHead.rows[0].cells].map(nameOf);
-    if (!names[0]) return;
+    const heads = [...table.tHead.rows[0].cells];
+    if (!heads[0].textContent.trim() || table.matches(".seq-stack")) return;
     table.classList.add("seq-stack");
     // Its rows and cells are blocks now, and would lose their roles. (A table with a role may have no caption.)
     for (const body of table.tBodies) body.setAttribute("role", "rowgroup");
@@ -26,7 +21,11 @@
       row.setAttribute("role", "row");
       [...row.cells].forEach((cell, place) => {
         cell.setAttribute("role", "cell");
-        cell.dataset.label = names[place];
+        if (!place || !heads[place]) return;
+        const name = document.createElement("span"); // with its formulas and exponents
+        name.className = "seq-name";
+        name.append(...heads[place].cloneNode(true).childNodes);
+        cell.prepend(name);
       });
     }
   };
@@ -104,9 +103,10 @@
   };
   buttons.forEach(button => button.addEventListener("click", () => {
     show(button.dataset.code);
-    localStorage.setItem("seq-code", button.dataset.code);
+    try { localStorage.setItem("seq-code", button.dataset.code); } catch { /* a reader forbids it */ }
   }));
-  const last = localStorage.getItem("seq-code");
+  let last;
+  try { last = localStorage.getItem("seq-code"); } catch { /* so nothing is remembered */ }
   if (buttons.length && ["all", "none"].includes(last)) show(last);
 
   // Paper is white, whatever the screen is.

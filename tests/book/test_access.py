@@ -196,6 +196,8 @@ COPY = """place => {
     const clipboardData = new DataTransfer();
     place.dispatchEvent(new ClipboardEvent('copy', { clipboardData, bubbles: true, cancelable: true }));
     return clipboardData.getData('text/plain') || getSelection().toString(); }"""
+FORBIDDEN = """Object.defineProperty(window, 'localStorage', {
+    get() { throw new DOMException('forbidden', 'SecurityError'); } })"""
 
 
 @in_browser
@@ -252,6 +254,24 @@ def test_a_copied_formula_is_its_tex_and_copied_code_is_code(chrome, address):
     assert copied(".cell_input pre:visible") == code.text_content().rstrip("\n")
     assert ast.parse(code.text_content())
     page.context.close()
+
+
+@in_browser
+def test_a_page_works_where_nothing_may_be_stored_and_without_any_script(chrome, address):
+    seen = open_page(chrome, "about:blank", dark=True)
+    page = seen.page
+    page.add_init_script(FORBIDDEN)
+    page.goto(f"{address}/{CHAPTER}.html")
+    page.get_by_role("button", name="hide all code").click()
+    assert page.locator("article .cell_input:visible").count() == 0
+    page.emulate_media(media="print")
+    page.wait_for_function("document.documentElement.dataset.theme === 'light'")
+    page.context.close()
+    context = chrome.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/{CHAPTER}.html")
+    assert page.locator("html").get_attribute("data-theme") == "light"
+    context.close()
 
 
 @in_browser
