@@ -54,6 +54,8 @@ def defer(page: str, static: Path) -> str:
 
     Sphinx's options stand inside the page, because scripts inside the page change them.
     """
+    # Without any script the theme has no colours, not even of code, unless the page names some.
+    page = page.replace('data-theme="auto"', 'data-theme="light"', 1)
     article = page[page.find("<body") :]
     searches = 'id="search-results"' in article
 

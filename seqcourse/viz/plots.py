@@ -139,9 +139,7 @@ def alignment(
                 f"The link ({i}, {t}) points outside the sentences: it should be (source index "
                 f"below {len(source)}, target index below {len(target)}), counted from 0."
             )
-        ax.add_patch(
-            Rectangle((i - 0.44, t - 0.44), 0.88, 0.88, fill=False, lw=2, ec=COLOURS["vermillion"])
-        )
+        ax.add_patch(Rectangle((i - 0.44, t - 0.44), 0.88, 0.88, fill=False, lw=2, ec=COLOURS["blue"]))
     return ax
 
 
