@@ -27,7 +27,6 @@ from pathlib import Path
 
 import seqcourse  # noqa: F401  (makes the course known to the grader)
 from autograder.course.folders import Course
-from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.release.sample import answered, load_checks, right_answers
 from autograder.run.examine import Examiner
@@ -35,6 +34,7 @@ from autograder.viva.choose import MANY
 from autograder.viva.questions import LETTERS
 from autograder.viva.sheet import Sheet, make_sheet, spread
 from autograder.viva.table import setting
+from seqcourse.errors import CourseError
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "viva"

@@ -1,7 +1,7 @@
 """seqcourse: the helper package of a course on sequence models."""
 
-from autograder.errors import CourseError
 from seqcourse import profile
+from seqcourse.errors import CourseError
 from seqcourse.settings import budget, device, is_static, seed_everything
 
 __version__ = "0.1.0"

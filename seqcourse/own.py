@@ -13,9 +13,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from autograder.errors import CourseError
 from seqcourse import settings
 from seqcourse.check import checkpoint
+from seqcourse.errors import CourseError
 
 FILE, QUICK = "ps9.safetensors", "ps9-quick.safetensors"
 # Answers for which the course has nothing of the same form, and what does the same in it.

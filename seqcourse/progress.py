@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 # A longer time between two self-checks is a break.
 LONGEST_STEP = timedelta(minutes=20)

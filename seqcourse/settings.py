@@ -6,7 +6,7 @@ import os
 import random
 from typing import TYPE_CHECKING
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     import torch

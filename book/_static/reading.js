@@ -6,19 +6,14 @@
   // On a phone a table that is too wide becomes a list: a block for each row, where each cell has the name
   // of its column. One without a name for its first column has words on both sides, and stays a table.
   const phone = matchMedia("(max-width: 600px)");
-  const nameOf = head => {
-    const copy = head.cloneNode(true);
-    copy.querySelectorAll(".katex-mathml").forEach(hidden => hidden.remove());
-    return copy.textContent.trim();
-  };
   const stacks = box => {
     const table = box.querySelector(":scope > table");
     return phone.matches && table?.tHead && table.offsetWidth > box.clientWidth + 1;
   };
   const stack = box => {
     const table = box.querySelector(":scope > table");
-    const names = [...table.tHead.rows[0].cells].map(nameOf);
-    if (!names[0]) return;
+    const heads = [...table.tHead.rows[0].cells];
+    if (!heads[0].textContent.trim() || table.matches(".seq-stack")) return;
     table.classList.add("seq-stack");
     // Its rows and cells are blocks now, and would lose their roles. (A table with a role may have no caption.)
     for (const body of table.tBodies) body.setAttribute("role", "rowgroup");
@@ -26,7 +21,11 @@
       row.setAttribute("role", "row");
       [...row.cells].forEach((cell, place) => {
         cell.setAttribute("role", "cell");
-        cell.dataset.label = names[place];
+        if (!place || !heads[place]) return;
+        const name = document.createElement("span"); // with its formulas and exponents
+        name.className = "seq-name";
+        name.append(...heads[place].cloneNode(true).childNodes);
+        cell.prepend(name);
       });
     }
   };
@@ -57,7 +56,7 @@
     event.preventDefault();
     const image = link.querySelector("img"), room = document.createElement("dialog");
     room.className = "seq-room";
-    room.setAttribute("aria-label", link.getAttribute("aria-label"));
+    room.setAttribute("aria-label", image.alt);
     room.innerHTML = '<button type="button">Close</button><div tabindex="0"></div>';
     const copy = room.lastChild.appendChild(image.cloneNode());
     copy.removeAttribute("style");
@@ -66,6 +65,32 @@
     room.addEventListener("close", () => room.remove());
     document.body.append(room);
     room.showModal(); // Esc closes it, and the focus goes back to the picture
+  });
+
+  // A copied formula is its TeX. (The selection grows to whole formulas: half of one has none.)
+  const formula = ".seq-formula, .katex:not(.seq-formula *)"; // displayed, or in a line
+  const formulaAt = node => (node.nodeType === 1 ? node : node.parentElement)?.closest(formula);
+  document.addEventListener("copy", event => {
+    const selection = getSelection();
+    if (selection.isCollapsed) return;
+    const range = selection.getRangeAt(0).cloneRange();
+    const first = formulaAt(range.startContainer), last = formulaAt(range.endContainer);
+    if (first) range.setStartBefore(first);
+    if (last) range.setEndAfter(last);
+    const copy = document.createElement("div");
+    copy.append(range.cloneContents());
+    const formulas = copy.querySelectorAll(formula);
+    if (!formulas.length) return;
+    formulas.forEach(each => {
+      const sign = each.matches(".katex") ? "$" : "$$";
+      each.replaceWith(sign + each.querySelector("annotation").textContent.trim() + sign);
+    });
+    copy.querySelectorAll(".headerlink, .copybtn").forEach(extra => extra.remove());
+    copy.style.cssText = "position: fixed; left: -99rem";
+    document.body.append(copy); // text is what has a place
+    event.clipboardData.setData("text/plain", copy.innerText);
+    copy.remove();
+    event.preventDefault();
   });
 
   // Code: as the author folded it, all of it, or none.
@@ -78,9 +103,10 @@
   };
   buttons.forEach(button => button.addEventListener("click", () => {
     show(button.dataset.code);
-    localStorage.setItem("seq-code", button.dataset.code);
+    try { localStorage.setItem("seq-code", button.dataset.code); } catch { /* a reader forbids it */ }
   }));
-  const last = localStorage.getItem("seq-code");
+  let last;
+  try { last = localStorage.getItem("seq-code"); } catch { /* so nothing is remembered */ }
   if (buttons.length && ["all", "none"].includes(last)) show(last);
 
   // Paper is white, whatever the screen is.

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from autograder.course.folders import Course
-from autograder.errors import CourseError
 from autograder.notebook import document as notebooks
 from autograder.release.sample import load_checks, right_answers
 from seqcourse.audit.operators import mutants_of
+from seqcourse.errors import CourseError
 
 WRONG, RIGHT, OPERATOR = "wrong", "right", "operator"
 

@@ -12,8 +12,8 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from autograder.errors import CourseError
 from autograder.notebook.nodes import replace_node, unchanged_nodes
+from seqcourse.errors import CourseError
 
 
 @dataclass(frozen=True)

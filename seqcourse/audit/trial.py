@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.errors import CourseError
 from seqcourse.audit import forms
 from seqcourse.audit.in_process import Space, handed_over
 from seqcourse.check.compare import Mistake
@@ -18,6 +17,7 @@ from seqcourse.check.margin import Distance, noted
 from seqcourse.check.plain import unpack
 from seqcourse.check.probe import BROKE
 from seqcourse.check.verdict import Judge
+from seqcourse.errors import CourseError
 
 
 @dataclass(frozen=True)

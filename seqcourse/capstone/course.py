@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse import zoo
 from seqcourse.capstone.split import Split
 from seqcourse.capstone.system import FINAL, PUBLIC, measured
 from seqcourse.check import checkpoint, curve
+from seqcourse.errors import CourseError
 from seqcourse.zoo.storage import SCALE, dequantize
 
 LINES = {

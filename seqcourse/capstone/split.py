@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.check.curve import PIXELS, SENTENCES
 from seqcourse.data.pairs import BEYOND_SPLITS, LANGUAGES, PAIR_SPLITS, cut_rows
 from seqcourse.data.scenes import Scene, compose
+from seqcourse.errors import CourseError
 
 Sentence = tuple[str, tuple[str, ...]]  # English, and every right translation
 Draw = Callable[[int], Iterator[Sentence]]

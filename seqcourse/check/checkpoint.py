@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy
 
-from autograder.errors import CourseError
 from autograder.printable import printable
+from seqcourse.errors import CourseError
 
 FILE, HEADER = 16_000_000, 1_000_000  # bytes
 PARAMETERS, TENSORS, AXES = 4_000_000, 2_000, 8

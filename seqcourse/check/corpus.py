@@ -39,9 +39,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from autograder.errors import CourseError
 from seqcourse.check import mistakes
 from seqcourse.check.hidden import Check, Poll
+from seqcourse.errors import CourseError
 
 HEADER = re.compile(r"=== (right|wrong|mistake|survives): (.+?)(?: \| (.+))?")
 PIECE = re.compile(r"(?:(\d+)x )?(\S.*?) +=>(?: +(\S.*))?")

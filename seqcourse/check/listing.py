@@ -25,10 +25,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.errors import CourseError
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import ALL_OR_NOTHING, BY_CASE, Check, HiddenCheck, Poll
 from seqcourse.check.kinds import GRADIENTS
+from seqcourse.errors import CourseError
 
 OPTIONS = ("see", "share", "variant", "no gradients of", "hint", "right")
 

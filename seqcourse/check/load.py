@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from autograder.errors import CourseError
 from seqcourse.check.corpus import answers_to, read
 from seqcourse.check.exercise import with_mistakes
 from seqcourse.check.listing import read_checks
+from seqcourse.errors import CourseError
 
 
 def load_checks(root: Path, assignment: str) -> ModuleType:

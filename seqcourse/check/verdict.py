@@ -15,7 +15,6 @@ from typing import Any
 import numpy
 import torch
 
-from autograder.errors import CourseError
 from seqcourse.check.compare import Mistake, Stopped
 from seqcourse.check.discreet import discreet, error_in_words, public
 from seqcourse.check.finding import Finding
@@ -26,6 +25,7 @@ from seqcourse.check.plain import pack, unpack
 from seqcourse.check.probe import BROKE, MISSING, RAN, UNSOLVED, probe
 from seqcourse.check.recording import quiet, record
 from seqcourse.check.watch import refuse
+from seqcourse.errors import CourseError
 
 UNSOLVED_WORDS = "is not solved yet."
 

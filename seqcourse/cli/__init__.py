@@ -12,8 +12,8 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-from autograder.errors import CourseError
 from autograder.printable import printable
+from seqcourse.errors import CourseError
 
 # What a shell calls a command that Ctrl-C ended, and the seconds after which an interrupt is repeated.
 INTERRUPTED, SOON = 130, 0.05

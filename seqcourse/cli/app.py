@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 FOR = {
     "For students": "start update lab progress solution translate doctor",

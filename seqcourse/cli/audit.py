@@ -6,10 +6,10 @@ from collections.abc import Collection
 from pathlib import Path
 
 from autograder.course.folders import Course
-from autograder.errors import CourseError
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root
 from seqcourse.cli.steps import Steps
+from seqcourse.errors import CourseError
 
 
 @refusals_in_words()

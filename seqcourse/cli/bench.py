@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.cli.root import find_root
+from seqcourse.errors import CourseError
 
 MISSED = 1  # exit code of a measurement whose stated bar was missed
 

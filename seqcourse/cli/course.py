@@ -6,10 +6,10 @@ import importlib.util
 import os
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.cli.grading import refusals_in_words
 from seqcourse.cli.root import find_root, shown
 from seqcourse.cli.steps import Steps
+from seqcourse.errors import CourseError
 
 # Seconds that one cell of a made-up submission may take; one of them never ends.
 SAMPLE_TIMEOUT = 60

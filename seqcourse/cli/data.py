@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from autograder.errors import CourseError
 from seqcourse.cli.root import shown
+from seqcourse.errors import CourseError
 
 NOTE = "source.json"
 

@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from autograder.errors import CourseError
 from seqcourse.cli.install import NEWEST, OLDEST, VERSIONS
+from seqcourse.errors import CourseError
 
 GOOD = "ok"
 ABSENT = "not here"  # something optional

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.errors import CourseError
 from autograder.sockets import private_sockets
+from seqcourse.errors import CourseError
 from seqcourse.settings import STATIC_VARIABLE
 
 if TYPE_CHECKING:

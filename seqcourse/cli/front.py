@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse import progress
 from seqcourse.cli.reading import chapters
+from seqcourse.errors import CourseError
 
 NAME = "START.md"
 _ABOUT = """# Your course

@@ -15,9 +15,9 @@ from rich.console import Console
 
 from autograder.course.folders import Course
 from autograder.course.records import FAILED, Record
-from autograder.errors import CourseError
 from seqcourse.cli.root import find_root, shown
 from seqcourse.cli.steps import Steps
+from seqcourse.errors import CourseError
 
 # What no code can help: no right, a disk that may only be read, a full one.
 OUTSIDE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)

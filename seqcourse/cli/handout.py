@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse import __version__
 from seqcourse.cli.front import write_front
 from seqcourse.cli.root import STARTED, find_work, is_course, is_started, shown, typed
+from seqcourse.errors import CourseError
 
 # What a student gets: patterns in a checkout. A link in one of these files must lead to one of them.
 FILES = (

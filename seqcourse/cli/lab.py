@@ -9,11 +9,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.cli.front import NAME as FRONT
 from seqcourse.cli.front import write_front
 from seqcourse.cli.handout import start, update
 from seqcourse.cli.root import MINE, STARTED, find_root, find_work, is_course
+from seqcourse.errors import CourseError
 
 # What students do not see: nbgrader's menus for instructors, and a question that asks another host.
 HIDDEN = (

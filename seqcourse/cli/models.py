@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.cli.root import shown, typed
+from seqcourse.errors import CourseError
 
 # Steps of a trial run.
 QUICK_STEPS = 200

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.errors import CourseError
 from seqcourse.cli.execute import Report
 from seqcourse.cli.site import contents
+from seqcourse.errors import CourseError
 from seqcourse.pages.browser import command, installed_browser
 
 NAME = "seqcourse.pdf"

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from autograder.errors import CourseError
 from seqcourse import progress
 from seqcourse.cli.root import find_work
+from seqcourse.errors import CourseError
 
 DEPTHS = ("", "*/", "assignments/*/")  # below a folder; a whole disk is not searched
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 
 from autograder.course.folders import Course
-from autograder.errors import CourseError
 from seqcourse.cli.grading import in_folders, need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root, tell
+from seqcourse.errors import CourseError
 
 
 @refusals_in_words()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.errors import CourseError
 from autograder.printable import printable
+from seqcourse.errors import CourseError
 
 # A folder with these is a checkout of the course.
 SIGNS = ("nbgrader_config.py", "solutions", "book")

@@ -12,8 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.cli.execute import ANSI, Report, kernel_environment, run_notebooks
+from seqcourse.errors import CourseError
 
 BUILD = "_build"
 LOG = "book.log"

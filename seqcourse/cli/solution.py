@@ -11,11 +11,11 @@ from rich.syntax import Syntax
 from autograder.answers import sheet as sheets
 from autograder.answers.sheet import Sheet, Worked
 from autograder.class_settings import in_words
-from autograder.errors import CourseError
 from autograder.printable import printable
 from seqcourse import progress
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root, find_work, shown, tell
+from seqcourse.errors import CourseError
 
 
 def show_solution(name: str, exercise: str, given: str = "", stuck: bool = False) -> None:

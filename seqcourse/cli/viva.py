@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from autograder.course.folders import Course
-from autograder.errors import CourseError
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root, shown, tell
+from seqcourse.errors import CourseError
 
 
 @refusals_in_words()

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from autograder.course.folders import Course
-from autograder.errors import CourseError
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root
+from seqcourse.errors import CourseError
 
 
 @refusals_in_words()

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.data.readers import FILES, read_lines
+from seqcourse.errors import CourseError
 
 ALIGNED_LANGUAGES = ("en-es",)
 

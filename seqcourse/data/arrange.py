@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from autograder.errors import CourseError
 from seqcourse.data import geometry, grammar
 from seqcourse.data.pictures import load_pictures
 from seqcourse.data.scenes import Scene, Thing
+from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from PIL import Image

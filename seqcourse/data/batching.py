@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.tokens import EOS, PAD, SOS
 
 _POOL = 100  # number of batches whose sentences are sorted by length together

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from autograder.errors import CourseError
 from seqcourse.data.readers import FILES, read_lines
+from seqcourse.errors import CourseError
 
 BOOKS = {
     "alice": "Alice's Adventures in Wonderland, Lewis Carroll, 1865",

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.data.readers import read_lines
 from seqcourse.data.splits import check_split
+from seqcourse.errors import CourseError
 
 _FLICKR_SPLITS = {"train": "trainImages", "valid": "devImages", "test": "testImages"}
 # The published token file has five captions for this name, and no picture has it.

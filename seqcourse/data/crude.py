@@ -10,7 +10,7 @@ import codecs
 import re
 from collections.abc import Iterable
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 _HIDDEN = {
     "en": """

@@ -15,9 +15,9 @@ from itertools import accumulate, pairwise
 
 import numpy
 
-from autograder.errors import CourseError
 from seqcourse.data.readers import FILES, read_array, read_rows
 from seqcourse.data.splits import SPLITS, check_split, fraction_of
+from seqcourse.errors import CourseError
 
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 HOP = 0.025  # seconds from one frame to the next

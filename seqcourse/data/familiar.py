@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from autograder.errors import CourseError
 from seqcourse.data.photographs import read_photograph
 from seqcourse.data.readers import FILES, read_rows
 from seqcourse.data.scenes import Style
+from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from PIL import Image

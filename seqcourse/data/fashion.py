@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy
 
-from autograder.errors import CourseError
 from seqcourse.data.readers import FILES
 from seqcourse.data.splits import SPLITS, check_split
+from seqcourse.errors import CourseError
 
 #: Names of the ten kinds; a label is an index into this tuple.
 CLOTHES = (

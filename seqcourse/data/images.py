@@ -9,7 +9,6 @@ import numpy
 import torch
 from torch import Tensor
 
-from autograder.errors import CourseError
 from seqcourse.data.batching import (
     Loader,
     TargetBatch,
@@ -20,6 +19,7 @@ from seqcourse.data.batching import (
     pad_targets,
     shuffled,
 )
+from seqcourse.errors import CourseError
 
 
 @dataclass(frozen=True)

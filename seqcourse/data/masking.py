@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from autograder.errors import CourseError
 from seqcourse.data.batching import Loader, TensorBatch, cut, epoch_generator, pad
+from seqcourse.errors import CourseError
 from seqcourse.tokens import EOS, NOT_ASKED, SOS, SPECIALS
 
 CLS, SEP = SOS, EOS  # BERT's names for these tokens

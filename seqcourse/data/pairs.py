@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.data.crude import is_crude
 from seqcourse.data.readers import FILES, read_lines, read_rows
 from seqcourse.data.splits import check_split, split_of
 from seqcourse.data.text import clean, count_words, is_word, tokenize
+from seqcourse.errors import CourseError
 
 LANGUAGES = {"en-es": "es", "en-fr": "fr"}
 PAIR_SPLITS = ("train", "valid", "test", "long")

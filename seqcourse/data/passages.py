@@ -6,8 +6,8 @@ import random
 import re
 from dataclasses import dataclass
 
-from autograder.errors import CourseError
 from seqcourse.data.books import load_books, paragraphs
+from seqcourse.errors import CourseError
 
 PASSAGE_WORDS = 20  # the fewest words in a passage of whole sentences
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]*[A-Z])")

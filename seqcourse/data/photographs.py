@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from PIL import Image

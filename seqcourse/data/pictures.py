@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy
 
-from autograder.errors import CourseError
 from seqcourse.data.readers import FILES, read_rows
+from seqcourse.errors import CourseError
 
 COLUMNS = ("file", "name", "plural", "name_es", "plural_es", "gender", "colour", "part", "stamp")
 _HOW = "Take the file from the repository again: git checkout -- seqcourse/data/files/pictures"

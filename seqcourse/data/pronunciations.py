@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.data.readers import FILES, read_lines, read_rows
 from seqcourse.data.splits import check_split, split_of
+from seqcourse.errors import CourseError
 
 SALT = "cmudict"
 _WORD = re.compile(r"[a-z]+")

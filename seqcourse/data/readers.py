@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     import numpy

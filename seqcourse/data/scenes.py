@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from autograder.errors import CourseError
 from seqcourse.data import backgrounds, geometry, grammar
 from seqcourse.data.geometry import Box
 from seqcourse.data.pictures import Kind, Picture, kinds, load_pictures
 from seqcourse.data.splits import check_split, fraction_of
+from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 SPLITS = ("train", "valid", "test")
 _TEST_SHARE = 0.05

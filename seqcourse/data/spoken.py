@@ -9,10 +9,10 @@ from functools import partial
 import numpy
 import torch
 
-from autograder.errors import CourseError
 from seqcourse.data.batching import Loader, TargetBatch, cut, pad_targets
 from seqcourse.data.digits import DigitString, Recording, digit_strings, join_digits, load_digits
 from seqcourse.data.vocabulary import Vocabulary
+from seqcourse.errors import CourseError
 
 
 @dataclass(frozen=True)

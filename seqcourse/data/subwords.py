@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.errors import CourseError
 from seqcourse.data.readers import read_lines, write_text
 from seqcourse.data.vocabulary import TokenTable, Vocabulary
+from seqcourse.errors import CourseError
 from seqcourse.tokens import SPECIALS, UNK
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from numbers import Integral
 
 import numpy
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.tokens import SPECIALS
 
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.data.readers import read_lines, write_text
+from seqcourse.errors import CourseError
 from seqcourse.tokens import EOS, PAD, SOS, SPECIALS, UNK
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from autograder.errors import CourseError
 from seqcourse.data.batching import Loader, TensorBatch, epoch_generator
+from seqcourse.errors import CourseError
 from seqcourse.tokens import NOT_ASKED
 
 

@@ -28,7 +28,7 @@ state, `room_floor` the tiles and maps, `room_lens` the sums, `room_changes` chi
 from seqcourse.live.choosing import sample, tree
 from seqcourse.live.clothes import see
 from seqcourse.live.fitting import fit
-from seqcourse.live.page import cells, classify, fill, heads, merge, translate, write
+from seqcourse.live.page import cells, classify, fill, merge, translate, write
 from seqcourse.live.plane import plane
 from seqcourse.live.room import room
 from seqcourse.live.scenes import ask, caption
@@ -36,6 +36,6 @@ from seqcourse.live.slips import slip
 from seqcourse.live.speech import listen, pronounce
 
 __all__ = [
-    "ask", "caption", "cells", "classify", "fill", "fit", "heads", "listen", "merge", "plane",
+    "ask", "caption", "cells", "classify", "fill", "fit", "listen", "merge", "plane",
     "pronounce", "room", "sample", "see", "slip", "translate", "tree", "write",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.live.figure import frame, png, slider, style
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     import numpy

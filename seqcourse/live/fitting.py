@@ -8,25 +8,27 @@ from typing import Any
 
 import numpy
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.live.figure import frame, percent, png, style, text_field
 from seqcourse.live.scenes import Placed
+from seqcourse.tokens import SOS
 
-MOST = 24  # words of a caption; runtime/pictures.js has it, too
+MOST = 24  # words of a caption that a captioner reads; runtime/pictures.js has it, too
 KEYS = {"text": "First caption", "other": "Second caption"}
-TITLE = "Each caption's shares of the pictures, and below each its log-probability per word"
+TITLE = "Each caption's shares of the pictures, and below each its {}"
 
 
 def fit(model: str, label: str, scenes: Sequence[Sequence[Placed]], captions: Sequence[str]) -> Any:
-    r"""Two captions to type, and the probability of each picture given each caption, by Bayes' rule.
+    r"""Two captions to type, and the probability of each picture given each caption.
 
     .. math:: P(x_k \mid y) = P(y \mid x_k) / \sum_j P(y \mid x_j)
 
     Every picture is equally likely beforehand; :math:`P(y \mid x)` comes from a captioner that reads the
-    caption word by word. Make the call the last line of its cell.
+    caption word by word (Bayes' rule), or is the exponential of the score of a pair of encoders, as in
+    its loss. Make the call the last line of its cell.
 
     Args:
-        model: a captioner of the zoo.
+        model: a captioner or a ``ScenePair`` of the zoo.
         label: what the figure is for.
         scenes: the things of each picture, see ``data.arrange``.
         captions: at least two; the shares of the first two are in the page, the others are to try.
@@ -53,14 +55,14 @@ def fit(model: str, label: str, scenes: Sequence[Sequence[Placed]], captions: Se
         for (key, title), text in zip(KEYS.items(), captions, strict=False)
     )
     first = run(captions[:2])
-    return frame(name, "fit", {model: "the captioner"}, label, fields, first, examples=captions[2:])
+    return frame(name, "fit", {model: "the model"}, label, fields, first, examples=captions[2:])
 
 
 def words_of(system: Any, text: str) -> list[str]:
     """The words of a caption.
 
     Raises:
-        CourseError: if the captioner cannot read it.
+        CourseError: if the model cannot read it.
     """
     words = text.lower().rstrip(" .").split()
     if not any(letter.isalnum() for letter in text):
@@ -68,28 +70,37 @@ def words_of(system: Any, text: str) -> list[str]:
     strange = next((word for word in words if word not in system.target), None)
     if strange is not None:
         raise CourseError(
-            f'The captioner does not know the word "{strange}". It knows a, an, two, three, four; and, '
+            f'The model does not know the word "{strange}". It knows a, an, two, three, four; and, '
             "next to, left of, right of, above, below; and the things of its training, with their "
             "colours."
         )
-    if len(words) > MOST:
-        raise CourseError(f"This model reads at most {MOST} words; these are {len(words)}.")
+    most = system.model.longest - 1 if _is_pair(system) else MOST
+    if len(words) > most:
+        raise CourseError(f"This model reads at most {most} words; these are {len(words)}.")
     return words
 
 
 def fits(
     system: Any, pictures: Sequence[numpy.ndarray], texts: Sequence[str]
 ) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """Log-probability per word of each caption given each picture, <eos> included, and the shares.
+    """The score of each caption with each picture, and the shares, both (captions, pictures).
 
-    Both are (captions, pictures). The shares of a caption sum to 1.
+    A captioner's score is the log-probability per word, <eos> included; a pair's its scaled cosine. The
+    shares of a caption sum to 1.
     """
     import torch
 
     from seqcourse import data, decode
 
+    images = data.to_tensor(numpy.stack(pictures)).to(system.device)
+    if _is_pair(system):
+        ids = [[SOS, *system.target.encode(words_of(system, text), eos=False)] for text in texts]
+        tokens, many = data.pad(ids)
+        with torch.inference_mode():
+            scores = system.model(images, tokens.to(system.device), many).T.cpu()
+        return scores.numpy(), scores.softmax(-1).numpy()
     with torch.inference_mode():
-        memory = system.model.encode(data.to_tensor(numpy.stack(pictures)).to(system.device))
+        memory = system.model.encode(images)
     totals, lengths = [], []
     for text in texts:
         ids = system.target.encode(words_of(system, text), eos=False)
@@ -103,14 +114,15 @@ def _answer(system: Any, scenes: Sequence[Any], texts: Sequence[str]) -> Any:
     """The pictures, and below them the shares of each caption; the same as runtime/fitting.js makes."""
     from seqcourse.viz.html import Shown
 
-    per_word, shares = fits(system, [scene.image for scene in scenes], texts)
+    title = TITLE.format("score" if _is_pair(system) else "log-probability per word")
+    scored, shares = fits(system, [scene.image for scene in scenes], texts)
     head = "".join(
         f'<th scope="col"><img class="sq-photo" src="{png(scene.image)}" width="64" height="64" '
         f'alt="{html.escape(scene.caption)}">picture {number}</th>'
         for number, scene in enumerate(scenes, start=1)
     )
     body, said = "", []
-    for text, logs, row in zip(texts, per_word, shares, strict=True):
+    for text, logs, row in zip(texts, scored, shares, strict=True):
         best = int(row.argmax())
         cells = "".join(_cell(row[k], logs[k], k == best) for k in range(len(scenes)))
         body += (
@@ -119,14 +131,18 @@ def _answer(system: Any, scenes: Sequence[Any], texts: Sequence[str]) -> Any:
         )
         said.append(f"{text!r} fits picture {best + 1} best ({percent(row[best])})")
     return Shown(
-        f'<table class="sq-fits"><caption>{TITLE}</caption><thead><tr>{head}</tr></thead>{body}</table>',
+        f'<table class="sq-fits"><caption>{title}</caption><thead><tr>{head}</tr></thead>{body}</table>',
         "; ".join(said),
     )
 
 
-def _cell(share: float, log: float, is_best: bool) -> str:
-    """A share as a bar, marked if it is the caption's largest, and the log-probability per word."""
-    value, mark = f"{log:.2f}".replace("-", "\u2212"), ' class="sq-best"' if is_best else ""
+def _is_pair(system: Any) -> bool:
+    return hasattr(system.model, "see")
+
+
+def _cell(share: float, score: float, is_best: bool) -> str:
+    """A share as a bar, marked if it is the caption's largest, and the score."""
+    value, mark = f"{score:.2f}".replace("-", "\u2212"), ' class="sq-best"' if is_best else ""
     note = f"best, {value}" if is_best else value
     return f'<td{mark} style="--w:{share:.3f}">{html.escape(percent(share))} <small>{note}</small></td>'
 

@@ -12,14 +12,14 @@ import math
 from pathlib import Path
 from typing import Any
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.tokens import SPECIALS
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 # The models of the runtime.
 MODELS = (
-    "AttentionSeq2Seq", "BERT", "CharLM", "EncoderDecoder", "GPT", "HardCaptioner", "SoftCaptioner",
-    "Speller", "Transformer", "TransformerCaptioner", "TwoStream", "ViT",
+    "AttentionSeq2Seq", "BERT", "CharLM", "EncoderDecoder", "GPT", "HardCaptioner", "ScenePair",
+    "SoftCaptioner", "Speller", "Transformer", "TransformerCaptioner", "TwoStream", "ViT",
 )  # fmt: skip
 # What a task reads and writes: a kind of vocabulary in runtime/system.js.
 KINDS = {
@@ -27,6 +27,7 @@ KINDS = {
     "characters": "characters",
     "clothes": "pictures",
     "masked": "words",
+    "pairs of scenes": "scenes",
     "pronunciation": "letters",
     "questions": "scenes",
     "speech": "sounds",

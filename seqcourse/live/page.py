@@ -14,11 +14,6 @@ from seqcourse.tokens import EOS, MASK, SOS
 
 # The kinds of `models.Maps`: what a reader calls them, and the names of their parameters.
 _ATTENTIONS = {"cross": "Decoder, source", "decoder": "Decoder, own words", "encoder": "Encoder"}
-_NAMES = {
-    "cross": "decoder.{}.cross_attention",
-    "decoder": "decoder.{}.self_attention",
-    "encoder": "encoder.{}.self_attention",
-}
 
 
 def translate(
@@ -57,33 +52,8 @@ def translate(
     return figure("bands" if bands else "translate", models, label, examples, run, width=beam)
 
 
-def heads(model: str, label: str, examples: Sequence[str]) -> Any:
-    """Every head of a Transformer translator on a sentence; a click switches a head off.
-
-    Make the call the last line of its cell. With a kernel the maps are shown, but not switched.
-
-    Args:
-        model: a translator of the zoo that is a Transformer.
-        label: what to type.
-        examples: sentences; the first one's maps are in the page.
-
-    Raises:
-        CourseError: if there is no label or example.
-    """
-    from seqcourse import zoo
-    from seqcourse.viz.html import Shown
-
-    system = zoo.load(model)
-
-    def run(text: str) -> Shown:
-        found = system.translate([text])[0]
-        return Shown(f"<p>{html.escape(found.text)}</p>{maps_of_heads(system, found)}", found.text)
-
-    return figure("heads", {model: model}, label, examples, run)
-
-
 def maps_of_heads(system: Any, found: Any) -> str:
-    """A row of small maps for each attention; the same as the view in runtime/translating.js makes."""
+    """A row of small maps for each attention of a Transformer, a map for each head."""
     import torch
 
     from seqcourse import data
@@ -95,16 +65,14 @@ def maps_of_heads(system: Any, found: Any) -> str:
     rows = ""
     for kind, title in _ATTENTIONS.items():
         for layer, in_layer in enumerate(getattr(maps, kind)[0].cpu(), start=1):
-            buttons = ""
+            small = ""
             for head, weights in enumerate(in_layer, start=1):
                 cells = "".join(f'<i style="--w:{w:.2f}"></i>' for w in weights.flatten().tolist())
-                name = f"{_NAMES[kind].format(layer - 1)}.{head - 1}"
-                buttons += (
-                    f'<button type="button" data-head="{name}" aria-pressed="true" disabled '
-                    f'aria-label="{title}, layer {layer}, head {head}, on"><span class="sq-small" '
-                    f'style="--n:{weights.shape[1]}" aria-hidden="true">{cells}</span></button>'
+                small += (
+                    f'<span class="sq-small" role="img" style="--n:{weights.shape[1]}" '
+                    f'aria-label="{title}, layer {layer}, head {head}">{cells}</span>'
                 )
-            rows += f"<span>{title}, layer {layer}</span><span>{buttons}</span>"
+            rows += f"<span>{title}, layer {layer}</span><span>{small}</span>"
     return f'<div class="sq-all-heads">{rows}</div>'
 
 
@@ -204,8 +172,8 @@ def cells(model: str, label: str, examples: Sequence[str], entry: int) -> Any:
     """
     import torch
 
-    from autograder.errors import CourseError
     from seqcourse import zoo
+    from seqcourse.errors import CourseError
     from seqcourse.viz.html import Shown
 
     system = zoo.load(model)
@@ -253,8 +221,8 @@ def merge(model: str, label: str, examples: Sequence[str]) -> Any:
     Raises:
         CourseError: if there is no label or example, or the model reads no pieces of words.
     """
-    from autograder.errors import CourseError
     from seqcourse import data, zoo
+    from seqcourse.errors import CourseError
     from seqcourse.viz.html import Shown
 
     vocabulary = zoo.load(model).source

@@ -30,8 +30,8 @@ def plane(model: str, label: str, examples: Sequence[str], sentences: Sequence[s
     """
     import torch
 
-    from autograder.errors import CourseError
     from seqcourse import zoo
+    from seqcourse.errors import CourseError
     from seqcourse.viz.html import Shown
 
     if len(sentences) < 3:

@@ -25,7 +25,7 @@ def stops() -> list[dict[str, Any]]:
     return [{"changes": [], "look": None, **stop} for stop in read]
 
 
-def room(model: str, label: str, examples: Sequence[str]) -> Any:
+def room(model: str, label: str, examples: Sequence[str], tour: bool = True) -> Any:
     """A Transformer translator with its lid off: every number can be asked where it comes from.
 
     Make the call the last line of its cell. In a page parts can be switched off, exchanged, moved and
@@ -36,6 +36,7 @@ def room(model: str, label: str, examples: Sequence[str]) -> Any:
         model: a translator of the zoo that is a Transformer with sinusoidal positions and pre-norm.
         label: what to type.
         examples: sentences; the first one's answer is in the page.
+        tour: with the twelve stops, which only one page of a book can have.
 
     Raises:
         CourseError: if there is no label or example.
@@ -49,10 +50,10 @@ def room(model: str, label: str, examples: Sequence[str]) -> Any:
         found = system.translate([text], beam=1)[0]
         body = f"<p>It writes, word by word the likeliest: <b>{html.escape(found.text)}</b></p>"
         body += bars_of("The first word", next_words(system, found.source))
-        body += maps_of_heads(system, found) if has_widgets() else _questions()
+        body += maps_of_heads(system, found) if has_widgets() else _questions() if tour else ""
         return Shown(body, found.text)
 
-    told = json.dumps(stops(), ensure_ascii=False)
+    told = json.dumps(stops() if tour else [], ensure_ascii=False)
     return figure("room", {model: "The Transformer"}, label, examples, run, stops=told, opens=OPENS)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.live.figure import choice, frame, map_of, png, style, text_field
 
 Placed = tuple[str, float, float, float]  # name, centre x and y, longer side, as in ``data.arrange``

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.live.figure import choice, figure, map_of
 from seqcourse.live.recordings import TAKES, takes
 

@@ -26,7 +26,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.live.figure import RUNTIME
 
 FOLDER = "live"  # below the site's _static

@@ -4,7 +4,7 @@ from seqcourse.models.attention_seq2seq import AttentionSeq2Seq
 from seqcourse.models.bert import BERT, BertOutput
 from seqcourse.models.captioner import Captioned, FixedCaptioner, HardCaptioner, SoftCaptioner
 from seqcourse.models.classifier import Classified, Classifier
-from seqcourse.models.contrastive import ContrastivePair
+from seqcourse.models.contrastive import ContrastivePair, ScenePair
 from seqcourse.models.counted import CountedRuns
 from seqcourse.models.counting import (
     Shape,
@@ -50,6 +50,7 @@ __all__ = [
     "Maps",
     "Memory",
     "Output",
+    "ScenePair",
     "Seq2Seq",
     "Shape",
     "SoftCaptioner",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +15,7 @@ from seqcourse.models.interface import embed
 from seqcourse.models.stack import small_normal_table
 from seqcourse.nn.blocks import Block, LayerNorm
 from seqcourse.nn.embedding import Positions
+from seqcourse.nn.grid import GridEncoder
 
 
 class ContrastivePair(nn.Module):
@@ -48,6 +51,7 @@ class ContrastivePair(nn.Module):
         def blocks() -> nn.ModuleList:
             return nn.ModuleList(Block(width, heads, inner, activation="gelu") for _ in range(layers))
 
+        self.longest = longest
         self.embedding = small_normal_table(vocabulary_size, width)
         self.positions = Positions(width, "learned", longest)
         self.picture_blocks, self.text_blocks = blocks(), blocks()
@@ -78,3 +82,36 @@ class ContrastivePair(nn.Module):
         for block in self.text_blocks:
             y, _ = block(y, mask)
         return normalize(self.text(self.text_norm(y[:, 0])), dim=-1)
+
+
+class ScenePair(ContrastivePair):
+    """A :class:`ContrastivePair` for pictures: a grid encoder that is not trained any more looks first.
+
+    Args:
+        vocabulary_size: V, of the captions.
+        channels, size, blocks: of the :class:`seqcourse.nn.GridEncoder`.
+        sizes: of the pair.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        *,
+        channels: Sequence[int] = (16, 32, 64),
+        size: int = 64,
+        blocks: int = 1,
+        **sizes: Any,
+    ) -> None:
+        super().__init__(vocabulary_size, **sizes)
+        width = self.picture.in_features
+        self.encoder = GridEncoder(width, size, tuple(channels), blocks, "noise").requires_grad_(False)
+
+    def train(self, mode: bool = True) -> ScenePair:
+        """As every module does, but the grid encoder also keeps its means and variances."""
+        super().train(mode)
+        self.encoder.eval()
+        return self
+
+    def see(self, grids: Tensor) -> Tensor:
+        """Unit vectors of pictures (B, 3, S, S), (B, D)."""
+        return super().see(self.encoder(grids))

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 
 class CountedRuns:

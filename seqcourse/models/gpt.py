@@ -21,9 +21,9 @@ class GPT(nn.Module):
     r"""A language model made of masked self-attention: :math:`P(x_t \mid x_1 .. x_{t-1})`.
 
     The decoder of a Transformer without the look at an encoder. The logits are products with the
-    embeddings (tied). With its defaults it has the form of GPT-2 (Radford et al. 2019): learned
-    positions, pre-norm, GELU; GPT itself normalised after each sublayer. With ``**TODAY`` it is the
-    decoder of Llama (Touvron et al. 2023) and of most open models after it.
+    embeddings, if these are tied. With its defaults it has the form of GPT-2 (Radford et al. 2019):
+    learned positions, pre-norm, GELU; GPT itself normalised after each sublayer. With ``**TODAY`` it
+    is the decoder of Llama (Touvron et al. 2023) and of most open models after it.
 
     Args:
         vocabulary_size: V.
@@ -35,6 +35,7 @@ class GPT(nn.Module):
         norm, normalisation, activation, groups, window, bias, eps: see :class:`seqcourse.nn.Block`.
         positions: "learned", "sinusoidal", "rotary" or "none".
         base: of rotary positions.
+        tied: whether the embeddings are the last layer's weights, too.
         dropout: while training, on embeddings, sublayers, attention weights and MLPs.
         soft_start: begin with learned positions that are sines and cosines, as large as the
             embeddings, and with blocks that add little. A small model then soon sees further back than
@@ -55,6 +56,7 @@ class GPT(nn.Module):
         activation: str = "gelu",
         positions: str = "learned",
         base: float = 10_000.0,
+        tied: bool = True,
         groups: int | None = None,
         window: int | None = None,
         bias: bool = True,
@@ -65,6 +67,7 @@ class GPT(nn.Module):
         super().__init__()
         self.width, self.longest = width, longest
         self.embedding = small_normal_table(vocabulary_size, width)
+        self.output = None if tied else small_normal_table(vocabulary_size, width)
         turned = positions == "rotary"  # in the attention, so nothing is added here
         self.positions = Positions(width, "none" if turned else positions, longest)
         made = dict(norm=norm, normalisation=normalisation, activation=activation, dropout=dropout)
@@ -112,7 +115,7 @@ class GPT(nn.Module):
 
     def logits(self, states: Tensor) -> Tensor:
         """States (..., D) to logits of the next token, (..., V)."""
-        return nn.functional.linear(states, self.embedding)
+        return nn.functional.linear(states, self.embedding if self.output is None else self.output)
 
     def summary(self, states: Tensor, lengths: Tensor) -> Tensor:
         """The state of each text's last token, (B, D): the only one that has read all of it."""

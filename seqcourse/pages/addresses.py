@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from autograder.class_settings import read_settings, repository
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 NO_REPOSITORY = (
     "{} should be the address of a repository on GitHub, GitLab or Bitbucket, such as "

@@ -3,6 +3,9 @@
 Folded cells often stand in a row: one defines a drawing, the next one shows it. On the page they are
 one fold above the figure. An assert that holds a sentence to its numbers is for whoever changes the
 notebook, so the page leaves it out; one that shows that two computations agree stays.
+
+A line that is longer than the screen goes on below, further in than it began (`course.css`). What was
+printed in columns must not break: it keeps its lines, and scrolls.
 """
 
 from __future__ import annotations
@@ -15,6 +18,14 @@ from typing import Any
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+LISTING = re.compile(
+    r'(?P<before><div class="(?P<of>[^"]*highlight-[^"]*)">\s*<div class="highlight">)'
+    r"<pre>(?:<span></span>)?(?P<text>.*?)</pre>",
+    re.S,
+)
+TAG = re.compile(r"<[^>]*>")
+COLUMNS = re.compile(r"\S {2,}\S")
+DEEPEST = 16  # columns: further in, a phone would have no room
 AGREE = {"allclose", "equal", "isclose", "array_equal"}  # functions that compare computations
 
 
@@ -88,6 +99,34 @@ def _is_folded(node: nodes.Node) -> bool:
     )
 
 
+def with_lines(body: str) -> str:
+    """The HTML of a page where each line of code is an element that knows how far in it begins."""
+
+    def listing(found: re.Match[str]) -> str:
+        text = found["text"].removesuffix("\n")
+        lines = text.split("\n")
+        if found["of"].startswith("output"):
+            in_columns = sum(bool(COLUMNS.search(TAG.sub("", line))) for line in lines) > 1
+            kind = ' class="seq-columns"' if in_columns else ""
+            return f"{found['before']}<pre{kind}>{text}\n</pre>"
+        return f'{found["before"]}<pre class="seq-code">{"".join(map(_line, lines))}</pre>'
+
+    return LISTING.sub(listing, body)
+
+
+def _line(line: str) -> str:
+    plain = TAG.sub("", line)
+    further = min(len(plain) - len(plain.lstrip()), DEEPEST)
+    style = f' style="--in:{further}"' if further else ""
+    return f'<span class="seq-typed"{style}>{line}\n</span>'
+
+
+def _page(app: Any, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    if context.get("body"):
+        context["body"] = with_lines(context["body"])
+
+
 def setup(app: Any) -> None:
     """Called by `seqcourse.pages`."""
     app.add_post_transform(QuietCode)
+    app.connect("html-page-context", _page)

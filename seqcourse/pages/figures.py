@@ -3,11 +3,13 @@
 An SVG that matplotlib drew is an `<img>`: it cannot see the page's colours, but its own style sheet
 knows whether it stands on a dark page (``prefers-color-scheme`` follows the ``color-scheme`` of the
 element). So the ground becomes transparent and the ink a variable with two values.
+
+A figure that carries its narrow form (`seqcourse.viz.narrow`) becomes two files, one for phones.
 """
 
 from __future__ import annotations
 
-import itertools
+import base64
 import re
 from pathlib import Path
 from typing import Any
@@ -16,14 +18,17 @@ from xml.etree import ElementTree
 SVG = "{http://www.w3.org/2000/svg}"
 LEAST_TEXT = 10.0  # CSS pixels
 NARROWEST = 270  # CSS pixels: the room that every phone has
+NARROW = re.compile(rb"<!--narrow ([\w+/=]+)-->$")
+PHONE = "(max-width: 600px)"
 LIGHT = {"ink": "#222832", "grid": "#dfe3e8", "ground": "#ffffff"}  # as viz/style.py draws them
 DARK = {"ink": "#d8dde3", "grid": "#3d454f", "ground": "#14181e"}
 _SIZE = re.compile(r"scale\(([\d.]+) -\1\)")
 _PLACE = re.compile(r"translate\(([-\d.]+) ([-\d.]+)\)")
-# A picture with the link to its own file that it may have already.
+# A picture with the link to its own file, or with the narrow form, that it may have already.
 PICTURE = re.compile(
-    r'(?<!large">)(?P<link><a class="reference internal image-reference"[^>]*>\s*)?'
-    r'(?P<tag><img\b[^>]*?\bsrc="(?P<source>[^"]*)"[^>]*>)(?(link)\s*</a>)'
+    r"(?:<picture>(?P<small><source\b[^>]*>))?"
+    r'(?P<link><a class="reference internal image-reference"[^>]*>\s*)?'
+    r'(?P<tag><img\b[^>]*?\bsrc="(?P<source>[^"]*)"[^>]*>)(?(link)\s*</a>)(?(small)</picture>)'
 )
 
 for _prefix, _uri in (("", SVG[1:-1]), ("xlink", "http://www.w3.org/1999/xlink")):
@@ -116,28 +121,46 @@ def least_width(svg: str) -> int | None:
     return round(LEAST_TEXT / min(sizes) * float(width.group(1)))
 
 
+def forms(file: bytes) -> tuple[bytes, bytes | None]:
+    """A figure's file without the narrow form behind its end, and that form, if it has one."""
+    found = NARROW.search(file)
+    return (file[: found.start()], base64.b64decode(found[1])) if found else (file, None)
+
+
 def widen(body: str, images: dict[str, Path]) -> str:
     """Every figure of an article in a box that scrolls where its labels would become too small.
 
-    It is also a link to its file, which `reading.js` opens as large as the screen has room.
-    `images` are the files behind the names in the page. A PNG has labels of 10 points at 96 dots.
+    One with a narrow form shows that on a phone. A figure is also a link to its file, which `reading.js`
+    opens as large as the screen has room. `images` are the files behind the names in the page. A PNG
+    has labels of 10 points at 96 dots.
     """
-    count = itertools.count(1)
 
     def wrap(found: re.Match[str]) -> str:
         tag, source = found["tag"], found["source"]
         path = images.get(source.rsplit("/", 1)[-1])
+        wide, narrow = forms(path.read_bytes()) if path is not None else (b"", None)
         if path is not None and path.suffix == ".svg":
-            least = least_width(path.read_text(encoding="utf-8"))
+            least = least_width(wide.decode())
         else:
             drawn = re.search(r'\bwidth(?:="|: ?)(\d+)', tag)
             least = round(0.75 * int(drawn.group(1))) if drawn else None
         if least is None or least <= NARROWEST:
             return found[0]
-        link = f'<a class="seq-large" href="{source}" aria-label="Picture {next(count)}, large">'
-        return f'<div class="seq-wide" style="--least:{least}px">{link}{tag}</a></div>'
+        small = found["small"]
+        if narrow is not None:
+            small = f'<source media="{PHONE}" srcset="{_narrow_name(source)}">'
+        if small:
+            tag = f"<picture>{small}{tag}</picture>"
+        both = " seq-both" if small else ""
+        link = f'<a class="seq-large" href="{source}" title="Open large">'
+        return f'<div class="seq-wide{both}" style="--least:{least}px">{link}{tag}</a></div>'
 
-    return PICTURE.sub(wrap, body)
+    return body if "seq-wide" in body else PICTURE.sub(wrap, body)
+
+
+def _narrow_name(name: str) -> str:
+    stem, dot, form = name.rpartition(".")
+    return f"{stem}-narrow{dot}{form}"
 
 
 def _widen_page(app: Any, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
@@ -146,15 +169,21 @@ def _widen_page(app: Any, pagename: str, template: str, context: dict[str, Any],
         context["body"] = widen(context["body"], images)
 
 
-def _recolour_files(app: Any, error: Exception | None) -> None:
-    if error is None and app.builder.format == "html":
-        for path in Path(app.outdir, "_images").glob("*.svg"):
-            drawn = path.read_text(encoding="utf-8")
-            if (followed := follow_theme(drawn)) != drawn:
-                path.write_text(followed, encoding="utf-8")
+def _finish_files(app: Any, error: Exception | None) -> None:
+    if error is not None or app.builder.format != "html":
+        return
+    folder = Path(app.outdir, "_images")
+    for path in [*folder.glob("*.svg"), *folder.glob("*.png")]:
+        file = path.read_bytes()
+        wide, narrow = forms(file)
+        for place, form in ((path, wide), (path.with_name(_narrow_name(path.name)), narrow)):
+            if form is not None and path.suffix == ".svg":
+                form = follow_theme(form.decode()).encode()
+            if form is not None and (place != path or form != file):
+                place.write_bytes(form)
 
 
 def setup(app: Any) -> None:
     """Called by `seqcourse.pages`."""
     app.connect("html-page-context", _widen_page, priority=900)
-    app.connect("build-finished", _recolour_files)
+    app.connect("build-finished", _finish_files)

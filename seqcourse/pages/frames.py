@@ -19,8 +19,8 @@ from urllib.parse import unquote, urlsplit
 HEAVY = 20_000  # bytes: a picture that is heavier without loss holds photographs, and may lose a little
 QUALITY = 55  # of those; with two dots to a pixel nobody sees a difference
 SMALLEST = 1000  # bytes: anything below costs less inside the page than a request of its own
-DATA = re.compile(r'(src|href)="data:(image|audio)/([a-z0-9]+);base64,([^"]+)"')
-PICTURE = re.compile(r"<img\b[^>]*>")
+DATA = re.compile(r'(src|href|srcset)="data:(image|audio)/([a-z0-9]+);base64,([^"]+)"')
+PICTURE = re.compile(r"<(?:img|source)\b[^>]*>")
 SOUND = re.compile(r"<(?:audio|video)\b[^>]*>")
 PRELOAD = re.compile(r'\spreload="[^"]*"')
 STYLED = re.compile(r'style="width: (\d+)px; height: (\d+)px;"')
@@ -88,8 +88,9 @@ def as_webp(content: bytes) -> bytes:
 
 
 def _lighter(tag: str, where: Path, folder: Path, near: str) -> str:
-    """An ``<img>`` of the page that loads late, has its size, and shows the lighter file."""
-    source = re.search(r'\ssrc="([^"]+)"', tag)
+    """An ``<img>`` (or its narrow form) that loads late, has its size, and shows the lighter file."""
+    kind = "src" if tag.startswith("<img") else "srcset"
+    source = re.search(rf'\s{kind}="([^"]+)"', tag)
     if source is None or "logo__image" in tag:
         return tag
     address = urlsplit(source[1])
@@ -102,7 +103,7 @@ def _lighter(tag: str, where: Path, folder: Path, near: str) -> str:
         name = keep(file.read_bytes(), "png", folder)
         if name.endswith(".webp"):
             tag = tag.replace(f'"{source[1]}"', f'"{near}/{name}"', 1)
-    return _with(tag, "loading", "lazy")
+    return _with(tag, "loading", "lazy") if kind == "src" else tag
 
 
 def size_of(file: Path) -> tuple[int, int] | None:

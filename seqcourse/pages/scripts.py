@@ -7,6 +7,7 @@ from pathlib import Path
 
 SCRIPT = re.compile(r'<script\b([^>]*)\bsrc="([^"]+)"([^>]*)></script>[ \t]*\n?')
 PRELOAD = re.compile(r'<link\b[^>]*\brel="preload"[^>]*\bas="script"[^>]*>\s*')
+ONCE = re.compile(r"<script data-once>.*?</script>\n?", re.S)  # comes with every output of a kind
 OPTIONS = "documentation_options.js"
 SEARCH = ("searchtools.js", "language_data.js", "searchindex.js")
 # What a page has to hold for a script to have anything to do.
@@ -36,11 +37,25 @@ def without_measuring(static: Path) -> None:
             file.write_text(less, encoding="utf-8")
 
 
+def without_repeats(page: str) -> str:
+    """The page's HTML with each script that is marked so in its first place only."""
+    seen: set[str] = set()
+
+    def kept(found: re.Match[str]) -> str:
+        again = found[0].strip() in seen
+        seen.add(found[0].strip())
+        return "" if again else found[0]
+
+    return ONCE.sub(kept, page)
+
+
 def defer(page: str, static: Path) -> str:
     """The page's HTML with the scripts that it needs, each run when the page is there.
 
     Sphinx's options stand inside the page, because scripts inside the page change them.
     """
+    # Without any script the theme has no colours, not even of code, unless the page names some.
+    page = page.replace('data-theme="auto"', 'data-theme="light"', 1)
     article = page[page.find("<body") :]
     searches = 'id="search-results"' in article
 
@@ -56,4 +71,4 @@ def defer(page: str, static: Path) -> str:
             return found[0]
         return found[0].replace("<script", "<script defer", 1)
 
-    return SCRIPT.sub(changed, PRELOAD.sub("", page))
+    return SCRIPT.sub(changed, PRELOAD.sub("", without_repeats(page)))

@@ -2,15 +2,16 @@
 
 Sphinx's own search finds pages, weighs a word in a menu like one in a title, and fetches every page
 for its summary, which a browser refuses in a folder on disk. Here the prose of every section is written
-into a script, without code and formulas; `rank.js` ranks the sections and `results.js` shows them. A
-section that an entry of the glossary refers to has the entry's terms as keywords, so the glossary
-decides where a term is explained.
+into a script, without formulas, and of code only the functions that it calls; `rank.js` ranks the
+sections and `results.js` shows them. A section that an entry of the glossary refers to has the entry's
+terms as keywords, so the glossary decides where a term is explained.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from sphinx import addnodes
 from seqcourse.pages.prose import prose, tidy
 
 FILES = Path(__file__).parent / "search_files"
+CALLED = re.compile(r"([a-z_]\w{2,})\(")
 FOLDER = "search"  # below the site's _static
 KEPT = "sections.json"  # below the doctrees: what pages that are not built again hold
 
@@ -35,6 +37,7 @@ class Section:
     text: str
     within: list[str] = field(default_factory=list)  # titles of the page and the sections around it
     keywords: list[str] = field(default_factory=list)
+    code: str = ""  # the names of the functions that its code calls
     entry: bool = False  # of the glossary
 
 
@@ -63,11 +66,18 @@ def read(doctree: nodes.document, numbers: dict[str, tuple[int, ...]]) -> Page:
         text = " ".join(prose(child) for child in section if not isinstance(child, nodes.title))
         within = titles.get(section.parent, [])
         titles[section] = [*within, title]
-        found.sections.append(Section(anchor, title, tidy(text), within))
+        found.sections.append(Section(anchor, title, tidy(text), within, code=_called(section)))
         for node in section.findall(nodes.Element):  # inner sections come later, and have the last word
             found.places |= dict.fromkeys(node.get("ids", ()), anchor)
         found.sections += _entries(section, titles[section], found.terms)
     return found
+
+
+def _called(section: nodes.section) -> str:
+    """The functions that the code of a section calls, each once."""
+    children = (child for child in section if not isinstance(child, nodes.section))
+    blocks = (block for child in children for block in child.findall(nodes.literal_block))
+    return " ".join(sorted({name for block in blocks for name in CALLED.findall(block.astext())}))
 
 
 def _entries(

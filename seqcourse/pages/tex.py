@@ -16,7 +16,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 KATEX = Path(__file__).parent / "katex"
 _LOCK = threading.Lock()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.class_settings import Settings, read_settings
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 
 def footer(settings: Settings) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 PARTS = {
     "best",  # weights of the epoch that was best on the validation split, or None

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.settings import ACCELERATORS, device
 from seqcourse.train.checkpoint import (
     load_checkpoint,

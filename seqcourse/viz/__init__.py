@@ -1,9 +1,10 @@
-"""Pictures and things to touch: heat maps, alignments, curves, beams, sliders, polls.
+"""Pictures and things to touch: heat maps, alignments, curves, beams, sliders, polls, calculations.
 
-Every drawing function returns the matplotlib axes. ``explore``, ``poll`` and ``type_in`` are
-widgets when a kernel runs, and self-contained HTML while the book is built.
+Every drawing function returns the matplotlib axes. ``explore``, ``poll``, ``by_hand`` and ``type_in``
+are widgets when a kernel runs, and self-contained HTML while the book is built.
 """
 
+from seqcourse.viz.by_hand import by_hand
 from seqcourse.viz.explore import explore
 from seqcourse.viz.heads import heads
 from seqcourse.viz.listen import Heard, listen
@@ -26,6 +27,7 @@ __all__ = [
     "ask",
     "bars",
     "beam_tree",
+    "by_hand",
     "curves",
     "explore",
     "heads",

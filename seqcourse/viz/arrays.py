@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 
 def as_array(values: Any, name: str, dims: int | None = None) -> np.ndarray:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import Any
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.viz.html import STYLE, Shown, has_widgets, new_id, render
 
+GREEK = {"alpha": "\u03b1", "beta": "\u03b2", "gamma": "\u03b3", "tau": "\u03c4"}
 MOST_FRAMES = 24  # in a page; about 12 is kinder to the reader's connection
 
 _SCRIPT = """<script>(function(){
@@ -216,8 +217,13 @@ def _is_scale(options: list[tuple[str, Any]]) -> bool:
     return all(step > 0 for step in steps) or all(step < 0 for step in steps)
 
 
+def _words(name: str) -> str:
+    """What a reader calls a choice."""
+    return GREEK.get(name, name.replace("_", " "))
+
+
 def _control(control_id: str, name: str, options: list[tuple[str, Any]], place: int) -> str:
-    label = html.escape(name.replace("_", " "))
+    label = html.escape(_words(name))
     opening = f'<div class="sq-control"><label for="{control_id}">{label}</label>'
     if _is_scale(options):
         labels = html.escape(json.dumps([label for label, _ in options]))
@@ -239,7 +245,7 @@ def _widget(widgets: Any, name: str, options: list[tuple[str, Any]], place: int)
     common = {
         "options": options,
         "index": place,
-        "description": name.replace("_", " "),
+        "description": _words(name),
         "style": {"description_width": "initial"},
     }
     if _is_scale(options):

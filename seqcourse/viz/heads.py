@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array, as_labels
 from seqcourse.viz.html import Shown, new_id
+from seqcourse.viz.roles import ROLES
+from seqcourse.viz.style import COLOURS
 
 LEAST = 0.02  # a weight below is not drawn in the small maps
 
@@ -133,9 +135,10 @@ def _map(weights: np.ndarray, layer: int, head: int) -> str:
     return (
         f'<button type="button" class="sq-map" aria-pressed="{str(chosen).lower()}" '
         f'tabindex="{0 if chosen else -1}" aria-label="layer {layer + 1}, head {head + 1}">'
-        f'<svg viewBox="0 0 {columns} {rows}" aria-hidden="true"><g fill="#0B5A94">{squares}</g>'
+        f'<svg viewBox="0 0 {columns} {rows}" aria-hidden="true">'
+        f'<g fill="{ROLES["a"].light[1]}">{squares}</g>'
         f'<rect class="sq-row" x="0" y="-2" width="{columns}" height="1" fill="none" '
-        f'stroke="#D55E00" stroke-width=".18"/></svg></button>'
+        f'stroke="{COLOURS["blue"]}" stroke-width=".18"/></svg></button>'
     )
 
 

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.settings import is_static
+from seqcourse.viz.roles import for_widgets
 
 _COUNTER = itertools.count(1)
 FRAME_BYTES = 60_000  # a frame that is heavier is saved again with fewer dots
@@ -28,10 +29,10 @@ STYLE = """<style>
  --sq-muted:var(--pst-color-text-muted,var(--jp-content-font-color2,inherit));
  --sq-good:var(--pst-color-success,var(--jp-success-color1,#00843f));
  --sq-bad:var(--pst-color-danger,var(--jp-error-color1,#d72d47));
- --sq-tint:#56b4e9;--sq-glow:#e69f00; /* a weight of 1: ink is readable on it, and so on every part */
+ LIGHT
  --sq-hatch:rgba(128,136,148,.45)} /* stripes over a weight of 1: no nearer to the ink than the tint */
-html[data-theme=dark] .sq,body[data-jp-theme-light=false] .sq{--sq-tint:#0e5c92;
- --sq-glow:#7a4b00;--sq-hatch:rgba(0,0,0,.35)}
+html[data-theme=dark] .sq,body[data-jp-theme-light=false] .sq{DARK
+ --sq-hatch:rgba(0,0,0,.35)}
 .sq [hidden]{display:none!important}
 .sq p{margin:.3rem 0}.sq figure,.sq-frame{margin:0;max-width:100%}
 .sq img{display:block;max-width:100%;height:auto;margin:0 auto;border-radius:4px}
@@ -72,7 +73,7 @@ html[data-theme=dark] .text_html:has(div.sq){background:transparent!important;pa
  color:inherit!important}
 html[data-theme=dark] .sq img:not(.sq-photo){filter:invert(.92) hue-rotate(180deg)!important;
  padding:0!important;background:none!important}
-</style>"""
+</style>""".replace("LIGHT", for_widgets(dark=False)).replace("DARK", for_widgets(dark=True))
 
 
 class Shown:
@@ -172,36 +173,53 @@ def image_tag(figure: Any, alt: str) -> str:
     PNG; a figure that would be heavier than 60 kB (a photograph) becomes a JPEG or gets fewer dots. One
     whose label is "photograph" keeps its colours on a dark page.
     """
-    width, height = (round(96 * inches) for inches in figure.get_size_inches())
+    photo = ' class="sq-photo"' if figure.get_label() == "photograph" else ""
+    width, height, data = _frame(figure, _wide)
+    tag = (
+        f'<img{photo} src="{data}" alt="{html.escape(alt)}" width="{width}" height="{height}" '
+        'decoding="sync">'
+    )
+    if not is_static():
+        return tag
+    from seqcourse.viz.narrow import narrow
+
+    if narrow(figure, "png", 96) is None:
+        return tag
+    width, height, data = _frame(figure, lambda figure, dots: narrow(figure, "png", dots, tight=False))
+    small = f'media="(max-width: 600px)" srcset="{data}" width="{width}" height="{height}"'
+    return f"<picture><source {small}>{tag}</picture>"
+
+
+def _frame(figure: Any, draw: Callable[[Any, int], bytes]) -> tuple[int, int, str]:
+    """Width and height of a figure in CSS pixels, and its data, with fewer dots where it is heavy."""
     for dots in (192, 144, 96):
-        kind, data = _encoded(figure, dots)
+        kind, data, size = _encoded(draw(figure, dots), figure.get_label() == "photograph")
         if len(data) <= FRAME_BYTES:
             break
-    photo = ' class="sq-photo"' if figure.get_label() == "photograph" else ""
-    return (
-        f'<img{photo} src="data:image/{kind};base64,{base64.b64encode(data).decode()}" '
-        f'alt="{html.escape(alt)}" width="{width}" height="{height}" decoding="sync">'
-    )
+    width, height = (round(96 / dots * side) for side in size)
+    return width, height, f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def _encoded(figure: Any, dots: int) -> tuple[str, bytes]:
-    """The figure's bytes: PNG with a palette (a third of the size), or JPEG where PNG is heavy."""
-    from PIL import Image
-
+def _wide(figure: Any, dots: int) -> bytes:
     raw = io.BytesIO()
     figure.savefig(raw, format="png", dpi=dots, facecolor="white")
-    raw.seek(0)
-    with Image.open(raw) as picture:
+    return raw.getvalue()
+
+
+def _encoded(drawn: bytes, photograph: bool) -> tuple[str, bytes, tuple[int, int]]:
+    """A figure's bytes: PNG with a palette (a third of the size), or JPEG where PNG is heavy."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(drawn)) as picture:
         whole = picture.convert("RGB")
     flat, photo = io.BytesIO(), io.BytesIO()
     whole.quantize(colors=128, dither=Image.Dither.NONE).save(flat, format="png", optimize=True)
-    if len(flat.getvalue()) <= FRAME_BYTES and figure.get_label() != "photograph":
-        return "png", flat.getvalue()
+    if len(flat.getvalue()) <= FRAME_BYTES and not photograph:
+        return "png", flat.getvalue(), whole.size
     whole.save(photo, format="jpeg", quality=80)
-    if figure.get_label() == "photograph":  # a palette of 128 turns a tomato into an orange
-        return "jpeg", photo.getvalue()
-    made = [("png", flat.getvalue()), ("jpeg", photo.getvalue())]
-    return min(made, key=lambda pair: len(pair[1]))
+    if photograph or len(photo.getvalue()) < len(flat.getvalue()):
+        return "jpeg", photo.getvalue(), whole.size  # a palette of 128 turns a tomato into an orange
+    return "png", flat.getvalue(), whole.size
 
 
 def _figure_of(result: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array
 from seqcourse.viz.html import Shown, new_id
 
@@ -24,7 +24,7 @@ _STYLE = """<style>
 .sq-listen .sq-letters{font-size:1.7rem;line-height:1.3;font-weight:600;letter-spacing:.05em}
 .sq-listen .sq-letter{display:inline-block;min-width:.35em;padding:.1rem .12rem;border:0;margin:0;
  border-radius:4px;font:inherit;color:inherit;cursor:pointer;white-space:pre;
- background-color:color-mix(in srgb,var(--sq-glow) calc(100%*var(--w,0)),transparent)}
+ background-color:color-mix(in srgb,var(--sq-tint) calc(100%*var(--w,0)),transparent)}
 .sq-listen .sq-word{white-space:nowrap}
 .sq-listen .sq-time{position:relative;height:1.7rem;margin:.5rem 0;border:1px solid var(--sq-line);
  border-radius:4px;background:var(--sq-soft);overflow:hidden}

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array, as_labels
 from seqcourse.viz.style import COLOURS
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array, as_labels
 from seqcourse.viz.html import Shown, new_id
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array, as_labels
 from seqcourse.viz.style import (
     COLOURS,
@@ -139,9 +139,7 @@ def alignment(
                 f"The link ({i}, {t}) points outside the sentences: it should be (source index "
                 f"below {len(source)}, target index below {len(target)}), counted from 0."
             )
-        ax.add_patch(
-            Rectangle((i - 0.44, t - 0.44), 0.88, 0.88, fill=False, lw=2, ec=COLOURS["vermillion"])
-        )
+        ax.add_patch(Rectangle((i - 0.44, t - 0.44), 0.88, 0.88, fill=False, lw=2, ec=COLOURS["blue"]))
     return ax
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.viz.html import STYLE, Shown, has_widgets, inline, new_id, plain
 
 POLLS = Path(__file__).parent / "polls"
@@ -25,19 +25,25 @@ def poll(name: str) -> Any:
 
 def load_poll(name: str) -> dict[str, Any]:
     """A poll's question, options and answer; a line break in a text is a space."""
+    found = written(POLLS, name, "poll")
+    options = {option: folded(reason) for option, reason in found["options"].items()}
+    return {"question": folded(found["question"]), "options": options, "answer": found["answer"]}
+
+
+def written(folder: Path, name: str, kind: str) -> dict[str, Any]:
+    """The record ``name`` of a folder: "03-greedy" is "greedy" in 03.toml."""
     page, _, key = name.rpartition("-")
-    path = POLLS / f"{page}.toml"
+    path = folder / f"{page}.toml"
     known = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if key not in known:
-        pages = sorted(path.stem for path in POLLS.glob("*.toml"))
+        pages = sorted(path.stem for path in folder.glob("*.toml"))
         names = [f"{page}-{key}" for key in known] or [f"{page}-..." for page in pages]
-        raise CourseError(f"A poll should be one of {', '.join(names)}, but it is {name!r}.")
-    written = known[key]
-    options = {option: _folded(reason) for option, reason in written["options"].items()}
-    return {"question": _folded(written["question"]), "options": options, "answer": written["answer"]}
+        raise CourseError(f"A {kind} should be one of {', '.join(names)}, but it is {name!r}.")
+    return known[key]
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """A text in one line."""
     return " ".join(text.split())
 
 

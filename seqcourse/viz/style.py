@@ -9,7 +9,9 @@ from matplotlib import colormaps, rcParams
 from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
+from seqcourse.settings import is_static
+from seqcourse.viz.roles import WEIGHTS
 
 #: Okabe and Ito's palette, which people with the common colour-vision deficiencies can tell
 #: apart. The order is the order of the lines in a figure; yellow comes late (pale on white).
@@ -28,10 +30,8 @@ LINES: tuple[str, ...] = tuple(COLOURS[name] for name in list(COLOURS)[:6])
 DASHES: tuple[str, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))  # type: ignore[assignment]
 MARKERS: tuple[str, ...] = ("o", "s", "^", "D", "v", "P")
 
-#: The one map for weights: 0 is white, the lightness falls steadily to navy. Never a rainbow.
-SEQUENTIAL: Colormap = LinearSegmentedColormap.from_list(
-    "seqcourse", ["#FFFFFF", "#CDE4F2", "#7DB8DC", "#2F86BF", "#0B5A94", "#0A2C50"]
-)
+#: The one map for weights, in their colour: 0 is white, the lightness falls steadily. Never a rainbow.
+SEQUENTIAL: Colormap = LinearSegmentedColormap.from_list("seqcourse", WEIGHTS)
 #: For numbers with a sign: vermillion below zero, white at zero, blue above.
 DIVERGING: Colormap = LinearSegmentedColormap.from_list(
     "seqcourse_signed",
@@ -83,8 +83,9 @@ def use_style(output: str = "svg") -> None:
     """Give every figure that follows the course's look.
 
     In a notebook it also sets how figures are shown: ``"svg"`` (sharp at every size), or ``"png"``
-    at double resolution for those that hold a picture, and the others as with ``"svg"``. Elsewhere
-    that part does nothing. Raises CourseError for another output.
+    at double resolution for those that hold a picture, and the others as with ``"svg"``. While the
+    book is built, a figure carries its form for a phone. Elsewhere that part does nothing.
+    Raises CourseError for another output.
     """
     if output not in ("svg", "png"):
         raise CourseError(f"output should be 'svg' or 'png', but it is {output!r}.")
@@ -98,10 +99,13 @@ def use_style(output: str = "svg") -> None:
     if shell is None or not hasattr(shell, "kernel"):
         return
     set_matplotlib_formats("svg", *(["retina"] if output == "png" else []), metadata={"Date": None})
+    formatters = shell.display_formatter.formatters
     if output == "png":
-        formatters = shell.display_formatter.formatters
         _only(formatters["image/png"], holding_pictures=True)
         _only(formatters["image/svg+xml"], holding_pictures=False)
+    if is_static():
+        for form in ("png", "svg+xml"):
+            _with_narrow(formatters[f"image/{form}"], form.removesuffix("+xml"))
 
 
 def _only(formatter: Any, holding_pictures: bool) -> None:
@@ -113,6 +117,25 @@ def _only(formatter: Any, holding_pictures: bool) -> None:
         return show(figure) if held == holding_pictures else None
 
     formatter.for_type(Figure, chosen)
+
+
+def _with_narrow(formatter: Any, form: str) -> None:
+    """Let what a formatter of IPython shows of a figure carry the form for a phone."""
+    show = formatter.type_printers.get(Figure)
+    if show is None:
+        return
+
+    def both(figure: Figure) -> Any:
+        shown = show(figure)
+        if not shown:
+            return shown
+        from seqcourse.viz.narrow import with_narrow
+
+        data, *more = shown if isinstance(shown, tuple) else (shown,)
+        data = with_narrow(data, figure, form)
+        return (data, *more) if more else data
+
+    formatter.for_type(Figure, both)
 
 
 def figure_axes(ax, size: tuple[float, float]):

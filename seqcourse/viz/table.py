@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_labels
 from seqcourse.viz.html import Shown, inline
 

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.tokens import SOS, SPECIALS
 from seqcourse.viz.style import COLOURS, figure_axes
 

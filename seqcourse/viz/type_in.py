@@ -6,7 +6,7 @@ import html
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_labels
 from seqcourse.viz.explore import static_form as explore_page
 from seqcourse.viz.html import STYLE, Shown, has_widgets, render

@@ -15,9 +15,9 @@ from typing import Any
 
 from torch import nn
 
-from autograder.errors import CourseError
 from seqcourse import models
 from seqcourse.data import Vocabulary, load_vocabulary
+from seqcourse.errors import CourseError
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer
 from seqcourse.zoo.interpreting import SUBWORDS, WORDS, Interpreter

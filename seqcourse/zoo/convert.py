@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 
 def _same(tensor: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.train import TrainingConfig
 
 
@@ -492,6 +492,17 @@ _ALL = (
         training=_QUESTIONS,
         batch_size=64,
         options=_SCENES,
+    ),
+    Recipe(
+        name="scenes-pair",
+        about="How well a composed scene and a caption fit, by two encoders and their product",
+        task="pairs of scenes",
+        data="scenes",
+        model="ScenePair",
+        sizes={"width": 64, "heads": 4, "layers": 2, "hidden": 96, "channels": [16, 32, 64]},
+        training=TrainingConfig(epochs=12, learning_rate=1e-3, warmup_steps=100, decay="linear"),
+        batch_size=128,
+        options={"scenes": 8_000},
     ),
     Recipe(
         name="questions-compared",

@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.errors import CourseError
 from seqcourse.data.readers import write_beside
+from seqcourse.errors import CourseError
 
 FILES = Path(__file__).parent / "files"
 SOURCE, TARGET = "source.json.gz", "target.json.gz"

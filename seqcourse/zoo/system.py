@@ -13,10 +13,10 @@ import numpy
 import torch
 from torch import nn
 
-from autograder.errors import CourseError
 from seqcourse import data, decode
 from seqcourse.data import Vocabulary
 from seqcourse.decode import Hypothesis
+from seqcourse.errors import CourseError
 from seqcourse.models import Memory
 from seqcourse.tokens import EOS, MASK, PAD, SOS, UNK
 from seqcourse.zoo.recipes import Recipe

@@ -104,11 +104,9 @@ def open_page(
     viewport: dict = DESKTOP,
     dark: bool = False,
     scripts: bool = True,
-    whole: bool = True,
 ) -> Visit:
     """Open an address in a window of its own and wait until its fonts are there.
 
-    A `whole` page is as it is for those who have read to its end: every section is laid out.
     Without `scripts` no script file arrives; what the page itself holds still runs.
     """
     context = browser.new_context(
@@ -123,8 +121,6 @@ def open_page(
     page.on("pageerror", lambda error: seen.troubles.append(f"script error: {error}"))
     page.on("console", lambda said: seen.troubles.append(said.text) if said.type == "error" else None)
     page.goto(address, wait_until="load")
-    if whole:
-        page.add_style_tag(content="article * { content-visibility: visible !important }")
     page.evaluate("() => document.fonts.ready.then(() => null)")
     return seen
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import base64
+from pathlib import Path
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from seqcourse.pages.access import mend, name_folds
-from seqcourse.pages.figures import DARK, LIGHT, follow_theme, least_width, widen
+from seqcourse.pages.figures import DARK, LEAST_TEXT, LIGHT, follow_theme, forms, least_width, widen
 from tests.sizes import nightly_but
 
 from .conftest import PHONE, chapter_names, open_page, page_names
@@ -187,22 +191,87 @@ def test_a_chapter_on_paper_and_its_switch_for_code(chrome, address):
     page.context.close()
 
 
+COPY = """place => {
+    getSelection().selectAllChildren(place);
+    const clipboardData = new DataTransfer();
+    place.dispatchEvent(new ClipboardEvent('copy', { clipboardData, bubbles: true, cancelable: true }));
+    return clipboardData.getData('text/plain') || getSelection().toString(); }"""
+FORBIDDEN = """Object.defineProperty(window, 'localStorage', {
+    get() { throw new DOMException('forbidden', 'SecurityError'); } })"""
+
+
 @in_browser
 @pytest.mark.parametrize("name", nightly_but((CHAPTER,), page_names()))
 def test_figures_are_readable_on_a_phone_and_follow_the_theme(chrome, address, name):
     page = open_page(chrome, f"{address}/{name}.html", viewport=PHONE, dark=True).page
     figures = page.locator("article .seq-wide img").evaluate_all(
         """images => images.filter(image => image.offsetWidth).map(image => ({
-            source: image.src, drawn: image.offsetWidth,
+            source: image.currentSrc || image.src, drawn: image.offsetWidth,
+            both: image.closest('.seq-both') !== null,
             least: parseInt(image.closest('.seq-wide').style.getPropertyValue('--least')),
             ground: getComputedStyle(image).backgroundColor}))"""
     )
-    assert [figure for figure in figures if figure["drawn"] < figure["least"]] == []
+    assert [f for f in figures if f["drawn"] < f["least"] and not f["both"]] == []
     drawn = [figure for figure in figures if figure["source"].endswith(".svg")]
     assert drawn or name != CHAPTER
     assert {figure["ground"] for figure in drawn} <= {"rgba(0, 0, 0, 0)"}
     assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
     page.context.close()
+
+
+@in_browser
+@pytest.mark.parametrize("name", nightly_but((CHAPTER,), chapter_names()))
+def test_plots_have_a_form_for_phones_that_fits_with_labels_of_eleven_pixels(
+    chrome, site, address, name
+):
+    page = open_page(chrome, f"{address}/{name}.html", viewport=PHONE).page
+    shown = page.locator("article .seq-both picture").evaluate_all(
+        """pictures => pictures.filter(each => each.getClientRects().length).map(each => ({
+            file: each.querySelector('source').srcset, width: each.querySelector('img').offsetWidth,
+            cut: each.closest('.seq-wide').matches('.seq-cut')}))"""
+    )
+    assert shown or name != CHAPTER
+    assert not any(figure["cut"] for figure in shown)
+    for figure in shown:
+        if figure["file"].endswith("-narrow.svg"):
+            svg = (site / "_images" / Path(figure["file"]).name).read_text(encoding="utf-8")
+            # `least_width` asks for labels of LEAST_TEXT pixels.
+            assert least_width(svg) * 10.9 / LEAST_TEXT <= figure["width"], figure["file"]
+    page.context.close()
+
+
+@in_browser
+def test_a_copied_formula_is_its_tex_and_copied_code_is_code(chrome, address):
+    page = open_page(chrome, f"{address}/{CHAPTER}.html").page
+
+    def copied(place: str) -> str:
+        return page.locator(place).first.evaluate(COPY)
+
+    assert copied("article div.math:not(.admonition *)").startswith("$$c = \\frac{1}{T}")
+    prose = copied("article p:has(.math)")
+    assert "$" in prose and "\n\n" not in prose
+    code = page.locator(".cell_input pre:visible").first
+    assert copied(".cell_input pre:visible") == code.text_content().rstrip("\n")
+    assert ast.parse(code.text_content())
+    page.context.close()
+
+
+@in_browser
+def test_a_page_works_where_nothing_may_be_stored_and_without_any_script(chrome, address):
+    seen = open_page(chrome, "about:blank", dark=True)
+    page = seen.page
+    page.add_init_script(FORBIDDEN)
+    page.goto(f"{address}/{CHAPTER}.html")
+    page.get_by_role("button", name="hide all code").click()
+    assert page.locator("article .cell_input:visible").count() == 0
+    page.emulate_media(media="print")
+    page.wait_for_function("document.documentElement.dataset.theme === 'light'")
+    page.context.close()
+    context = chrome.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/{CHAPTER}.html")
+    assert page.locator("html").get_attribute("data-theme") == "light"
+    context.close()
 
 
 @in_browser
@@ -279,3 +348,14 @@ def test_a_figure_is_as_wide_as_its_smallest_label_needs(tmp_path):
     wide = widen(body, {"wide.svg": path})
     assert f"--least:{least}px" in wide and "--least:300px" in wide
     assert widen(wide, {"wide.svg": path}) == wide
+
+
+def test_a_figure_with_a_narrow_form_becomes_two_files(tmp_path):
+    wide, narrow = _drawn(with_map=False).encode(), b"<svg>narrow</svg>"
+    path = tmp_path / "a.svg"
+    path.write_bytes(wide + b"<!--narrow " + base64.b64encode(narrow) + b"-->")
+    assert forms(path.read_bytes()) == (wide, narrow)
+    assert forms(wide) == (wide, None)
+    body = widen('<img alt="" src="../_images/a.svg"/>', {"a.svg": path})
+    assert 'media="(max-width: 600px)" srcset="../_images/a-narrow.svg"' in body
+    assert '<img alt="" src="../_images/a.svg"/></picture>' in body

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from bs4 import BeautifulSoup
 
-from seqcourse.pages.code import without_guards
+from seqcourse.pages.code import with_lines, without_guards
+from tests.sizes import nightly_but
 
-from .conftest import chapter_names
+from .conftest import PHONE, chapter_names, open_page
 
 CELL = """\
 found = measure()
@@ -44,3 +45,44 @@ def test_a_chapter_shows_its_steps_without_guards_or_a_stack_of_marks(site, name
         follows = cell.find_next_sibling()
         alone = cell.select_one(":scope > .cell_output") is None
         assert not (alone and follows is not None and follows.select_one(":scope > details.hide"))
+
+
+LISTING = '<div class="{}highlight-x notranslate"><div class="highlight"><pre><span></span>{}\n</pre>'
+# Lines of code that are seen: how far in they begin, and how far in they go on, in columns.
+BROKEN = """() => [...document.querySelectorAll('article .seq-typed')]
+    .filter(line => line.checkVisibility()).map(line => {
+        const range = document.createRange();
+        range.selectNodeContents(line);
+        const lefts = [...range.getClientRects()].filter(box => box.width > 1);
+        const tops = lefts.map(box => Math.round(box.top));
+        const after = lefts.filter((_, k) => tops[k] > tops[0] + 4).map(box => box.left);
+        const indent = line.textContent.match(/^ */)[0].length;
+        const column = parseFloat(getComputedStyle(line).fontSize) * 0.6;
+        const begins = line.parentElement.getBoundingClientRect().left;
+        return { text: line.textContent, broken: after.length > 0, indent: Math.min(indent, 16),
+            further: (Math.min(...after) - begins) / column }; })"""
+CUT = """() => [...document.querySelectorAll('article pre')].filter(box => box.checkVisibility() &&
+    box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box, '::after').content === 'none')
+    .map(box => box.textContent.slice(0, 60))"""
+
+
+def test_lines_know_how_far_in_they_begin_and_columns_stay_whole():
+    code = with_lines(LISTING.format("", 'a:\n\n    <span class="k">b</span>'))
+    assert BeautifulSoup(code, "lxml").get_text() == "a:\n\n    b\n"
+    assert code.count('class="seq-typed"') == 3 and 'style="--in:4"' in code
+    columns = with_lines(LISTING.format("output stream ", "a   1\nbb  2"))
+    assert 'class="seq-columns"' in columns and "a   1\nbb  2\n</pre>" in columns
+    assert "seq-" not in with_lines(LISTING.format("output stream ", "loss: 3\n   done"))
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("size", [PHONE, PHONE | {"width": 1366}], ids=["phone", "screen"])
+@pytest.mark.parametrize("name", nightly_but(chapter_names()[4:5], chapter_names()))
+def test_code_keeps_its_indentation_and_nothing_is_cut_without_a_sign(chrome, address, name, size):
+    page = open_page(chrome, f"{address}/{name}.html", viewport=size).page
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    lines = [line for line in page.evaluate(BROKEN) if line["broken"]]
+    assert lines or size != PHONE
+    assert [line for line in lines if line["further"] < line["indent"] + 1] == []
+    assert page.evaluate(CUT) == []
+    page.context.close()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 import pytest
+from matplotlib.colors import to_hex
 
+from seqcourse.viz.roles import ROLES, TINTS
 from tests.sizes import nightly_but
 
 from .conftest import DESKTOP, PHONE, chapter_names, page_names
@@ -77,6 +80,21 @@ WIDE = """async () => {
         }
     }
     return found.map(node => `${node.tagName} ${node.id} ${node.textContent.trim().slice(0, 80)}`); }"""
+
+# Links followed one after the other: a heading comes to rest below the header, within 140 pixels, or as
+# near as the end of the page lets it.
+MISSED = """async sections => {
+    const missed = {}, header = document.querySelector('.bd-header-article').getBoundingClientRect();
+    for (const id of sections) {
+        location.hash = '';
+        location.hash = id;
+        for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+        const heading = document.getElementById(id).querySelector('h1, h2, h3, h4');
+        const { top } = heading.getBoundingClientRect();
+        const left = document.documentElement.scrollHeight - innerHeight - scrollY;
+        if (top < header.height - 2 || top > 140 && left > 2) missed[id] = Math.round(top);
+    }
+    return missed; }"""
 
 LOOKS = """() => ({
     theme: document.documentElement.dataset.theme,
@@ -192,10 +210,9 @@ def test_nothing_is_wider_than_a_phone(visit, name):
     assert not any(heads), "a table that has a name for its first column becomes a list"
     lists = page.locator("article table.seq-stack")
     assert lists.count() or name != LOOKED_AT[-1]
-    for label in lists.locator("tr:last-child > td").evaluate_all(
-        "cells => cells.map(c => c.dataset.label)"
-    ):
-        assert label
+    cells = lists.locator("tr:last-child > td + td")
+    names = cells.evaluate_all("cells => cells.map(c => c.querySelector('.seq-name')?.innerText)")
+    assert all(names)
 
 
 def test_a_picture_opens_large_by_tap_and_by_keyboard_and_the_focus_returns(visit):
@@ -210,18 +227,37 @@ def test_a_picture_opens_large_by_tap_and_by_keyboard_and_the_focus_returns(visi
     assert room.count() == 0
     link.focus()
     page.keyboard.press("Enter")
-    assert room.get_attribute("aria-label") == link.get_attribute("aria-label")
+    assert room.get_attribute("aria-label") == link.locator("img").get_attribute("alt") != ""
+    assert link.get_attribute("aria-label") is None, "it would hide what the picture shows"
     page.keyboard.press("Escape")
     assert room.count() == 0 and "seq-large" in page.evaluate("document.activeElement.className")
 
 
-def test_what_is_far_from_the_screen_is_not_laid_out(visit):
-    page = visit(LOOKED_AT[1], whole=False).page
-    away = """() => [...document.querySelectorAll('article section section')].map(
-        part => part.firstElementChild.checkVisibility({contentVisibilityAuto: true}))"""
-    assert page.evaluate(away).count(False) > 4
-    page.locator("article .sq-poll").last.scroll_into_view_if_needed()
-    page.wait_for_function(f"() => ({away})().at(-1) || ({away})().at(-2)")
+def landings(context, address: str, sections: list[str]) -> dict[str, float]:
+    """Sections whose heading a link brings nowhere near the top, by how far it lies from there."""
+    missed = {}
+    for section in sections:
+        page = context.new_page()
+        page.goto(f"{address}#{section}", wait_until="load")
+        page.evaluate("() => document.fonts.ready.then(() => null)")
+        missed |= page.evaluate(MISSED, [section])
+        page.close()
+    return missed
+
+
+@pytest.mark.parametrize("size", [DESKTOP | {"width": 1366}, PHONE], ids=["screen", "phone"])
+@pytest.mark.parametrize("name", nightly_but(LOOKED_AT[:2], PAGES))
+def test_links_land_at_their_section(visit, chrome, address, name, size):
+    page = visit(name, viewport=size).page
+    sections = page.locator("article section[id]").evaluate_all("parts => parts.map(part => part.id)")
+    assert page.evaluate(MISSED, sections) == {}, "links of the page itself"
+    if name in LOOKED_AT[:2]:  # from other pages: three of these, at night every one of every page
+        sections = [sections[0], sections[len(sections) // 2], sections[-1]]
+    for cache in ("cold", "warm"):
+        context = page.context if cache == "warm" else chrome.new_context(viewport=size)
+        assert landings(context, page.url.split("#")[0], sections) == {}, cache
+        if cache == "cold":
+            context.close()
 
 
 @pytest.mark.parametrize("name", [PAGES[0], *CHAPTERS[-1:]])
@@ -273,6 +309,26 @@ def test_colours_are_right_before_any_script_arrives(visit, dark):
         page.evaluate("mode => Object.assign(localStorage, mode)", {"mode": mode, "theme": other})
         page.reload()
         assert page.evaluate(LOOKS) == {"theme": expected, "logos": 1}
+
+
+# The colour of query, key and output in the drawings' legends, and in the widget with arrows.
+ROLE_COLOURS = """() => {
+    const of = (place, what) => getComputedStyle(document.querySelector(`article ${place}`))[what];
+    const dots = { q: '.sq-of-query .sq-dot', k: '.sq-of-key .sq-dot', y: '.sq-dot.sq-of-output' };
+    return Object.entries(dots).map(([role, dot]) => [role,
+        of(`.sq-drawing .sq-legend .r-${role} i`, 'borderTopColor'),
+        of(`.sq-vectors ${dot}`, 'fill')]); }"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_role_has_one_colour_in_drawings_and_widgets(visit, dark):
+    page = visit("book/06_the_attention_layer", dark=dark).page
+    for role, drawing, widget in page.evaluate(ROLE_COLOURS):
+        expected = ROLES[role].dark[1] if dark else ROLES[role].light[1]
+        assert to_hex([int(n) / 255 for n in re.findall(r"\d+", drawing)]) == expected, role
+        assert drawing == widget, role
+    weight = "getComputedStyle(document.querySelector('article .sq')).getPropertyValue('--sq-tint')"
+    assert page.evaluate(weight) == TINTS["tint"][dark]
 
 
 def test_icons_are_drawn_by_a_font(view):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pypdf import PdfReader
 
-from autograder.errors import CourseError
 from seqcourse.cli import pdf
+from seqcourse.errors import CourseError
 from seqcourse.pages import browser
 
 from .conftest import ROOT, page_names

@@ -41,6 +41,13 @@ QUERIES = {
     "how do I install it": "appendix_environment#installing",
     "late submissions": "appendix_teaching#late-work",
     "pre-norm or post-norm": "10_the_transformer_block#before-or-after-pre-norm-and-post-norm",
+    "layernorm": "10_the_transformer_block#layer-normalisation",
+    "CTC": "15_speech#a-letter-or-nothing-at-every-moment",
+    "BPE": "11b_where_tokens_come_from#join-the-most-frequent-pair",
+    "plagiarism": "appendix_teaching#similar-work",
+    "cheating": "appendix_teaching#similar-work",
+    "softmax axis": "06_the_attention_layer#many-queries-at-once",
+    "triu": "08_masking#masking 08_masking#do-not-look-ahead 08_masking#the-key-value-cache",
     "number of parameters": "10_the_transformer_block#counting-parameters",
 }
 

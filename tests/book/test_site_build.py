@@ -9,9 +9,9 @@ import nbformat
 import pytest
 from jupyter_cache import get_cache
 
-from autograder.errors import CourseError
 from seqcourse.cli.execute import NotebookFailed, keep, run_notebooks
 from seqcourse.cli.site import build, contents
+from seqcourse.errors import CourseError
 
 # A small book of two pages.
 TOC = (

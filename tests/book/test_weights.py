@@ -101,6 +101,13 @@ def test_the_sheet_holds_what_pages_and_scripts_use(small_site):
     assert order == sorted(order)
 
 
+def test_a_script_that_comes_with_every_output_stays_once():
+    one, other = "<script data-once>\na()</script>", "<script data-once>\nb()</script>"
+    page = f"<body>{one}<p>1</p>{one}\n{other}{one}<script>a()</script></body>"
+    once = f"<body>{one}<p>1</p>{other}<script>a()</script></body>"
+    assert scripts.without_repeats(page) == scripts.without_repeats(once) == once
+
+
 @pytest.mark.parametrize(
     ("selector", "stays"),
     [

@@ -10,9 +10,9 @@ import pytest
 import torch
 from safetensors.torch import save, save_file
 
-from autograder.errors import CourseError
 from seqcourse.check import checkpoint
 from seqcourse.check.checkpoint import parse, read_checkpoint, share_taken, sketch
+from seqcourse.errors import CourseError
 
 
 def file(header: object, body: bytes = b"") -> bytes:

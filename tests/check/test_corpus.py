@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.errors import CourseError
 from seqcourse.check.corpus import answers_to, changed, poll_answers, read
 from seqcourse.check.hidden import Poll
+from seqcourse.errors import CourseError
 
 RIGHT = """=== right: two lines
 def scaled(x, by):

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.errors import CourseError
 from seqcourse.check import Mistake, core, ps1, verdict
 from seqcourse.check.core import Likely
 from seqcourse.check.exercise import Exercise
@@ -18,6 +17,7 @@ from seqcourse.check.probe import probe
 from seqcourse.check.recording import record
 from seqcourse.check.verdict import Judge, Verdict
 from seqcourse.check.watch import paused
+from seqcourse.errors import CourseError
 
 CASES = {
     "characters left over": dict(size=8, length=3),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.errors import CourseError
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import BY_CASE, Poll
 from seqcourse.check.inputs import literal
 from seqcourse.check.listing import read_checks
+from seqcourse.errors import CourseError
 
 DOUBLE = Exercise(
     "double",

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from autograder import bounds
-from autograder.errors import CourseError
 from seqcourse.check import ps1, ps3
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import BY_CASE, HiddenCheck, Poll
@@ -19,6 +18,7 @@ from seqcourse.check.probe import probe
 from seqcourse.check.values import arrays
 from seqcourse.check.verdict import Judge
 from seqcourse.check.watch import paused
+from seqcourse.errors import CourseError
 
 SOFTMAX = HiddenCheck(
     "softmax-grade",

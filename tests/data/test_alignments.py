@@ -9,12 +9,12 @@ import shutil
 
 import pytest
 
-from autograder.errors import CourseError
 from seqcourse import data
 from seqcourse.data import alignments
 from seqcourse.data.pairs import sentence_key
 from seqcourse.data.readers import FILES, read_rows
 from seqcourse.data.text import count_words
+from seqcourse.errors import CourseError
 
 FOLDER = FILES / "alignments-en-es"
 PASSES = ("pass_a.jsonl", "pass_b.jsonl")

@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.errors import CourseError
 from seqcourse import data
+from seqcourse.errors import CourseError
 
 IDS = st.lists(st.integers(4, 9), max_size=12)
 PAIRS = st.lists(st.tuples(IDS, IDS), min_size=1, max_size=60)

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 import torch
 
-from autograder.errors import CourseError
 from seqcourse import data
 from seqcourse.data.masking import CLS, NOT_ASKED, SEP, join_pair
+from seqcourse.errors import CourseError
 
 BOOKS = ["alice", "bryant", "burgess", "edgeworth"]
 

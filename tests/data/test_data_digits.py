@@ -5,10 +5,10 @@ import json
 import numpy
 import pytest
 
-from autograder.errors import CourseError
 from seqcourse import data
 from seqcourse.data import build, digits, readers
 from seqcourse.data.build import digits as builder
+from seqcourse.errors import CourseError
 
 
 def test_what_the_cut_holds():

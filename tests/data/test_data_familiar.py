@@ -12,10 +12,10 @@ import numpy
 import pytest
 from PIL import Image
 
-from autograder.errors import CourseError
 from seqcourse.data import compose, familiar, grammar, pictures
 from seqcourse.data.build import familiar as build_familiar
 from seqcourse.data.readers import FILES
+from seqcourse.errors import CourseError
 
 FOLDER = FILES / "familiar"
 LICENCES = {"public domain", "CC0-1.0", "CC-BY-SA-4.0", "GPL-2.0-or-later"}

@@ -8,10 +8,10 @@ import numpy
 import pytest
 import torch
 
-from autograder.errors import CourseError
 from seqcourse import data
 from seqcourse.data import fashion
 from seqcourse.data.build import fashion as builder
+from seqcourse.errors import CourseError
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from autograder.errors import CourseError
 from seqcourse import data
 from seqcourse.data import build, pairs, pronunciations, readers
 from seqcourse.data.build import tatoeba
+from seqcourse.errors import CourseError
 
 CREDIT = "CC-BY 2.0 (France) Attribution: tatoeba.org #{} (CK) & #{} (a (b) c)"
 

@@ -9,9 +9,9 @@ import numpy
 import pytest
 from PIL import Image
 
-from autograder.errors import CourseError
 from seqcourse.data import captioned_photographs as captioned
 from seqcourse.data import photographs
+from seqcourse.errors import CourseError
 
 
 def halves(width=60, height=40, mode="RGB", left="red", right="blue"):

@@ -10,13 +10,13 @@ import numpy
 import pytest
 from PIL import Image
 
-from autograder.errors import CourseError
 from seqcourse import data
 from seqcourse.data import grammar, pictures
 from seqcourse.data.build import photographs as build_photographs
 from seqcourse.data.build import pictures as build_pictures
 from seqcourse.data.grammar import caption, caption_es, english, read_caption, spanish
 from seqcourse.data.readers import FILES
+from seqcourse.errors import CourseError
 
 
 def kind(name, colour=None):

@@ -7,10 +7,10 @@ import wave
 import numpy
 import pytest
 
-from autograder.errors import CourseError
 from seqcourse import data
 from seqcourse.data import build, prompts, readers
 from seqcourse.data.build import prompts as builder
+from seqcourse.errors import CourseError
 
 
 def test_what_the_cut_holds():

@@ -12,10 +12,10 @@ from itertools import combinations, permutations
 import numpy
 import pytest
 
-from autograder.errors import CourseError
 from seqcourse import data
 from seqcourse.data import geometry, grammar, pictures, scenes
 from seqcourse.data.grammar import read_caption
+from seqcourse.errors import CourseError
 
 
 @cache

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.errors import CourseError
 from seqcourse import data
 from seqcourse.data.crude import is_crude
 from seqcourse.data.pairs import sentence_key
 from seqcourse.data.readers import FILES, read_rows
+from seqcourse.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[2]
 

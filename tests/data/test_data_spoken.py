@@ -4,9 +4,9 @@ import numpy
 import pytest
 import torch
 
-from autograder.errors import CourseError
 from seqcourse import data
 from seqcourse.data import spoken
+from seqcourse.errors import CourseError
 
 LETTERS = data.Vocabulary(sorted({" ", *"".join(data.DIGITS)}))
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from autograder.errors import CourseError
 from seqcourse import data
+from seqcourse.errors import CourseError
 
 TOKENS = st.lists(st.text(min_size=1, max_size=6).filter(lambda t: t not in data.SPECIALS))
 SENTENCES = [

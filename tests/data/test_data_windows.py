@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.errors import CourseError
 from seqcourse import data
+from seqcourse.errors import CourseError
 
 
 @given(st.integers(30, 200), st.integers(1, 9), st.integers(1, 2), st.integers(0, 5))

@@ -98,6 +98,10 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple]] = {
         (PICTURES, IDS, LENGTHS),
     ),
     "pair of encoders": (lambda: models.ContrastivePair(12, width=8, heads=2), (GRIDS, IDS, LENGTHS)),
+    "pair of scenes": (
+        lambda: models.ScenePair(12, width=8, heads=2, size=16, channels=[4, 8]),
+        (PICTURES, IDS, LENGTHS),
+    ),
     "names of a grid": (lambda: models.GridNamer(5, width=8, size=16, channels=[4, 8]), (PICTURES,)),
     "efficientnet": (lambda: models.EfficientNetLite0(10), (RGB,)),
 }

@@ -12,8 +12,8 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from autograder.errors import CourseError
 from seqcourse.cli import doctor, root
+from seqcourse.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.errors import CourseError
 from seqcourse import progress
 from seqcourse.cli import front, handout, root
+from seqcourse.errors import CourseError
 from tests.house.test_house import tracked
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from autograder.errors import CourseError
 from seqcourse import progress
 from seqcourse.cli.app import app
+from seqcourse.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[2]
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -64,7 +64,6 @@ FIGURES = {
     "translate": lambda: live.translate(TRANSLATORS, LABEL, EXAMPLES),
     "bands": lambda: live.translate({"en-es-attention": "With attention"}, LABEL, EXAMPLES, bands=True),
     "subwords": lambda: live.translate(SUBWORDS, LABEL, EXAMPLES),
-    "heads": lambda: live.heads("en-es-transformer", LABEL, EXAMPLES),
     "tree": lambda: live.tree("en-es-fixed", LABEL, EXAMPLES),
     "sample": lambda: live.sample("en-es-fixed", LABEL, EXAMPLES),
     "fill": lambda: live.fill({"books-bert": "BERT"}, "A text", ["the little ___ ran."]),
@@ -77,6 +76,7 @@ FIGURES = {
     "cells": lambda: live.cells("char-alice", "A text", BEGINNINGS, entry=5),
     "write": lambda: live.write(WRITERS, BEGINNING, BEGINNINGS, length=24, cache=True),
     "fit": lambda: live.fit("captions-soft", "Captions and pictures", SCENES, CAPTIONS),
+    "pair": lambda: live.fit("scenes-pair", "A pair judges", SCENES, CAPTIONS),
     "pronounce": lambda: live.pronounce("g2p-transformer", "An English word", WORDS),
     "see": lambda: live.see("fashion-vit", "Test pictures of clothes", PICTURES),
     "listen": lambda: live.listen("digits-speller", "Digits", DIGITS),
@@ -137,14 +137,21 @@ def opened(chrome):
     assert troubles == []
 
 
-@pytest.fixture(scope="module")
-def shared(chrome, address):
-    """One page for the tests of a module, where each model is loaded once, and its complaints."""
+@contextmanager
+def still(chrome, address: str) -> Iterator:
+    """A page without motion, and its complaints."""
     troubles = []
     context, page = watched(chrome, address, troubles, reduced_motion="reduce")
     page.goto(address)
     yield page, troubles
     context.close()
+
+
+@pytest.fixture(scope="module")
+def shared(chrome, address):
+    """One page for the tests of a module, where each model is loaded once, and its complaints."""
+    with still(chrome, address) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -220,11 +227,8 @@ def room_address(tmp_path_factory) -> str:
 @pytest.fixture(scope="module")
 def shared_room(chrome, room_address):
     """One page with the machine room for the tests of a module, and its complaints."""
-    troubles = []
-    context, page = watched(chrome, room_address, troubles, reduced_motion="reduce")
-    page.goto(room_address)
-    yield page, troubles
-    context.close()
+    with still(chrome, room_address) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from seqcourse import live, zoo
 from seqcourse.live.bands import LEAST, UNIT, WIDEST, bands_of
 from seqcourse.live.figure import percent
 from seqcourse.live.sphinx import RUNTIME
-from seqcourse.viz.drawing.roles import ROLES
+from seqcourse.viz.html import STYLE
+from seqcourse.viz.roles import ROLES
 
 from .conftest import EXAMPLES, LABEL, answered, ask
 
@@ -56,8 +57,8 @@ def test_what_is_too_long_for_a_line_stands_in_columns():
 
 def test_the_colour_is_that_of_the_drawings():
     sheet = (RUNTIME / "live.css").read_text(encoding="utf-8")
-    bands = re.findall(r"\.sq-bands \{ --k: (#\w+)", sheet)
-    assert bands == [ROLES["k"].light[1], ROLES["k"].dark[1]]
+    assert re.search(r"\.sq-bands path \{[^}]*stroke: var\(--sq-k\)", sheet)
+    assert re.findall(r"--sq-k:(#\w+)", STYLE) == [ROLES["k"].light[1], ROLES["k"].dark[1]]
 
 
 def test_a_model_without_attention_has_no_bands(monkeypatch):

@@ -7,8 +7,8 @@ import base64
 import numpy
 import pytest
 
-from autograder.errors import CourseError
 from seqcourse import data, live, viz, zoo
+from seqcourse.errors import CourseError
 from seqcourse.live.clothes import picture, verdict
 from seqcourse.live.figure import png
 from seqcourse.pages.frames import SMALLEST

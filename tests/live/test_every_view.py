@@ -10,8 +10,8 @@ from .conftest import BAD, DYING, EXAMPLES, KILL, answered, ask
 
 pytestmark = pytest.mark.browser
 # Figures that answer a text.
-TYPED = ["translate", "bands", "subwords", "heads", "tree", "sample", "fill", "classify", "write"]
-TYPED += ["cells", "merge", "slip", "plane", "fit", "pronounce", "listen"]
+TYPED = ["translate", "bands", "subwords", "tree", "sample", "fill", "classify", "write"]
+TYPED += ["cells", "merge", "slip", "plane", "fit", "pair", "pronounce", "listen"]
 NAME = "node => node.name || node.textContent"
 TOO_LONG = "Write at most 1,000 characters; these are 10,000."
 
@@ -102,7 +102,7 @@ def test_what_fails_is_told_and_can_be_tried_again(opened, over_http):
     page.context.set_offline(True)
     came = page.locator("#tree .sq-live").inner_html()
     said = ask(page, "tree")
-    assert "could not be loaded" in said and "“Run” tries again" in said
+    assert "you are offline" in said and "“Run” tries again" in said
     page.context.set_offline(False)
     page.route("**/en-es-fixed.5.js", lambda route: route.abort())
     assert "could not be loaded" in ask(page, "tree")
@@ -110,6 +110,23 @@ def test_what_fails_is_told_and_can_be_tried_again(opened, over_http):
     assert page.locator("#tree .sq-live").inner_html() == came
     page.unroute("**/en-es-fixed.5.js")
     assert "(score " in ask(page, "tree")
+
+
+def test_an_answer_that_no_longer_fits_what_is_typed_is_marked(opened, address):
+    page = opened(address)
+    root, old = page.locator("#tree"), page.locator("#tree .sq-stale")
+    said, box = root.locator("[role=status]"), root.locator("[name=text]")
+    for _ in ("the answer that came with the page", "one that was asked for"):
+        before, text = said.text_content(), box.input_value()
+        box.fill(f"{text} x")
+        assert old.count() == 1 and "what was typed before" in said.text_content()
+        box.fill(text)
+        assert old.count() == 0 and said.text_content() == before
+        ask(page, "tree", EXAMPLES[1])
+    box.fill(EXAMPLES[0])
+    assert old.count() == 1
+    ask(page, "tree")
+    assert old.count() == 0 and "what was typed before" not in said.text_content()
 
 
 def test_a_worker_that_dies_is_started_again(opened, over_http):

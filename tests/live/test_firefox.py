@@ -46,17 +46,6 @@ def test_an_example_is_translated_at_a_click(page):
     assert expected.text in page.run(SAID, "translate") and page.troubles == []
 
 
-def test_heads_answer_and_one_is_switched_off(page):
-    (expected,) = zoo.load("en-es-transformer").translate([SENTENCE], beam=5)
-    assert expected.text in ask(page, "heads", SENTENCE)
-    head = '#heads button[aria-label^="Decoder, source, layer 2, head 1"]'
-    page.click(head)
-    page.wait(READY, "heads")
-    assert "Without one head: " in page.run(SAID, "heads")
-    pressed = "head => document.querySelector(head).getAttribute('aria-pressed')"
-    assert page.run(pressed, head) == "false" and page.troubles == []
-
-
 def test_a_tree_grows(page):
     (expected,) = zoo.load("en-es-fixed").translate([SENTENCE], beam=3)
     assert expected.text in ask(page, "tree", SENTENCE)

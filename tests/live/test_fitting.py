@@ -7,8 +7,8 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 
-from autograder.errors import CourseError
 from seqcourse import data, live, zoo
+from seqcourse.errors import CourseError
 from seqcourse.live.figure import percent
 from seqcourse.live.fitting import fits, words_of
 from seqcourse.tokens import EOS, SOS
@@ -16,11 +16,12 @@ from seqcourse.viz import html
 
 from .conftest import BAD, CAPTIONS, SCENES, answered, ask, load
 
-NAME = "captions-soft"
+NAME, PAIR = "captions-soft", "scenes-pair"
 TEXTS = [*CAPTIONS, "a tiger", "Two Camels.", "an elephant above a green bus", "four  yellow lemons"]
-SEND = """async texts => {
-    const pictures = document.querySelector("#fit [data-live]").pictures.map(bytes => Array.from(bytes));
-    return [pictures, await seqlive.send("fits", { name: "captions-soft", texts, pictures })]; }"""
+SEND = """async ([section, name, texts]) => {
+    const figure = document.querySelector(`#${section} [data-live]`);
+    const pictures = figure.pictures.map(bytes => Array.from(bytes));
+    return [pictures, await seqlive.send("fits", { name, texts, pictures })]; }"""
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,21 @@ def test_scores_are_those_of_teacher_forcing_and_shares_follow_bayes_rule(system
         numpy.testing.assert_allclose(row, likely / likely.sum(), atol=1e-4)
 
 
+def test_a_pair_scores_by_the_scaled_cosine_and_shares_are_its_softmax(pictures):
+    pair = zoo.load(PAIR)
+    scores, shares = fits(pair, pictures, TEXTS)
+    for text, mine, row in zip(TEXTS, scores, shares, strict=True):
+        ids = torch.tensor([[SOS, *pair.target.encode(words_of(pair, text), eos=False)]])
+        with torch.inference_mode():
+            caption = pair.model.read(ids.to(pair.device), torch.tensor([ids.shape[1]]))
+            seen = pair.model.see(data.to_tensor(numpy.stack(pictures)).to(pair.device))
+            wanted = (pair.model.scale() * seen @ caption.T)[:, 0].cpu()
+        numpy.testing.assert_allclose(mine, wanted, atol=1e-4)
+        numpy.testing.assert_allclose(row, wanted.softmax(0), atol=1e-5)
+    with pytest.raises(CourseError, match="reads at most 23 words; these are 24"):
+        fits(pair, pictures, ["camel " * 24])
+
+
 def test_what_the_chapter_says_of_the_figure(system, pictures):
     per_word, shares = fits(system, pictures, ["two camels", "a tiger"])
     assert shares.argmax(1).tolist() == [2, 2]  # a share is no sign that a caption fits
@@ -56,7 +72,7 @@ def test_what_the_chapter_says_of_the_figure(system, pictures):
 REFUSED = [
     ("", "Write a caption with at least one word."),
     (" . ", "Write a caption with at least one word."),
-    ("the camel", 'The captioner does not know the word "the". It knows a, an, two'),
+    ("the camel", 'The model does not know the word "the". It knows a, an, two'),
     ("a <b>camel</b>", 'does not know the word "<b>camel</b>"'),
     ("camel " * 30, "This model reads at most 24 words; these are 30."),
 ]
@@ -79,13 +95,14 @@ def test_a_call_without_enough_is_refused(label, scenes, captions):
 
 
 @pytest.mark.browser
-def test_the_page_has_pytorchs_numbers(page, system, pictures):
-    ask(page, "fit", CAPTIONS[0])
-    load(page, NAME)
-    seen, found = page.evaluate(SEND, TEXTS)
+@pytest.mark.parametrize(("section", "name"), [("fit", NAME), ("pair", PAIR)])
+def test_the_page_has_pytorchs_numbers(page, pictures, section, name):
+    ask(page, section, CAPTIONS[0])
+    load(page, name)
+    seen, found = page.evaluate(SEND, [section, name, TEXTS])
     assert seen == [picture.ravel().tolist() for picture in pictures]
-    per_word, shares = fits(system, pictures, TEXTS)
-    numpy.testing.assert_allclose([row["perWord"] for row in found], per_word, atol=1e-3)
+    scores, shares = fits(zoo.load(name), pictures, TEXTS)
+    numpy.testing.assert_allclose([row["scores"] for row in found], scores, atol=1e-3)
     numpy.testing.assert_allclose([row["shares"] for row in found], shares, atol=1e-3)
 
 
@@ -103,7 +120,7 @@ def test_the_answer_that_came_with_the_page_is_what_the_page_makes(page):
 
 @pytest.mark.browser
 def test_a_reader_types_two_captions(page, system, pictures):
-    page.get_by_label("Second caption").fill("two camels")
+    page.locator("#fit").get_by_label("Second caption").fill("two camels")
     said = ask(page, "fit", "a pink flamingo")
     _, shares = fits(system, pictures, ["a pink flamingo", "two camels"])
     best = shares.argmax(1)
@@ -111,7 +128,7 @@ def test_a_reader_types_two_captions(page, system, pictures):
         assert f"“{text}” fits picture {k + 1} best ({percent(row[k])})." in said
     page.locator("#fit").get_by_role("button", name=CAPTIONS[2]).click()
     answered(page, "fit")
-    assert page.get_by_label("First caption").input_value() == CAPTIONS[2]
+    assert page.locator("#fit").get_by_label("First caption").input_value() == CAPTIONS[2]
 
 
 @pytest.mark.browser
@@ -121,9 +138,9 @@ def test_what_cannot_be_read_gets_the_same_sentence_in_the_page(page):
         assert words in said and len(said) < 400
         assert page.locator("#fit .sq-stale").count() == 1
     ask(page, "fit", CAPTIONS[0])
-    page.get_by_label("Second caption").fill("xyzzy")
+    page.locator("#fit").get_by_label("Second caption").fill("xyzzy")
     assert '"xyzzy"' in ask(page, "fit")
-    page.get_by_label("Second caption").fill(CAPTIONS[1])
+    page.locator("#fit").get_by_label("Second caption").fill(CAPTIONS[1])
 
 
 @pytest.mark.browser

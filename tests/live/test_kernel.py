@@ -41,7 +41,7 @@ def kernel(monkeypatch):
         (
             lambda: live.room("en-es-transformer", "A sentence", ["we are eating bread"]),
             "the man bit the dog",
-            'data-head="decoder.1.cross_attention.3"',
+            'aria-label="Decoder, source, layer 2, head 4"',
         ),
         (
             lambda: live.cells("char-alice", "A text", ["Alice"], entry=0),

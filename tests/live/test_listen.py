@@ -8,9 +8,9 @@ import numpy
 import pytest
 import torch
 
-from autograder.errors import CourseError
 from seqcourse import data, live, viz, zoo
 from seqcourse import functional as F
+from seqcourse.errors import CourseError
 from seqcourse.live.recordings import TAKES
 from seqcourse.live.speech import speak
 from seqcourse.viz import html

@@ -7,8 +7,8 @@ import re
 import numpy
 import pytest
 
-from autograder.errors import CourseError
 from seqcourse import zoo
+from seqcourse.errors import CourseError
 from seqcourse.live import plane
 from seqcourse.live.plane import HEIGHT, WIDTH, last_states
 

@@ -135,17 +135,20 @@ def check(page, hooked, text: str, at: int, changes=()) -> None:
         assert shown[side]["states"]["x2"] == trace["states"]["x2"][: len(shown[side]["words"])]
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_every_number_is_pytorchs(room, hooked, text):
-    check(room, hooked, text, 2)
+def check_many(room, hooked, count: int, longest: int) -> None:
+    short = [text for text in sentences(6 * count) if len(hooked.ids(text)) <= longest][:count]
+    assert len(short) == count
+    for number, text in enumerate([*TEXTS, *short[len(TEXTS) :]]):
+        check(room, hooked, text, number % 4)
+
+
+def test_every_number_is_pytorchs(room, hooked):
+    check_many(room, hooked, 20, longest=7)
 
 
 @pytest.mark.nightly
 def test_every_number_of_many_sentences_is_pytorchs(room, hooked):
-    short = [text for text in sentences(40) if len(hooked.ids(text)) <= 20][:20]
-    assert len(short) == 20
-    for number, text in enumerate(short):
-        check(room, hooked, text, number % 4)
+    check_many(room, hooked, 300, longest=20)
 
 
 @pytest.mark.parametrize("name", nightly_but(ALWAYS, CHANGES))

@@ -9,8 +9,8 @@ from urllib.parse import quote
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from autograder.errors import CourseError
 from seqcourse import live
+from seqcourse.errors import CourseError
 from seqcourse.live import sphinx
 from seqcourse.live.room import stops
 
@@ -86,6 +86,29 @@ def test_looking_changes_nothing_and_a_switch_does(machine):
     machine.wait_for_function("!document.querySelector('.sq-room-chip')")
     settled(machine)
     assert machine.evaluate(BARS) == before and switch.is_checked()
+
+
+def test_the_score_counts_the_heads_that_are_off_while_the_sentence_is_the_same(machine):
+    score = machine.locator(".sq-room-chips p")
+    needed = ("head 3 of cross-attention 1, decoder is on", "head 2 of cross-attention 2, decoder is on")
+    switches = machine.get_by_role("checkbox", name="head ", exact=False)
+    names = switches.evaluate_all("all => all.map(one => one.ariaLabel)")
+    assert len(names) == 24 and {*needed} < {*names}
+    for count, name in enumerate([name for name in names if name not in needed] + [needed[0]], start=1):
+        machine.get_by_role("checkbox", name=name, exact=True).uncheck()
+        machine.wait_for_function(
+            "n => document.querySelectorAll('.sq-room-chip').length === n", arg=count
+        )
+    assert score.text_content() == "23 of 24 heads off, another sentence. Most with the same: 22."
+    machine.get_by_role("checkbox", name="MLP 1 of encoder is on").uncheck()
+    settled(machine)
+    assert score.text_content() == ""  # more than heads is changed
+    ask(machine, "room", ROOM_EXAMPLES[1])
+    machine.get_by_role("button", name="Reset").click()
+    machine.get_by_role("checkbox", name=needed[0]).uncheck()
+    machine.wait_for_function("document.querySelectorAll('.sq-room-chip').length === 1")
+    assert score.text_content().startswith("1 of 24 heads off, ")
+    assert int(score.text_content().split()[-1].rstrip(".")) <= 1  # counted anew for a new sentence
 
 
 def test_changes_are_taken_back_one_by_one_and_all_at_once(machine):
@@ -439,8 +462,10 @@ def test_a_style_of_its_own_comes_with_its_page_only(monkeypatch):
     monkeypatch.setenv("SEQCOURSE_STATIC", "1")
     made = live.room(ROOM, LABEL, [BREAD])._repr_html_()
     assert sphinx.own_styles(made) == ["room.css"] and sphinx.named_models(made) == {ROOM}
-    assert sphinx.own_styles(made.replace('data-live="room"', 'data-live="heads"')) == []
+    assert sphinx.own_styles(made.replace('data-live="room"', 'data-live="translate"')) == []
     assert html.escape(stops()[0]["question"]) in made
+    alone = live.room(ROOM, LABEL, [BREAD], tour=False)._repr_html_()
+    assert 'data-stops="[]"' in alone and "stop-1" not in alone
 
 
 @pytest.mark.parametrize("call", [(" ", [BREAD]), (LABEL, [])])

@@ -8,8 +8,8 @@ import numpy
 import pytest
 from PIL import Image
 
-from autograder.errors import CourseError
 from seqcourse import data, live, zoo
+from seqcourse.errors import CourseError
 from seqcourse.live import sheet, sphinx
 from seqcourse.viz import html
 from seqcourse.zoo.tasks import captions, questions

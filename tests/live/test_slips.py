@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from autograder.errors import CourseError
 from seqcourse import decode, zoo
+from seqcourse.errors import CourseError
 from seqcourse.live import slip
 from seqcourse.live.slips import slips, table_of
 from seqcourse.tokens import SOS

@@ -10,8 +10,8 @@ from functools import cache
 import numpy
 import pytest
 
-from autograder.errors import CourseError
 from seqcourse import data, live, zoo
+from seqcourse.errors import CourseError
 from seqcourse.live import pack, sphinx
 
 from .conftest import EXAMPLES, SUBWORDS, TRANSLATORS, answered, ask, load, sentences

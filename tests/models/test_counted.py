@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.errors import CourseError
 from seqcourse import models
+from seqcourse.errors import CourseError
 
 TEXT = "the cat sat on the mat and the rat sat on the cat "
 

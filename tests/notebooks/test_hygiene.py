@@ -11,6 +11,7 @@ import pytest
 
 from seqcourse import __version__
 from seqcourse.pages.code import without_guards
+from seqcourse.viz.paper import PAPER
 from seqcourse.viz.poll import POLLS, check_poll, load_poll
 
 from .finding import ROOMS, notebooks, read, text
@@ -157,7 +158,7 @@ def test_code_that_only_shows_is_folded(name):
     for cell in code_cells(name):
         source, hidden = text(cell), cell["metadata"].get("jupyter", {}).get("source_hidden", False)
         shows = (draws(source) or draws(source, TOUCHED)) and IDEA not in tags(cell)
-        poll = source.startswith("viz.poll(")
+        poll = source.startswith(("viz.poll(", "viz.by_hand("))
         if shows or poll or serves(source):
             assert hidden, f"{cell['id']}: metadata.jupyter.source_hidden should be true"
         on_the_site = {"remove-input"} if poll else {"hide-input"} if hidden else set()
@@ -179,6 +180,19 @@ def test_every_poll_of_the_book_is_asked_once_and_gives_nothing_away():
     assert sorted(asked) == sorted(written)
     for name in asked:
         check_poll(**load_poll(name))
+
+
+def test_every_calculation_of_the_book_is_asked_once():
+    cells = (text(cell) for name in notebooks("book") for cell in code_cells(name))
+    asked = [
+        found for cell in cells for found in re.findall(r'^viz\.by_hand\("([\w-]+)"\)$', cell, re.M)
+    ]
+    written = [
+        f"{path.stem}-{key}"
+        for path in PAPER.glob("*.toml")
+        for key in tomllib.loads(path.read_text(encoding="utf-8"))
+    ]
+    assert sorted(asked) == sorted(written)
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.viz import drawing
 from seqcourse.viz.drawing import page
 from seqcourse.viz.drawing.canvas import Drawing
 from seqcourse.viz.drawing.formulas import for_html, length, number
 from seqcourse.viz.drawing.places import Thing, way
-from seqcourse.viz.drawing.roles import OTHERS, ROLES
+from seqcourse.viz.roles import OTHERS, ROLES
 
 WORDS = ["we", "eat", "bread"]
 ALT = "Three words go up into three states in a row, and on into a context."

@@ -6,10 +6,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Rectangle
 
 from seqcourse import CourseError, viz
+from seqcourse.viz.roles import OTHERS
 
 SOURCE = ["we", "are", "eating", "bread"]
 TARGET = ["estamos", "comiendo", "pan"]
@@ -200,6 +201,7 @@ def test_every_drawing_uses_the_axes_it_is_given():
 
 def test_the_sequential_map_only_gets_darker_and_the_signed_one_peaks_at_zero():
     assert (np.diff(luminance(viz.SEQUENTIAL)) < 0).all()
+    assert np.abs(np.subtract(viz.SEQUENTIAL(0.5)[:3], to_rgb(OTHERS["full"][0]))).max() < 0.02
     signed = luminance(viz.DIVERGING)
     assert (np.diff(signed[:51]) > 0).all()
     assert (np.diff(signed[50:]) < 0).all()

@@ -6,9 +6,9 @@ import numpy
 import pytest
 import torch
 
-from autograder.errors import CourseError
 from seqcourse import models, zoo
 from seqcourse.data import load_familiar, load_familiar_features
+from seqcourse.errors import CourseError
 from seqcourse.models.feature_captioner import FeatureGrid
 from seqcourse.zoo import published
 from seqcourse.zoo.published import grids as grids_module

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from autograder.errors import CourseError
 from seqcourse import models
+from seqcourse.errors import CourseError
 from seqcourse.zoo.convert import FAMILIES, from_hf, to_hf
 
 transformers = pytest.importorskip("transformers")

@@ -9,8 +9,8 @@ import numpy
 import pytest
 from PIL import Image
 
-from autograder.errors import CourseError
 from seqcourse import zoo
+from seqcourse.errors import CourseError
 from seqcourse.train import TrainingConfig
 from seqcourse.zoo import recipes
 from seqcourse.zoo.tasks.photographs import PhotographTask, on_photographs

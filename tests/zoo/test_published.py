@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.errors import CourseError
 from seqcourse import models
+from seqcourse.errors import CourseError
 from seqcourse.zoo import published
 from seqcourse.zoo.published import minilm, packages, smollm, stored
 

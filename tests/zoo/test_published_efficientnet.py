@@ -13,8 +13,8 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.errors import CourseError
 from seqcourse import models
+from seqcourse.errors import CourseError
 from seqcourse.models import efficientnet
 from seqcourse.zoo import published
 from seqcourse.zoo.published import packages

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from autograder.errors import CourseError
 from seqcourse import data, models, train, zoo
+from seqcourse.errors import CourseError
 from seqcourse.zoo.tasks import clothes, compared, questions
 
 RECIPE = zoo.Recipe(

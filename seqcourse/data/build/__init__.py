@@ -21,7 +21,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.data.build import (
     alice,
     children,
@@ -35,6 +34,7 @@ from seqcourse.data.build import (
     tatoeba,
 )
 from seqcourse.data.readers import FILES
+from seqcourse.errors import CourseError
 
 _SETS = (tatoeba, cmudict, alice, children, familiar, fashion, photographs, pictures, digits, prompts)
 BUILDERS = {module.__name__.rpartition(".")[2]: module.build for module in _SETS}

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.data.build.writing import sha256, write_set
 from seqcourse.data.readers import FILES, read_lines
+from seqcourse.errors import CourseError
 
 LICENCE = """\
 Alice's Adventures in Wonderland by Lewis Carroll (Charles Lutwidge Dodgson, 1832-1898) was

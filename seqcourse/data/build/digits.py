@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy
 
-from autograder.errors import CourseError
 from seqcourse.data.build.writing import sha256, write_set
 from seqcourse.data.digits import COEFFICIENTS, digit_split
 from seqcourse.data.readers import FILES, pack_array
 from seqcourse.data.splits import SPLITS
+from seqcourse.errors import CourseError
 
 ATTRIBUTION = """\
 The recordings behind the numbers in this folder are those of the Free Spoken Digit Dataset by

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from autograder.errors import CourseError
 from seqcourse.data.build.writing import sha256, write_set
 from seqcourse.data.familiar import FEATURES
 from seqcourse.data.readers import FILES
+from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -9,10 +9,10 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from autograder.errors import CourseError
 from seqcourse.data.build.stamps import HOW, read_stamp, tight, write_stamps
 from seqcourse.data.pictures import COLUMNS
 from seqcourse.data.readers import FILES, read_lines
+from seqcourse.errors import CourseError
 
 LONGEST = 72  # pixels of the longer side; a scene of 64 pixels shows a thing at 15 to 45
 SPANISH_COLOURS = {

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy
 
-from autograder.errors import CourseError
 from seqcourse.data.build.writing import sha256, write_set
 from seqcourse.data.digits import DIGITS
 from seqcourse.data.prompts import RATE, compress
 from seqcourse.data.readers import FILES, pack_array, read_lines
 from seqcourse.data.splits import fraction_of
+from seqcourse.errors import CourseError
 
 ATTRIBUTION = """\
 The recordings in this folder are the Asterisk core sounds, English, recorded by Allison Smith

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.errors import CourseError
 from seqcourse.data.build.writing import sha256, write_set
 from seqcourse.data.readers import FILES
+from seqcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from PIL import Image

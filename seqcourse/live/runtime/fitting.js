@@ -16,12 +16,12 @@
     const [[name]] = live.modelsOf(root), texts = [form.elements.text.value, form.elements.other.value];
     root.pictures ||= await Promise.all([...root.querySelectorAll(".sq-fits img")].map(pixelsOf));
     const found = await live.send("fits", { name, texts, pictures: root.pictures }), said = [];
-    const bodies = found.map(function ({ perWord, shares }, k) {
+    const bodies = found.map(function ({ scores, shares }, k) {
       const body = element("tbody"), title = element("tr"), row = element("tr");
       const best = shares.indexOf(Math.max(...shares));
       title.append(element("th", texts[k], { scope: "rowgroup", colspan: shares.length }));
       shares.forEach(function (share, i) {
-        const value = perWord[i].toFixed(2).replace("-", "−"), mark = i === best ? { class: "sq-best" } : {};
+        const value = scores[i].toFixed(2).replace("-", "−"), mark = i === best ? { class: "sq-best" } : {};
         const cell = element("td", percent(share) + " ", { ...mark, style: `--w:${share.toFixed(3)}` });
         cell.append(element("small", i === best ? `best, ${value}` : value));
         row.append(cell);

@@ -2,7 +2,7 @@
 seqlive.part(function (live) {
   "use strict";
   const { add, concat, linear, mix, sigmoid, softmax } = live;
-  const EPSILON = 1e-5, NONE = new Set();
+  const EPSILON = 1e-5;
 
   // Layer normalisation of n vectors.
   live.layerNorm = function (P, name, x, n) {
@@ -83,9 +83,8 @@ seqlive.part(function (live) {
   };
 
   // Queries (n, D) against keys and values (m, D), split into heads: (n, D) and maps [head][query].
-  // The course's decoder writes one word at a time, so no mask is needed. A head for which `isOff` is
-  // true looks, but what it finds is left out.
-  live.attend = function (q, n, k, v, m, width, heads, isOff = () => false) {
+  // The course's decoder writes one word at a time, so no mask is needed.
+  live.attend = function (q, n, k, v, m, width, heads) {
     const size = width / heads, y = new Float32Array(n * width), maps = [];
     for (let head = 0; head < heads; head++) {
       const at = head * size, map = [];
@@ -97,7 +96,7 @@ seqlive.part(function (live) {
           scores[j] = sum / Math.sqrt(size);
         }
         const weights = softmax(scores);
-        for (let j = 0; j < m && !isOff(head); j++)
+        for (let j = 0; j < m; j++)
           for (let c = at; c < at + size; c++) y[i * width + c] += weights[j] * v[j * width + c];
         map.push(weights);
       }
@@ -114,21 +113,19 @@ seqlive.part(function (live) {
   live.keysOf = (P, name, x, n, width) =>
     [live.project(P, name, x, n, width, 1), live.project(P, name, x, n, width, 2), n];
 
-  // x plus multi-head attention from z, its n normalised vectors, to keys and values [k, v, m]. `off`
-  // holds heads to leave out, "decoder.0.cross_attention.2".
-  live.attention = function (P, name, x, z, n, [k, v, m], width, heads, off = NONE) {
-    const q = live.project(P, name, z, n, width, 0), isOff = (head) => off.has(`${name}.${head}`);
-    const found = live.attend(q, n, k, v, m, width, heads, isOff);
+  // x plus multi-head attention from z, its n normalised vectors, to keys and values [k, v, m].
+  live.attention = function (P, name, x, z, n, [k, v, m], width, heads) {
+    const found = live.attend(live.project(P, name, z, n, width, 0), n, k, v, m, width, heads);
     const out = linear(found.y, n, P[name + ".out.weight"], P[name + ".out.bias"]);
     return { x: add(x, out), maps: found.maps };
   };
 
   // x plus masked self-attention for one more vector: behind the keys and values `past` come its own.
-  live.lookBack = function (P, block, x, [k, v, m], width, heads, off = NONE) {
+  live.lookBack = function (P, block, x, [k, v, m], width, heads) {
     const name = block + ".self_attention", z = live.layerNorm(P, block + ".self_norm", x, 1);
     const [key, value] = live.keysOf(P, name, z, 1, width);
     const past = [concat(k, key), concat(v, value), m + 1];
-    return { past, ...live.attention(P, name, x, z, 1, past, width, heads, off) };
+    return { past, ...live.attention(P, name, x, z, 1, past, width, heads) };
   };
   live.noPast = [new Float32Array(0), new Float32Array(0), 0];
 

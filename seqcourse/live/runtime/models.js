@@ -57,37 +57,33 @@ seqlive.part(function (live) {
     const numbers = Array.from({ length: layers }, (_, l) => l);
     const read = (table, ids, first) =>
       addPositions(embed(table, ids, Math.sqrt(width)), ids.length, width, first);
-    const off = new Set(); // heads that are left out
     return {
-      off,
       parameters: P, // for those who trace it
       sizes,
       encode(ids) {
         const n = ids.length;
         let x = read(P.source_embedding, ids, 0);
-        const maps = numbers.map(function (l) {
+        for (const l of numbers) {
           const block = `encoder.${l}`, name = block + ".self_attention";
           const z = layerNorm(P, block + ".self_norm", x, n);
           const kv = keysOf(P, name, z, n, width);
-          const found = attention(P, name, x, z, n, kv, width, heads, off);
+          const found = attention(P, name, x, z, n, kv, width, heads);
           x = think(P, block + ".mlp", found.x, n, relu);
-          return found.maps;
-        });
+        }
         const z = layerNorm(P, "encoder_norm", x, n);
         const keys = numbers.map((l) => keysOf(P, `decoder.${l}.cross_attention`, z, n, width));
-        return { length: n, keys, maps };
+        return { length: n, keys };
       },
       start: () => numbers.map(() => noPast),
       step(token, past, memory) {
         let x = read(P.target_embedding, [token], past[0][2]);
-        const own = [], cross = [];
+        let cross;
         const state = past.map(function (before, l) {
           const block = `decoder.${l}`, name = block + ".cross_attention";
-          const look = lookBack(P, block, x, before, width, heads, off);
+          const look = lookBack(P, block, x, before, width, heads);
           const z = layerNorm(P, block + ".cross_norm", look.x, 1);
-          const found = attention(P, name, look.x, z, 1, memory.keys[l], width, heads, off);
-          own.push(look.maps);
-          cross.push(found.maps);
+          const found = attention(P, name, look.x, z, 1, memory.keys[l], width, heads);
+          cross = found.maps;
           x = think(P, block + ".mlp", found.x, 1, relu);
           return look.past;
         });
@@ -95,8 +91,8 @@ seqlive.part(function (live) {
         const logProbs = logSoftmax(linear(z, 1, P.target_embedding, P.output_bias));
         // The last layer's look at the source, the mean over its heads.
         const weights = new Float32Array(memory.length);
-        for (const [row] of cross[layers - 1]) row.forEach((w, j) => (weights[j] += w / heads));
-        return { logProbs, state, weights, own, cross };
+        for (const [row] of cross) row.forEach((w, j) => (weights[j] += w / heads));
+        return { logProbs, state, weights };
       },
     };
   }

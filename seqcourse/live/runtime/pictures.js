@@ -1,4 +1,4 @@
-// Models that look at pictures: a convolutional grid, the captioners, and the two streams.
+// Models that look at pictures: a convolutional grid, the captioners, the two streams, and the pair.
 seqlive.part(function (live) {
   "use strict";
   const { EOS, SOS, UNK, add, concat, embed, gelu, linear, logSoftmax, relu, sigmoid, softmax } = live;
@@ -96,12 +96,39 @@ seqlive.part(function (live) {
     };
   }
 
+  // A block of one stream, which reads only itself.
+  function alone(P, name, x, n, width, heads) {
+    const own = name + ".self_attention", z = layerNorm(P, name + ".self_norm", x, n);
+    return think(P, name + ".mlp", attention(P, own, x, z, n, keysOf(P, own, z, n, width), width, heads).x, n, gelu);
+  }
+
+  // One unit vector for a picture and one for a caption; their product, scaled, says how well they fit.
+  function ScenePair(P, { width, heads, layers }) {
+    function through(name, x, n) {
+      for (let l = 0; l < layers; l++) x = alone(P, `${name}_blocks.${l}`, x, n, width, heads);
+      return layerNorm(P, name + "_norm", x, n);
+    }
+    function unit(name, x) {
+      const y = linear(x, 1, P[name + ".weight"]), norm = Math.hypot(...y);
+      return y.map((value) => value / norm);
+    }
+    return {
+      longest: P["positions.table"].shape[0],
+      scale: Math.min(Math.exp(P.log_scale[0]), 100),
+      see(pixels) {
+        const { length, states } = look(P, pixels), mean = new Float32Array(width);
+        through("picture", states, length).forEach((value, i) => (mean[i % width] += value / length));
+        return unit("picture", mean);
+      },
+      read(ids) {
+        const y = add(embed(P.embedding, ids), embed(P["positions.table"], [...ids.keys()]));
+        return unit("text", through("text", y, ids.length).subarray(0, width));
+      },
+    };
+  }
+
   // The places of a picture in one stream, a question's words in the other.
   function TwoStream(P, { width, heads, layers }) {
-    function block(name, x, n) {
-      const own = name + ".self_attention", z = layerNorm(P, name + ".self_norm", x, n);
-      return think(P, name + ".mlp", attention(P, own, x, z, n, keysOf(P, own, z, n, width), width, heads).x, n, gelu);
-    }
     // Either stream reads the other as it was before.
     function meet(name, x, n, y, m) {
       const left = layerNorm(P, name + ".x_norm", x, n), right = layerNorm(P, name + ".y_norm", y, m);
@@ -117,8 +144,8 @@ seqlive.part(function (live) {
         const grid = look(P, pixels), n = grid.length, m = ids.length, atWords = [], atPlaces = [];
         let x = grid.states, y = add(embed(P.embedding, ids), embed(P["positions.table"], [...ids.keys()]));
         for (let l = 0; l < layers; l++) {
-          y = block(`text_blocks.${l}`, y, m);
-          if (l) x = block(`picture_blocks.${l - 1}`, x, n);
+          y = alone(P, `text_blocks.${l}`, y, m, width, heads);
+          if (l) x = alone(P, `picture_blocks.${l - 1}`, x, n, width, heads);
           let toWords, toPlaces;
           [x, y, toWords, toPlaces] = meet(`meetings.${l}`, x, n, y, m);
           atWords.push(toWords);
@@ -133,7 +160,7 @@ seqlive.part(function (live) {
       },
     };
   }
-  Object.assign(live.models, { HardCaptioner, SoftCaptioner, TransformerCaptioner, TwoStream });
+  Object.assign(live.models, { HardCaptioner, ScenePair, SoftCaptioner, TransformerCaptioner, TwoStream });
 
   // Names of things may have several words; a question's mark stands alone.
   live.kinds.scenes = () => ({
@@ -150,34 +177,49 @@ seqlive.part(function (live) {
     return { text: join(tokens), tokens, maps, score: found.score };
   };
 
-  // For each caption log P(caption | picture), <eos> included, per word; and by Bayes' rule the share of
-  // each picture, all of them equally likely beforehand.
+  // A captioner's log P(caption | picture), <eos> included, for each picture.
+  function byWords(model, pictures) {
+    const memories = pictures.map((pixels) => model.encode(pixels));
+    return (ids) => memories.map(function (memory) {
+      let [sum, before, state] = [0, SOS, model.start(memory)];
+      for (const token of [...ids, EOS]) {
+        const out = model.step(before, state, memory);
+        sum += out.logProbs[token];
+        [before, state] = [token, out.state];
+      }
+      return sum;
+    });
+  }
+  // The products of a pair's vectors, scaled.
+  function byProduct(model, pictures) {
+    const seen = pictures.map((pixels) => model.see(pixels));
+    return function (ids) {
+      const caption = model.read([SOS, ...ids]);
+      return seen.map((picture) => model.scale * picture.reduce((sum, value, k) => sum + value * caption[k], 0));
+    };
+  }
+
+  // For each caption its score with each picture, of a captioner per word; and by Bayes' rule, or by the
+  // softmax of a pair, the share of each picture, all of them equally likely beforehand.
   live.fits = function ({ name, texts, pictures }) {
-    const { model, ids } = live.systems[name], memories = pictures.map((pixels) => model.encode(pixels));
+    const { model, ids } = live.systems[name], longest = model.see ? model.longest - 1 : LONGEST;
     const read = texts.map(function (text) {
       if (!live.isWord(live.short(text))) throw new live.Refusal("Write a caption with at least one word.");
       const words = live.spaced(text.toLowerCase().replace(/[ .]+$/, "")).split(" ");
       const strange = words.find((word) => (ids.get(word) ?? UNK) === UNK);
       if (strange !== undefined)
         throw new live.Refusal(
-          `The captioner does not know the word "${strange}". It knows a, an, two, three, four; and, next to, ` +
+          `The model does not know the word "${strange}". It knows a, an, two, three, four; and, next to, ` +
             "left of, right of, above, below; and the things of its training, with their colours.",
         );
-      if (words.length > LONGEST)
-        throw new live.Refusal(`This model reads at most ${LONGEST} words; these are ${words.length}.`);
-      return [...words.map((word) => ids.get(word)), EOS];
+      if (words.length > longest)
+        throw new live.Refusal(`This model reads at most ${longest} words; these are ${words.length}.`);
+      return words.map((word) => ids.get(word));
     });
+    const judge = (model.see ? byProduct : byWords)(model, pictures);
     return read.map(function (tokens) {
-      const sums = memories.map(function (memory) {
-        let [sum, before, state] = [0, SOS, model.start(memory)];
-        for (const token of tokens) {
-          const out = model.step(before, state, memory);
-          sum += out.logProbs[token];
-          [before, state] = [token, out.state];
-        }
-        return sum;
-      });
-      return { perWord: sums.map((sum) => sum / tokens.length), shares: [...softmax(Float64Array.from(sums))] };
+      const found = judge(tokens), count = model.see ? 1 : tokens.length + 1;
+      return { scores: found.map((value) => value / count), shares: [...softmax(Float64Array.from(found))] };
     });
   };
 

@@ -91,7 +91,7 @@
   function open(root, form) {
     const status = root.querySelector("[role=status]");
     const given = { text: null, at: 0, changes: [], trail: [] }; // what the worker is asked for
-    const room = { root, form, parts: furnish(), ...given, past: [], other: OTHER, asked: 0 };
+    const room = { root, form, parts: furnish(), ...given, past: [], other: OTHER, asked: 0, most: 0 };
     const { floors, lens, chips, tour } = room.parts;
 
     room.has = (change) => room.changes.some((one) => rooms.same(one, change));
@@ -123,6 +123,7 @@
     // New settings, as an answer; if there is none, the old settings again.
     room.put = async function (news) {
       const { text, at, changes, trail } = room, mine = room.asked + 1;
+      if ("text" in news) room.most = 0;
       Object.assign(room, news);
       try {
         await compute();

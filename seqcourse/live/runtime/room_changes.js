@@ -81,6 +81,16 @@
     return box;
   };
 
+  // The score: so many heads are off and nothing else is changed; is the translation still the same?
+  function score(room) {
+    const { encoder, decoder, plain, rewritten } = room.answer, off = room.changes.length;
+    if (room.changes.some(({ kind }) => kind !== "off")) return "";
+    const all = [encoder, decoder].flatMap(({ maps }) => Object.values(maps)).flat().length;
+    const isSame = rewritten.join(" ") === plain.join(" ");
+    if (isSame) room.most = Math.max(room.most, off);
+    return `${off} of ${all} heads off, ${isSame ? "the same sentence" : "another sentence"}. Most with the same: ${room.most}.`;
+  }
+
   // The changes, each with a button that takes it back.
   rooms.chips = function (room, box) {
     if (!room.changes.length) return box.replaceChildren();
@@ -91,7 +101,8 @@
       return chip;
     });
     const undo = button("Undo", () => room.undo()), reset = button("Reset", () => room.change([]));
-    box.replaceChildren(element("span", "You changed: "), ...chips, undo, reset);
+    const counted = element("p", score(room), { class: "sq-room-name" });
+    box.replaceChildren(element("span", "You changed: "), ...chips, undo, reset, counted);
   };
 
   // The state of the room as the part of an address behind "#", and back.

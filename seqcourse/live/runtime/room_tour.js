@@ -28,6 +28,7 @@
 
   rooms.tour = function (room, box) {
     const stops = JSON.parse(room.root.dataset.stops);
+    if (!stops.length) return { open() {}, count: 0 };
     const numbers = element("nav", "", { class: "sq-room-stops", "aria-label": "The stops of the tour" });
     const body = element("div");
     stops.forEach(({ title }, k) =>

@@ -37,7 +37,8 @@
       tag.onerror = function () {
         delete once[path];
         tag.remove();
-        reject(new Error(path + " could not be loaded"));
+        const offline = !navigator.onLine && location.protocol !== "file:";
+        reject(new Error(offline ? "you are offline" : path + " could not be loaded"));
       };
       document.head.append(tag);
     });
@@ -100,9 +101,27 @@
     return root.setUp;
   }
 
+  // What is typed into a figure. While it is not what the answer is for, the answer is marked.
+  const typed = (root) => ["text", "other"].map((name) => root.querySelector("form").elements[name]?.value).join("\n");
+  function mark(root) {
+    const said = root.querySelector("[role=status]"), button = root.querySelector("[type=submit]");
+    const isShown = Boolean(root.querySelector(".sq-live")?.hasChildNodes());
+    const isOld = isShown && typed(root) !== root.shownFor;
+    if (root.busy || !isOld === !root.kept) return;
+    root.classList.toggle("sq-stale", isOld);
+    if (isOld) {
+      root.kept = [...said.childNodes];
+      said.textContent = `What you see answers what was typed before; “${button.textContent}” answers this.`;
+    } else {
+      said.replaceChildren(...root.kept);
+      root.kept = null;
+    }
+  }
+
   function wake(root) {
     const form = root.querySelector("form");
     form.hidden = false;
+    root.shownFor = typed(root);
     for (const kind of ["pointerover", "pointerdown", "focusin", "dragover"]) root.addEventListener(kind, () => near(root));
     for (const example of form.querySelectorAll(".sq-examples button"))
       example.addEventListener("click", function () {
@@ -111,6 +130,7 @@
       });
     form.addEventListener("input", function ({ target }) {
       if (target.type === "range") target.nextElementSibling.value = target.value;
+      if (["text", "other"].includes(target.name)) mark(root);
     });
     // Once a figure has answered, it follows every control, unless that only chooses a brush.
     form.addEventListener("change", function ({ target }) {
@@ -124,16 +144,6 @@
     form.addEventListener("click", function ({ target }) {
       const button = target.closest("[data-picture],[data-clear]");
       if (button && !root.isSetUp) near(root).then((ready) => ready && button.click());
-    });
-    // A head of a Transformer: switched off, on again, and the figure answers anew.
-    root.off = new Set();
-    root.querySelectorAll("[data-head]").forEach((button) => (button.disabled = false));
-    root.addEventListener("click", function (event) {
-      const button = event.target.closest("[data-head]");
-      if (!button) return;
-      root.text = form.elements.text.value;
-      if (!root.off.delete(button.dataset.head)) root.off.add(button.dataset.head);
-      live.answer(root);
     });
     form.addEventListener("submit", function (event) {
       event.preventDefault();
@@ -163,22 +173,24 @@
   live.answer = async function (root) {
     const form = root.querySelector("form"), said = root.querySelector("[role=status]");
     const button = form.querySelector("[type=submit]");
-    const asked = () => JSON.stringify([...new FormData(form), [...root.off]]);
+    const asked = () => JSON.stringify([...new FormData(form)]);
     root.again = root.again || (root.busy && root.busy !== asked());
     if (root.busy) return;
     const name = button.textContent;
     do {
-      [root.again, root.busy] = [false, asked()];
+      [root.again, root.busy, root.kept] = [false, asked(), null];
+      const question = typed(root);
       button.setAttribute("aria-disabled", "true"); // and not disabled: it keeps the keyboard
       button.textContent = "Busy …";
       try {
         await live.loadAll(root);
         said.textContent = "Computing …";
         said.replaceChildren(...[await live.views[root.dataset.live](root, form)].flat());
-        root.answered = true;
+        [root.answered, root.shownFor] = [true, question];
         root.classList.remove("sq-stale");
       } catch (error) {
         root.classList.add("sq-stale"); // what is shown answers another question
+        root.kept = typed(root) === root.shownFor ? null : [];
         said.textContent = error.plain
           ? error.message
           : `That did not work (${error.message}). What you see below is the previous answer; “${name}” tries again.`;
@@ -186,6 +198,7 @@
     } while (root.again);
     root.busy = "";
     button.textContent = name;
+    mark(root); // somebody may have typed on
     button.removeAttribute("aria-disabled");
   };
 

@@ -57,10 +57,8 @@ seqlive.part(function (live) {
 
   live.readSentence = read;
 
-  // What a model knows of a source; a Transformer without the heads in `off`.
-  live.encode = function ({ model, ids }, source, off = []) {
-    model.off?.clear();
-    off.forEach((head) => model.off?.add(head));
+  // What a model knows of a source.
+  live.encode = function ({ model, ids }, source) {
     return model.encode([...source.map((token) => ids.get(token) ?? UNK), EOS]);
   };
 
@@ -149,22 +147,9 @@ seqlive.part(function (live) {
     return { blanks, unknown: tokens.filter((token) => !ids.has(token)) };
   };
 
-  // All maps along a translation: name of the attention -> [head][row][column]. A row of the decoder's
-  // own attention is as long as what was written before it.
-  function everyMap(memory, steps) {
-    const maps = {}, byHead = (rows) => rows[0].map((_, head) => rows.map((heads) => Array.from(heads[head][0])));
-    memory.maps.forEach(function (heads, l) {
-      maps[`encoder.${l}.self_attention`] = heads.map((rows) => rows.map((row) => Array.from(row)));
-      maps[`decoder.${l}.self_attention`] = byHead(steps.map((path) => path.out.own[l]));
-      maps[`decoder.${l}.cross_attention`] = byHead(steps.map((path) => path.out.cross[l]));
-    });
-    return maps;
-  }
-
-  // `off` names heads of a Transformer to leave out; with `maps` all of its maps are in the answer.
-  live.translate = function ({ name, text, width = 5, alpha = 1, off = [], maps = false }) {
+  live.translate = function ({ name, text, width = 5, alpha = 1 }) {
     const system = live.systems[name], { model, target, ids } = system, source = read(system, text);
-    const memory = live.encode(system, source, off);
+    const memory = live.encode(system, source);
     const found = live.beamSearch(model, memory, { width, alpha, maxLength: 2 * source.length + 10 });
     const words = found.steps.map((path) => target[path.token]);
     return {
@@ -174,7 +159,6 @@ seqlive.part(function (live) {
       text: system.join(words).trim(),
       score: found.score,
       weights: found.steps.map((path) => path.out.weights && Array.from(path.out.weights)),
-      maps: maps && words.length ? everyMap(memory, found.steps) : {},
     };
   };
 

@@ -1,4 +1,4 @@
-// Translations with their maps or bands, and all heads of a Transformer.
+// Translations with their maps or bands, slips, and where a sentence lands in a plane.
 (function () {
   "use strict";
   const live = window.seqlive, { element, map, modelsOf, show } = live;
@@ -62,64 +62,5 @@
     const dots = [...drawing.querySelectorAll("g:not(.sq-own) > circle")].sort((a, b) => far(a) - far(b));
     const beyond = inside.some((value, k) => value !== at[k]) ? " It lies outside, in that direction." : "";
     return `Nearest in the plane: ${dots[0].nextSibling.textContent}${beyond} ${live.unknown(unknown)}`.trim();
-  };
-
-  const ATTENTIONS = [
-    ["Decoder, source", "decoder", "cross_attention"],
-    ["Decoder, own words", "decoder", "self_attention"],
-    ["Encoder", "encoder", "self_attention"],
-  ];
-
-  // One head's map, small: a button that switches the head off and on again.
-  function headButton(name, title, rows, isOff) {
-    const button = element("button", "", { type: "button", "data-head": name, "aria-pressed": !isOff });
-    button.setAttribute("aria-label", `${title}, on`);
-    button.title = title;
-    const columns = Math.max(...rows.map((row) => row.length));
-    const map = element("span", "", { class: "sq-small", style: `--n:${columns}`, "aria-hidden": "true" });
-    for (const row of rows)
-      for (let k = 0; k < columns; k++) map.append(element("i", "", { style: `--w:${(row[k] ?? 0).toFixed(2)}` }));
-    button.append(map);
-    return button;
-  }
-
-  // All heads of a Transformer on one sentence, and what it says without some of them.
-  live.views.heads = async function (root, form) {
-    const [name] = modelsOf(root)[0], text = form.elements.text.value;
-    if (root.text !== text) (root.off = new Set()), (root.most = 0);
-    root.text = text;
-    const off = [...root.off];
-    const whole = await live.send("translate", { name, text, maps: true });
-    const found = off.length ? await live.send("translate", { name, text, maps: true, off }) : whole;
-    const box = element("div", "", { class: "sq-all-heads" }), below = element("div");
-    const read = [...found.source, "<eos>"], written = found.target, fed = ["<sos>", ...written.slice(0, -1)];
-    const words = { encoder: [read, read], self: [written, fed], cross: [written, read] };
-    // The head that is held, large: with its words and numbers.
-    function enlarge(title, isOff, rows, [down, across]) {
-      const said = element("p", `${isOff ? "Without" : "With"} it: ${found.text}`, { class: "sq-note" });
-      below.replaceChildren(map(down, across, rows, title), said);
-    }
-    for (const [kind, stack, attention] of ATTENTIONS)
-      for (let l = 0; found.maps[`${stack}.${l}.${attention}`]; l++) {
-        const all = `${stack}.${l}.${attention}`, title = `${kind}, layer ${l + 1}`, row = element("span");
-        found.maps[all].forEach(function (rows, k) {
-          const isOff = root.off.has(`${all}.${k}`);
-          const button = headButton(`${all}.${k}`, `${title}, head ${k + 1}`, rows, isOff);
-          const kinds = words[stack === "encoder" ? stack : attention.split("_")[0]];
-          button.addEventListener("focus", () => enlarge(button.title, isOff, rows, kinds));
-          row.append(button);
-        });
-        box.append(element("span", title), row);
-      }
-    const said = element("p", found.text);
-    const held = document.activeElement?.dataset?.head;
-    show(root, said, box, below);
-    if (held) root.querySelector(`[data-head="${held}"]`).focus();
-    // The score: so many heads were off, and the sentence was still the same.
-    if (found.text === whole.text) root.most = Math.max(root.most, off.length);
-    const score = `Most heads off with the same sentence: ${root.most} of ${box.querySelectorAll("button").length}.`;
-    return off.length
-      ? `All heads: ${whole.text} Without ${off.length === 1 ? "one head" : off.length + " heads"}: ${found.text} ${score}`
-      : `All heads: ${whole.text} Click a head to switch it off and to see its words.`;
   };
 })();

@@ -2,9 +2,9 @@
 const seqsearch = (function () {
   "use strict";
   // What a word counts in a title, among the glossary's terms for a section, in the titles of the page and
-  // the sections around it, in its text.
-  const WEIGHTS = { title: 7, keywords: 6, within: 1.5, text: 1 };
-  const LENGTHS = { title: 0.3, keywords: 0.3, within: 0, text: 0.6 }; // how much a long field counts less
+  // the sections around it, in its text, among the functions that its code calls.
+  const WEIGHTS = { title: 7, keywords: 6, within: 1.5, text: 1, code: 0.4 };
+  const LENGTHS = { title: 0.3, keywords: 0.3, within: 0, text: 0.6, code: 0.3 }; // how much a long field counts less
   const SATURATION = 2; // a word's tenth occurrence says little more than its fifth
   // These titles stand in every chapter, and an entry of the glossary leads on to the section itself.
   const GENERIC = /(^|\d )(Exercises|Sources|What we now know)$/;
@@ -20,7 +20,8 @@ const seqsearch = (function () {
     rnn: ["recurrent"], seq2seq: ["decoder", "sequence"], encoding: ["position"], positional: ["position"],
     kv: ["key-value"], mha: ["multi-head"], ffn: ["mlp"], feedforward: ["mlp"], norm: ["normalisation"],
     dropout: ["regularise"], install: ["installing"], marks: ["grade"], submission: ["work"], submissions: ["work"], asr: ["speech"], vit: ["patch"],
-    teacher: ["forcing"], product: ["dot"], oov: ["unknown"], topk: ["sampling"], caching: ["cache"],
+    layernorm: ["layer normalisation"], bpe: ["byte-pair"], plagiarism: ["similar work"],
+    cheating: ["similar work", "forbidden"], axis: ["row"], teacher: ["forcing"], product: ["dot"], oov: ["unknown"], topk: ["sampling"], caching: ["cache"],
   };
 
   // One form for the singular and the plural, for "mask", "masked" and "masking", for -ise and -ize.
@@ -44,13 +45,13 @@ const seqsearch = (function () {
   // Sections with their words counted, from what sections.js brings; `weights` of pages are 1 if not given.
   function index(given, weights) {
     const sections = given.map(function (section, place) {
-      const { title, text = "", keywords = [], within = [], page } = section;
-      const said = { title, keywords: keywords.join(" ; "), within: within.join(" ; "), text };
+      const { title, text = "", keywords = [], within = [], code = "", page } = section;
+      const said = { title, keywords: keywords.join(" ; "), within: within.join(" ; "), text, code };
       const fields = Object.fromEntries(Object.entries(said).map(([k, v]) => [k, stems(v)]));
       const counts = new Map();
       for (const [field, list] of Object.entries(fields))
         for (const one of list) {
-          if (!counts.has(one)) counts.set(one, { title: 0, keywords: 0, within: 0, text: 0 });
+          if (!counts.has(one)) counts.set(one, { title: 0, keywords: 0, within: 0, text: 0, code: 0 });
           counts.get(one)[field] += 1;
         }
       // What the section is about, in whole: a query that says just this means this section.

@@ -15,6 +15,6 @@ lines (`canvas`), the page around them (`page`, `looks`). A chapter defines a fu
 
 from seqcourse.viz.drawing.canvas import Drawing
 from seqcourse.viz.drawing.page import Drawn, show
-from seqcourse.viz.drawing.roles import ROLES
+from seqcourse.viz.roles import ROLES
 
 __all__ = ["ROLES", "Drawing", "Drawn", "show"]

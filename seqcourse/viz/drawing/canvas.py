@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array
 from seqcourse.viz.drawing.formulas import length, number
 from seqcourse.viz.drawing.places import Around, Places, Thing, way

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seqcourse.viz.drawing.roles import ROLES, variables
+from seqcourse.viz.roles import ROLES, variables
 
 # A role sets two colours (--f fill, --s line and text), a kind of mark uses them.
 _MARKS = "".join(

@@ -7,13 +7,13 @@ import html
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.settings import is_static
 from seqcourse.viz.drawing.canvas import Drawing
 from seqcourse.viz.drawing.formulas import for_html, plain
 from seqcourse.viz.drawing.looks import SCRIPT, STYLE, STYLE_OF_A_PICTURE
-from seqcourse.viz.drawing.roles import ROLES
 from seqcourse.viz.html import Shown, new_id
+from seqcourse.viz.roles import ROLES
 
 _LEAD = re.compile(r"\*\*(.+?)\.?\*\*")
 _given = False  # whether this page (one process makes one page of the book) has the style and the script

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.zoo.published.stored import write_outputs, write_reference
 
 COMMANDS = {"outputs": write_outputs, "reference": write_reference}

@@ -14,8 +14,8 @@ import numpy
 import torch
 from torch import Tensor
 
-from autograder.errors import CourseError
 from seqcourse.data.readers import FILES, read_rows, write_beside
+from seqcourse.errors import CourseError
 from seqcourse.models.efficientnet import EfficientNetLite0, from_published
 from seqcourse.settings import device
 from seqcourse.zoo.published.packages import found, package

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 EXAMPLES = 16  # so many pairs of a task are for prompts; the others are the questions
 

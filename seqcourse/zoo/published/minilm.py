@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.errors import CourseError
 from seqcourse import functional as F
+from seqcourse.errors import CourseError
 from seqcourse.models.bert import BERT
 from seqcourse.settings import device
 from seqcourse.zoo.convert import from_hf

@@ -12,7 +12,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 
 VARIABLE = "SEQCOURSE_PUBLISHED"
 

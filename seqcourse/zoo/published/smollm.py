@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.errors import CourseError
 from seqcourse import decode
+from seqcourse.errors import CourseError
 from seqcourse.models import GPT, TODAY
 from seqcourse.nn.multi_head import Cache
 from seqcourse.settings import device

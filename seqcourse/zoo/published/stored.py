@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.zoo.published.few_shot import GRAMMAR, POOR, TASKS
 from seqcourse.zoo.published.packages import find, found, package
 from seqcourse.zoo.published.smollm import SmolLM, chat, load_smollm

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.errors import CourseError
+from seqcourse.errors import CourseError
 from seqcourse.zoo.recipes import Recipe
 from seqcourse.zoo.system import Task
 from seqcourse.zoo.tasks.captions import Caption, CaptionTask
@@ -11,6 +11,7 @@ from seqcourse.zoo.tasks.compared import ComparedTask
 from seqcourse.zoo.tasks.familiar import FamiliarTask
 from seqcourse.zoo.tasks.language import CharacterTask, SubwordTask, WordTask
 from seqcourse.zoo.tasks.masked import MaskedTask
+from seqcourse.zoo.tasks.paired import PairTask
 from seqcourse.zoo.tasks.pairs import (
     PronunciationTask,
     SubwordTranslationTask,
@@ -40,6 +41,7 @@ TASKS: dict[str, type[Task]] = {
     "clothes": ClothesTask,
     "questions": QuestionTask,
     "compared questions": ComparedTask,
+    "pairs of scenes": PairTask,
     "repeats": RepeatsTask,
     "sums": SumsTask,
 }

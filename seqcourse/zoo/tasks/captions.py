@@ -12,12 +12,12 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from autograder.errors import CourseError
 from seqcourse import data, decode, metrics
 from seqcourse.data import CaptionBatches, Vocabulary, grammar
 from seqcourse.data.geometry import Box
 from seqcourse.data.pictures import kinds
 from seqcourse.data.scenes import Scene, load_scenes
+from seqcourse.errors import CourseError
 from seqcourse.train import captioning_loss
 from seqcourse.zoo.system import NO_OUTPUT, System, Task, mean_over
 from seqcourse.zoo.tasks import layers

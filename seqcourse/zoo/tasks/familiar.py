@@ -10,11 +10,11 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from autograder.errors import CourseError
 from seqcourse import data
 from seqcourse.data import CaptionBatches, Vocabulary
 from seqcourse.data.familiar import load_familiar, load_familiar_features, photographed
 from seqcourse.data.scenes import Scene, compose
+from seqcourse.errors import CourseError
 from seqcourse.zoo.published.efficientnet import load_efficientnet
 from seqcourse.zoo.published.grids import THROUGH, grids, kept_grids
 from seqcourse.zoo.system import System

@@ -1,20 +1,26 @@
-"""Pictures and captions in one space, learned from nothing but pairs (CLIP, small; chapter 14)."""
+"""Pictures and captions in one space, learned from nothing but pairs (CLIP, small; chapter 14b)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from seqcourse import data
 from seqcourse import functional as F
-from seqcourse.data import SOS, Scene, Vocabulary
+from seqcourse.data import SOS, Scene, Vocabulary, grammar
 from seqcourse.data.batching import Loader, TensorBatch, cut, epoch_generator, pad
+from seqcourse.data.pictures import kinds
 from seqcourse.models import ContrastivePair
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer, TrainingConfig
+from seqcourse.zoo import storage
+from seqcourse.zoo.system import System, Task, mean_over
+from seqcourse.zoo.tasks.questions import HELD_OUT
 
 BATCH = 128
 SIDES = (" left of ", " right of ", " above ", " below ")
@@ -37,7 +43,7 @@ class Split:
 
     scenes: Sequence[Scene]
     grids: Tensor
-    shown: Tensor
+    shown: Tensor | None = None
 
 
 def swapped(caption: str) -> str | None:
@@ -60,21 +66,23 @@ class Pairs:
     Args:
         splits: "train", "valid" and "test".
         words: of all captions.
-        names: ids of what places may show.
+        names: ids of what places may show, for :meth:`by_names`.
     """
 
-    def __init__(self, splits: dict[str, Split], words: Vocabulary, names: Vocabulary) -> None:
+    def __init__(
+        self, splits: dict[str, Split], words: Vocabulary, names: Vocabulary | None = None
+    ) -> None:
         self.splits, self.words, self.names = splits, words, names
 
     def read(self, captions: Sequence[str]) -> tuple[Tensor, Tensor]:
         """Ids (B, T), <sos> first, and lengths."""
         return pad([[SOS, *self.words.encode(one.split(), eos=False)] for one in captions])
 
-    def batches(self, seed: int, hard: bool) -> Loader:
+    def batches(self, seed: int, hard: bool, split: str = "train") -> Loader:
         """Shuffled pairs; with ``hard`` every caption that can be swapped stands there swapped as well,
         as the caption of no picture."""
-        split = self.splits["train"]
-        captions = [scene.caption for scene in split.scenes]
+        part = self.splits[split]
+        captions = [scene.caption for scene in part.scenes]
 
         def plan(epoch: int) -> list[Tensor]:
             return cut(torch.randperm(len(captions), generator=epoch_generator(seed, epoch)), BATCH)
@@ -82,7 +90,7 @@ class Pairs:
         def collate(rows: Tensor) -> PairBatch:
             own = [captions[row] for row in rows.tolist()]
             more = [other for other in map(swapped, own) if other] if hard else []
-            return PairBatch(split.grids[rows], *self.read([*own, *more]))
+            return PairBatch(part.grids[rows], *self.read([*own, *more]))
 
         return Loader(plan, collate)
 
@@ -189,3 +197,52 @@ def measure(
             found["fit"] = [[round(x, 2) for x in row] for row in logits[0][drawn][:, drawn].tolist()]
         print(name, found[name], flush=True)
     return found
+
+
+class PairTask(Task):
+    """A :class:`models.ScenePair` on the grids of ``questions-compared``, stored for readers to ask."""
+
+    use = "model.see(pictures) and model.read(captions)"
+    why_not_translate = "says how well a picture and a caption fit: it has nothing to translate"
+
+    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
+        """The words of the grammar for the things of the training scenes."""
+        words = Vocabulary(grammar.vocabulary(kinds("train")))
+        return words, words
+
+    def pairs(self, words: Vocabulary, *names: str) -> Pairs:
+        """Pictures and captions of splits."""
+        counts, splits = {"train": self.recipe.options["scenes"], **HELD_OUT}, {}
+        for name in names:
+            scenes = [data.compose(number, name) for number in range(counts[name])]
+            splits[name] = Split(scenes, data.to_tensor(numpy.stack([one.image for one in scenes])))
+        return Pairs(splits, words)
+
+    def batches(self, source: Vocabulary, target: Vocabulary, split: str = "train") -> Loader:
+        """Shuffled pairs of pictures and captions."""
+        return self.pairs(target, split).batches(self.recipe.seed, hard=False, split=split)
+
+    def prepare(
+        self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None
+    ) -> None:
+        """The eyes come from ``questions-compared`` and stay as they are."""
+        stored = storage.read_weights(storage.FILES / "questions-compared")
+        model.load_state_dict(
+            {k: v for k, v in stored.items() if k.startswith("encoder.")}, strict=False
+        )
+
+    def loss(self) -> Callable:
+        """The contrastive loss."""
+        return pair_loss
+
+    def validate(self, source: Vocabulary, target: Vocabulary) -> Callable[[nn.Module], float]:
+        """A function from a model to its mean loss on batches of the validation scenes."""
+        return mean_over(
+            self.batches(source, target, "valid"), pair_loss, lambda batch: len(batch.tokens)
+        )
+
+    def measure(self, system: System) -> dict[str, Any]:
+        """What is found among the test scenes, and whether a caption fits better than swapped."""
+        pairs = self.pairs(system.target, "test")
+        found = pairs.found(pairs.logits(system.model, "test"), "test")
+        return {"found": found, "sides": pairs.sides(system.model, "test")}

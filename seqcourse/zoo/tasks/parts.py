@@ -30,6 +30,7 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "1 pair": {**_ROTARY, "groups": 1},
     "no biases": {**_ROTARY, "bias": False},
     "window": {**_ROTARY, "window": 16},
+    "untied": {**_ROTARY, "tied": False},
     "today": {**models.TODAY, "groups": 2},
 }
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy
 
-from autograder.errors import CourseError
 from seqcourse import data, metrics
 from seqcourse.data import CaptionBatches, CaptionedPhotograph, Vocabulary
 from seqcourse.data.photographs import stack
+from seqcourse.errors import CourseError
 from seqcourse.zoo.recipes import Recipe
 from seqcourse.zoo.system import System
 from seqcourse.zoo.tasks.captions import TEST, VALID, CaptionTask

@@ -13,12 +13,12 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from autograder.errors import CourseError
 from seqcourse import data
 from seqcourse.data import SOS, SPECIALS, UNK, EncodedQuestion, QuestionBatches, Vocabulary
 from seqcourse.data.grammar import NUMBERS
 from seqcourse.data.pictures import kinds
 from seqcourse.data.questions import QUESTION_KINDS
+from seqcourse.errors import CourseError
 from seqcourse.train import Trainer, answer_loss, region_loss
 from seqcourse.zoo.system import System, Task, mean_over
 

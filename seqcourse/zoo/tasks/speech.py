@@ -12,9 +12,9 @@ import numpy
 import torch
 from torch import nn
 
-from autograder.errors import CourseError
 from seqcourse import data, decode, metrics
 from seqcourse.data import DigitString, SpokenBatches, Vocabulary
+from seqcourse.errors import CourseError
 from seqcourse.train import teacher_forcing_loss
 from seqcourse.zoo.system import NO_OUTPUT, System, Task, mean_over
 from seqcourse.zoo.tasks import spellers

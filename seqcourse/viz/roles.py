@@ -1,4 +1,4 @@
-"""The roles of the drawings: what a thing does decides its colour, in every chapter the same."""
+"""The roles: what a thing does decides its colour, in drawings, plots, widgets and live figures."""
 
 from __future__ import annotations
 
@@ -36,6 +36,22 @@ OTHERS = {
     "full": ("#eda61c", "#925f0a"),
     "on": ("#2c1d00", "#f4ede3"),
 }
+
+#: Of widgets and live figures: a weight of 1 below the page's own ink (and so is every part of it), and
+#: what is below zero.
+TINTS = {"tint": (OTHERS["full"][0], "#7a4b00"), "cool": ("#56b4e9", "#0e5c92")}
+
+#: From no weight to the whole, for maps: each darker than the one before.
+WEIGHTS = ("#ffffff", ROLES["a"].light[0], OTHERS["full"][0], ROLES["a"].light[1], OTHERS["on"][0])
+
+
+def for_widgets(dark: bool) -> str:
+    """The colours outside the drawings: --sq-q is the line of the role q, --sq-tint a weight of 1."""
+    lines = {
+        name: (role.dark if dark else role.light)[1] for name, role in ROLES.items() if name in "qkvy"
+    }
+    pairs = lines | {name: pair[dark] for name, pair in TINTS.items()}
+    return "".join(f"--sq-{name}:{colour};" for name, colour in pairs.items())
 
 
 def variables(dark: bool) -> str:
