@@ -45,7 +45,7 @@ grade: $(READY) ## grade what lies in grading/submitted
 	@$(BIN)/seqcourse grade
 
 check: $(READY) ## what to run before every commit: style, imports, hygiene of the notebooks, units
-	@$(BIN)/ruff format --check --quiet autograder seqcourse tests benchmarks
+	@$(BIN)/ruff format --check --quiet cellgrader seqcourse tests benchmarks
 	@$(PYTEST) -n $(WORKERS) -q $(UNITS) -m "not nightly and not slow and not browser"
 
 # The pages that the tests look at are made from what the notebooks printed: nothing is executed twice.

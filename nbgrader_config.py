@@ -10,21 +10,21 @@ from pathlib import Path
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import GetGrades
 
-from autograder.course.folders import Course, close
-from autograder.grade.plain_nbgrader import Reader
-from autograder.marks.late import LatePolicy, RenewPenalty
-from autograder.pages.feedback import (
+from cellgrader.course.folders import Course, close
+from cellgrader.grade.plain_nbgrader import Reader
+from cellgrader.marks.late import LatePolicy, RenewPenalty
+from cellgrader.pages.feedback import (
     NBGRADERS_TEMPLATES,
     TEMPLATES,
     FeedbackExporter,
     HideChecks,
     ShowPoints,
 )
-from autograder.release.adapt import AdaptToClass
-from autograder.submission.shared_by_hand import share_by_hand
-from autograder.with_nbgrader.exchange import Collect, ReleaseFeedback
-from autograder.with_nbgrader.formgrader import ShowModel
-from autograder.with_nbgrader.preprocess import AUTOGRADE, SANITIZE, HandOut, WriteVersion, read_times
+from cellgrader.release.adapt import AdaptToClass
+from cellgrader.submission.shared_by_hand import share_by_hand
+from cellgrader.with_nbgrader.exchange import Collect, ReleaseFeedback
+from cellgrader.with_nbgrader.formgrader import ShowModel
+from cellgrader.with_nbgrader.preprocess import AUTOGRADE, SANITIZE, HandOut, WriteVersion, read_times
 from seqcourse import CourseError
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
@@ -88,8 +88,8 @@ share_by_hand(course)
 # What students wrote is shown without running anything of theirs in a browser, and without asking
 # another server for anything: in the formgrader and on the feedback pages.
 c.HTMLExporter.sanitize_html = True
-c.HTMLExporter.preprocessors = ["autograder.pages.safe.MakeSafe", ShowModel]
-c.HTMLExporter.filters = {"markdown2html": "autograder.pages.safe.markdown"}
+c.HTMLExporter.preprocessors = ["cellgrader.pages.safe.MakeSafe", ShowModel]
+c.HTMLExporter.filters = {"markdown2html": "cellgrader.pages.safe.markdown"}
 c.HTMLExporter.extra_template_basedirs = [str(TEMPLATES / "formgrader"), NBGRADERS_TEMPLATES]
 c.ShowModel.root = str(here)
 

@@ -25,9 +25,9 @@ from pathlib import Path
 from _bars import missed
 from jupyter_client.manager import AsyncKernelManager
 
-from autograder.sandbox import ConfinedKernelManager, Warm, refusal
-from autograder.sandbox.bubblewrap import bubblewrap_version
-from autograder.sockets import private_sockets
+from cellgrader.sandbox import ConfinedKernelManager, Warm, refusal
+from cellgrader.sandbox.bubblewrap import bubblewrap_version
+from cellgrader.sockets import private_sockets
 from seqcourse.profile import PRELOAD
 
 TURNS = 7

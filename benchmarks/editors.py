@@ -23,12 +23,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the forms belong to the tests
 
-from autograder.course.folders import Course  # noqa: E402
-from autograder.grade.submissions import grade  # noqa: E402
-from autograder.marks.scores import read_scores  # noqa: E402
-from autograder.notebook import document as notebooks  # noqa: E402
-from autograder.release.generate import release  # noqa: E402
-from autograder.release.sample import answered, right_answers  # noqa: E402
+from cellgrader.course.folders import Course  # noqa: E402
+from cellgrader.grade.submissions import grade  # noqa: E402
+from cellgrader.marks.scores import read_scores  # noqa: E402
+from cellgrader.notebook import document as notebooks  # noqa: E402
+from cellgrader.release.generate import release  # noqa: E402
+from cellgrader.release.sample import answered, right_answers  # noqa: E402
 from seqcourse.cli.bench import MISSED  # noqa: E402
 from tests.grading.editors import EDITS, FORMS, saved  # noqa: E402
 from tests.grading.test_editors import NAMES, cells, mended, solved  # noqa: E402

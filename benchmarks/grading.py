@@ -30,10 +30,10 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 
 import seqcourse  # noqa: F401  (makes the course known to the grader)
-from autograder.course.folders import Course
-from autograder.notebook import document as notebooks
-from autograder.release import sample
-from autograder.release.generate import release
+from cellgrader.course.folders import Course
+from cellgrader.notebook import document as notebooks
+from cellgrader.release import sample
+from cellgrader.release.generate import release
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "grading.json"

@@ -28,11 +28,11 @@ import psutil
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the corpus belongs to the tests
 
-from autograder.course.folders import Course, remove  # noqa: E402
-from autograder.course.records import read_record  # noqa: E402
-from autograder.notebook import document as notebooks  # noqa: E402
 from benchmarks import attacks as corpus  # noqa: E402
 from benchmarks.grading import make_class  # noqa: E402
+from cellgrader.course.folders import Course, remove  # noqa: E402
+from cellgrader.course.records import read_record  # noqa: E402
+from cellgrader.notebook import document as notebooks  # noqa: E402
 from tests.attacks import hostile  # noqa: E402
 from tests.attacks.hostile import NAME  # noqa: E402
 

@@ -21,7 +21,7 @@ import torch
 from jupyter_client import AsyncKernelManager
 from nbclient import NotebookClient
 
-from autograder.sockets import private_sockets
+from cellgrader.sockets import private_sockets
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "notebooks.json"

@@ -26,14 +26,14 @@ from collections import Counter
 from pathlib import Path
 
 import seqcourse  # noqa: F401  (makes the course known to the grader)
-from autograder.course.folders import Course
-from autograder.notebook import document as notebooks
-from autograder.release.sample import answered, load_checks, right_answers
-from autograder.run.examine import Examiner
-from autograder.viva.choose import MANY
-from autograder.viva.questions import LETTERS
-from autograder.viva.sheet import Sheet, make_sheet, spread
-from autograder.viva.table import setting
+from cellgrader.course.folders import Course
+from cellgrader.notebook import document as notebooks
+from cellgrader.release.sample import answered, load_checks, right_answers
+from cellgrader.run.examine import Examiner
+from cellgrader.viva.choose import MANY
+from cellgrader.viva.questions import LETTERS
+from cellgrader.viva.sheet import Sheet, make_sheet, spread
+from cellgrader.viva.table import setting
 from seqcourse.errors import CourseError
 
 ROOT = Path(__file__).resolve().parent.parent

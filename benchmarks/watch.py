@@ -30,7 +30,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from grading import CORES, make_class  # noqa: E402 - the same made-up class
 
-from autograder.course.folders import Course  # noqa: E402
+from cellgrader.course.folders import Course  # noqa: E402
 
 RESULT = Path(__file__).resolve().parent / "results" / "watch.json"
 NAME = "ps3"

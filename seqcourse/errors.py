@@ -1,5 +1,5 @@
 """The one exception whose message is meant for a person; the grader raises the same."""
 
-from autograder.errors import CourseError
+from cellgrader.errors import CourseError
 
 __all__ = ["CourseError"]

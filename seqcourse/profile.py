@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.profile import CourseProfile, use
+from cellgrader.profile import CourseProfile, use
 
 # What the set-up cells of the notebooks import.
 PRELOAD = (

@@ -56,7 +56,7 @@ def same_inputs() -> Iterator[None]:
     """
     ours = SimpleNamespace(token_bytes=lambda size: b"s" * size, token_hex=secrets.token_hex)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("autograder.course.folders.secrets", ours)
+        patch.setattr("cellgrader.course.folders.secrets", ours)
         yield
 
 

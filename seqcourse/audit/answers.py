@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import ModuleType
 
-from autograder.course.folders import Course
-from autograder.notebook import document as notebooks
-from autograder.release.sample import load_checks, right_answers
+from cellgrader.course.folders import Course
+from cellgrader.notebook import document as notebooks
+from cellgrader.release.sample import load_checks, right_answers
 from seqcourse.audit.operators import mutants_of
 from seqcourse.errors import CourseError
 

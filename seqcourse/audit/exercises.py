@@ -11,8 +11,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from autograder.course.folders import Course
-from autograder.release.sample import load_checks
+from cellgrader.course.folders import Course
+from cellgrader.release.sample import load_checks
 from seqcourse.audit import forms, second
 from seqcourse.audit.answers import OPERATOR, RIGHT, WRONG, Answer, corpus, operator_mutants
 from seqcourse.audit.in_process import Space, answered_space, handed_over, solved_space

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.course.folders import Course
-from autograder.notebook import document as notebooks
-from autograder.notebook.document import mark, text
-from autograder.probe_files import ENDING, REQUEST, RESULT
-from autograder.run.kernels import NOT_RUN
+from cellgrader.course.folders import Course
+from cellgrader.notebook import document as notebooks
+from cellgrader.notebook.document import mark, text
+from cellgrader.probe_files import ENDING, REQUEST, RESULT
+from cellgrader.run.kernels import NOT_RUN
 from seqcourse.audit.answers import Answer
 
 Space = dict[str, Any]

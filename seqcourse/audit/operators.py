@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from autograder.notebook.nodes import replace_node, unchanged_nodes
+from cellgrader.notebook.nodes import replace_node, unchanged_nodes
 from seqcourse.errors import CourseError
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 
-from autograder.printable import printable
+from cellgrader.printable import printable
 from seqcourse import metrics
 from seqcourse.capstone.split import Draw, Split, hidden_split
 from seqcourse.check import curve

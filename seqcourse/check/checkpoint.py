@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy
 
-from autograder.printable import printable
+from cellgrader.printable import printable
 from seqcourse.errors import CourseError
 
 FILE, HEADER = 16_000_000, 1_000_000  # bytes

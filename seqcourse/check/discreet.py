@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
-from autograder.printable import printable
+from cellgrader.printable import printable
 
 _discreet: ContextVar[bool] = ContextVar("discreet", default=False)
 _known_sizes: ContextVar[frozenset[int]] = ContextVar("known", default=frozenset())

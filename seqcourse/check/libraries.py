@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from autograder import errors
+from cellgrader import errors
 
 _PATHS = sysconfig.get_paths()
 # PyTorch may lie elsewhere than other packages, in a user's folder for example.

@@ -13,7 +13,7 @@ import numpy
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from autograder import bounds
+from cellgrader import bounds
 
 TEXT = "text:"
 

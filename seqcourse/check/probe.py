@@ -29,7 +29,7 @@ import numpy
 import torch
 
 import seqcourse
-from autograder.probe_files import ENDING, PATIENCE, REQUEST, RESULT
+from cellgrader.probe_files import ENDING, PATIENCE, REQUEST, RESULT
 from seqcourse.check.compare import is_unsolved
 from seqcourse.check.naming import WRITTEN, written_numbers
 from seqcourse.check.plain import pack

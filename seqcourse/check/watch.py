@@ -14,7 +14,7 @@ A function of this package counts by its own name, and what it runs inside does 
 `functional.attention` may be used where PyTorch's `scaled_dot_product_attention` is forbidden.
 
 The record is made in the process that an answer runs in, so code there can falsify it. Treat it as a
-deterrent: `autograder` shows an instructor what looks like an attempt.
+deterrent: `cellgrader` shows an instructor what looks like an attempt.
 """
 
 from __future__ import annotations
@@ -283,7 +283,7 @@ def _module_of(file: str) -> str:
     if file.startswith(PACKAGE):
         path = "seqcourse/" + file.removeprefix(PACKAGE)
     elif file.startswith(GRADER):
-        path = "autograder/" + file.removeprefix(GRADER)
+        path = "cellgrader/" + file.removeprefix(GRADER)
     else:
         root = next((root for root in INSTALLED if file.startswith(root)), None)
         if root is None:
@@ -305,7 +305,7 @@ def _is_of_answer(frame: types.FrameType | None) -> bool:
     while frame is not None:
         file = frame.f_code.co_filename
         module = _module_of(file)
-        if module != __name__ and (_is_below(module, "seqcourse") or _is_below(module, "autograder")):
+        if module != __name__ and (_is_below(module, "seqcourse") or _is_below(module, "cellgrader")):
             return _is_below(module, _CHECKS) and module not in _CHECKING
         if file.startswith("<frozen importlib"):  # one library imports another
             return False

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.answers import folded, sheet
+from cellgrader.answers import folded, sheet
 from seqcourse import progress
 from seqcourse.check import right
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-from autograder.printable import printable
+from cellgrader.printable import printable
 from seqcourse.errors import CourseError
 
 # What a shell calls a command that Ctrl-C ended, and the seconds after which an interrupt is repeated.

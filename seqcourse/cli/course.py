@@ -51,9 +51,9 @@ def whole_course(workers: int | None = None) -> None:
         CourseError: a notebook failed (it says which, which cell, and the error), or a made-up
             student did not get what such a submission must get.
     """
-    from autograder.release.generate import release
-    from autograder.release.sample import differences, make_submissions, sample_course, who_hands_in
-    from autograder.sandbox import refusal
+    from cellgrader.release.generate import release
+    from cellgrader.release.sample import differences, make_submissions, sample_course, who_hands_in
+    from cellgrader.sandbox import refusal
     from seqcourse.cli.grading import grade_assignment, need_nbgrader
 
     root = find_root()

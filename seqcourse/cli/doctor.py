@@ -141,8 +141,8 @@ def sandbox() -> Iterator[Finding]:
     """What keeps a student's code apart when it is graded."""
     if version("jupyter_client") is None:
         return
-    from autograder.sandbox import calls, cgroup, refusal
-    from autograder.sandbox.available import bubblewrap_version
+    from cellgrader.sandbox import calls, cgroup, refusal
+    from cellgrader.sandbox.available import bubblewrap_version
 
     why_not = refusal()
     if why_not:
@@ -172,8 +172,8 @@ def sandbox() -> Iterator[Finding]:
 
 def settings() -> Iterator[Finding]:
     """The settings of the class that holds here, each with its value."""
-    from autograder.class_settings import FILES, read_settings
-    from autograder.course.address import shown
+    from cellgrader.class_settings import FILES, read_settings
+    from cellgrader.course.address import shown
     from seqcourse.cli.root import find_root
 
     try:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.sockets import private_sockets
+from cellgrader.sockets import private_sockets
 from seqcourse.errors import CourseError
 from seqcourse.settings import STATIC_VARIABLE
 

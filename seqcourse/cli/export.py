@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from autograder.course.folders import Course
+from cellgrader.course.folders import Course
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root, shown, tell
 from seqcourse.errors import CourseError
@@ -24,10 +24,10 @@ def export_grades(
 ) -> None:
     """Write the grades of an assignment as a table, and in the forms Canvas and Moodle import."""
     need_nbgrader()
-    from autograder.marks.export import final_grades, left_out, read_course, write_table
-    from autograder.notebook.document import write_text
-    from autograder.platforms import canvas as for_canvas
-    from autograder.platforms import moodle as for_moodle
+    from cellgrader.marks.export import final_grades, left_out, read_course, write_table
+    from cellgrader.notebook.document import write_text
+    from cellgrader.platforms import canvas as for_canvas
+    from cellgrader.platforms import moodle as for_moodle
 
     course = Course(find_root())
     if not name:
@@ -69,9 +69,9 @@ def export_grades(
 
 def _export_total(course: Course, csv: Path | None, for_platform: bool) -> None:
     """Write the table with the course total, and say what counts how much."""
-    from autograder.marks.course_total import as_table, left_open, read_total
-    from autograder.notebook.document import write_text
-    from autograder.platforms.spreadsheet import MARK
+    from cellgrader.marks.course_total import as_table, left_open, read_total
+    from cellgrader.notebook.document import write_text
+    from cellgrader.platforms.spreadsheet import MARK
 
     if csv is None or for_platform:
         raise CourseError(
@@ -118,13 +118,13 @@ def _many(count: int, what: str) -> str:
 def report_class(name: str, out: Path | None) -> None:
     """Write the page that shows how an assignment went, and print its first lines."""
     need_nbgrader()
-    from autograder.marks.in_gradebook import found_records
-    from autograder.marks.scores import read_scores
-    from autograder.notebook.document import write_text
-    from autograder.pages.report import as_page, make_report
-    from autograder.people.enrolment import absent
-    from autograder.release.assistants import declared
-    from autograder.submission.partners import handing_in
+    from cellgrader.marks.in_gradebook import found_records
+    from cellgrader.marks.scores import read_scores
+    from cellgrader.notebook.document import write_text
+    from cellgrader.pages.report import as_page, make_report
+    from cellgrader.people.enrolment import absent
+    from cellgrader.release.assistants import declared
+    from cellgrader.submission.partners import handing_in
 
     course = Course(find_root())
     course.require(name)
@@ -154,9 +154,9 @@ def report_class(name: str, out: Path | None) -> None:
 def show_leaderboard(name: str, final: bool, out: Path | None) -> None:
     """Write the leaderboard's page; print what a person should look at, which the page does not say."""
     need_nbgrader()
-    from autograder.leaderboard import as_page, check_of, graded_systems, make_board
-    from autograder.notebook.document import write_text
-    from autograder.run.systems import is_final, make_final
+    from cellgrader.leaderboard import as_page, check_of, graded_systems, make_board
+    from cellgrader.notebook.document import write_text
+    from cellgrader.run.systems import is_final, make_final
 
     course = Course(find_root())
     check = check_of(course, name)
@@ -176,9 +176,9 @@ def show_leaderboard(name: str, final: bool, out: Path | None) -> None:
 def report_similar(name: str, threshold: float, report: Path | None) -> None:
     """Print which submissions are alike, and write a page that shows where."""
     need_nbgrader()
-    from autograder.notebook.document import write_text
-    from autograder.similar.compare import as_table, compare_class
-    from autograder.similar.pairs_page import as_page
+    from cellgrader.notebook.document import write_text
+    from cellgrader.similar.compare import as_table, compare_class
+    from cellgrader.similar.pairs_page import as_page
 
     course = Course(find_root())
     if not 0 < threshold <= 1:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from autograder.course.folders import Course
-from autograder.course.records import FAILED, Record
+from cellgrader.course.folders import Course
+from cellgrader.course.records import FAILED, Record
 from seqcourse.cli.root import find_root, shown
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
@@ -53,8 +53,8 @@ def need_nbgrader() -> None:
 def release_assignments(names: list[str]) -> None:
     """Generate the assignments and say which files changed."""
     need_nbgrader()
-    from autograder.release.generate import Released, left_behind, release
-    from autograder.submission.attempts import last_years
+    from cellgrader.release.generate import Released, left_behind, release
+    from cellgrader.submission.attempts import last_years
 
     course = Course(find_root())
 
@@ -130,7 +130,7 @@ def in_folders(course: Course, name: str, students: list[str]) -> list[str]:
 
 def check_before(course: Course, names: list[str], students: list[str]) -> None:
     """Raise CourseError for what is wrong with the command before anything is written."""
-    from autograder.grade.submissions import to_grade
+    from cellgrader.grade.submissions import to_grade
 
     for name in names:
         to_grade(course, name, in_folders(course, name, students))
@@ -152,16 +152,16 @@ def grade_assignment(
     **how: object,
 ):
     """Grade one assignment, print its table, and return the scores."""
-    from autograder.course.records import read_record
-    from autograder.grade.submissions import grade, to_grade
-    from autograder.marks.late import without_time
-    from autograder.marks.scores import as_table, read_scores
-    from autograder.pages.report import make_report
-    from autograder.people.enrolment import absent, misplaced, question, unknown
-    from autograder.processes import cluster
-    from autograder.release.generate import release
-    from autograder.submission.partners import find_teams
-    from autograder.with_nbgrader.lock import alone
+    from cellgrader.course.records import read_record
+    from cellgrader.grade.submissions import grade, to_grade
+    from cellgrader.marks.late import without_time
+    from cellgrader.marks.scores import as_table, read_scores
+    from cellgrader.pages.report import make_report
+    from cellgrader.people.enrolment import absent, misplaced, question, unknown
+    from cellgrader.processes import cluster
+    from cellgrader.release.generate import release
+    from cellgrader.submission.partners import find_teams
+    from cellgrader.with_nbgrader.lock import alone
 
     asked = [] if students else unknown(course, name)
     wanted = to_grade(course, name, students)
@@ -279,12 +279,12 @@ def give_feedback(name: str, students: list[str], release: bool) -> bool:
 
 def write_feedback(course: Course, name: str, students: list[str], steps: Callable) -> bool:
     """Write the feedback page of everybody who has a grade; False if one could not be made."""
-    from autograder.marks.history import note
-    from autograder.marks.in_gradebook import LOST, found_records
-    from autograder.pages.feedback import making_feedback, page_path
-    from autograder.processes.cluster import in_words
-    from autograder.processes.forked import Beside
-    from autograder.submission.partners import handing_in
+    from cellgrader.marks.history import note
+    from cellgrader.marks.in_gradebook import LOST, found_records
+    from cellgrader.pages.feedback import making_feedback, page_path
+    from cellgrader.processes.cluster import in_words
+    from cellgrader.processes.forked import Beside
+    from cellgrader.submission.partners import handing_in
 
     good, pages = True, Beside()
     note(course, name)  # the pages say what changed

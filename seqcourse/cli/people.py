@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 from pathlib import Path
 
-from autograder.course.folders import Course
+from cellgrader.course.folders import Course
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root, shown, tell
 
@@ -14,9 +14,9 @@ from seqcourse.cli.root import find_root, shown, tell
 def collect_archive(name: str, archive: Path, platform: str, roster: Path | None) -> None:
     """Put an archive of a learning platform into the students' folders, and say what was found."""
     need_nbgrader()
-    from autograder.marks.late import cost_of_mark
-    from autograder.people.collect import collect
-    from autograder.with_nbgrader.lock import alone
+    from cellgrader.marks.late import cost_of_mark
+    from cellgrader.people.collect import collect
+    from cellgrader.with_nbgrader.lock import alone
 
     course = Course(find_root())
     course.require(name)
@@ -65,7 +65,7 @@ def collect_archive(name: str, archive: Path, platform: str, roster: Path | None
 def return_pages(name: str, platform: str, out: Path | None) -> None:
     """Write the archive of feedback pages for a platform, and name everybody who is not in it."""
     need_nbgrader()
-    from autograder.platforms.giving_back import give_back
+    from cellgrader.platforms.giving_back import give_back
 
     course = Course(find_root())
     course.require(name)
@@ -89,8 +89,8 @@ def return_pages(name: str, platform: str, out: Path | None) -> None:
 def extend_due_date(name: str, student: str, time: str) -> None:
     """Give a student more time, and say until when."""
     need_nbgrader()
-    from autograder.course.gradebook import open_gradebook
-    from autograder.people.enrolment import extend
+    from cellgrader.course.gradebook import open_gradebook
+    from cellgrader.people.enrolment import extend
 
     course = Course(find_root())
     course.require(name)
@@ -105,9 +105,9 @@ def extend_due_date(name: str, student: str, time: str) -> None:
 def drop_student(student: str, erase: bool) -> None:
     """Take a student out of the class, and say what became of the work."""
     need_nbgrader()
-    from autograder.course.gradebook import open_gradebook
-    from autograder.people.enrolment import drop
-    from autograder.with_nbgrader.lock import alone
+    from cellgrader.course.gradebook import open_gradebook
+    from cellgrader.people.enrolment import drop
+    from cellgrader.with_nbgrader.lock import alone
 
     course = Course(find_root())
     open_gradebook(course)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from autograder.course.folders import Course
+from cellgrader.course.folders import Course
 from seqcourse.cli.grading import in_folders, need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root, tell
 from seqcourse.errors import CourseError
@@ -28,8 +28,8 @@ def preview_grades(
         how: handed to ``preview``: scheduler, again, unsafe, everything, only_gains.
     """
     need_nbgrader()
-    from autograder.grade.preview import as_table, by_exercise, preview
-    from autograder.marks.history import numbers_of
+    from cellgrader.grade.preview import as_table, by_exercise, preview
+    from cellgrader.marks.history import numbers_of
 
     if feedback:
         raise CourseError(
@@ -59,9 +59,9 @@ def preview_grades(
 def show_history(name: str, student: str) -> None:
     """Print every change of a student's mark; without a student, those of everybody with a change."""
     need_nbgrader()
-    from autograder.course.gradebook import open_gradebook
-    from autograder.marks.history import in_words, kept_for, note, numbers_of, read_history
-    from autograder.notebook.parse import shown
+    from cellgrader.course.gradebook import open_gradebook
+    from cellgrader.marks.history import in_words, kept_for, note, numbers_of, read_history
+    from cellgrader.notebook.parse import shown
 
     course = Course(find_root())
     course.require(name)
@@ -96,10 +96,10 @@ def show_history(name: str, student: str) -> None:
 def list_appeals(name: str, student: str, every: bool) -> None:
     """Print each appeal beside what the check saw, and the command that answers it."""
     need_nbgrader()
-    from autograder.appeals.answering import need_student
-    from autograder.appeals.requests import ANSWERED, cases
-    from autograder.course.gradebook import open_gradebook
-    from autograder.marks.history import points
+    from cellgrader.appeals.answering import need_student
+    from cellgrader.appeals.requests import ANSWERED, cases
+    from cellgrader.course.gradebook import open_gradebook
+    from cellgrader.marks.history import points
 
     course = Course(find_root())
     course.require(name)
@@ -134,7 +134,7 @@ def list_appeals(name: str, student: str, every: bool) -> None:
 def answer_one(name: str, student: str, exercise: str, points: float | None, comment: str) -> None:
     """Answer an appeal, and say what the mark is now."""
     need_nbgrader()
-    from autograder.appeals.answering import answer
+    from cellgrader.appeals.answering import answer
 
     course = Course(find_root())
     course.require(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.printable import printable
+from cellgrader.printable import printable
 from seqcourse.errors import CourseError
 
 # A folder with these is a checkout of the course.

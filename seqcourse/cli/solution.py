@@ -8,10 +8,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.syntax import Syntax
 
-from autograder.answers import sheet as sheets
-from autograder.answers.sheet import Sheet, Worked
-from autograder.class_settings import in_words
-from autograder.printable import printable
+from cellgrader.answers import sheet as sheets
+from cellgrader.answers.sheet import Sheet, Worked
+from cellgrader.class_settings import in_words
+from cellgrader.printable import printable
 from seqcourse import progress
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root, find_work, shown, tell
@@ -73,8 +73,8 @@ def show_key(name: str) -> None:
         CourseError: this is no checkout, or there is no such assignment.
     """
     need_nbgrader()
-    from autograder.course.folders import Course
-    from autograder.release import worked
+    from cellgrader.course.folders import Course
+    from cellgrader.release import worked
 
     course = Course(find_root())
     course.require(name)

@@ -21,7 +21,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from autograder.printable import printable
+from cellgrader.printable import printable
 
 
 class _OfMany(ProgressColumn):

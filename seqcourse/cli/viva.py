@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from autograder.course.folders import Course
+from cellgrader.course.folders import Course
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root, shown, tell
 from seqcourse.errors import CourseError
@@ -20,14 +20,14 @@ def ask_about_code(name: str, students: Sequence[str]) -> bool:
         Whether each got one.
     """
     need_nbgrader()
-    from autograder.notebook.document import write_text
-    from autograder.submission.partners import handing_in
-    from autograder.viva import table
-    from autograder.viva.at_once import make_sheets
-    from autograder.viva.handout import release
-    from autograder.viva.page import answers_page, as_page
-    from autograder.viva.sheet import keep, kept
-    from autograder.viva.sheet_folders import PAGE, folder_of, sheet_folder
+    from cellgrader.notebook.document import write_text
+    from cellgrader.submission.partners import handing_in
+    from cellgrader.viva import table
+    from cellgrader.viva.at_once import make_sheets
+    from cellgrader.viva.handout import release
+    from cellgrader.viva.page import answers_page, as_page
+    from cellgrader.viva.sheet import keep, kept
+    from cellgrader.viva.sheet_folders import PAGE, folder_of, sheet_folder
 
     course = Course(find_root())
     course.require(name)
@@ -64,9 +64,9 @@ def ask_about_code(name: str, students: Sequence[str]) -> bool:
 def grade_sheets(name: str) -> None:
     """Grade the notebooks with letters that were handed in, and print the points."""
     need_nbgrader()
-    from autograder.viva.handout import grade
-    from autograder.viva.sheet_folders import called
-    from autograder.with_nbgrader.lock import alone
+    from cellgrader.viva.handout import grade
+    from cellgrader.viva.sheet_folders import called
+    from cellgrader.with_nbgrader.lock import alone
 
     course = Course(find_root())
     course.require(name)

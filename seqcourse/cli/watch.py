@@ -7,7 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
-from autograder.course.folders import Course
+from cellgrader.course.folders import Course
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root
 from seqcourse.errors import CourseError
@@ -30,11 +30,11 @@ def watch_assignment(
         db_url: the gradebook's address; empty for the usual one.
     """
     need_nbgrader()
-    from autograder.processes import cluster
-    from autograder.sandbox import refusal
-    from autograder.watch.board import Board
-    from autograder.watch.loop import Watcher
-    from autograder.watch.passing import find_exchange
+    from cellgrader.processes import cluster
+    from cellgrader.sandbox import refusal
+    from cellgrader.watch.board import Board
+    from cellgrader.watch.loop import Watcher
+    from cellgrader.watch.passing import find_exchange
 
     course = Course(find_root(), db_url=db_url)
     course.require(name)

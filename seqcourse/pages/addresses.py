@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from autograder.class_settings import read_settings, repository
+from cellgrader.class_settings import read_settings, repository
 from seqcourse.errors import CourseError
 
 NO_REPOSITORY = (

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from autograder.class_settings import Settings, read_settings
+from cellgrader.class_settings import Settings, read_settings
 from seqcourse.errors import CourseError
 
 

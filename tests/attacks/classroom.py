@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.course.folders import Course
-from autograder.course.records import Record, record_path
-from autograder.grade.submissions import grade
-from autograder.marks.scores import read_scores
-from autograder.notebook import document as notebooks
-from autograder.release.generate import release
-from autograder.release.sample import answered, right_answers
+from cellgrader.course.folders import Course
+from cellgrader.course.records import Record, record_path
+from cellgrader.grade.submissions import grade
+from cellgrader.marks.scores import read_scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.release.generate import release
+from cellgrader.release.sample import answered, right_answers
 from tests.attacks.hostile import CANARY, LOOT, NAME, Attack, Place, hand_in
 
 ROOT = Path(__file__).resolve().parents[2]

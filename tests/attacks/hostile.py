@@ -35,8 +35,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.notebook import document as notebooks
-from autograder.release.sample import answered, right_answers
+from cellgrader.notebook import document as notebooks
+from cellgrader.release.sample import answered, right_answers
 
 CORPUS = Path(__file__).parent / "corpus"
 NAME = "ps2"

@@ -20,8 +20,8 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from autograder.course.folders import Course
-from autograder.notebook import document as notebooks
+from cellgrader.course.folders import Course
+from cellgrader.notebook import document as notebooks
 from tests.attacks.classroom import canary, hand_in_honest, loot, outside, place
 from tests.attacks.hostile import NAME, Attack, hand_in
 

@@ -14,10 +14,10 @@ from functools import cache, partial
 import numpy
 import pytest
 
-from autograder.course.folders import Course
-from autograder.course.records import FAILED, WITH_GRADE
-from autograder.pages.feedback import make_feedback
-from autograder.run.examine import Examiner
+from cellgrader.course.folders import Course
+from cellgrader.course.records import FAILED, WITH_GRADE
+from cellgrader.pages.feedback import make_feedback
+from cellgrader.run.examine import Examiner
 from seqcourse.check.recording import arrays
 from tests.attacks import classroom, hostile
 from tests.attacks.hostile import NAME

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.course.folders import Course
+from cellgrader.course.folders import Course
 from seqcourse.audit import exercises, forms, results, rule, second
 from seqcourse.audit.answers import OPERATOR, RIGHT, WRONG, Answer
 from seqcourse.audit.exercises import Desk, audit

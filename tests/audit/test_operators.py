@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.errors import CourseError
-from autograder.notebook import document as notebooks
-from autograder.release.sample import right_answers
+from cellgrader.errors import CourseError
+from cellgrader.notebook import document as notebooks
+from cellgrader.release.sample import right_answers
 from seqcourse.audit import answers
 from seqcourse.audit.operators import mutants_of
 from tests.grading.toy import make_toy_course

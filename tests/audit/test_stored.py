@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.folders import Course
-from autograder.release.sample import load_checks
+from cellgrader.course.folders import Course
+from cellgrader.release.sample import load_checks
 from seqcourse.audit import results, rule
 from seqcourse.audit.answers import OPERATOR, RIGHT, WRONG
 from seqcourse.audit.exercises import Desk, audit

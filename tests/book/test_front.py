@@ -14,8 +14,8 @@ from bs4 import BeautifulSoup
 from docutils import nodes
 from PIL import Image
 
-from autograder.class_settings import read_settings
-from autograder.errors import CourseError
+from cellgrader.class_settings import read_settings
+from cellgrader.errors import CourseError
 from seqcourse.pages import addresses, browser, cards, front, your_class
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -54,7 +54,7 @@ def taken_apart(source: str) -> Iterator[str]:
 
 
 def test_what_people_are_told_is_never_taken_apart():
-    folders = (PACKAGE / "check", PACKAGE / "audit", PACKAGE.parent / "autograder")
+    folders = (PACKAGE / "check", PACKAGE / "audit", PACKAGE.parent / "cellgrader")
     files = [path for folder in folders for path in folder.rglob("*.py")]
     found = {path: [*taken_apart(path.read_text("utf-8"))] for path in files}
     assert len(found) > 100 and not {name: words for name, words in found.items() if words}

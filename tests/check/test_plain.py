@@ -10,7 +10,7 @@ import struct
 import numpy
 import pytest
 
-from autograder import bounds
+from cellgrader import bounds
 from seqcourse.check.plain import pack, unpack
 from seqcourse.check.values import arrays
 

@@ -13,7 +13,7 @@ import time
 import pytest
 import torch
 
-from autograder.probe_files import ENDING, REQUEST, RESULT
+from cellgrader.probe_files import ENDING, REQUEST, RESULT
 from seqcourse.check import ps1, verdict
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.probe import run

@@ -12,9 +12,9 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.probe_files import REQUEST, RESULT
-from autograder.run.hard_to_read import remarks
-from autograder.run.kernels import PROBE
+from cellgrader.probe_files import REQUEST, RESULT
+from cellgrader.run.hard_to_read import remarks
+from cellgrader.run.kernels import PROBE
 from seqcourse import functional
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.load import load_checks

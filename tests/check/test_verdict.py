@@ -9,7 +9,7 @@ import numpy
 import pytest
 import torch
 
-from autograder import bounds
+from cellgrader import bounds
 from seqcourse.check import ps1, ps3
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import BY_CASE, HiddenCheck, Poll

@@ -20,7 +20,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from tqdm import tqdm
 
 import seqcourse.nn
-from autograder.run.hard_to_read import remarks
+from cellgrader.run.hard_to_read import remarks
 from seqcourse import functional
 from seqcourse.check import Mistake, ps3
 from seqcourse.check.hidden import HiddenCheck

@@ -14,8 +14,8 @@ import numpy
 import pytest
 import torch
 
-from autograder.answers import folded, sheet
-from autograder.answers.sealing import seal, unseal
+from cellgrader.answers import folded, sheet
+from cellgrader.answers.sealing import seal, unseal
 from seqcourse import functional, progress
 from seqcourse.check import Mistake, ps5, right, stages, worked
 from tests.house.test_house import ROOT

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from autograder.course.folders import Course
+from cellgrader.course.folders import Course
 from seqcourse.audit.answers import RIGHT, WRONG
 from seqcourse.audit.exercises import Desk
 from seqcourse.audit.in_process import answered_space, handed_over

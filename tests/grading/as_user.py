@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 import seqcourse  # noqa: F401  (makes the course known to the grader)
-from autograder.sandbox import unprivileged
+from cellgrader.sandbox import unprivileged
 
 USER = 64321
 CANNOT = 77

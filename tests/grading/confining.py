@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
-from autograder.sandbox import ConfinedKernelManager, refusal
+from cellgrader.sandbox import ConfinedKernelManager, refusal
 from tests.browser import required
 
 CELL_SECONDS = 120

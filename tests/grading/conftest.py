@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
-from autograder.course.folders import Course
-from autograder.course.gradebook import open_gradebook
-from autograder.release.generate import release
+from cellgrader.course.folders import Course
+from cellgrader.course.gradebook import open_gradebook
+from cellgrader.release.generate import release
 
 from .toy import make_toy_course
 

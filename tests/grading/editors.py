@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import jupytext
 import nbformat
 
-from autograder.notebook.document import mark, text
+from cellgrader.notebook.document import mark, text
 
 NAMES_AND_IDS, NAMES, IDS, NOTHING = "names, ids", "names", "ids", "nothing"
 DEEPNOTES_LINE = "<a href='https://deepnote.com'>Created in deepnote.com</a>"

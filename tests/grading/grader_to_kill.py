@@ -7,7 +7,7 @@ import sys
 import time
 
 import seqcourse  # noqa: F401  (makes the course known to the grader)
-from autograder.sandbox import ConfinedKernelManager, Warm
+from cellgrader.sandbox import ConfinedKernelManager, Warm
 
 from .confining import run, told
 

@@ -17,16 +17,16 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from autograder.course.folders import Course
-from autograder.course.snapshot import Snapshot
-from autograder.grade.submissions import Run
-from autograder.run import examine
-from autograder.run.examine import Examination, Examiner
-from autograder.run.kernels import Answer, Ran
-from autograder.watch import loop
-from autograder.watch.arrivals import Resting
-from autograder.watch.board import Board
-from autograder.watch.loop import Watcher
+from cellgrader.course.folders import Course
+from cellgrader.course.snapshot import Snapshot
+from cellgrader.grade.submissions import Run
+from cellgrader.run import examine
+from cellgrader.run.examine import Examination, Examiner
+from cellgrader.run.kernels import Answer, Ran
+from cellgrader.watch import loop
+from cellgrader.watch.arrivals import Resting
+from cellgrader.watch.board import Board
+from cellgrader.watch.loop import Watcher
 from seqcourse.audit.in_process import Space, handed_over
 
 

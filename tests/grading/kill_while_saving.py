@@ -20,12 +20,12 @@ from pathlib import Path
 from types import FrameType
 
 import seqcourse  # noqa: F401  (makes the course known to the grader)
-from autograder.course.folders import Course
-from autograder.course.gradebook import open_gradebook
-from autograder.course.records import read_record
-from autograder.course.snapshot import folder_snapshot
-from autograder.with_nbgrader.lock import alone
-from autograder.with_nbgrader.save import Saver
+from cellgrader.course.folders import Course
+from cellgrader.course.gradebook import open_gradebook
+from cellgrader.course.records import read_record
+from cellgrader.course.snapshot import folder_snapshot
+from cellgrader.with_nbgrader.lock import alone
+from cellgrader.with_nbgrader.save import Saver
 
 from . import state
 

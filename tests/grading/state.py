@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import create_engine, inspect, select, text
 
-from autograder.course.folders import Course
+from cellgrader.course.folders import Course
 
 # Differs from run to run: the number of the kernel's process in tracebacks, and colours around it.
 PROCESS = re.compile(r"ipykernel_\d+/\d+\.py")

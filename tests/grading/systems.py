@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy
 from safetensors.numpy import save_file
 
-from autograder.course.folders import Course
+from cellgrader.course.folders import Course
 from seqcourse.capstone.split import words
 from seqcourse.check.load import load_checks
 

@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course.folders import Course
-from autograder.course.gradebook import open_gradebook
-from autograder.errors import CourseError
-from autograder.grade.submissions import grade
-from autograder.marks.export import read_course
-from autograder.marks.scores import read_scores
-from autograder.notebook import document as notebooks
-from autograder.pages.feedback import make_feedback
-from autograder.release import adapt, sample
-from autograder.release.generate import left_behind, release
+from cellgrader.course.folders import Course
+from cellgrader.course.gradebook import open_gradebook
+from cellgrader.errors import CourseError
+from cellgrader.grade.submissions import grade
+from cellgrader.marks.export import read_course
+from cellgrader.marks.scores import read_scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages.feedback import make_feedback
+from cellgrader.release import adapt, sample
+from cellgrader.release.generate import left_behind, release
 
 from .toy import ROOT, make_toy_course
 

@@ -7,25 +7,25 @@ import shutil
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder import bounds
-from autograder.appeals import requests
-from autograder.appeals.answering import answer
-from autograder.appeals.requests import cases, parse, read_appeals, told_of_appeals
-from autograder.course.folders import Course
-from autograder.course.gradebook import open_gradebook
-from autograder.course.records import GRADED, Record, write_record
-from autograder.course.small_files import APPEAL
-from autograder.course.snapshot import folder_snapshot
-from autograder.errors import CourseError
-from autograder.marks import history
-from autograder.marks.appeal_points import give_points, read_answers, restore
-from autograder.marks.export import read_course
-from autograder.marks.history import note, read_history
-from autograder.notebook import document as notebooks
-from autograder.notebook.document import Exercise
-from autograder.people.enrolment import drop
-from autograder.release.generate import release
-from autograder.submission.attempts import attempt
+from cellgrader import bounds
+from cellgrader.appeals import requests
+from cellgrader.appeals.answering import answer
+from cellgrader.appeals.requests import cases, parse, read_appeals, told_of_appeals
+from cellgrader.course.folders import Course
+from cellgrader.course.gradebook import open_gradebook
+from cellgrader.course.records import GRADED, Record, write_record
+from cellgrader.course.small_files import APPEAL
+from cellgrader.course.snapshot import folder_snapshot
+from cellgrader.errors import CourseError
+from cellgrader.marks import history
+from cellgrader.marks.appeal_points import give_points, read_answers, restore
+from cellgrader.marks.export import read_course
+from cellgrader.marks.history import note, read_history
+from cellgrader.notebook import document as notebooks
+from cellgrader.notebook.document import Exercise
+from cellgrader.people.enrolment import drop
+from cellgrader.release.generate import release
+from cellgrader.submission.attempts import attempt
 from seqcourse.cli.regrade import answer_one, list_appeals
 
 EXERCISES = [Exercise("forward", True, number="4"), Exercise("pool", True, number="5a")]

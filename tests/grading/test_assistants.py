@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from autograder.marks.scores import Scores
-from autograder.notebook import document as notebooks
-from autograder.pages.report import as_page, make_report
-from autograder.release import assistants
+from cellgrader.marks.scores import Scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages.report import as_page, make_report
+from cellgrader.release import assistants
 from tests.house.test_house import ROOT
 
 NAMES = sorted(path.name for path in (ROOT / "assignments").iterdir())

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.folders import Course
-from autograder.course.records import (
+from cellgrader.course.folders import Course
+from cellgrader.course.records import (
     FAILED,
     GRADED,
     MISSING,
@@ -20,12 +20,12 @@ from autograder.course.records import (
     read_record,
     write_record,
 )
-from autograder.course.snapshot import folder_snapshot
-from autograder.grade.submissions import Run
-from autograder.notebook import document as notebooks
-from autograder.release.generate import release
-from autograder.run.examine import Examiner
-from autograder.submission.attempts import attempt, last_years, note_graded
+from cellgrader.course.snapshot import folder_snapshot
+from cellgrader.grade.submissions import Run
+from cellgrader.notebook import document as notebooks
+from cellgrader.release.generate import release
+from cellgrader.run.examine import Examiner
+from cellgrader.submission.attempts import attempt, last_years, note_graded
 from tests.grading.toy import make_toy_course
 
 

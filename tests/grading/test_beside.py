@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.errors import CourseError
-from autograder.processes.forked import Beside, Steps, done_now
-from autograder.processes.limited import begin
+from cellgrader.errors import CourseError
+from cellgrader.processes.forked import Beside, Steps, done_now
+from cellgrader.processes.limited import begin
 
 
 def meet(own: Path, other: Path) -> str:

@@ -11,16 +11,16 @@ import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from autograder.course.folders import Course
-from autograder.course.small_files import time
-from autograder.errors import CourseError
-from autograder.marks.late import MARKED
-from autograder.people.collect import collect
-from autograder.people.erase import places
-from autograder.platforms import moodle
-from autograder.platforms.canvas import fill
-from autograder.platforms.moodle_times import is_late, read_time
-from autograder.platforms.template import Grade
+from cellgrader.course.folders import Course
+from cellgrader.course.small_files import time
+from cellgrader.errors import CourseError
+from cellgrader.marks.late import MARKED
+from cellgrader.people.collect import collect
+from cellgrader.people.erase import places
+from cellgrader.platforms import moodle
+from cellgrader.platforms.canvas import fill
+from cellgrader.platforms.moodle_times import is_late, read_time
+from cellgrader.platforms.template import Grade
 from seqcourse.cli.app import app
 
 CANVAS = {

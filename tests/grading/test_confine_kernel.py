@@ -18,8 +18,8 @@ from queue import Empty
 import psutil
 import pytest
 
-from autograder.errors import CourseError
-from autograder.sandbox import (
+from cellgrader.errors import CourseError
+from cellgrader.sandbox import (
     ConfinedKernelManager,
     Limits,
     Shared,
@@ -300,8 +300,8 @@ def test_everything_dies_with_a_grader_that_is_killed(trick):
 
 def test_many_kernels_leave_nothing_behind(warm):
     def state():
-        groups = [path for path in Path("/sys/fs/cgroup").glob("*/autograder-*")]
-        mine = [path for path in groups if path.name.startswith(f"autograder-{os.getpid()}-")]
+        groups = [path for path in Path("/sys/fs/cgroup").glob("*/cellgrader-*")]
+        mine = [path for path in groups if path.name.startswith(f"cellgrader-{os.getpid()}-")]
         files = len(os.listdir(f"/proc/{warm.pid}/fd"))
         mounts = Path("/proc/self/mountinfo").read_text().count("\n")
         return open_files(), len(processes_below(warm.pid)), files, mounts, len(mine)

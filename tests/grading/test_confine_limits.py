@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import ConfinedKernelManager, Limits, Warm, cgroup
-from autograder.sandbox.limits import MIB, size_in_words
+from cellgrader.sandbox import ConfinedKernelManager, Limits, Warm, cgroup
+from cellgrader.sandbox.limits import MIB, size_in_words
 
 from .confining import in_sandbox, need_sandbox, processes_below, run, told
 
@@ -231,8 +231,8 @@ def test_the_watch_is_enough_without_control_groups(warm, monkeypatch):
 
 
 def test_groups_of_a_killed_grader_are_swept(tmp_path):
-    gone, ours, other = (tmp_path / name for name in ("autograder-999999999-0", "", "another"))
-    ours = tmp_path / f"autograder-{os.getpid()}-0"
+    gone, ours, other = (tmp_path / name for name in ("cellgrader-999999999-0", "", "another"))
+    ours = tmp_path / f"cellgrader-{os.getpid()}-0"
     for folder in (gone, ours, other):
         folder.mkdir()
     cgroup._sweep(tmp_path)

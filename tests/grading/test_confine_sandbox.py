@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import seqcourse
-from autograder.errors import CourseError
-from autograder.sandbox import ConfinedKernelManager, Limits, Warm, available, bubblewrap
+from cellgrader.errors import CourseError
+from cellgrader.sandbox import ConfinedKernelManager, Limits, Warm, available, bubblewrap
 
 from .confining import in_sandbox, need_sandbox, processes_below, run, told
 
@@ -86,7 +86,7 @@ open({str(tmp_path / "more")!r}, "w")
 
 
 def test_a_folder_that_only_root_can_read_is_named(warm, tmp_path):
-    from autograder.sandbox import unprivileged
+    from cellgrader.sandbox import unprivileged
 
     if not unprivileged.can_step_down():
         pytest.skip("Only where root steps down somebody else has to read the folder.")
@@ -176,7 +176,7 @@ print(status["NoNewPrivs"].split(), os.getresuid(), os.getresgid())
 
 def test_outside_it_is_never_root(warm):
     """Its files belong to whoever grades; to nobody when that is root, if others can read Python."""
-    from autograder.sandbox import unprivileged
+    from cellgrader.sandbox import unprivileged
 
     expected = unprivileged.NOBODY if unprivileged.can_step_down() else os.geteuid()
 
@@ -242,7 +242,7 @@ print(open("/proc/net/unix").read().count("@"))
 
 
 def test_calls_that_no_notebook_needs_are_refused(warm):
-    from autograder.sandbox import calls
+    from cellgrader.sandbox import calls
 
     if calls.library() is None:
         pytest.skip("System calls are filtered by libseccomp, which is not here.")
@@ -320,7 +320,7 @@ def test_a_bubblewrap_that_does_not_work_is_found_out(monkeypatch, tmp_path, doe
     program.chmod(0o755)
     tmp_path.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr("autograder.sandbox.unprivileged.can_step_down", lambda: False)
+    monkeypatch.setattr("cellgrader.sandbox.unprivileged.can_step_down", lambda: False)
     sentence = available.refusal.__wrapped__()
     assert all(word in sentence for word in words), sentence
 
@@ -333,7 +333,7 @@ def test_elsewhere_than_on_linux_it_refuses(monkeypatch):
 def test_a_module_that_starts_threads_cannot_be_preloaded(tmp_path, monkeypatch):
     """A fork copies one thread; locks of the others would stay closed for ever."""
     need_sandbox()
-    from autograder.sandbox import server
+    from cellgrader.sandbox import server
 
     requests, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with requests, other:

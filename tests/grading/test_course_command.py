@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.errors import CourseError
-from autograder.marks.scores import Row, Scores
-from autograder.release import sample
+from cellgrader.errors import CourseError
+from cellgrader.marks.scores import Row, Scores
+from cellgrader.release import sample
 from seqcourse.cli import course as course_command
 from seqcourse.cli import grading as grading_command
 

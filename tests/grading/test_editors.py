@@ -15,16 +15,16 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from autograder.course.folders import Course
-from autograder.errors import CourseError
-from autograder.notebook import document as notebooks
-from autograder.notebook.document import mark, text
-from autograder.notebook.matching import Matching
-from autograder.notebook.mend import Mended, mend
-from autograder.notebook.parse import read_submission
-from autograder.notebook.slots import OPEN
-from autograder.release import sample
-from autograder.release.assistants import EMPTY
+from cellgrader.course.folders import Course
+from cellgrader.errors import CourseError
+from cellgrader.notebook import document as notebooks
+from cellgrader.notebook.document import mark, text
+from cellgrader.notebook.matching import Matching
+from cellgrader.notebook.mend import Mended, mend
+from cellgrader.notebook.parse import read_submission
+from cellgrader.notebook.slots import OPEN
+from cellgrader.release import sample
+from cellgrader.release.assistants import EMPTY
 from seqcourse import progress
 from tests.grading import editors
 from tests.grading.editors import EDITS, FORMS, NOTHING, helper, own_code, saved

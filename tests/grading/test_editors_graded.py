@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from autograder.course.records import Record
-from autograder.grade.submissions import grade
-from autograder.marks.scores import Scores, read_scores
-from autograder.notebook import document as notebooks
-from autograder.notebook.document import mark
-from autograder.release.generate import release
-from autograder.release.sample import answered, right_answers
+from cellgrader.course.records import Record
+from cellgrader.grade.submissions import grade
+from cellgrader.marks.scores import Scores, read_scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.notebook.document import mark
+from cellgrader.release.generate import release
+from cellgrader.release.sample import answered, right_answers
 from tests.grading.confining import need_sandbox
 from tests.grading.editors import EDITS, FORMS, saved
 from tests.grading.toy import copy_real_course, make_toy_course

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.release.generate import release
-from autograder.watch.passing import Exchange, find_exchange
+from cellgrader.release.generate import release
+from cellgrader.watch.passing import Exchange, find_exchange
 
 from .watching import write_time
 

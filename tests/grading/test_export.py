@@ -13,16 +13,16 @@ import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from autograder.course.folders import Course
-from autograder.course.gradebook import open_gradebook
-from autograder.course.records import FAILED, Record, write_record
-from autograder.errors import CourseError
-from autograder.marks.export import Line, as_table, final_grades, left_out, read_course
-from autograder.platforms import moodle
-from autograder.platforms.canvas import fill
-from autograder.platforms.spreadsheet import harmless
-from autograder.platforms.template import Grade
-from autograder.release.generate import release
+from cellgrader.course.folders import Course
+from cellgrader.course.gradebook import open_gradebook
+from cellgrader.course.records import FAILED, Record, write_record
+from cellgrader.errors import CourseError
+from cellgrader.marks.export import Line, as_table, final_grades, left_out, read_course
+from cellgrader.platforms import moodle
+from cellgrader.platforms.canvas import fill
+from cellgrader.platforms.spreadsheet import harmless
+from cellgrader.platforms.template import Grade
+from cellgrader.release.generate import release
 from seqcourse.cli.app import app
 
 NAMES = {
@@ -259,7 +259,7 @@ def test_unfinished_grades_do_not_leave_the_house(graded):
 def test_nbgraders_own_command_uses_it(graded, template):
     def export(exporter: str, *options: str) -> str:
         command = [sys.executable, "-m", "nbgrader", "export", "--assignment=['ps1']", *options]
-        command.append(f"--exporter=autograder.marks.export.{exporter}")
+        command.append(f"--exporter=cellgrader.marks.export.{exporter}")
         done = subprocess.run(command, cwd=graded.root, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stderr

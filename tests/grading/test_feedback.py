@@ -17,20 +17,20 @@ import pytest
 from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
 
-from autograder.appeals.answering import answer
-from autograder.course.folders import Course
-from autograder.course.records import Record, write_record
-from autograder.course.small_files import APPEAL, NEEDED
-from autograder.errors import CourseError
-from autograder.marks.appeal_points import answers_path
-from autograder.marks.history import history_path, note
-from autograder.marks.late import MARK, MARKED
-from autograder.notebook import document as notebooks
-from autograder.pages import feedback
-from autograder.pages.feedback import ShowPoints, _duration, make_feedback
-from autograder.processes.limited import begin
-from autograder.release.generate import release
-from autograder.run.outcome import as_data, outputs
+from cellgrader.appeals.answering import answer
+from cellgrader.course.folders import Course
+from cellgrader.course.records import Record, write_record
+from cellgrader.course.small_files import APPEAL, NEEDED
+from cellgrader.errors import CourseError
+from cellgrader.marks.appeal_points import answers_path
+from cellgrader.marks.history import history_path, note
+from cellgrader.marks.late import MARK, MARKED
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages import feedback
+from cellgrader.pages.feedback import ShowPoints, _duration, make_feedback
+from cellgrader.processes.limited import begin
+from cellgrader.release.generate import release
+from cellgrader.run.outcome import as_data, outputs
 from seqcourse.check.finding import Finding
 from seqcourse.check.verdict import Verdict
 from seqcourse.cli.grading import write_feedback
@@ -271,7 +271,7 @@ def test_a_time_in_words(seconds, told):
 
 
 def test_templates_are_part_of_the_package():
-    from autograder.pages.feedback import NBGRADERS_TEMPLATES, TEMPLATES
+    from cellgrader.pages.feedback import NBGRADERS_TEMPLATES, TEMPLATES
 
-    assert (TEMPLATES / "autograder_feedback" / "index.html.j2").is_file()
+    assert (TEMPLATES / "cellgrader_feedback" / "index.html.j2").is_file()
     assert (Path(NBGRADERS_TEMPLATES) / "formgrade").is_dir()

@@ -8,15 +8,15 @@ from axe_playwright_python.sync_playwright import Axe
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from nbgrader.api import Gradebook
 
-from autograder.appeals.answering import answer
-from autograder.course.folders import Course
-from autograder.course.records import Record, write_record
-from autograder.course.small_files import APPEAL
-from autograder.marks.history import note
-from autograder.notebook import document as notebooks
-from autograder.pages.feedback import make_feedback, page_path
-from autograder.processes.forked import done_now
-from autograder.watch.feedback_pages import show_reason
+from cellgrader.appeals.answering import answer
+from cellgrader.course.folders import Course
+from cellgrader.course.records import Record, write_record
+from cellgrader.course.small_files import APPEAL
+from cellgrader.marks.history import note
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages.feedback import make_feedback, page_path
+from cellgrader.processes.forked import done_now
+from cellgrader.watch.feedback_pages import show_reason
 
 from .test_feedback import as_graded, settings, words
 from .toy import picture

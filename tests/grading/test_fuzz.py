@@ -17,15 +17,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder import bounds
-from autograder.course.folders import Course
-from autograder.course.records import FAILED, GRADED, Record, read_record, unfit_name, write_record
-from autograder.course.small_files import TIMESTAMP, kept
-from autograder.course.snapshot import folder_snapshot
-from autograder.notebook import document as notebooks
-from autograder.notebook.mend import mend
-from autograder.notebook.parse import NotGradable
-from autograder.notebook.search import find_submission, read_submission
+from cellgrader import bounds
+from cellgrader.course.folders import Course
+from cellgrader.course.records import FAILED, GRADED, Record, read_record, unfit_name, write_record
+from cellgrader.course.small_files import TIMESTAMP, kept
+from cellgrader.course.snapshot import folder_snapshot
+from cellgrader.notebook import document as notebooks
+from cellgrader.notebook.mend import mend
+from cellgrader.notebook.parse import NotGradable
+from cellgrader.notebook.search import find_submission, read_submission
 
 from .toy import toy_notebook
 

@@ -13,9 +13,9 @@ from functools import partial
 import psutil
 import pytest
 
-from autograder.errors import CourseError
-from autograder.processes import cluster
-from autograder.processes.cluster import Died
+from cellgrader.errors import CourseError
+from cellgrader.processes import cluster
+from cellgrader.processes.cluster import Died
 
 # By their full name, by which workers find them too.
 from tests.grading import jobs

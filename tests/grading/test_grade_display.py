@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from autograder.course.records import Record
-from autograder.marks.scores import Row, Scores
+from cellgrader.course.records import Record
+from cellgrader.marks.scores import Row, Scores
 from seqcourse.cli import grading as commands
 from seqcourse.cli.app import app
 from seqcourse.cli.grading import Display, in_folders
@@ -80,7 +80,7 @@ def test_a_name_that_is_not_utf8_is_printed(monkeypatch):
     ],
 )
 def test_students_may_be_named_in_one_word(tmp_path, named, found):
-    from autograder.course.folders import Course
+    from cellgrader.course.folders import Course
 
     course = Course(tmp_path)
     for student in ("ada", "ben", "carla", "Li, Wei"):

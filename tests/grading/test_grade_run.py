@@ -22,26 +22,26 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 
-from autograder import bounds
-from autograder.course import small_files
-from autograder.course.folders import Course
-from autograder.course.gradebook import open_gradebook
-from autograder.course.records import read_record
-from autograder.course.snapshot import folder_snapshot
-from autograder.errors import CourseError
-from autograder.grade.submissions import Run, grade
-from autograder.marks.export import read_course, write_table
-from autograder.marks.scores import read_scores
-from autograder.notebook import document as notebooks
-from autograder.pages.feedback import make_feedback
-from autograder.processes.cluster import Died, in_words
-from autograder.processes.interrupt import deferred, held_back
-from autograder.release import sample
-from autograder.release.generate import release
-from autograder.sandbox import refusal
-from autograder.with_nbgrader.preprocess import say_closed
-from autograder.with_nbgrader.save import Saver
-from autograder.with_nbgrader.transaction import one_transaction
+from cellgrader import bounds
+from cellgrader.course import small_files
+from cellgrader.course.folders import Course
+from cellgrader.course.gradebook import open_gradebook
+from cellgrader.course.records import read_record
+from cellgrader.course.snapshot import folder_snapshot
+from cellgrader.errors import CourseError
+from cellgrader.grade.submissions import Run, grade
+from cellgrader.marks.export import read_course, write_table
+from cellgrader.marks.scores import read_scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages.feedback import make_feedback
+from cellgrader.processes.cluster import Died, in_words
+from cellgrader.processes.interrupt import deferred, held_back
+from cellgrader.release import sample
+from cellgrader.release.generate import release
+from cellgrader.sandbox import refusal
+from cellgrader.with_nbgrader.preprocess import say_closed
+from cellgrader.with_nbgrader.save import Saver
+from cellgrader.with_nbgrader.transaction import one_transaction
 from seqcourse import cli
 
 from . import state
@@ -166,7 +166,7 @@ def test_ctrl_c_is_silent_at_any_moment(handed_in, moments):
 def test_the_fork_server_leaves_interrupts_to_the_command():
     """From its first instruction: it is started without them, and then ignores them."""
     code = "import signal; before = signal.pthread_sigmask(signal.SIG_BLOCK, ())\n"
-    code += "import autograder.processes.ignore_interrupts\n"
+    code += "import cellgrader.processes.ignore_interrupts\n"
     code += (
         "print(before, signal.pthread_sigmask(signal.SIG_BLOCK, ()), signal.getsignal(signal.SIGINT))"
     )
@@ -184,7 +184,7 @@ def test_an_interrupt_waits_for_the_end_of_an_import(tmp_path, deferring):
     (tmp_path / "interrupted.py").write_text(interrupt)
     run = "import interrupted, time; time.sleep(60); print('went on')"
     if deferring:
-        begin = "from autograder.processes.interrupt import DeferredInterrupt\n"
+        begin = "from cellgrader.processes.interrupt import DeferredInterrupt\n"
         run = f"{begin}with DeferredInterrupt(): {run}"
     code = f"import sys, types, seqcourse.cli\ndef app():\n    exec({run!r}, {{}})\n"
     code += "sys.modules['seqcourse.cli.app'] = types.SimpleNamespace(app=app); seqcourse.cli.main()"
@@ -252,7 +252,7 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
         return either
 
     monkeypatch.setattr(
-        "autograder.submission.attempts.folder_snapshot", fail("/no pack/", folder_snapshot)
+        "cellgrader.submission.attempts.folder_snapshot", fail("/no pack/", folder_snapshot)
     )
     monkeypatch.setattr(Saver, "_write_stage", fail("/no save/", Saver._write_stage))
     sentences = {
@@ -457,7 +457,7 @@ def test_without_a_release_nothing_is_graded(toy):
 
 
 def test_without_a_sandbox_nothing_is_run(handed_in, monkeypatch):
-    from autograder import sandbox
+    from cellgrader import sandbox
 
     monkeypatch.setattr(sandbox, "refusal", lambda: "This system has no sandbox.")
     with pytest.raises(CourseError, match="This system has no sandbox"):

@@ -9,15 +9,15 @@ from contextlib import closing
 import pytest
 from typer.testing import CliRunner
 
-from autograder.course import gradebook
-from autograder.course.folders import Course
-from autograder.errors import CourseError
-from autograder.grade.submissions import grade
-from autograder.marks.export import read_course
-from autograder.marks.in_gradebook import LOST
-from autograder.marks.scores import read_scores
-from autograder.release import sample
-from autograder.release.generate import release
+from cellgrader.course import gradebook
+from cellgrader.course.folders import Course
+from cellgrader.errors import CourseError
+from cellgrader.grade.submissions import grade
+from cellgrader.marks.export import read_course
+from cellgrader.marks.in_gradebook import LOST
+from cellgrader.marks.scores import read_scores
+from cellgrader.release import sample
+from cellgrader.release.generate import release
 from seqcourse.cli.app import app
 from seqcourse.cli.grading import write_feedback
 

@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course.records import FAILED, GRADED, UNREADABLE, Record, write_record
-from autograder.errors import CourseError
-from autograder.marks import history
-from autograder.marks.export import read_course
-from autograder.marks.history import for_student, history_path, note, read_history
-from autograder.notebook import document as notebooks
-from autograder.with_nbgrader.save import clean_up
+from cellgrader.course.records import FAILED, GRADED, UNREADABLE, Record, write_record
+from cellgrader.errors import CourseError
+from cellgrader.marks import history
+from cellgrader.marks.export import read_course
+from cellgrader.marks.history import for_student, history_path, note, read_history
+from cellgrader.notebook import document as notebooks
+from cellgrader.with_nbgrader.save import clean_up
 from seqcourse.cli.regrade import show_history
 
 DUE = datetime(2026, 1, 10, 12)

@@ -15,13 +15,13 @@ from zlib import crc32
 
 import pytest
 
-from autograder.grade.submissions import grade
-from autograder.marks.scores import read_scores
-from autograder.notebook import document as notebooks
-from autograder.notebook.document import mark, text
-from autograder.release import sample
-from autograder.release.generate import release
-from autograder.sandbox import refusal
+from cellgrader.grade.submissions import grade
+from cellgrader.marks.scores import read_scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.notebook.document import mark, text
+from cellgrader.release import sample
+from cellgrader.release.generate import release
+from cellgrader.sandbox import refusal
 from tests.sizes import nightly_but
 
 from .toy import ROOT, copy_real_course

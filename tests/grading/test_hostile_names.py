@@ -15,23 +15,23 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from nbgrader.api import Gradebook
 from rich.console import Console
 
-from autograder.course.records import CRASHED, GRADED, Record, read_record, unfit_name, write_record
-from autograder.course.snapshot import folder_snapshot
-from autograder.errors import CourseError
-from autograder.marks import export, scores
-from autograder.notebook import document as notebooks
-from autograder.notebook.document import Exercise
-from autograder.notebook.search import NotGradable, find_submission
-from autograder.pages import report
-from autograder.pages.feedback import make_feedback
-from autograder.platforms import canvas, moodle
-from autograder.platforms.template import Grade
-from autograder.printable import printable
-from autograder.release.generate import release
-from autograder.run.hard_to_read import remarks
-from autograder.run.kernels import Ran
-from autograder.run.outcome import status_of
-from autograder.similar import compare, pairs_page
+from cellgrader.course.records import CRASHED, GRADED, Record, read_record, unfit_name, write_record
+from cellgrader.course.snapshot import folder_snapshot
+from cellgrader.errors import CourseError
+from cellgrader.marks import export, scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.notebook.document import Exercise
+from cellgrader.notebook.search import NotGradable, find_submission
+from cellgrader.pages import report
+from cellgrader.pages.feedback import make_feedback
+from cellgrader.platforms import canvas, moodle
+from cellgrader.platforms.template import Grade
+from cellgrader.printable import printable
+from cellgrader.release.generate import release
+from cellgrader.run.hard_to_read import remarks
+from cellgrader.run.kernels import Ran
+from cellgrader.run.outcome import status_of
+from cellgrader.similar import compare, pairs_page
 from seqcourse import cli
 from seqcourse.cli.grading import Display
 from seqcourse.cli.root import tell
@@ -72,7 +72,7 @@ def console() -> Console:
 
 
 def test_a_record_is_clean_however_it_is_made(record, tmp_path):
-    from autograder.course.folders import Course
+    from cellgrader.course.folders import Course
 
     course = Course(tmp_path)
     for made in (record, write_record(course, record) or read_record(course, "ps1", ODD)):

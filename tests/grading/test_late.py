@@ -11,10 +11,10 @@ import pytest
 from nbgrader.api import Gradebook
 from traitlets.config import Config
 
-from autograder.course.small_files import TIMESTAMP, kept, time
-from autograder.course.snapshot import folder_snapshot
-from autograder.errors import CourseError
-from autograder.marks.late import (
+from cellgrader.course.small_files import TIMESTAMP, kept, time
+from cellgrader.course.snapshot import folder_snapshot
+from cellgrader.errors import CourseError
+from cellgrader.marks.late import (
     DAY,
     MINUTE,
     LatePolicy,
@@ -23,11 +23,11 @@ from autograder.marks.late import (
     seconds_between,
     without_time,
 )
-from autograder.notebook import document as notebooks
-from autograder.people.enrolment import extend
-from autograder.release.generate import release
-from autograder.run.examine import Examination
-from autograder.with_nbgrader.save import Saver
+from cellgrader.notebook import document as notebooks
+from cellgrader.people.enrolment import extend
+from cellgrader.release.generate import release
+from cellgrader.run.examine import Examination
+from cellgrader.with_nbgrader.save import Saver
 
 TENTH = {"share_per_day": 0.1, "grace_minutes": 15, "floor": 0.5}
 

@@ -11,18 +11,18 @@ import pytest
 from nbgrader.api import Gradebook
 from rich.console import Console
 
-from autograder.course.folders import Course
-from autograder.course.records import GRADED, Record, write_record
-from autograder.marks.export import as_table as as_export
-from autograder.marks.export import read_course
-from autograder.marks.late import DAY, MARK, MARKED, LatePolicy, accounts, renew_penalties
-from autograder.marks.late_days import Account
-from autograder.marks.scores import as_table, read_scores
-from autograder.notebook import document as notebooks
-from autograder.pages.feedback import make_feedback
-from autograder.pages.report import make_report
-from autograder.people.enrolment import extend
-from autograder.release.generate import release
+from cellgrader.course.folders import Course
+from cellgrader.course.records import GRADED, Record, write_record
+from cellgrader.marks.export import as_table as as_export
+from cellgrader.marks.export import read_course
+from cellgrader.marks.late import DAY, MARK, MARKED, LatePolicy, accounts, renew_penalties
+from cellgrader.marks.late_days import Account
+from cellgrader.marks.scores import as_table, read_scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages.feedback import make_feedback
+from cellgrader.pages.report import make_report
+from cellgrader.people.enrolment import extend
+from cellgrader.release.generate import release
 
 from .test_feedback import words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from autograder.leaderboard import Board, Entry, as_page
+from cellgrader.leaderboard import Board, Entry, as_page
 
 HOSTILE = "<script>document.title = 'gone'</script> & </td>"
 ROWS = {

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from autograder.notebook.parse import UNREADABLE, NotGradable
-from autograder.processes.limited import TooCostly, limited
+from cellgrader.notebook.parse import UNREADABLE, NotGradable
+from cellgrader.processes.limited import TooCostly, limited
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 

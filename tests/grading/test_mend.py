@@ -17,16 +17,16 @@ from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.utils import determine_grade
 from PIL import Image
 
-from autograder import bounds
-from autograder.course.folders import Course
-from autograder.notebook import document as notebooks
-from autograder.notebook.cells import defined
-from autograder.notebook.document import mark
-from autograder.notebook.mend import Mended, mend
-from autograder.notebook.parse import read_submission
-from autograder.notebook.pictures import taken_out
-from autograder.pages.safe import NOT_SHOWN, NOTE, MakeSafe, render
-from autograder.release import sample
+from cellgrader import bounds
+from cellgrader.course.folders import Course
+from cellgrader.notebook import document as notebooks
+from cellgrader.notebook.cells import defined
+from cellgrader.notebook.document import mark
+from cellgrader.notebook.mend import Mended, mend
+from cellgrader.notebook.parse import read_submission
+from cellgrader.notebook.pictures import taken_out
+from cellgrader.pages.safe import NOT_SHOWN, NOTE, MakeSafe, render
+from cellgrader.release import sample
 from seqcourse import __version__
 
 from .toy import ROOT

@@ -14,26 +14,26 @@ import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from autograder.course.folders import Course
-from autograder.course.records import GRADED, UNCLEAR, Record, read_record
-from autograder.course.small_files import MARK, MARKED, SECRET, TIMESTAMP
-from autograder.errors import CourseError
-from autograder.grade.preview import preview
-from autograder.grade.submissions import grade, no_attempt_left, to_grade
-from autograder.marks.export import NOTHING, REMOVED, as_table, final_grades, read_course
-from autograder.marks.scores import read_scores
-from autograder.notebook import document as notebooks
-from autograder.pages.feedback import make_feedback
-from autograder.pages.report import as_page, make_report
-from autograder.people.enrolment import drop, extend
-from autograder.platforms import moodle
-from autograder.platforms.template import Grade
-from autograder.release import sample
-from autograder.release.generate import release
-from autograder.similar.compare import compare, fingerprints
-from autograder.submission.partners import FILE, LONGEST, Team, find_teams, read_names
-from autograder.submission.shared_work import whose_work
-from autograder.viva.sheet import Sheet, keep
+from cellgrader.course.folders import Course
+from cellgrader.course.records import GRADED, UNCLEAR, Record, read_record
+from cellgrader.course.small_files import MARK, MARKED, SECRET, TIMESTAMP
+from cellgrader.errors import CourseError
+from cellgrader.grade.preview import preview
+from cellgrader.grade.submissions import grade, no_attempt_left, to_grade
+from cellgrader.marks.export import NOTHING, REMOVED, as_table, final_grades, read_course
+from cellgrader.marks.scores import read_scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages.feedback import make_feedback
+from cellgrader.pages.report import as_page, make_report
+from cellgrader.people.enrolment import drop, extend
+from cellgrader.platforms import moodle
+from cellgrader.platforms.template import Grade
+from cellgrader.release import sample
+from cellgrader.release.generate import release
+from cellgrader.similar.compare import compare, fingerprints
+from cellgrader.submission.partners import FILE, LONGEST, Team, find_teams, read_names
+from cellgrader.submission.shared_work import whose_work
+from cellgrader.viva.sheet import Sheet, keep
 from seqcourse.cli.app import app
 
 from .here import examine_here

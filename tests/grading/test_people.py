@@ -12,17 +12,17 @@ import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from autograder.course.records import GRADED, Record, write_record
-from autograder.course.version import FILE, bring_up_to_date
-from autograder.errors import CourseError
-from autograder.grade.submissions import to_grade
-from autograder.marks.export import NOTHING, REMOVED, final_grades, read_course, read_lines
-from autograder.marks.late import MARK, MARKED, renew_penalties
-from autograder.marks.scores import read_scores
-from autograder.notebook import document as notebooks
-from autograder.people.enrolment import absent, drop, extend, misplaced, question, unknown
-from autograder.platforms.template import Grade
-from autograder.submission.attempts import attempt
+from cellgrader.course.records import GRADED, Record, write_record
+from cellgrader.course.version import FILE, bring_up_to_date
+from cellgrader.errors import CourseError
+from cellgrader.grade.submissions import to_grade
+from cellgrader.marks.export import NOTHING, REMOVED, final_grades, read_course, read_lines
+from cellgrader.marks.late import MARK, MARKED, renew_penalties
+from cellgrader.marks.scores import read_scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.people.enrolment import absent, drop, extend, misplaced, question, unknown
+from cellgrader.platforms.template import Grade
+from cellgrader.submission.attempts import attempt
 from seqcourse.cli.app import app
 
 DUE = datetime(2026, 1, 10, 12)

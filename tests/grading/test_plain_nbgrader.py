@@ -12,12 +12,12 @@ from contextlib import contextmanager
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.notebook import document as notebooks
-from autograder.notebook.shown_outputs import OWN
-from autograder.processes.cluster import Died
-from autograder.release import sample
-from autograder.release.generate import release
-from autograder.sandbox import refusal
+from cellgrader.notebook import document as notebooks
+from cellgrader.notebook.shown_outputs import OWN
+from cellgrader.processes.cluster import Died
+from cellgrader.release import sample
+from cellgrader.release.generate import release
+from cellgrader.sandbox import refusal
 
 from .toy import drawn, make_toy_course, picture
 
@@ -172,7 +172,7 @@ def test_the_same_workers_examine_and_one_that_dies_is_one_failure(toy, monkeypa
         asked.append((course.root, name, options))
         yield lambda students: [(students[0], None, Died("the process that examined it died, twice"))]
 
-    monkeypatch.setattr("autograder.grade.plain_nbgrader.examining", workers)
+    monkeypatch.setattr("cellgrader.grade.plain_nbgrader.examining", workers)
     outcome = toy.api(Reader__timeout=7).autograde("ps1", "*")
     assert asked == [(toy.root, "ps1", {"timeout": 7, "everything": False, "unsafe": False})]
     assert not outcome["success"] and not list(toy.autograded.rglob("*.ipynb"))

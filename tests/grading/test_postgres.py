@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.address import DB_URL
-from autograder.course.folders import Course
-from autograder.course.gradebook import open_gradebook
-from autograder.errors import CourseError
-from autograder.grade.submissions import grade
-from autograder.marks.scores import read_scores
-from autograder.pages.feedback import make_feedback
-from autograder.release import sample
-from autograder.release.generate import release
-from autograder.sandbox import refusal
+from cellgrader.course.address import DB_URL
+from cellgrader.course.folders import Course
+from cellgrader.course.gradebook import open_gradebook
+from cellgrader.errors import CourseError
+from cellgrader.grade.submissions import grade
+from cellgrader.marks.scores import read_scores
+from cellgrader.pages.feedback import make_feedback
+from cellgrader.release import sample
+from cellgrader.release.generate import release
+from cellgrader.sandbox import refusal
 
 from . import postgres, state
 

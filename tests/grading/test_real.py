@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from autograder.course.folders import Course
-from autograder.grade.submissions import grade
-from autograder.marks.scores import read_scores
-from autograder.notebook import document as notebooks
-from autograder.pages.feedback import make_feedback
-from autograder.release import sample
-from autograder.release.generate import release
+from cellgrader.course.folders import Course
+from cellgrader.grade.submissions import grade
+from cellgrader.marks.scores import read_scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages.feedback import make_feedback
+from cellgrader.release import sample
+from cellgrader.release.generate import release
 from tests.sizes import nightly_but
 
 from .toy import ROOT, copy_real_course

@@ -11,20 +11,20 @@ import pytest
 from nbgrader.api import Gradebook
 from rich.console import Console
 
-from autograder.course.folders import Course
-from autograder.course.gradebook import handed_in as submissions_of
-from autograder.course.records import FAILED, GRADED, UNREADABLE, Record, read_record, write_record
-from autograder.errors import CourseError
-from autograder.grade.preview import Preview, as_table, by_exercise, preview
-from autograder.grade.submissions import Run, grade
-from autograder.marks import history
-from autograder.marks.history import note, numbers_of, read_history
-from autograder.marks.only_gains import Difference, Gains, compare
-from autograder.notebook import document as notebooks
-from autograder.release import sample
-from autograder.release.generate import release
-from autograder.run.examine import Examination
-from autograder.sandbox import refusal
+from cellgrader.course.folders import Course
+from cellgrader.course.gradebook import handed_in as submissions_of
+from cellgrader.course.records import FAILED, GRADED, UNREADABLE, Record, read_record, write_record
+from cellgrader.errors import CourseError
+from cellgrader.grade.preview import Preview, as_table, by_exercise, preview
+from cellgrader.grade.submissions import Run, grade
+from cellgrader.marks import history
+from cellgrader.marks.history import note, numbers_of, read_history
+from cellgrader.marks.only_gains import Difference, Gains, compare
+from cellgrader.notebook import document as notebooks
+from cellgrader.release import sample
+from cellgrader.release.generate import release
+from cellgrader.run.examine import Examination
+from cellgrader.sandbox import refusal
 from seqcourse.cli.regrade import preview_grades
 
 from .here import examine_here
@@ -114,7 +114,7 @@ def test_a_run_that_is_killed_keeps_its_reason(released, monkeypatch):
     set_check(toy, RIGHT, WRONG)
     with monkeypatch.context() as patched:
         patched.setattr(
-            "autograder.grade.submissions.restore", lambda *given: (_ for _ in ()).throw(Killed)
+            "cellgrader.grade.submissions.restore", lambda *given: (_ for _ in ()).throw(Killed)
         )
         with pytest.raises(Killed):
             regrade(toy, reason="Halves are whole.")

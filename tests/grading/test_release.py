@@ -9,17 +9,17 @@ import shutil
 import pytest
 from nbgrader.api import Grade, Gradebook, SubmittedNotebook
 
-from autograder.course.records import GRADED, Record
-from autograder.errors import CourseError
-from autograder.grade.submissions import grade
-from autograder.marks.export import final_grades, read_course
-from autograder.marks.history import read_history
-from autograder.marks.scores import read_scores
-from autograder.notebook import document as notebooks
-from autograder.pages.feedback import make_feedback
-from autograder.platforms.canvas import fill
-from autograder.release import sample
-from autograder.release.generate import release
+from cellgrader.course.records import GRADED, Record
+from cellgrader.errors import CourseError
+from cellgrader.grade.submissions import grade
+from cellgrader.marks.export import final_grades, read_course
+from cellgrader.marks.history import read_history
+from cellgrader.marks.scores import read_scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages.feedback import make_feedback
+from cellgrader.platforms.canvas import fill
+from cellgrader.release import sample
+from cellgrader.release.generate import release
 
 from .here import examine_here
 from .toy import answer, code, hidden_test, solved

@@ -17,14 +17,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.course.folders import Course
-from autograder.course.gradebook import open_gradebook
-from autograder.notebook import document as notebooks
-from autograder.release import sample
-from autograder.release.generate import release
-from autograder.run.examine import Examination
-from autograder.run.outcome import outputs
-from autograder.sandbox import refusal
+from cellgrader.course.folders import Course
+from cellgrader.course.gradebook import open_gradebook
+from cellgrader.notebook import document as notebooks
+from cellgrader.release import sample
+from cellgrader.release.generate import release
+from cellgrader.run.examine import Examination
+from cellgrader.run.outcome import outputs
+from cellgrader.sandbox import refusal
 
 from . import state
 from .kill_while_saving import EXAMINED
@@ -159,7 +159,7 @@ def test_killed_at_any_moment(handed_in, tmp_path, kills):
 
 
 def test_a_record_that_is_half_written_is_none(handed_in, tmp_path):
-    from autograder.course.records import read_record, record_path
+    from cellgrader.course.records import read_record, record_path
 
     course = copy_of(handed_in, tmp_path / "course")
     path = record_path(course, "ps1", "half")
@@ -186,7 +186,7 @@ def test_a_gradebook_without_its_version_gets_it(handed_in, tmp_path):
 
 
 def test_what_a_killed_run_left_is_taken_away(handed_in, tmp_path):
-    from autograder.with_nbgrader.lock import alone
+    from cellgrader.with_nbgrader.lock import alone
 
     course = copy_of(handed_in, tmp_path / "course")
     before = state.files(course)

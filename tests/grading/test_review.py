@@ -5,13 +5,13 @@ from __future__ import annotations
 import html
 import json
 
-from autograder.course.records import read_record
-from autograder.grade.submissions import grade
-from autograder.marks.scores import read_scores
-from autograder.notebook import document as notebooks
-from autograder.pages.report import as_page, make_report
-from autograder.release.generate import release
-from autograder.release.sample import answered, right_answers
+from cellgrader.course.records import read_record
+from cellgrader.grade.submissions import grade
+from cellgrader.marks.scores import read_scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages.report import as_page, make_report
+from cellgrader.release.generate import release
+from cellgrader.release.sample import answered, right_answers
 from tests.grading.confining import need_sandbox
 from tests.grading.toy import make_toy_course
 

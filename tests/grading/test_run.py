@@ -8,9 +8,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_output
 
-from autograder.errors import CourseError
-from autograder.run.kernels import MOST_STARTS, KernelGone, Ran, Runner, _Client, merged
-from autograder.sandbox import Warm, kernel_manager
+from cellgrader.errors import CourseError
+from cellgrader.run.kernels import MOST_STARTS, KernelGone, Ran, Runner, _Client, merged
+from cellgrader.sandbox import Warm, kernel_manager
 
 from .confining import need_sandbox
 
@@ -170,6 +170,6 @@ def test_a_kernel_says_how_much_processor_time_it_used(confined):
             return done
 
     with Warm(preload=()) as warm, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("autograder.run.kernels._Client", Client)
+        patch.setattr("cellgrader.run.kernels._Client", Client)
         Runner(book, lambda: kernel_manager(confined=confined, warm=warm), timeout=60, wall=120).run({})
     assert 2.5 < said[0] < 10

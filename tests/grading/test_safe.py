@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from nbconvert.exporters import HTMLExporter
 from nbformat import v4
 
-from autograder import bounds
-from autograder.course.folders import Course
-from autograder.notebook import document as notebooks
-from autograder.pages.formulas import ELEMENTS, mathml
-from autograder.pages.safe import LEFT_OUT, TAGS, MakeSafe, markdown, render
-from autograder.processes.limited import limited
+from cellgrader import bounds
+from cellgrader.course.folders import Course
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages.formulas import ELEMENTS, mathml
+from cellgrader.pages.safe import LEFT_OUT, TAGS, MakeSafe, markdown, render
+from cellgrader.processes.limited import limited
 
 from .toy import ROOT
 

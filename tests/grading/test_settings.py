@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from autograder.class_settings import KEYS, read_settings
-from autograder.errors import CourseError
-from autograder.release.generate import release
+from cellgrader.class_settings import KEYS, read_settings
+from cellgrader.errors import CourseError
+from cellgrader.release.generate import release
 from seqcourse.cli import doctor
 
 from .toy import ROOT

@@ -10,14 +10,14 @@ from functools import partial
 import pytest
 from rich.console import Console
 
-from autograder import bounds
-from autograder.course.folders import Course
-from autograder.errors import CourseError
-from autograder.notebook import document as notebooks
-from autograder.release import sample
-from autograder.release.sample import load_checks
-from autograder.similar import compare as similar
-from autograder.similar.compare import (
+from cellgrader import bounds
+from cellgrader.course.folders import Course
+from cellgrader.errors import CourseError
+from cellgrader.notebook import document as notebooks
+from cellgrader.release import sample
+from cellgrader.release.sample import load_checks
+from cellgrader.similar import compare as similar
+from cellgrader.similar.compare import (
     COMMON,
     Similar,
     answers_in,
@@ -27,7 +27,7 @@ from autograder.similar.compare import (
     compare_with_ours,
     fingerprints,
 )
-from autograder.similar.pairs_page import as_page
+from cellgrader.similar.pairs_page import as_page
 from tests.sizes import nightly_but
 
 from .toy import ROOT

@@ -10,15 +10,15 @@ import sys
 
 import pytest
 
-from autograder import bounds
-from autograder.course.folders import Course
-from autograder.course.snapshot import folder_snapshot
-from autograder.notebook import document as notebooks
-from autograder.notebook.document import mark
-from autograder.notebook.mend import mend
-from autograder.notebook.search import NotGradable, find_submission, links, read_submission
-from autograder.notebook.shown_outputs import LEFT_OUT, OWN, own_outputs
-from autograder.release import sample
+from cellgrader import bounds
+from cellgrader.course.folders import Course
+from cellgrader.course.snapshot import folder_snapshot
+from cellgrader.notebook import document as notebooks
+from cellgrader.notebook.document import mark
+from cellgrader.notebook.mend import mend
+from cellgrader.notebook.search import NotGradable, find_submission, links, read_submission
+from cellgrader.notebook.shown_outputs import LEFT_OUT, OWN, own_outputs
+from cellgrader.release import sample
 
 from .toy import ROOT
 
@@ -384,7 +384,7 @@ import resource, sys
 from pathlib import Path
 limit = 1_200_000_000
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-from autograder.notebook.search import NotGradable, read_submission
+from cellgrader.notebook.search import NotGradable, read_submission
 try:
     read_submission(Path(sys.argv[1]))
 except NotGradable as error:

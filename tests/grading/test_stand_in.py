@@ -8,9 +8,9 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from autograder.notebook import only_in_editors
-from autograder.notebook.cells import Piece
-from autograder.sandbox.stand_in import install
+from cellgrader.notebook import only_in_editors
+from cellgrader.notebook.cells import Piece
+from cellgrader.sandbox.stand_in import install
 
 
 def no_window(*_: object) -> None:

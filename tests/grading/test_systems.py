@@ -12,20 +12,20 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from autograder.course.folders import Course
-from autograder.course.records import Record, read_record
-from autograder.errors import CourseError
-from autograder.grade.submissions import Run, grade
-from autograder.leaderboard import as_page, check_of, make_board
-from autograder.marks.export import read_course
-from autograder.marks.scores import read_scores
-from autograder.notebook import document as notebooks
-from autograder.pages.feedback import make_feedback
-from autograder.release import sample
-from autograder.release.generate import release
-from autograder.run import systems
-from autograder.run.examine import Examination, Examiner
-from autograder.sandbox import refusal
+from cellgrader.course.folders import Course
+from cellgrader.course.records import Record, read_record
+from cellgrader.errors import CourseError
+from cellgrader.grade.submissions import Run, grade
+from cellgrader.leaderboard import as_page, check_of, make_board
+from cellgrader.marks.export import read_course
+from cellgrader.marks.scores import read_scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages.feedback import make_feedback
+from cellgrader.release import sample
+from cellgrader.release.generate import release
+from cellgrader.run import systems
+from cellgrader.run.examine import Examination, Examiner
+from cellgrader.sandbox import refusal
 from seqcourse import zoo
 from seqcourse.check.checkpoint import read_checkpoint
 from seqcourse.check.load import load_checks

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course.folders import Course
-from autograder.notebook import document as notebooks
-from autograder.release.generate import release
+from cellgrader.course.folders import Course
+from cellgrader.notebook import document as notebooks
+from cellgrader.release.generate import release
 
 from .confining import need_sandbox
 

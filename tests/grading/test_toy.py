@@ -26,26 +26,26 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 from traitlets.log import get_logger
 
-from autograder.course import gradebook
-from autograder.course.folders import Course
-from autograder.course.gradebook import open_gradebook
-from autograder.course.records import read_record
-from autograder.course.snapshot import Snapshot
-from autograder.errors import CourseError
-from autograder.grade.submissions import grade, to_grade
-from autograder.marks import export
-from autograder.marks.export import read_course
-from autograder.marks.scores import Row, Scores, as_table, read_scores
-from autograder.notebook import document as notebooks
-from autograder.notebook.document import Exercise
-from autograder.notebook.shown_outputs import OWN
-from autograder.pages.feedback import make_feedback
-from autograder.pages.report import as_page, make_report
-from autograder.pages.safe import MakeSafe
-from autograder.release import sample
-from autograder.release.generate import release
-from autograder.run.examine import Examination
-from autograder.with_nbgrader.save import Saver
+from cellgrader.course import gradebook
+from cellgrader.course.folders import Course
+from cellgrader.course.gradebook import open_gradebook
+from cellgrader.course.records import read_record
+from cellgrader.course.snapshot import Snapshot
+from cellgrader.errors import CourseError
+from cellgrader.grade.submissions import grade, to_grade
+from cellgrader.marks import export
+from cellgrader.marks.export import read_course
+from cellgrader.marks.scores import Row, Scores, as_table, read_scores
+from cellgrader.notebook import document as notebooks
+from cellgrader.notebook.document import Exercise
+from cellgrader.notebook.shown_outputs import OWN
+from cellgrader.pages.feedback import make_feedback
+from cellgrader.pages.report import as_page, make_report
+from cellgrader.pages.safe import MakeSafe
+from cellgrader.release import sample
+from cellgrader.release.generate import release
+from cellgrader.run.examine import Examination
+from cellgrader.with_nbgrader.save import Saver
 from seqcourse.cli import grading as commands
 from seqcourse.cli.doctor import others_may_enter
 from seqcourse.cli.export import check_csv

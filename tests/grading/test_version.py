@@ -9,11 +9,11 @@ from contextlib import closing
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course.folders import Course
-from autograder.course.gradebook import open_gradebook
-from autograder.course.records import GRADED, Record, read_record, write_record
-from autograder.course.version import FILE, bring_up_to_date
-from autograder.errors import CourseError
+from cellgrader.course.folders import Course
+from cellgrader.course.gradebook import open_gradebook
+from cellgrader.course.records import GRADED, Record, read_record, write_record
+from cellgrader.course.version import FILE, bring_up_to_date
+from cellgrader.errors import CourseError
 
 # Tables of nbgrader 0.6: assignments know no course, and students no number of a learning platform.
 OLDER = """
@@ -73,7 +73,7 @@ def test_older_data_is_copied_and_brought_up_to_date_once(course, capsys):
 
 
 def test_settings_of_another_version_are_a_sentence(tmp_path):
-    (tmp_path / "nbgrader_config.py").write_text("from autograder.marks.late import Old")
+    (tmp_path / "nbgrader_config.py").write_text("from cellgrader.marks.late import Old")
     with pytest.raises(CourseError, match="same version as the installed .* cannot import name 'Old'"):
         Course(tmp_path).config()
 

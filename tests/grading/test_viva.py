@@ -15,23 +15,23 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell
 
-from autograder.course.folders import Course
-from autograder.errors import CourseError
-from autograder.notebook import document as notebooks
-from autograder.release.sample import answered, load_checks, right_answers
-from autograder.run.examine import Examiner
-from autograder.viva import questions as asked
-from autograder.viva import sheet as sheets
-from autograder.viva.at_once import make_sheets
-from autograder.viva.changes import changes, marked
-from autograder.viva.choose import MANY, choose
-from autograder.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Outcome, effect
-from autograder.viva.page import as_page
-from autograder.viva.questions import KINDS, LOOK, NUMBERS, Question, questions
-from autograder.viva.sheet import Sheet, keep, kept, make_sheet, spread, whose
-from autograder.viva.table import setting
-from autograder.viva.tried import Planned, Tried
 from benchmarks.viva import STYLES
+from cellgrader.course.folders import Course
+from cellgrader.errors import CourseError
+from cellgrader.notebook import document as notebooks
+from cellgrader.release.sample import answered, load_checks, right_answers
+from cellgrader.run.examine import Examiner
+from cellgrader.viva import questions as asked
+from cellgrader.viva import sheet as sheets
+from cellgrader.viva.at_once import make_sheets
+from cellgrader.viva.changes import changes, marked
+from cellgrader.viva.choose import MANY, choose
+from cellgrader.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Outcome, effect
+from cellgrader.viva.page import as_page
+from cellgrader.viva.questions import KINDS, LOOK, NUMBERS, Question, questions
+from cellgrader.viva.sheet import Sheet, keep, kept, make_sheet, spread, whose
+from cellgrader.viva.table import setting
+from cellgrader.viva.tried import Planned, Tried
 from seqcourse.check.inside import changed
 from seqcourse.check.ps4 import EXERCISES
 from seqcourse.check.versions import calls_of, request

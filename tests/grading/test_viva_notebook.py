@@ -8,13 +8,13 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.notebook import document as notebooks
-from autograder.notebook.document import mark
-from autograder.people.erase import places
-from autograder.viva.handout import as_notebook, grade, release
-from autograder.viva.questions import LOOK, WORD, WORDS, Question
-from autograder.viva.sheet import Sheet, keep
-from autograder.viva.sheet_folders import sheet_folder
+from cellgrader.notebook import document as notebooks
+from cellgrader.notebook.document import mark
+from cellgrader.people.erase import places
+from cellgrader.viva.handout import as_notebook, grade, release
+from cellgrader.viva.questions import LOOK, WORD, WORDS, Question
+from cellgrader.viva.sheet import Sheet, keep
+from cellgrader.viva.sheet_folders import sheet_folder
 
 OPTIONS = ("(2, 3)", "(3, 2)", "(2,)", "(3,)")
 QUESTIONS = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from autograder.viva.outcomes import SAME, SHAPE
-from autograder.viva.page import answers_page, as_page
-from autograder.viva.questions import LOOK, NEW_SHAPE, WORD, WORDS, Question
-from autograder.viva.sheet import Sheet
+from cellgrader.viva.outcomes import SAME, SHAPE
+from cellgrader.viva.page import answers_page, as_page
+from cellgrader.viva.questions import LOOK, NEW_SHAPE, WORD, WORDS, Question
+from cellgrader.viva.sheet import Sheet
 
 CODE = "def attention(q, k, v):\n    e = q @ k.mT  # </pre><script>document.title = 'gone'</script>\n"
 LONG = "e = torch.einsum('bid,bjd->bij', q, k) / q.shape[-1] ** 0.5 + a_very_long_name_of_a_tensor"

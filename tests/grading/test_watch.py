@@ -18,16 +18,16 @@ from nbgrader.api import Gradebook
 from nbgrader.utils import notebook_hash
 from rich.console import Console
 
-from autograder.course.folders import Course
-from autograder.course.records import read_record
-from autograder.errors import CourseError
-from autograder.grade.submissions import Run
-from autograder.sandbox import refusal
-from autograder.watch import day, loop
-from autograder.watch.arrivals import Resting
-from autograder.watch.board import Board
-from autograder.watch.loop import Watcher, only_watcher
-from autograder.with_nbgrader.lock import Busy, alone
+from cellgrader.course.folders import Course
+from cellgrader.course.records import read_record
+from cellgrader.errors import CourseError
+from cellgrader.grade.submissions import Run
+from cellgrader.sandbox import refusal
+from cellgrader.watch import day, loop
+from cellgrader.watch.arrivals import Resting
+from cellgrader.watch.board import Board
+from cellgrader.watch.loop import Watcher, only_watcher
+from cellgrader.with_nbgrader.lock import Busy, alone
 
 from . import state
 from .here import watch_here
@@ -224,7 +224,7 @@ def test_what_the_system_refuses_is_said_and_stops_nothing(course, monkeypatch):
 
     hand_in(course, "ada", "double")
     with monkeypatch.context() as patch:
-        patch.setattr("autograder.watch.loop.unknown", locked)
+        patch.setattr("cellgrader.watch.loop.unknown", locked)
         watcher._looked = 0.0
         watcher._step(pool)
     assert "but is locked." in said.getvalue() and not watcher._arrived
@@ -343,8 +343,8 @@ def test_a_grading_run_waits_for_a_grade_that_is_being_saved_and_a_watcher_for_n
     import sys
 
     hold = (
-        "import sys, time; from pathlib import Path; from autograder.course.folders import Course; "
-        "from autograder.with_nbgrader.lock import alone\n"
+        "import sys, time; from pathlib import Path; from cellgrader.course.folders import Course; "
+        "from cellgrader.with_nbgrader.lock import alone\n"
         "with alone(Course(Path(sys.argv[1])), brief=bool(sys.argv[2])):\n"
         "    print('held', flush=True); sys.stdin.readline()"
     )

@@ -9,18 +9,18 @@ from datetime import datetime
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course.records import read_record
-from autograder.grade.preview import preview
-from autograder.grade.submissions import Run
-from autograder.grade.which_counts import standing, worth
-from autograder.notebook import document as notebooks
-from autograder.people.enrolment import drop
-from autograder.processes.forked import done_now
-from autograder.release import sample
-from autograder.run.examine import Examination
-from autograder.run.outcome import outputs
-from autograder.watch import feedback_pages
-from autograder.with_nbgrader.save import Saver
+from cellgrader.course.records import read_record
+from cellgrader.grade.preview import preview
+from cellgrader.grade.submissions import Run
+from cellgrader.grade.which_counts import standing, worth
+from cellgrader.notebook import document as notebooks
+from cellgrader.people.enrolment import drop
+from cellgrader.processes.forked import done_now
+from cellgrader.release import sample
+from cellgrader.run.examine import Examination
+from cellgrader.run.outcome import outputs
+from cellgrader.watch import feedback_pages
+from cellgrader.with_nbgrader.save import Saver
 
 from .test_regrade import content
 

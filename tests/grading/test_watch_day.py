@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from autograder.course.folders import Course
-from autograder.watch import day
+from cellgrader.course.folders import Course
+from cellgrader.watch import day
 
 NOON = datetime(2026, 11, 25, 12).timestamp()
 HOUR = 3600.0

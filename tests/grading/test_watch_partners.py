@@ -8,15 +8,15 @@ from contextlib import suppress
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course.folders import Course
-from autograder.course.records import UNCLEAR, read_record
-from autograder.course.small_files import SECRET
-from autograder.course.watched import best_path
-from autograder.grade.submissions import Run, grade
-from autograder.notebook import document as notebooks
-from autograder.sandbox import refusal
-from autograder.watch import day
-from autograder.watch.arrivals import Resting
+from cellgrader.course.folders import Course
+from cellgrader.course.records import UNCLEAR, read_record
+from cellgrader.course.small_files import SECRET
+from cellgrader.course.watched import best_path
+from cellgrader.grade.submissions import Run, grade
+from cellgrader.notebook import document as notebooks
+from cellgrader.sandbox import refusal
+from cellgrader.watch import day
+from cellgrader.watch.arrivals import Resting
 
 from .here import Desk, watch_here
 from .test_feedback import words

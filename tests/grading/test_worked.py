@@ -8,11 +8,11 @@ import textwrap
 
 import pytest
 
-from autograder.answers import sheet as sheets
-from autograder.course.folders import Course
-from autograder.errors import CourseError
-from autograder.notebook import document as notebooks
-from autograder.release import worked
+from cellgrader.answers import sheet as sheets
+from cellgrader.course.folders import Course
+from cellgrader.errors import CourseError
+from cellgrader.notebook import document as notebooks
+from cellgrader.release import worked
 from seqcourse.check import right
 from seqcourse.cli import handout
 from tests.house.test_house import ROOT, tracked
@@ -116,7 +116,7 @@ def test_a_class_closes_them_for_good_or_after_hints_only(course):
 
 
 def test_an_exercise_that_a_class_leaves_out_has_no_worked_answer(course):
-    from autograder.release.adapt import adapt
+    from cellgrader.release.adapt import adapt
 
     own = course("[ps5]\nleave_out = [2]\n")
     made = worked.sealed(own, "ps5", adapt(book("ps5"), own, "ps5")).decode()

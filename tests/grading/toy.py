@@ -9,7 +9,7 @@ import shutil
 from functools import cache
 from pathlib import Path
 
-from autograder.course.folders import Course
+from cellgrader.course.folders import Course
 
 ROOT = Path(__file__).resolve().parents[2]
 

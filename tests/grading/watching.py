@@ -13,8 +13,8 @@ from pathlib import Path
 
 import psutil
 
-from autograder.course.folders import Course
-from autograder.notebook import document as notebooks
+from cellgrader.course.folders import Course
+from cellgrader.notebook import document as notebooks
 
 # Seconds: far above what anything takes here, so that only something that hangs meets them.
 PATIENCE = 300

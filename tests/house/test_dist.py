@@ -34,7 +34,7 @@ def built(tmp_path_factory) -> tuple[Path, Path]:
     here = tmp_path_factory.mktemp("dist")
     given = handout.names(ROOT)
     for name in tracked():
-        if name in given or name.startswith(("autograder/", "seqcourse/", "book/", "LICENSE", *NEEDED)):
+        if name in given or name.startswith(("cellgrader/", "seqcourse/", "book/", "LICENSE", *NEEDED)):
             (here / "checkout" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, here / "checkout" / name)
     packed = dist.source(here / "checkout", here)
@@ -49,7 +49,7 @@ def test_the_wheel_holds_the_package_and_what_a_student_gets(built):
         given = handout.names(ROOT)
         for name in given:
             assert opened.read(f"seqcourse/handout/{name}") == (ROOT / name).read_bytes(), name
-    package = {name for name in tracked() if name.startswith(("autograder/", "seqcourse/"))}
+    package = {name for name in tracked() if name.startswith(("cellgrader/", "seqcourse/"))}
     assert held == package | {f"seqcourse/handout/{name}" for name in given}
 
 

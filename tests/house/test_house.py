@@ -178,7 +178,7 @@ def test_top_level_names_are_the_design():
         "CITATION.cff", "CONTRIBUTING.md", "CHANGELOG.md", ".gitignore", ".gitattributes", ".ci",
         ".binder", ".devcontainer", ".dockerignore", "deploy",
         ".github", ".vscode", "environment-student.yml", "setup.py", "AGENTS.md", "CLAUDE.md",
-        "GEMINI.md", "book", "solutions", "assignments", "autograder", "seqcourse", "tests",
+        "GEMINI.md", "book", "solutions", "assignments", "cellgrader", "seqcourse", "tests",
         "benchmarks",
     }  # fmt: skip
     assert {path.split("/")[0] for path in tracked()} <= allowed

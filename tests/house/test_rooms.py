@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "seqcourse"
-GRADER = PACKAGE.parent / "autograder"
+GRADER = PACKAGE.parent / "cellgrader"
 
 # What each room may import from the package; everybody may import EVERYBODY. The grader, a package of
 # its own, counts as one room here.
@@ -35,9 +35,9 @@ MAY_IMPORT = {
     "check": {"functional", "progress"},
     "own": {"check"},
     "capstone": {"check", "data", "metrics", "zoo"},
-    "autograder": set(),
-    "audit": {"autograder", "check"},
-    "cli": {"audit", "autograder", "check", "data", "pages", "progress", "zoo"},
+    "cellgrader": set(),
+    "audit": {"cellgrader", "check"},
+    "cli": {"audit", "cellgrader", "check", "data", "pages", "progress", "zoo"},
 }
 EVERYBODY = {"settings", "tokens"}
 # What everybody may import of the grader.
@@ -52,7 +52,7 @@ IN_GRADER = (
 )
 # Libraries that a room must not touch: their users would pay for them without need.
 MUST_NOT_IMPORT = {
-    "autograder": {"torch", "accelerate"},
+    "cellgrader": {"torch", "accelerate"},
     "viz": {"torch"},
     "functional": {"numpy", "matplotlib"},
     "nn": {"numpy", "matplotlib"},
@@ -86,13 +86,13 @@ def imports(path: Path) -> set[str]:
 
 
 def files(room: str) -> list[Path]:
-    folder = GRADER if room == "autograder" else PACKAGE / room
+    folder = GRADER if room == "cellgrader" else PACKAGE / room
     return sorted(folder.rglob("*.py")) if folder.is_dir() else [PACKAGE / f"{room}.py"]
 
 
 def test_the_table_names_every_room():
-    assert ["autograder", *rooms(PACKAGE)] == sorted(
-        MAY_IMPORT, key=lambda room: (room != "autograder", room)
+    assert ["cellgrader", *rooms(PACKAGE)] == sorted(
+        MAY_IMPORT, key=lambda room: (room != "cellgrader", room)
     )
     assert sorted([*IN_GRADER, "templates"]) == rooms(GRADER)
 
@@ -100,7 +100,7 @@ def test_the_table_names_every_room():
 def room_of(name: str) -> str:
     """The room of a module by its full name, or ""."""
     first, second = (*name.split("."), "")[:2]
-    if first == "autograder":
+    if first == "cellgrader":
         return "" if second in OF_GRADER else first
     return second if first == "seqcourse" and second in MAY_IMPORT else ""
 
@@ -167,7 +167,7 @@ def test_rooms_of_the_grader_import_only_those_before_them():
     for path in GRADER.rglob("*.py"):
         room = path.relative_to(GRADER).with_suffix("").parts[0]
         for parts in (name.split(".") for name in imports(path)):
-            if parts[0] == "autograder" and len(parts) > 1 and parts[1] in IN_GRADER:
+            if parts[0] == "cellgrader" and len(parts) > 1 and parts[1] in IN_GRADER:
                 before = IN_GRADER[: IN_GRADER.index(room) + 1] if room in IN_GRADER else ()
                 assert parts[1] in before, f"{path.relative_to(GRADER)} imports {'.'.join(parts)}"
 
@@ -187,8 +187,8 @@ class Refuse:
         if name.partition(".")[0] in ("seqcourse", "torch"):
             raise ImportError(f"{name} is asked for")
 sys.meta_path.insert(0, Refuse())
-import autograder
-names = [module.name for module in pkgutil.walk_packages(autograder.__path__, "autograder.")]
+import cellgrader
+names = [module.name for module in pkgutil.walk_packages(cellgrader.__path__, "cellgrader.")]
 for name in names:
     importlib.import_module(name)
 print(len(names))
@@ -214,7 +214,7 @@ def test_the_grader_knows_the_course_by_its_profile_alone():
 
 @pytest.mark.parametrize(
     "module",
-    ["seqcourse", "seqcourse.cli", "seqcourse.cli.app", "autograder.run.worker", "seqcourse.viz"],
+    ["seqcourse", "seqcourse.cli", "seqcourse.cli.app", "cellgrader.run.worker", "seqcourse.viz"],
 )
 def test_torch_is_loaded_only_where_a_model_runs(module):
     code = f"import sys, {module}; sys.exit('torch' in sys.modules)"

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-CODE = ("autograder", "seqcourse", "tests", "benchmarks", "book", "solutions", "assignments")
+CODE = ("cellgrader", "seqcourse", "tests", "benchmarks", "book", "solutions", "assignments")
 CODE += ("nbgrader_config.py",)
 
 

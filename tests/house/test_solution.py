@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from autograder.answers import sheet as sheets
-from autograder.errors import CourseError
+from cellgrader.answers import sheet as sheets
+from cellgrader.errors import CourseError
 from seqcourse import progress
 from seqcourse.check import ps5, right
 from seqcourse.cli.app import app

@@ -13,10 +13,10 @@ import tomllib
 import pytest
 import typer
 
-from autograder.class_settings import read_settings
-from autograder.course.folders import Course
-from autograder.notebook import document as notebooks
-from autograder.release.adapt import check_settings, class_notebook
+from cellgrader.class_settings import read_settings
+from cellgrader.course.folders import Course
+from cellgrader.notebook import document as notebooks
+from cellgrader.release.adapt import check_settings, class_notebook
 from seqcourse.cli.app import app
 from seqcourse.zoo.published import PACKAGES
 from tests.house.tables import BOOK, FILES, LAWS, ROOT, TABLES, ZOO, filled, trained_on

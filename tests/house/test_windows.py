@@ -16,7 +16,7 @@ from tests.house.test_house import ROOT
 WINDOWS = """
 import builtins, importlib, multiprocessing, os, pkgutil, signal, sys, types, warnings
 
-warnings.filterwarnings("error", category=EncodingWarning, module="autograder|seqcourse")
+warnings.filterwarnings("error", category=EncodingWarning, module="cellgrader|seqcourse")
 
 GONE = {"fcntl", "grp", "posix", "pty", "pwd", "readline", "resource", "termios"}
 LACKS = {

@@ -8,9 +8,9 @@ import secrets
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from autograder.course.folders import Course
-from autograder.notebook import document as notebooks
-from autograder.release import sample
+from cellgrader.course.folders import Course
+from cellgrader.notebook import document as notebooks
+from cellgrader.release import sample
 from tests.grading.watching import write_time
 
 NAME = "ps1"

@@ -14,10 +14,10 @@ from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from nbgrader.api import Gradebook
 
-from autograder.course.folders import Course
-from autograder.notebook import document as notebooks
-from autograder.pages.feedback import make_feedback
-from autograder.release.generate import release
+from cellgrader.course.folders import Course
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages.feedback import make_feedback
+from cellgrader.release.generate import release
 from tests.grading.toy import make_toy_course
 
 from .lab import wait_for_fields

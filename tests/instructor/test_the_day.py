@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course.folders import Course
-from autograder.marks.export import Line, read_course
-from autograder.notebook import document as notebooks
+from cellgrader.course.folders import Course
+from cellgrader.marks.export import Line, read_course
+from cellgrader.notebook import document as notebooks
 from seqcourse.progress import read
 
 from .classroom import (

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course.folders import Course
-from autograder.release.generate import release
+from cellgrader.course.folders import Course
+from cellgrader.release.generate import release
 from tests.grading import postgres
 from tests.grading.toy import make_toy_course
 

@@ -7,7 +7,7 @@ import pytest
 from jupyter_client import AsyncKernelManager
 from nbclient import NotebookClient
 
-from autograder.sockets import private_sockets
+from cellgrader.sockets import private_sockets
 from tests.sizes import nightly_but
 
 from .finding import ROOT, notebooks, text

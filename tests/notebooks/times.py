@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import partial
 
-from autograder.sockets import private_sockets
+from cellgrader.sockets import private_sockets
 
 
 def pytest_configure(config) -> None:

@@ -1,6 +1,6 @@
 """Run versions of one answer in which one thing was changed, and record what each does.
 
-`autograder.viva` sends the request. Every change runs in a forked process of its own with a limit
+`cellgrader.viva` sends the request. Every change runs in a forked process of its own with a limit
 of processor time, since it can make a loop endless. So what is asked does not depend on how busy the
 machine is. The numbers are untrusted, as a probe's are.
 """

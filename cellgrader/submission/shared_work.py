@@ -1,0 +1,134 @@
+"""The work of partners: whose folder holds it, and what each partner has of it.
+
+Two hand-ins of a group are the same work if their cells are, whatever was put out, and what lies beside
+the notebook for a check. The first of them counts. Different ones are never chosen between.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any
+
+from cellgrader.course.folders import Course
+from cellgrader.course.small_files import MARK, NEEDED, SECRET, TIMESTAMP, kept, time
+from cellgrader.course.snapshot import Snapshot, folder_snapshot
+from cellgrader.errors import CourseError
+from cellgrader.notebook.parse import NotGradable, read_bytes, shown
+from cellgrader.processes.limited import limited
+from cellgrader.run import systems
+from cellgrader.run.examine import READING, read
+from cellgrader.submission.partners import Team, without_names
+
+# What lies beside work and is none.
+BESIDE = (*NEEDED, MARK)
+
+
+def whose_work(course: Course, name: str, team: Team, release: dict) -> tuple[str, str]:
+    """The member whose folder is graded for all, or "" and in a sentence why there is none.
+
+    Args:
+        release: the released notebook.
+    """
+    if team.unclear:
+        return "", team.unclear
+    folders = {who: course.submitted / who / name for who in team.members}
+    handed = [who for who in team.members if course.handed_in(who, name)]
+    if len(handed) < 2:
+        return (handed or [team.first])[0], ""
+    works = {who: digest_of(folders[who]) for who in handed}
+    with_work = [who for who in handed if works[who]] or handed[:1]
+    if len({works[who] for who in with_work}) > 1:
+        works = {who: _content(folders[who], name, release) or works[who] for who in with_work}
+    if len({works[who] for who in with_work}) > 1:
+        listed = " and ".join(map(shown, with_work))
+        alone = ", ".join(f'["{shown(who)}"]' for who in with_work)
+        return "", (
+            f"{listed} are partners, but handed in different work, and only one can count. Move the "
+            f"folder {name} of the others away, or, if each works alone, write groups of one into "
+            f"course.toml, under [{name}]: partners = [{alone}]"
+        )
+    zone = course.settings.zone
+    return min(with_work, key=lambda who: (_when(folders[who], zone), who)), ""
+
+
+def for_member(member: str, source: str, work: Snapshot) -> Snapshot:
+    """The work as one member's: nbgrader's secret belongs to whoever handed in."""
+    if member == source:
+        return work
+    return replace(work, files={path: each for path, each in work.files.items() if path != SECRET})
+
+
+def keep_own(course: Course, name: str, member: str, source: str) -> None:
+    """Put beside a graded notebook what is this member's own, or the mark of the work's folder.
+
+    nbgrader finds feedback by the time and secret of a student's own hand-in.
+    """
+    graded = course.autograded / member / name
+    if member == source or not graded.is_dir():
+        return
+    (graded / MARK).unlink(missing_ok=True)
+    if course.handed_in(member, name):
+        own = kept(course.submitted / member / name)
+        for file in NEEDED:
+            (graded / file).unlink(missing_ok=True)
+            if file in own:
+                (graded / file).write_bytes(own[file])
+        return
+    with suppress(NotGradable):  # there is none, or a student's pipe
+        (graded / MARK).write_bytes(read_bytes(course.submitted / source / name / MARK, most=200))
+
+
+def digest_of(folder: Path) -> bytes:
+    """A digest of the work in a folder; b"" where there is none."""
+    try:
+        found = without_names(folder_snapshot(folder))
+    except CourseError:  # nobody may look into it
+        return b"closed"
+    files = {path: content for path, content in found.files.items() if path not in BESIDE}
+    return replace(found, files=files).digest() if files or found.links else b""
+
+
+def _content(folder: Path, name: str, release: dict) -> bytes:
+    """A digest of what counts of a hand-in: cells and trained systems; b"" where they are unreadable."""
+    try:
+        mended, _ = limited(READING, read, folder, name, release)
+        beside = _systems(folder)
+    except CourseError:
+        return b""
+    hasher = hashlib.sha256()
+    for part in (*map(_source, mended.notebook["cells"]), *beside):
+        hasher.update(len(part).to_bytes(8, "big"))
+        hasher.update(part)
+    return hasher.digest()
+
+
+def _systems(folder: Path) -> list[bytes]:
+    """The trained systems in a folder."""
+    files = folder_snapshot(folder).files
+    return [files[path] for path in sorted(files) if path.lower().endswith(systems.SUFFIX)]
+
+
+def _source(cell: dict[str, Any]) -> bytes:
+    source = cell["source"]
+    text = source if isinstance(source, str) else "".join(source)
+    return os.fsencode(cell["cell_type"]) + "\n".join(map(str.rstrip, text.splitlines())).encode(
+        errors="replace"
+    )
+
+
+def _when(folder: Path, zone: tzinfo) -> datetime:
+    """When work was handed in. Without a time it is not late, unless a platform says so."""
+    content = kept(folder).get(TIMESTAMP)
+    found = time(content, zone) if content else None
+    if found is not None:
+        return found.replace(tzinfo=UTC)
+    return (
+        datetime.max.replace(tzinfo=UTC)
+        if (folder / MARK).is_file()
+        else datetime.min.replace(tzinfo=UTC)
+    )

@@ -1,0 +1,162 @@
+"""What the student finds: the page in grading/feedback/STUDENT/psN/psN.html, made beside other things.
+
+An attempt that counts gets nbgrader's page from the gradebook. One that does not, because an earlier one
+was better, gets the same page from a second gradebook that is used for nothing else. What was not graded
+gets a page with the reason.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from html import escape
+from typing import TYPE_CHECKING
+
+from cellgrader.course.address import SQLITE
+from cellgrader.course.folders import Course, remove
+from cellgrader.course.gradebook import opened
+from cellgrader.course.records import read_record, record_path
+from cellgrader.course.small_files import NEEDED, kept
+from cellgrader.course.watched import folder_of
+from cellgrader.notebook import document as notebooks
+from cellgrader.pages.feedback import making_feedback, page_path
+from cellgrader.pages.frame import page
+from cellgrader.printable import printable
+from cellgrader.processes.forked import Steps
+from cellgrader.release.generate import release
+
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+
+    from cellgrader.course.snapshot import Snapshot
+    from cellgrader.run.examine import Examination
+
+
+def show_reason(course: Course, name: str, student: str, sentence: str, *, below: bool = True) -> Steps:
+    """Say why there is no feedback on the newest version.
+
+    Args:
+        below: keep the feedback on the last graded version, if there is one, below the sentence.
+    """
+    record = read_record(course, name, student)
+    if (
+        below
+        and record is not None
+        and record.has_grade
+        and (course.autograded / student / name).is_dir()
+    ):
+        notice = f"{sentence} Below is the feedback on an earlier version."
+        yield from making_feedback(course, name, student, notice)
+    else:
+        title = f"Feedback on {name}"
+        text = page(title, f"<p>{escape(printable(sentence))}</p>")
+        notebooks.write_text(page_path(course, name, student), text)
+    _belongs_to(course, name, student, kept(course.submitted / student / name))
+
+
+def can_be_released(course: Course, name: str, student: str) -> bool:
+    """Whether a page can be passed on through nbgrader's exchange: the work came that way."""
+    folder = page_path(course, name, student).parent
+    return all((folder / file).is_file() for file in NEEDED)
+
+
+class Aside:
+    """Makes the pages of attempts that do not count, with a gradebook of its own.
+
+    Args:
+        course: the class.
+        name: the assignment.
+    """
+
+    def __init__(self, course: Course, name: str) -> None:
+        self._class = course
+        self._name = name
+        grading = (folder_of(course, name) / "aside").relative_to(course.root).as_posix()
+        file = (course.root / grading / "gradebook.db").absolute()
+        self._course = Course(course.root, grading, f"{SQLITE}{file}")
+        self._ready = False
+
+    def show(self, found: Examination, submission: Snapshot, notice: str) -> Steps:
+        """Write the page of an attempt that does not count."""
+        from nbgrader.api import Gradebook
+
+        from cellgrader.with_nbgrader.save import Saver
+
+        self._prepare()
+        student = found.student
+        url = self._course.gradebook_url
+        with opened(self._class) as real, Gradebook(url) as own:
+            extension = _copy_student(real, own, self._name, student)
+        try:
+            Saver(self._course, self._name).save(found, submission, "")
+            with Gradebook(url) as own:
+                own.find_submission(self._name, student).extension = extension
+                own.db.commit()
+            yield from making_feedback(self._course, self._name, student, notice)
+            made = page_path(self._course, self._name, student)
+            target = page_path(self._class, self._name, student)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            beside = target.with_name(f".{target.name}.new")
+            shutil.copyfile(made, beside)
+            os.replace(beside, target)
+            _belongs_to(self._class, self._name, student, kept(made.parent))
+        finally:
+            self._forget(student)
+
+    def _prepare(self) -> None:
+        if self._ready:
+            return
+        release(self._course, [self._name], target=self._course.folder / "released")
+        if not self._course.submitted.is_symlink():  # marks of a platform lie there
+            self._course.submitted.symlink_to(self._class.submitted.absolute())
+        self._ready = True
+
+    def _forget(self, student: str) -> None:
+        """Remove all about a student: only the page is needed."""
+        from nbgrader.api import Gradebook, MissingEntry
+
+        with suppress(MissingEntry), Gradebook(self._course.gradebook_url) as own:
+            own.remove_student(student)
+        for folder in (self._course.autograded / student, self._course.feedback / student):
+            if folder.is_dir():
+                remove(folder)
+        record_path(self._course, self._name, student).unlink(missing_ok=True)
+
+
+def _copy_student(real: Gradebook, own: Gradebook, name: str, student: str) -> object:
+    """Copy a name and the due date; returns the student's extension."""
+    from nbgrader.api import MissingEntry
+
+    own.update_or_create_assignment(name, duedate=real.find_assignment(name).duedate)
+    try:
+        known = real.find_student(student)
+        names = {"first_name": known.first_name, "last_name": known.last_name}
+    except MissingEntry:
+        names = {}
+    own.update_or_create_student(student, **names)
+    try:
+        return real.find_submission(name, student).extension
+    except MissingEntry:
+        return None
+
+
+def belongs_to(course: Course, name: str, student: str) -> bool:
+    """Let a student's page belong to the newest submission; False if it does already."""
+    now = kept(course.submitted / student / name)
+    folder = page_path(course, name, student).parent
+    if not folder.is_dir() or now == kept(folder):
+        return False
+    _belongs_to(course, name, student, now)
+    return True
+
+
+def _belongs_to(course: Course, name: str, student: str, files: Mapping[str, bytes]) -> None:
+    """Put the files beside a page that say to which submission it belongs."""
+    folder = page_path(course, name, student).parent
+    for file in NEEDED:
+        if file in files:
+            (folder / file).write_bytes(files[file])
+        else:
+            (folder / file).unlink(missing_ok=True)

@@ -1,0 +1,539 @@
+"""The watcher: from a submission's arrival to its feedback, and on again after it was killed.
+
+What is known of an attempt is on the disk before the next step begins: that it was begun, that it is in
+the gradebook, that the student has the page (see ``day``). So a watcher that was killed at any moment
+goes on when it is started again: with the same attempt, the same hidden inputs, and the same number of
+attempts left today.
+
+The class's lock is held only while a grade is saved, about a second. So `seqcourse grade` can run beside
+a watcher; while it runs, results wait to be saved.
+
+Partners are one submission: it waits under the name of the first of them, counts for each, and is looked
+at again if any of their folders changes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgrader.course.folders import Course
+from cellgrader.course.records import FAILED, UNCLEAR, Record, read_record, unfit_name, write_record
+from cellgrader.course.snapshot import Snapshot
+from cellgrader.course.watched import folder_of
+from cellgrader.errors import CourseError
+from cellgrader.grade.submissions import DeferredInterrupt, Run, forget_lost
+from cellgrader.grade.which_counts import automatic, best_counts, noted
+from cellgrader.marks import history
+from cellgrader.notebook.parse import shown
+from cellgrader.pages.feedback import making_feedback
+from cellgrader.people.enrolment import question, unknown
+from cellgrader.processes.forked import Beside, Steps
+from cellgrader.release.generate import release
+from cellgrader.submission.attempts import attempt, graded, known_again, newest, spent, work_of
+from cellgrader.submission.partners import Team, Teams, find_teams
+from cellgrader.watch import day, feedback_pages
+from cellgrader.watch.arrivals import Resting, inbox
+from cellgrader.watch.board import Board
+from cellgrader.with_nbgrader.lock import Busy, alone
+
+if TYPE_CHECKING:
+    from cellgrader.processes.cluster import Cluster
+    from cellgrader.watch.passing import Exchange
+
+# Seconds: between two looks at the folders, and until something that failed is tried again. The latter
+# is doubled each time, up to LONGEST. HELD: until it is asked again whether the next day has begun.
+LOOK, AGAIN, LONGEST, HELD = 1.0, 60.0, 3600.0, 15.0
+# Seconds: what a submission may take besides one cell before it waits until nobody else does, how much
+# earlier its examination may end because of that (a cell has whole seconds), and the longest that work
+# which is held back is not read again.
+BRIEF, ROUNDED, KNOWN = 30.0, 2.0, 600.0
+
+
+class Watcher:
+    """Grades what arrives for one assignment.
+
+    Args:
+        course: the class.
+        name: the assignment.
+        board: where everything is shown.
+        exchange: nbgrader's exchange, or None where files only come into the inbox.
+        timeout: seconds that one cell may take (default: the course's setting).
+        clock: the time, in seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        name: str,
+        board: Board,
+        *,
+        exchange: Exchange | None = None,
+        timeout: int | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.course = replace(course, db_url=course.gradebook_url)
+        self.name = course.require(name)
+        self.board = board
+        self.exchange = exchange
+        self.clock = clock
+        self._timeout = timeout or course.settings["timeout"]
+        self._resting = Resting()
+        self._aside = feedback_pages.Aside(self.course, name)
+        # Who is waiting, at work, or gets a page, with whom, and since when.
+        self._arrived: dict[str, tuple[Team, float]] = {}
+        self._ended: deque[tuple[str, Snapshot | None, Any]] = deque()
+        self._later: dict[str, float] = {}  # who is looked at again, and when
+        self._held: dict[str, tuple[str, ...]] = {}  # whose work is held back: which version, and why
+        self._standing: dict[str, Hashable] = {}  # what it was held back for, see ``_stands``
+        self._pages = Beside()  # the pages of those who are graded or held back
+        self._slow: deque[str] = deque()  # who waits until nobody else does, and who is examined in full
+        self._in_full: set[str] = set()
+        self._faults: Counter[str] = Counter()
+        self._known: set[str] = set()
+        self._teams = Teams()
+        self._looked = 0.0
+        self._changing: set[str] = set()
+        self._moving = True
+        self._busy = time.monotonic()  # when something last happened
+
+    def run(self, workers: int | None = None, idle: float | None = None) -> None:
+        """Watch until interrupted.
+
+        Args:
+            workers: the number of submissions examined at a time (default: one per core).
+            idle: end after so many seconds in which nothing arrived and nothing is left to grade.
+        Raises:
+            CourseError: another watcher watches this assignment, or all workers are gone.
+        """
+        from cellgrader.with_nbgrader.save import Saver
+
+        with only_watcher(self.course, self.name), self.board.shown():
+            self._release()
+            forget_lost(self.course, self.name)
+            options = {"confined": True, "timeout": self._timeout, "everything": False}
+            self._run = Run(self.course, self.name, options, tell=lambda record: None)
+            self._saver = Saver(self.course, self.name)
+            with (
+                self._run.pool(workers, begun=self.board.begun) as (self._pool, self._work),
+                DeferredInterrupt() as self._interrupt,
+            ):
+                self.board.note(f"Watching {self._places()}.")
+                while not self._is_idle(idle):
+                    self._step(self._pool)
+                    self._interrupt.check()
+
+    def _step(self, pool: Cluster) -> None:
+        """Look at the folders, and bring one result further."""
+        if time.monotonic() - self._looked >= LOOK:
+            with self._noted():
+                self._look()
+            self._looked = time.monotonic()
+        with self._noted():
+            self.board.write_page()
+        if self._slow and pool.has_room():
+            pool.add(self._work, self._slow.popleft(), self._load)
+        self._put_pages()
+        ended = pool.ended(0.0 if self._ended else LOOK / 10 if self._pages else LOOK / 4)
+        if ended is not None:
+            self._ended.append(ended)
+        if self._ended and self._finished(*self._ended[0]):
+            self._ended.popleft()
+            self._busy = time.monotonic()
+
+    def _put_pages(self) -> None:
+        """Bring all pages further whose process has ended."""
+        while shown := self._pages.ended(0.0):
+            student, fault = shown
+            with self._faults_of(student):
+                if fault:
+                    raise fault
+                for who in self._arrived[student][0].members:
+                    self._arrived.pop(who, None)
+
+    def _is_idle(self, idle: float | None) -> bool:
+        if self._arrived or self._ended or self._moving or not self._looked:
+            self._busy = time.monotonic()
+            return False
+        return idle is not None and time.monotonic() - self._busy >= idle
+
+    # Arrivals
+
+    def _look(self) -> None:
+        """Take what the exchange has, and see who has handed in."""
+        self._moving = False
+        if self.exchange is not None:
+            with self._noted():
+                for sentence in self.exchange.collect():
+                    self.board.note(sentence)
+                self._moving = self.exchange.moving
+        now = time.monotonic()
+        rest, moving = self._resting.look(inbox(self.course, self.name))
+        self._changing = set(moving)
+        self._moving |= bool(moving)
+        new = [
+            student
+            for student in rest
+            if student not in self._arrived and self._later.get(student, 0.0) <= now
+        ]
+        self._meet(new)
+        for student in new:
+            with self._faults_of(student):
+                self._take(student)
+
+    def _meet(self, students: list[str]) -> None:
+        """Learn which students are in the class, and who works together."""
+        if students:
+            at_work = {who: team for who, (team, _) in self._arrived.items()}
+            self._teams = find_teams(self.course, self.name)
+            self._run.teams = replace(self._teams, known={**self._teams.known, **at_work})
+        if set(students) - self._known:
+            self._known |= set(students) - set(unknown(self.course, self.name))
+
+    def _take(self, student: str) -> None:
+        """Decide about a submission that has arrived: grade it now, later, or not at all."""
+        course, name, now = self.course, self.name, self.clock()
+        if why := unfit_name(student):
+            write_record(course, Record(name, student, FAILED, why))
+            self._resting.take(student)
+            self.board.failed(student, why)
+            return
+        if student not in self._known:
+            self._later[student] = time.monotonic() + AGAIN
+            self.board.note(question(course, name, student))
+            return
+        team = self._teams.of(student)
+        if (self._arrived.keys() | self._changing) & set(team.members):
+            return  # a partner's folder still changes, or is at work: looked at again after that
+        stands = self._stands(team, now)
+        if self._standing.get(team.first) == stands:
+            self._later[student] = time.monotonic() + HELD
+            return
+        if why := self._run.unclear(team.first):
+            self._hold(student, team, why, stands)
+            return
+        submission = work_of(course, name, self._run.source(team.first))
+        digest = submission.digest().hex()
+        tries = {who: day.tries(course, name, who, now) for who in team.members}
+        last = {who: each[-1] for who, each in tries.items() if each and each[-1].submission == digest}
+        records = {who: read_record(course, name, who) for who in team.members}
+        if len(last) == len(team.members):
+            if all(self._has_ended(last[who], records[who]) for who in team.members):
+                for who in team.members:
+                    if feedback_pages.belongs_to(
+                        course, name, who
+                    ):  # the same work, handed in once more
+                        self._pass_on(who)
+                self._resting.take(student)
+                return
+            submission = replace(submission, attempt=max(each.number for each in last.values()))
+            if all(self._is_saved(submission, each, team) for each in records.values()):
+                self._resting.take(student)
+                self._arrive(student, team)
+                self._pages.add(team.first, self._show(team, submission, list(records.values()), None))
+                return
+        elif all(self._graded_elsewhere(who, digest, each) for who, each in records.items()):
+            self._resting.take(student)
+            return
+        elif why := self._refusal(team, tries, records, now):
+            self._hold(student, team, why, stands)
+            return
+        self._held.pop(team.first, None)
+        self._standing.pop(team.first, None)
+        self._resting.take(student)
+        self._arrive(student, team)
+        self.board.arrived(team.first)
+        self._pool.add(self._work, team.first, self._load)
+
+    def _arrive(self, student: str, team: Team) -> None:
+        """Count a team as at work until its pages are there."""
+        self._arrived |= dict.fromkeys(team.members, (team, self._resting.since(student)))
+
+    def _hold(self, student: str, team: Team, why: str, stands: Hashable) -> None:
+        """Say to all of a group why their work is not graded now, once for each version.
+
+        Args:
+            stands: for what it is held back, see ``_stands``.
+        """
+        course, name, first = self.course, self.name, team.first
+        handed_in = [who for who in team.members if course.handed_in(who, name)]
+        which = (why, *(work_of(course, name, who).digest().hex() for who in handed_in))
+        if self._held.get(first) != which:
+            self._held[first] = which
+            self._arrive(student, team)
+            self._pages.add(first, self._say(team, why))
+            self.board.held(first, why)
+        self._standing[first] = stands
+        self._later[student] = time.monotonic() + HELD  # and so on, until something has changed
+
+    def _say(self, team: Team, why: str) -> Steps:
+        """Put a reason onto the page of each of a group."""
+        for who in team.members:
+            yield from feedback_pages.show_reason(self.course, self.name, who, why)
+            self._pass_on(who)
+
+    def _stands(self, team: Team, now: float) -> Hashable:
+        """All that can end the wait of work that is held back, without reading it: it may be large."""
+        folders = tuple(self._resting.state(who) for who in team.members)
+        settings = repr(self.course.settings)
+        return (team, folders, settings, day.next_day(now), time.monotonic() // KNOWN)
+
+    def _load(self, student: str) -> Snapshot:
+        """Read a submission just before a worker gets it, and note that the attempt begins."""
+        members = self._run.teams.of(student).members
+        if len(members) > 1:
+            found = self._run.load(student)
+        else:
+            found = work_of(self.course, self.name, student)
+            content, first = found.digest(), known_again(found)
+            which = attempt(self.course, self.name, student, content, first=first)
+            found = replace(found, attempt=which)
+        if student not in self._in_full:
+            found = replace(found, wall=self._timeout + BRIEF)
+        digest = found.digest().hex()
+        now = self.clock()
+        for who in members:
+            last = day.last(self.course, self.name, who, now)
+            if student in self._in_full and last and last.submission != digest:
+                # It was replaced while it waited: it is never graded, and costs nothing.
+                day.note(self.course, self.name, who, last.number, day.SPOILT, now)
+            day.begin(self.course, self.name, who, digest, found.attempt, now)
+        return found
+
+    def _refusal(
+        self,
+        team: Team,
+        tries: dict[str, tuple[day.Try, ...]],
+        records: dict[str, Record | None],
+        now: float,
+    ) -> str:
+        """Why a new version is not graded now, or "". Of partners, who has used most counts."""
+        a_day = self.course.settings["watch.attempts_a_day"]
+        if a_day and max(day.used(before, now) for before in tries.values()) >= a_day:
+            are = "1 version a day is" if a_day == 1 else f"{a_day} versions a day are"
+            then = day.at(day.next_day(now), self.course.settings.zone)
+            return (
+                f"What you handed in last waits: {are} graded. It is graded on {then}, or what you hand "
+                f"in until then."
+            )
+        which = max(newest(self.course, self.name, who)[0] for who in team.members)
+        last = max(each.attempt if each and each.has_grade else 0 for each in records.values())
+        done = graded(self.course, self.name, team.members, last)
+        return spent(self.course.settings["attempts"], which + 1, done)
+
+    def _graded_elsewhere(self, student: str, digest: str, record: Record | None) -> bool:
+        """Whether `seqcourse grade` has graded this version."""
+        graded = record is not None and record.status not in (FAILED, UNCLEAR)
+        return graded and newest(self.course, self.name, student) == (record.attempt, digest)
+
+    def _has_ended(self, last: day.Try, record: Record | None) -> bool:
+        """Whether the student has the page, or the file is such that grading it again finds the same."""
+        if last.state == day.SHOWN:
+            return True
+        if record is None or record.status in (FAILED, UNCLEAR):
+            return False
+        return last.state == day.SPOILT and record.attempt == last.number
+
+    def _is_saved(self, submission: Snapshot, record: Record | None, team: Team) -> bool:
+        """Whether the grade of an attempt is in the gradebook, so that only the page is missing."""
+        if record is None or record.attempt != submission.attempt:
+            return False
+        alone = len(team.members) == 1  # of partners, the last version counts
+        if alone and best_counts(self.course) and noted(self.course, record) != record.attempt:
+            return False
+        return record.stands_for(self._run.fingerprint(submission, team.members))
+
+    # Results
+
+    def _finished(self, student: str, submission: Snapshot | None, found: Any) -> bool:
+        """Save a result and show it to the student and all partners; False if it has to wait."""
+        seconds = getattr(found, "seconds", 0.0) + ROUNDED
+        if submission is not None and 0 < submission.wall <= seconds:
+            self._slow.append(student)
+            self._in_full.add(student)
+            self.board.note(f"{shown(student)}: this takes long, so it waits until nobody else does.")
+            return True
+        try:
+            with self._interrupt.deferred(), alone(self.course, brief=True):
+                records = self._run.save_all(self._saver, student, submission, found)
+                with self._noted():
+                    history.note(self.course, self.name, [record.student for record in records])
+        except Busy:
+            self.board.note("Results wait: another run grades the class. They are saved when it ends.")
+            time.sleep(LOOK)
+            return False
+        except OSError as error:  # a full disk: nothing is lost, the result is still here
+            self.board.note(f"A grade should be saved, but the system refuses: {error}. Make room.")
+            time.sleep(LOOK)
+            return False
+        self._in_full.discard(student)
+        team = self._run.teams.of(student)
+        with self._faults_of(student):
+            failed = next((record for record in records if record.status == FAILED), None)
+            if submission is None or failed:
+                steps = self._failed(team, submission, failed or records[0])
+            else:
+                self._note(team, submission, day.GRADED)
+                steps = self._show(team, submission, records, found)
+            self._pages.add(student, steps)
+        return True
+
+    def _failed(self, team: Team, submission: Snapshot | None, record: Record) -> Steps:
+        """The grader failed: the attempt costs nothing, and is tried again."""
+        if submission is not None:
+            self._note(team, submission, day.SPOILT)
+        self.board.failed(team.first, f"{record.sentence} {self._again(team)}")
+        yield from self._say(team, f"{record.sentence} It is tried again, and costs you no attempt.")
+
+    def _show(self, team: Team, submission: Snapshot, records: list[Record], found: Any) -> Steps:
+        """Put the page where the student finds it; for partners, one for each."""
+        which, record = submission.attempt, records[0]
+        points = f", {automatic(sum(found.points.values()))}" if found else ""
+        said = f"version {which} is {record.status}{points}"
+        state = day.SHOWN
+        if record.attempt != which:
+            said = record.sentence
+        elif not record.has_grade:
+            state = day.SPOILT
+            said = f"version {which} is {record.status}: {record.sentence}"
+        for each in records:
+            yield from self._put_page(each, submission, found)
+            self._pass_on(each.student)
+        self._note(team, submission, state)
+        self._faults.pop(team.first, None)
+        now = time.monotonic()
+        wait = now - self._arrived.get(team.first, (team, now))[1]
+        if partners := team.partners(team.first):
+            said = f"with {' and '.join(map(shown, partners))}: {said}"
+        if state == day.SHOWN:
+            self.board.graded(team.first, said, wait)
+        else:
+            self.board.failed(team.first, said)
+
+    def _put_page(self, record: Record, submission: Snapshot, found: Any) -> Steps:
+        course, name, student, which = self.course, self.name, record.student, submission.attempt
+        if record.attempt != which:
+            notice = f"{record.sentence} Here is the feedback on version {which}."
+            yield from self._aside.show(found, submission, notice)
+        elif record.has_grade:
+            try:
+                yield from making_feedback(course, name, student, self._notice(student, which))
+            except CourseError as error:  # such as a notebook whose page would be too large
+                yield from feedback_pages.show_reason(course, name, student, str(error), below=False)
+                self.board.note(str(error))
+        else:
+            why = f"{record.sentence} This cost you no attempt."
+            yield from feedback_pages.show_reason(course, name, student, why)
+
+    def _notice(self, student: str, which: int) -> str:
+        """Which version a page is about, and how many more are graded today."""
+        a_day = self.course.settings["watch.attempts_a_day"]
+        if not a_day:
+            return f"This is version {which}."
+        now = self.clock()
+        used = day.used(day.tries(self.course, self.name, student, now), now)
+        return f"This is version {which}. Graded today: {min(used, a_day)} of {a_day}."
+
+    def _pass_on(self, student: str) -> None:
+        """Release a page through the exchange if the work came that way."""
+        if self.exchange is None or not feedback_pages.can_be_released(self.course, self.name, student):
+            return
+        if why := self.exchange.release(student):
+            self.board.note(why)
+
+    def _note(self, team: Team, submission: Snapshot, state: str) -> None:
+        for who in team.members:
+            day.note(self.course, self.name, who, submission.attempt, state, self.clock())
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """What goes wrong here is said, and tried again with the next look."""
+        from cellgrader.processes.cluster import in_words
+
+        try:
+            yield
+        except Exception as error:
+            self.board.note(f"{in_words(error)}.")
+
+    @contextmanager
+    def _faults_of(self, student: str) -> Iterator[None]:
+        """What goes wrong with one student's work stops nobody else's."""
+        from cellgrader.processes.cluster import in_words
+
+        try:
+            yield
+        except Exception as error:
+            team = self._arrived.get(student, (self._teams.of(student),))[0]
+            for who in team.members:
+                self._arrived.pop(who, None)
+            self.board.failed(team.first, f"{in_words(error)}. {self._again(team)}")
+
+    def _again(self, team: Team) -> str:
+        """Look at a submission again after a while, without a change; says when."""
+        wait = min(LONGEST, AGAIN * 2 ** self._faults[team.first])
+        self._faults[team.first] += 1
+        for who in team.members:
+            self._resting.forget(who)
+            self._later[who] = time.monotonic() + wait
+        return f"It is tried again in {wait / 60:.0f} minutes."
+
+    # The beginning
+
+    def _release(self) -> None:
+        """Generate the assignment, as `seqcourse grade` does before it grades."""
+        while True:
+            with suppress(Busy), alone(self.course, brief=True):
+                _clean_up(self.course, self.name)
+                release(self.course, [self.name], target=self.course.folder / "released")
+                history.note(self.course, self.name)
+                return
+            self.board.note("Another run grades the class. Watching begins when it ends.")
+            time.sleep(LOOK)
+
+    def _places(self) -> str:
+        here = f"{self.course.grading}/submitted/STUDENT/{self.name}"
+        return here if self.exchange is None else f"{self.exchange.inbound} and {here}"
+
+
+@contextmanager
+def only_watcher(course: Course, name: str) -> Iterator[None]:
+    """Lock an assignment for one watcher. The system releases the lock when the process ends.
+
+    Raises:
+        CourseError: another process watches it.
+    """
+    course.make_folder()
+    folder = folder_of(course, name)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("a+") as file:
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # not available on Windows
+            pass
+        except BlockingIOError:
+            file.seek(0)
+            raise CourseError(
+                f"One process at a time should watch {name} in {course.grading}/, but process "
+                f"{file.read().strip() or 'of another one'} already does. Leave it running, or stop it "
+                f"first: nothing is lost, the next one goes on where it was."
+            ) from None
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+def _clean_up(course: Course, name: str) -> None:
+    """Remove half-written files of a watcher that was killed."""
+    left: list[Path] = [*folder_of(course, name).glob("*/.*.json.*")]
+    left += (course.folder / "attempts" / name).glob(".*.json.*")
+    for path in left:
+        path.unlink(missing_ok=True)
