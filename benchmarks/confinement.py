@@ -26,7 +26,7 @@ from _bars import missed
 from jupyter_client.manager import AsyncKernelManager
 
 from cellgrader.sandbox import ConfinedKernelManager, Warm, refusal
-from cellgrader.sandbox.bubblewrap import bubblewrap_version
+from cellgrader.sandbox.available import bubblewrap_version
 from cellgrader.sockets import private_sockets
 from seqcourse.profile import PRELOAD
 

@@ -242,7 +242,7 @@ class Settings:
         """What assignments change about being late: {"ps3": {"floor": 0.25}}."""
         found: dict[str, dict[str, Value]] = {}
         for key, value in self.values.items():
-            if named := LATE.fullmatch(key):
+            if (named := LATE.fullmatch(key)) and _is_assignment(named["assignment"]):
                 own = found.setdefault(named["assignment"], {})
                 own[named["key"].removeprefix("late.")] = value
         return found
@@ -318,11 +318,11 @@ def _entry(key: str) -> Key | None:
     if key.startswith("links."):
         return LINK
     own = the_course().assignment
-    if re.fullmatch(rf"weights\.{own}", key):
+    if re.fullmatch(rf"weights\.(?:{own})", key):
         return WEIGHT
-    if (named := LATE.fullmatch(key)) and re.fullmatch(own, named["assignment"]):
+    if (named := LATE.fullmatch(key)) and _is_assignment(named["assignment"]):
         return KEYS.get(named["key"])
-    found = re.fullmatch(rf"{own}\.(?:(due|leave_out|partners|group_size)|(points)\.\d+)", key)
+    found = re.fullmatch(rf"(?:{own})\.(?:(due|leave_out|partners|group_size)|(points)\.\d+)", key)
     return FOR_ASSIGNMENT[found[1] or found[2]] if found else KEYS.get(key)
 
 

@@ -85,7 +85,9 @@ def the_course() -> CourseProfile:
         CourseError: none made itself known.
     """
     if not _known:
-        raise CourseError(f"A course should be imported before {sys.argv[0]} grades, but none was.")
+        raise CourseError(
+            f"A course's package should be imported before {sys.argv[0]} grades, but none was."
+        )
     return _known[0]
 
 

@@ -150,10 +150,14 @@ def fingerprint(course: bytes, submission: bytes, options: dict[str, object]) ->
 def code_digest() -> bytes:
     """A digest of the code that can affect points."""
     package = the_course().folder
-    folders = [*(package / part for part in the_course().decides), GRADER]
-    paths = sorted([*package.glob("*.py"), *(path for place in folders for path in place.rglob("*.py"))])
-    named = [("/".join(path.parts[-3:]).encode(), path.read_bytes()) for path in paths]
-    return digest([part for pair in named for part in pair])
+    course = [*package.glob("*.py")]
+    course += [path for part in the_course().decides for path in (package / part).rglob("*.py")]
+    parts: list[bytes] = []
+    for root, paths in ((package, course), (GRADER, GRADER.rglob("*.py"))):
+        for path in sorted(paths):
+            name = f"{root.name}/{path.relative_to(root).as_posix()}"  # wherever the packages lie
+            parts += [name.encode(), path.read_bytes()]
+    return digest(parts)
 
 
 def unfit_name(student: str) -> str:

@@ -106,7 +106,7 @@ _ATTRIBUTES = {
 }
 _MAGIC = re.compile(r"^(%%(?:writefile|file|bash|sh|script|cython)|%(?:run|load|load_ext))\b", re.M)
 _SHELL = re.compile(r"^([ \t]*)[%!?].*$", re.M)
-_PATCHED = {"torch", "sys", "builtins"}
+_PATCHED = {"torch", "sys", "builtins", "cellgrader"}
 
 
 def remarks(cells: Sequence[str]) -> list[str]:
@@ -154,7 +154,9 @@ def _looks(node: ast.AST, libraries: Mapping[str, str]) -> Iterator[tuple[str, s
         if node.attr == "__dict__" and _is_of_a_library(path, libraries):
             yield path, _INSIDE
         elif (
-            isinstance(node.ctx, ast.Store) and path.split(".")[0] in _PATCHED and "backends" not in path
+            isinstance(node.ctx, ast.Store)
+            and path.split(".")[0] in _PATCHED | {program()}
+            and "backends" not in path
         ):
             yield path, "is replaced by something of the student's"
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:

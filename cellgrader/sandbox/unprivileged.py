@@ -39,7 +39,8 @@ def can_step_down() -> bool:
     effective = int(status.partition("CapEff:")[2].split()[0], 16)
     if not all(effective >> capability & 1 for capability in (CAP_SETUID, CAP_SYS_ADMIN)):
         return False
-    samples = (Path(sys.executable), the_course().folder / "__init__.py", Path(ctypes.__file__))
+    packages = (the_course().folder, Path(__file__).parents[1])
+    samples = [Path(sys.executable), Path(ctypes.__file__), *(each / "__init__.py" for each in packages)]
     folders = [sample.resolve().parent for sample in samples]
     return all(all_can_read(place) for place in (*samples, *folders))
 

@@ -1,10 +1,9 @@
 """Client of the warm process, which has imported PyTorch and other modules and forks kernels.
 
 Importing takes seconds, a fork takes milliseconds. The process holds no secrets that a forked kernel
-could
-read: it starts with a fixed environment, reads no course files except the package, and never runs
-    student code itself. Each request starts one kernel in one sandbox. The process and its sandboxes end
-    when the client closes its end of the socket or is killed.
+could read: it starts with a fixed environment, reads no course files except the packages, and never
+runs student code itself. Each request starts one kernel in one sandbox. The process and its sandboxes
+end when the client closes its end of the socket or is killed.
 """
 
 from __future__ import annotations

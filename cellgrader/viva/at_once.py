@@ -11,6 +11,7 @@ from pathlib import Path
 from cellgrader.course.folders import Course
 from cellgrader.errors import CourseError
 from cellgrader.processes.interrupt import held_back
+from cellgrader.profile import CourseProfile, the_course, use
 from cellgrader.run.examine import Examiner
 from cellgrader.viva.sheet import Sheet, make_sheet
 
@@ -34,14 +35,18 @@ def make_sheets(
                 yield student, _sheet_or_error(examiner, name, student)
         return
     context = multiprocessing.get_context("spawn")
-    with shared() as door, ProcessPoolExecutor(many, context, _begin, (course, door)) as pool:
+    with (
+        shared() as door,
+        ProcessPoolExecutor(many, context, _begin, (course, door, the_course())) as pool,
+    ):
         with held_back():  # the processes start, and leave Ctrl-C to the command
             made = pool.map(_make, [name] * len(students), students)
         yield from zip(students, made, strict=True)
 
 
-def _begin(course: Course, door: Path) -> None:
+def _begin(course: Course, door: Path, profile: CourseProfile) -> None:
     global _examiner
+    use(profile)
     import cellgrader.processes.ignore_interrupts  # noqa: F401
 
     _examiner = Examiner(course, door=door)

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import torch
 
-from cellgrader import errors
-
 _PATHS = sysconfig.get_paths()
 # PyTorch may lie elsewhere than other packages, in a user's folder for example.
 INSTALLED = tuple(
@@ -16,5 +14,7 @@ INSTALLED = tuple(
     for folder in {_PATHS["purelib"], _PATHS["platlib"], str(Path(torch.__file__).parents[1])}
 )
 STANDARD = f"{_PATHS['stdlib']}/"
-PACKAGE, GRADER = f"{Path(__file__).parents[1]}/", f"{Path(errors.__file__).parent}/"
+PACKAGE = f"{Path(__file__).parents[1]}/"
+# Beside it. The grader's module is not asked where it lies: a notebook can change what it says.
+GRADER = f"{Path(__file__).parents[2] / 'cellgrader'}/"
 LIBRARIES = (STANDARD, PACKAGE, GRADER, *INSTALLED)

@@ -18,7 +18,7 @@ from seqcourse.cli.site import build
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
-SOURCES = ("book", "seqcourse", "_config.yml", "_toc.yml")
+SOURCES = ("book", "cellgrader", "seqcourse", "_config.yml", "_toc.yml")
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 

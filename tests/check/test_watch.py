@@ -168,6 +168,14 @@ def test_a_known_gap_is_remarked_on_and_what_is_honest_is_not():
         ("%%writefile mine.py\nx = 1", "%%writefile writes"),
         ("from threading import Thread", "threading.Thread starts something"),
         ("from seqcourse.check.watch import paused", "watch.paused is a part of the checks"),
+        (
+            "import seqcourse.functional as F\nF.softmax = print",
+            "seqcourse.functional.softmax is replaced",
+        ),
+        (
+            "from cellgrader import errors\nerrors.__file__ = 'x'",
+            "cellgrader.errors.__file__ is replaced",
+        ),
         ("x = 1\n" * 10_001, "has 60006 characters"),
     ],
 )

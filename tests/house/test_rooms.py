@@ -65,7 +65,11 @@ HAS_TEXT = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
 def rooms(package: Path) -> list[str]:
-    names = {path.stem if path.is_file() else path.name for path in package.iterdir()}
+    names = {
+        path.stem if path.is_file() else path.name
+        for path in package.iterdir()
+        if path.is_file() or any(path.rglob("*.py"))  # what is left of a moved room has none
+    }
     return sorted(name for name in names if not name.startswith("_"))
 
 
