@@ -88,20 +88,6 @@ def table(exercises: Mapping[str, Any]) -> list[str]:
     return rows(COLUMNS, [list(_cells(name, record)) for name, record in exercises.items()])
 
 
-def summary(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The records of all assignments as a table in Markdown, an assignment a line."""
-    columns = ("assignment", "exercises", "right answers accepted", "trials accepted")
-    columns += ("wrong answers refused", "mistakes named", "mutants refused, + explained")
-    lines = []
-    for assignment, exercises in found.items():
-        total = [sum(numbers) for numbers in zip(*map(_counts, exercises.values()), strict=True)]
-        right, accepted, good, tried, wrong, refused, named, made, killed, explained = total
-        line = [assignment, f"{len(exercises)}", f"{accepted} of {right}", f"{good:,} of {tried:,}"]
-        line += [f"{refused} of {wrong}", f"{named} of {wrong}", f"{killed} + {explained} of {made}"]
-        lines.append(line)
-    return rows(columns, lines)
-
-
 def usual(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The shared tolerances as a table in Markdown, with the errors nearest to them on both sides."""
     shared = {f"{FINE:g}": "float64", f"{COARSE:g}": "float32"}
@@ -130,13 +116,6 @@ def ways(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
     names = {"PyTorch": "modules and functions of torch.nn", "products": "matrix products"}
     lines = [[names.get(style, style), f"{many}"] for style, many in sorted(counts.items())]
     return rows(("right answers with", "so many"), lines)
-
-
-def _counts(record: Mapping[str, Any]) -> list[int]:
-    right, wrong, made = record[RIGHT], record[WRONG], record.get(OPERATOR, NONE)
-    counts = [right["tried"], right["accepted"], *trials(record)]
-    counts += [wrong[key] for key in ("tried", "refused", "named")]
-    return counts + [made[key] for key in ("tried", "refused", "explained")]
 
 
 def rows(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:

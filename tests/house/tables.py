@@ -151,11 +151,6 @@ def usual() -> str:
     return "\n".join(results.usual(audited()))
 
 
-def audit_of_all() -> str:
-    """The same, an assignment a line."""
-    return "\n".join(results.summary(audited()))
-
-
 def versions() -> str:
     """Each trial of tests/versions: Python, packages, results."""
     columns = {"python": "Python", "packages": "packages", "torch": "PyTorch", "numpy": "NumPy"}
@@ -171,7 +166,6 @@ TABLES = {
     "appendix_environment.md": {"versions": versions},
     "appendix_audit.md": {"ways": ways, "usual": usual, "audit": audit},
     "appendix_syllabus.md": {"goals": goals, "assignments": assignments},
-    "appendix_teaching.md": {"audit": audit_of_all},
     "appendix_licences.md": {"data": data, "models": models},
 }
 

@@ -29,11 +29,11 @@ class Window:
         self.query = query
         self.others: list[object] = []
 
-    def picture(self, name: str, of: object = None, height: int = SIZE["height"]) -> None:
+    def picture(self, name: str, of: object = None) -> None:
         """Keep a picture of the window for the book, when somebody asked for pictures."""
         folder = os.environ.get(PICTURES)
         if folder:
-            clip = {"x": 0, "y": 0, "width": SIZE["width"], "height": height}
+            clip = {"x": 0, "y": 0, **SIZE}
             save_picture(of or self.page, Path(folder) / f"{name}.png", clip=clip)
 
     def assignment_list(self) -> None:

@@ -101,7 +101,6 @@ def test_fetch(day, students_window):
     """A student fetches it with a click."""
     day.after("release")
     students_window.assignment_list()
-    students_window.picture("fetch", height=330)
     students_window.click_in_list("Fetch")
     students_window.page.wait_for_selector("#fetched_assignments_list >> text=ps1")
     fetched = day.ada.work / NAME / NOTEBOOK
@@ -129,7 +128,6 @@ def test_edit_and_run(day, students_window):
     assert "bias of the hidden part" in said
     assert "✗" in notebook.cell("import matplotlib").inner_text()
     assert read(day.ada.work / NAME / NOTEBOOK).tasks[0].state is False
-    students_window.picture("selfcheck")
     notebook.save()
     assert ADAS_STEP.strip() in answers(day.ada.work / NAME / NOTEBOOK)["rnn_step"]
     day.done.append("edit")
@@ -159,7 +157,6 @@ def test_submit_twice(day, students_window):
     notebook.save()
     students_window.assignment_list()
     students_window.submit(NAME, count=2)
-    students_window.picture("submit", height=400)
     day.done.append("submit")
 
 
@@ -202,7 +199,6 @@ def test_grade_by_hand(day, instructors_window):
     desk = instructors_window
     desk.formgrader(f"gradebook/{NAME}/{NAME}")
     desk.page.wait_for_selector("#main-table >> text=Submission #5")
-    desk.picture("formgrader-list", height=480)
     grading = desk.formgrader(f"submissions/{submission_id(day, 'ada')}")
     wait_for_fields(grading)
     answer = grading.locator(".nbgrader_cell", has_text=ADAS_WORDS)
@@ -244,11 +240,7 @@ def test_feedback(day, students_window):
     assert COMMENT.replace("*", "") in words
     assert "HIDDEN TESTS" not in words
     students_window.picture("feedback", of=read)
-    top = read.locator(".card", has_text="def lstm_step").evaluate(
-        "card => { window.scrollTo(0, card.offsetTop - 20); return window.scrollY; }"
-    )
-    assert top > 0
-    students_window.picture("verdict", of=read, height=380)
+    assert read.locator(".card", has_text="def lstm_step").count()
     day.done.append("feedback")
 
 
