@@ -130,6 +130,18 @@ def adapted(n):
     return layer(n["x"]).detach()
 
 
+def induced(n):
+    """Where the last symbol stood before, by comparing it with all earlier ones."""
+    *earlier, last = n["read"].tolist()
+    place = max(i for i, symbol in enumerate(earlier) if symbol == last)
+    return [place + 2, (earlier + [last])[place + 1]]
+
+
+def in_one_row(n):
+    mask = functional.causal_mask(int(n["N"] + n["T"]))
+    return [mask.numel(), mask.sum()]
+
+
 def advantage(n):
     right = torch.arange(int(n["K"])) < n["c"]
     every = functional.group_advantage(right.double()[None], eps=0.0)[0]
@@ -252,12 +264,15 @@ REFERENCES = {
         torch.zeros(int(n["m"]), int(n["n"])).numel(),
     ],
     "12-advantage": advantage,
+    "12-induction": induced,
     "13-gate": lambda n: n["g"] * functional.weighted_sum(n["a"][None], n["h"][None])[0],
     "13-once": lambda n: functional.doubly_stochastic(n["a"][None], torch.ones(1, 3, dtype=torch.bool)),
     "13-reward": reward,
     "14-patches": patches,
     "14-places": lambda n: [n["H"] * n["W"], torch.ones(2 * [int(n["H"] * n["W"])]).numel()],
     "14-rollout": both_layers,
+    "14-fit": lambda n: [SOFT(n["s"], 1)[0, 0], SOFT(n["s"], 0)[0, 0]],
+    "14-row": in_one_row,
     "15-wer": edits,
     "15-pyramid": halved,
     "15-ctc": heard,

@@ -30,7 +30,10 @@ PAPER = Path(__file__).parent
 RECENT = 8  # draws that do not come again at once
 TRIES = 2000  # draws in a row that fit no question
 TOLERANCE = 0.015  # what rounding to two decimals on the way costs
-UNKNOWN = "We know no mistake that gives these numbers. Write every step down once more."
+UNKNOWN = (
+    "We know no mistake that gives these numbers. Write every step down once more, with at least two "
+    "decimals."
+)
 WORKED = "The worked sum:"
 EMPTY = "Fill in every box first."
 MALFORMED = "should be a number such as 0.25 or −3, but it is"
