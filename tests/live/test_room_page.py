@@ -105,6 +105,7 @@ def test_the_score_counts_the_heads_that_are_off_while_the_sentence_is_the_same(
     assert score.text_content() == ""  # more than heads is changed
     ask(machine, "room", ROOM_EXAMPLES[1])
     machine.get_by_role("button", name="Reset").click()
+    machine.wait_for_function("!document.querySelector('.sq-room-chip')")
     machine.get_by_role("checkbox", name=needed[0]).uncheck()
     machine.wait_for_function("document.querySelectorAll('.sq-room-chip').length === 1")
     assert score.text_content().startswith("1 of 24 heads off, ")
