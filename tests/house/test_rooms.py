@@ -17,6 +17,7 @@ GRADER = PACKAGE.parent / "cellgrader"
 # its own, counts as one room here.
 MAY_IMPORT = {
     "colab": set(),
+    "errors": set(),
     "settings": set(),
     "profile": set(),
     "tokens": set(),
@@ -39,7 +40,7 @@ MAY_IMPORT = {
     "audit": {"cellgrader", "check"},
     "cli": {"audit", "cellgrader", "check", "data", "pages", "progress", "zoo"},
 }
-EVERYBODY = {"settings", "tokens"}
+EVERYBODY = {"errors", "settings", "tokens"}
 # What everybody may import of the grader.
 OF_GRADER = (
     *("errors", "profile", "printable", "bounds", "sockets", "probe_files", "class_settings", "answers"),
@@ -68,7 +69,8 @@ def rooms(package: Path) -> list[str]:
     names = {
         path.stem if path.is_file() else path.name
         for path in package.iterdir()
-        if path.is_file() or any(path.rglob("*.py"))  # what is left of a moved room has none
+        if path.is_file()
+        or any(p.suffix not in ("", ".pyc") for p in path.rglob("*"))  # not what is left
     }
     return sorted(name for name in names if not name.startswith("_"))
 
