@@ -31,6 +31,12 @@ def double(key: str, job: int) -> int:
     return 2 * job
 
 
+def wait_for(key: str, job: str) -> None:
+    """Wait until there is a file of this name."""
+    while not Path(job).exists():
+        time.sleep(0.01)
+
+
 def environment(key: str, job: list[str]) -> list[str | None]:
     return [os.environ.get(name) for name in job]
 

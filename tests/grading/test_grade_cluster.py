@@ -51,23 +51,23 @@ def test_every_job_has_its_result_and_its_turn():
         assert [note for _, _, note in notes] == ["a note", "a note"]
 
 
-def test_at_most_as_many_jobs_are_out_as_there_are_workers():
-    out, most = set(), 0
-    lock = threading.Lock()
+def test_at_most_as_many_jobs_are_out_as_there_are_workers(tmp_path):
+    loaded, out, gate = [], [], tmp_path / "open"
+
+    def load(key: str) -> str:
+        loaded.append(key)
+        return str(gate)
+
+    def open_gate() -> None:
+        out.append(len(loaded))  # no job ends before
+        gate.touch()
+
     with two() as there:
-
-        def load(key: str) -> int:
-            nonlocal most
-            with lock:
-                out.add(key)
-                most = max(most, len(out))
-            return 1
-
-        for key, _, _ in there.results(jobs.double, [str(i) for i in range(8)], load):
-            with lock:
-                out.discard(key)
-    # The next one leaves while a result is on its way here.
-    assert most <= 4
+        timer = threading.Timer(1, open_gate)
+        timer.start()
+        assert len(list(there.results(jobs.wait_for, [str(i) for i in range(8)], load))) == 8
+        timer.join()
+    assert out[0] <= 4 and len(loaded) == 8
 
 
 def test_who_dies_is_tried_once_more_and_takes_nobody_along(tmp_path):
