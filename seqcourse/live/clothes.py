@@ -118,4 +118,7 @@ def _controls(label: str, pictures: Sequence[tuple[numpy.ndarray, str]]) -> str:
 
 
 def _image(image: numpy.ndarray, alt: str) -> str:
-    return f'<img class="sq-photo dark-light" src="{png(image)}" alt="{alt}" width="28" height="28">'
+    return (
+        f'<img class="sq-photo dark-light" data-inside src="{png(image)}" alt="{alt}" '
+        f'width="28" height="28">'
+    )

@@ -117,8 +117,8 @@ def _answer(system: Any, scenes: Sequence[Any], texts: Sequence[str]) -> Any:
     title = TITLE.format("score" if _is_pair(system) else "log-probability per word")
     scored, shares = fits(system, [scene.image for scene in scenes], texts)
     head = "".join(
-        f'<th scope="col"><img class="sq-photo" src="{png(scene.image)}" width="64" height="64" '
-        f'alt="{html.escape(scene.caption)}">picture {number}</th>'
+        f'<th scope="col"><img class="sq-photo" data-inside src="{png(scene.image)}" width="64" '
+        f'height="64" alt="{html.escape(scene.caption)}">picture {number}</th>'
         for number, scene in enumerate(scenes, start=1)
     )
     body, said = "", []

@@ -3,7 +3,8 @@
 JupyterLab needs them inside; a reader of the page should load one only when it comes near. A
 picture becomes WebP where that is smaller, dot for dot unless it is a heavy photograph. It keeps its
 place by a width and a height, and loads when it is close to the screen; a sound loads when its
-figure is touched (`touch.js`).
+figure is touched (`touch.js`). A picture whose dots a script reads is marked `data-inside` and stays:
+opened from a folder, a page may show a file but not read it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 HEAVY = 20_000  # bytes: a picture that is heavier without loss holds photographs, and may lose a little
 QUALITY = 55  # of those; with two dots to a pixel nobody sees a difference
 SMALLEST = 1000  # bytes: anything below costs less inside the page than a request of its own
-DATA = re.compile(r'(src|href|srcset)="data:(image|audio)/([a-z0-9]+);base64,([^"]+)"')
+DATA = re.compile(r'(?<!data-inside )(src|href|srcset)="data:(image|audio)/([a-z0-9]+);base64,([^"]+)"')
 PICTURE = re.compile(r"<(?:img|source)\b[^>]*>")
 SOUND = re.compile(r"<(?:audio|video)\b[^>]*>")
 PRELOAD = re.compile(r'\spreload="[^"]*"')

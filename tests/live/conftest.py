@@ -14,6 +14,7 @@ import torch
 
 from seqcourse import data, live
 from seqcourse.live import sphinx
+from seqcourse.pages import light
 
 TRANSLATORS = {
     "en-es-fixed": "Without attention",
@@ -85,7 +86,7 @@ FIGURES = {
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory) -> Path:
-    """A folder with a page that has every kind of live figure, each in a section of its name."""
+    """A folder with a light page that has every kind of live figure, each in a section of its name."""
     folder = tmp_path_factory.mktemp("site")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQCOURSE_STATIC", "1")
@@ -94,6 +95,7 @@ def site(tmp_path_factory) -> Path:
     sphinx.write_runtime(folder / "_static" / "live")
     sphinx.write_models(folder / "_static" / "live", sphinx.named_models(shown))
     (folder / "index.html").write_text(PAGE.format(shown), encoding="utf-8")
+    light.lighten(folder)  # as the book is built
     return folder
 
 
