@@ -1,4 +1,5 @@
-// Scroll boxes that say so, tables for a phone, pictures that open large, one switch for all code, and paper that is light.
+// Scroll boxes that say so, tables for a phone, pictures that open large, one switch for all code, how much is left to
+// read, and paper that is light.
 (() => {
   "use strict";
   const page = document.documentElement;
@@ -108,6 +109,39 @@
   let last;
   try { last = localStorage.getItem("seq-code"); } catch { /* so nothing is remembered */ }
   if (buttons.length && ["all", "none"].includes(last)) show(last);
+
+  // In the bar at the top of a chapter: its section, and about how many minutes are left, at 130 words each.
+  // What is folded, operated or code does not count, and a formula counts as one word.
+  const bar = buttons.length && document.querySelector(".header-article-items__start");
+  const parts = bar ? [...document.querySelectorAll(".bd-article > section > section")] : [];
+  const passed = ".katex, .sq, .cell_input, .toggle, .dropdown, details, script, style, annotation";
+  const wordsOf = part => {
+    const walker = document.createTreeWalker(part, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, node =>
+      node.nodeType === 3 ? NodeFilter.FILTER_ACCEPT
+        : node.matches(passed) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP);
+    let words = part.querySelectorAll(".katex").length;
+    while (walker.nextNode()) words += walker.currentNode.data.match(/[\p{L}\d]+/gu)?.length ?? 0;
+    return words;
+  };
+  const follow = () => {
+    const place = document.createElement("p"), words = parts.map(wordsOf), seen = new Set();
+    place.className = "seq-place";
+    place.setAttribute("aria-hidden", "true");
+    bar.after(place);
+    const watch = new IntersectionObserver(changes => {
+      changes.forEach(({ target, isIntersecting }) => seen[isIntersecting ? "add" : "delete"](target));
+      const now = parts.findLastIndex(part => seen.has(part));
+      if (now < 0) return place.replaceChildren(); // above the first section
+      const minutes = Math.ceil(words.slice(now).reduce((a, b) => a + b) / 130);
+      const title = parts[now].querySelector("h2").cloneNode(true);
+      title.querySelectorAll(".headerlink").forEach(link => link.remove());
+      place.innerHTML = "<span></span> <small></small>";
+      place.firstChild.append(...title.childNodes);
+      place.lastChild.textContent = `about ${minutes} min left`;
+    }, { rootMargin: "-10% 0px -85% 0px" });
+    parts.forEach(part => watch.observe(part));
+  };
+  if (parts.length) (window.requestIdleCallback ?? setTimeout)(follow);
 
   // Paper is white, whatever the screen is.
   const paper = matchMedia("print");

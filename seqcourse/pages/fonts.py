@@ -1,7 +1,11 @@
-"""The fonts of icons and formulas, with the signs that the book uses."""
+"""The fonts of text, icons and formulas, with the signs that the book uses.
+
+The face of the text stands inside the sheet: it is there with the first line, so that nothing moves.
+"""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import html
 import io
@@ -14,6 +18,7 @@ FACE = re.compile(r"@font-face\s*\{[^}]*\}")
 FAMILY = re.compile(r"font-family:\s*([^;}]+)")
 SOURCE = re.compile(r"src:[^;}]*")
 FILE = re.compile(r'url\("?([^")]+)\.(?:woff2?|ttf)')
+TEXT = "vendor/literata"
 SIGN = re.compile(r'"([^"\s])"')  # every sign that the sheet puts before or after something
 
 
@@ -35,6 +40,9 @@ def subset(css: str, pages: Iterable[str], static: Path, folder: Path) -> str:
         file = next(filter(Path.is_file, there), None)
         if file is None:
             return found[0]
+        if TEXT in found[0]:
+            code = base64.b64encode(with_signs(file, letters, ["kern"])).decode()
+            return SOURCE.sub(f'src:url("data:font/woff;base64,{code}") format("woff")', found[0])
         content = with_signs(file, icons if "fontawesome" in found[0] else letters)
         name = f"{file.stem}.{hashlib.sha256(content).hexdigest()[:12]}.woff"
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,13 +52,17 @@ def subset(css: str, pages: Iterable[str], static: Path, folder: Path) -> str:
     return FACE.sub(smaller, css)
 
 
-def with_signs(file: Path, signs: Iterable[str]) -> bytes:
-    """A font with some signs only, as WOFF, which needs no further library to write."""
+def with_signs(file: Path, signs: Iterable[str], features: Iterable[str] = ()) -> bytes:
+    """A font with some signs and features only, as WOFF, which needs no further library to write."""
     from fontTools import subset as tools
 
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # Sphinx would print each table
     options = tools.Options(
-        flavor="woff", layout_features=[], name_IDs=[], hinting=False, notdef_outline=True
+        flavor="woff",
+        layout_features=list(features),
+        name_IDs=[],
+        hinting=False,
+        notdef_outline=True,
     )
     with tools.load_font(str(file), options) as font:
         font["head"].modified = font["head"].created  # the same bytes, whenever it is made

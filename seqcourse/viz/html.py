@@ -39,7 +39,8 @@ html[data-theme=dark] .sq,body[data-jp-theme-light=false] .sq{DARK
 .sq pre.sq-print{white-space:pre-wrap;margin:.3rem 0;padding:.5rem .7rem;border:0;color:inherit;
  background:var(--sq-soft);font-size:.9em}
 .sq-text{white-space:pre-wrap}.sq-note{color:var(--sq-muted);font-size:.9em}
-.sq-card{border:1px solid var(--sq-line);border-radius:6px;padding:.7rem .9rem}
+.sq-card{border:1px solid var(--sq-edge);border-radius:16px;padding:.8rem 1rem;
+ background:var(--sq-stage)}
 .sq-controls{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;align-items:center;margin-bottom:.6rem}
 .sq-control{display:flex;flex-wrap:wrap;gap:.2rem .6rem;align-items:center;max-width:100%}
 .sq-control label{font-weight:600}.sq-control output{font-variant-numeric:tabular-nums;

@@ -46,11 +46,13 @@ WEIGHTS = ("#ffffff", ROLES["a"].light[0], OTHERS["full"][0], ROLES["a"].light[1
 
 
 def for_widgets(dark: bool) -> str:
-    """The colours outside the drawings: --sq-q is the line of the role q, --sq-tint a weight of 1."""
+    """The colours outside the drawings: --sq-q is the line of the role q, --sq-tint a weight of 1,
+    --sq-stage and --sq-edge the ground and edge of a drawing."""
     lines = {
         name: (role.dark if dark else role.light)[1] for name, role in ROLES.items() if name in "qkvy"
     }
-    pairs = lines | {name: pair[dark] for name, pair in TINTS.items()}
+    stage = {name: OTHERS[name] for name in ("stage", "edge")}
+    pairs = lines | {name: pair[dark] for name, pair in (TINTS | stage).items()}
     return "".join(f"--sq-{name}:{colour};" for name, colour in pairs.items())
 
 

@@ -331,6 +331,38 @@ def test_a_role_has_one_colour_in_drawings_and_widgets(visit, dark):
     assert page.evaluate(weight) == TINTS["tint"][dark]
 
 
+# Letters in a line of each longer paragraph, the face of its text, and the widest box of code.
+LINES = """() => {
+    const long = [...document.querySelectorAll('article section > p')].filter(
+        p => p.innerText.length > 400 && !p.querySelector('.katex'));
+    const letters = p => p.innerText.length
+        / (p.offsetHeight / parseFloat(getComputedStyle(p).lineHeight) - 0.5);
+    const code = [...document.querySelectorAll('article .cell_input')].map(box => box.offsetWidth);
+    const faces = [...document.fonts].filter(face => face.family.includes('Literata'));
+    return [long.map(letters).sort((a, b) => a - b), Math.max(...code),
+        faces.filter(face => face.status === 'loaded').length]; }"""
+
+
+def test_text_has_a_measure_of_its_own_and_code_more_room(visit):
+    page = visit(CHAPTERS[4], viewport={"width": 1600, "height": 900}).page
+    letters, code, faces = page.evaluate(LINES)
+    assert len(letters) > 5 and 66 <= letters[len(letters) // 2] <= 74
+    assert 780 <= code <= 862 and faces >= 2
+
+
+def test_the_bar_says_the_section_and_what_is_left_to_read(visit):
+    page = visit(CHAPTERS[4]).page
+    minutes = []
+    for k in (1, 4, 8):
+        title = page.locator(f".bd-article > section > section:nth-of-type({k}) h2").first
+        number = title.locator(".section-number").inner_text().strip()
+        title.evaluate("title => title.scrollIntoView()")
+        place = page.locator(".seq-place", has_text=number)
+        place.wait_for()
+        minutes.append(int(re.search(r"about (\d+) min left", place.inner_text())[1]))
+    assert 5 < minutes[0] < 60 and minutes == sorted(minutes, reverse=True) and minutes[-1] < minutes[0]
+
+
 def test_icons_are_drawn_by_a_font(view):
     seen = view(CHAPTERS[0])
     icons = seen.page.evaluate(ICONS)

@@ -7,6 +7,7 @@ import gzip
 import html
 import io
 import re
+import string
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -18,6 +19,7 @@ from seqcourse.pages import frames, light, scripts, sheets
 from seqcourse.pages.tex import KATEX
 
 TEXT = (".html", ".css", ".js", ".svg", ".json")
+TEXT_FACES = 60_000  # bytes, of three faces
 HTML_BYTES = 150_000  # gzipped; a chapter's text, code and drawings
 
 
@@ -147,6 +149,20 @@ def test_fonts_hold_every_sign_of_the_pages(site):
         wanted = set(full.getBestCmap()) & set(map(ord, html.unescape(text)))
         assert wanted and wanted <= set(small.getBestCmap())
     assert made.stat().st_size < 20_000
+
+
+def test_the_face_of_the_text_stands_inside_the_sheet_with_every_letter(site):
+    (sheet,) = (site / "_static" / "light").glob("sheet.*.css")
+    faces = re.findall(r"data:font/woff;base64,([^\")]+)", sheet.read_text(encoding="utf-8"))
+    made = list(map(base64.b64decode, faces))
+    assert len(made) == 3 and sum(map(len, made)) < TEXT_FACES
+    text = "".join(path.read_text(encoding="utf-8") for path in light.pages_of(site))
+    for content in made:
+        with TTFont(io.BytesIO(content)) as face:
+            assert set(map(ord, string.printable)) & set(map(ord, text)) - set(range(32)) <= set(
+                face.getBestCmap()
+            )
+            assert "GPOS" in face, "no kerning"
 
 
 def test_the_theme_does_not_measure_the_whole_page(site):
