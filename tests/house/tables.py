@@ -85,16 +85,34 @@ def first_sentence(text: str) -> str:
     return text
 
 
+def openings() -> Iterator[tuple[str, str, str, list[dict[str, str]]]]:
+    """Of each assignment its link, title, first paragraph, and the rows of its table of exercises."""
+    for name in sorted(path.name for path in (ROOT / "solutions").glob("ps*")):
+        source = texts(ROOT / "solutions" / name / f"{name}.ipynb")[0]
+        title, about = source.split("\n\n")[:2]
+        rows = [
+            {key: value.strip() for key, value in row.groupdict().items()}
+            for row in EXERCISE.finditer(source)
+        ]
+        link = f"[{name}](../assignments/{name}/{name}.ipynb)"
+        yield link, title.partition(" · ")[2], " ".join(about.split()), rows
+
+
+def exercises() -> str:
+    """Each assignment in its own words, and what its exercises build."""
+    parts = []
+    for number, (link, title, about, rows) in enumerate(openings(), 1):
+        builds = "; ".join(row["builds"] for row in rows)
+        parts += [f"## {number} · {title}", "", f"{about} ({link})", "", f"*You build:* {builds}.", ""]
+    return "\n".join(parts).rstrip()
+
+
 def assignments() -> str:
     """Each assignment: its exercises, points, hours."""
     lines = ["| assignment | exercises | points | hours |", "|---|---|---|---|"]
-    for name in sorted(path.name for path in (ROOT / "solutions").glob("ps*")):
-        source = texts(ROOT / "solutions" / name / f"{name}.ipynb")[0]
-        title = source.splitlines()[0].partition(" · ")[2]
-        rows = [row.groupdict() for row in EXERCISE.finditer(source)]
+    for link, title, _, rows in openings():
         points = sum(float(each) for row in rows for each in row["points"].split("+"))
         minutes = sum(int(row["minutes"]) for row in rows)
-        link = f"[{name}](../assignments/{name}/{name}.ipynb)"
         lines.append(f"| {link} {title} | {len(rows)} | {points:g} | {minutes / 60:.1f} |")
     return "\n".join(lines)
 
@@ -163,6 +181,7 @@ def versions() -> str:
 
 
 TABLES = {
+    "assignments.md": {"exercises": exercises},
     "appendix_environment.md": {"versions": versions},
     "appendix_audit.md": {"ways": ways, "usual": usual, "audit": audit},
     "appendix_syllabus.md": {"goals": goals, "assignments": assignments},
