@@ -19,7 +19,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 LEAST_TEXT = 10.0  # CSS pixels
 NARROWEST = 270  # CSS pixels: the room that every phone has
 NARROW = re.compile(rb"<!--narrow ([\w+/=]+)-->$")
-PHONE = "(max-width: 600px)"
+PHONE = "screen and (max-width: 600px)"
 LIGHT = {"ink": "#222832", "grid": "#dfe3e8", "ground": "#ffffff"}  # as viz/style.py draws them
 DARK = {"ink": "#d8dde3", "grid": "#3d454f", "ground": "#14181e"}
 _SIZE = re.compile(r"scale\(([\d.]+) -\1\)")

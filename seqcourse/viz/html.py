@@ -187,7 +187,7 @@ def image_tag(figure: Any, alt: str) -> str:
     if narrow(figure, "png", 96) is None:
         return tag
     width, height, data = _frame(figure, lambda figure, dots: narrow(figure, "png", dots, tight=False))
-    small = f'media="(max-width: 600px)" srcset="{data}" width="{width}" height="{height}"'
+    small = f'media="screen and (max-width: 600px)" srcset="{data}" width="{width}" height="{height}"'
     return f"<picture><source {small}>{tag}</picture>"
 
 

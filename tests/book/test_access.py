@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import base64
+import io
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from pypdf import PdfReader
 
 from seqcourse.pages.access import mend, name_folds
 from seqcourse.pages.figures import DARK, LEAST_TEXT, LIGHT, follow_theme, forms, least_width, widen
@@ -19,6 +21,7 @@ from .test_pages import LOOKED_AT
 in_browser = pytest.mark.browser
 WIDE = {"width": 1366, "height": 900}
 CHAPTER = chapter_names()[4]
+SHEETS = 30  # of that chapter on A4, with every answer open
 # Beside the rules that axe always has: what Lighthouse asks for, too. Contrast is looked at by itself.
 RULES = {"label-content-name-mismatch": {"enabled": True}, "color-contrast": {"enabled": False}}
 CONTRAST = {"runOnly": ["color-contrast"]}
@@ -186,6 +189,8 @@ def test_a_chapter_on_paper_and_its_switch_for_code(chrome, address):
     assert paper["ground"] == "rgb(255, 255, 255)"
     assert paper["cut"] == 0 and paper["pressed"] == []
     assert paper["answers"] and all(paper["answers"])
+    sheets = PdfReader(io.BytesIO(page.pdf(prefer_css_page_size=True))).pages
+    assert 20 < len(sheets) <= SHEETS
     page.emulate_media(media="screen")
     page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
     page.context.close()
@@ -357,5 +362,5 @@ def test_a_figure_with_a_narrow_form_becomes_two_files(tmp_path):
     assert forms(path.read_bytes()) == (wide, narrow)
     assert forms(wide) == (wide, None)
     body = widen('<img alt="" src="../_images/a.svg"/>', {"a.svg": path})
-    assert 'media="(max-width: 600px)" srcset="../_images/a-narrow.svg"' in body
+    assert 'media="screen and (max-width: 600px)" srcset="../_images/a-narrow.svg"' in body
     assert '<img alt="" src="../_images/a.svg"/></picture>' in body

@@ -350,6 +350,18 @@ def test_text_has_a_measure_of_its_own_and_code_more_room(visit):
     assert 780 <= code <= 862 and faces >= 2
 
 
+# What moved while the page was loading, as browsers count it: shares of the screen.
+SHIFTS = """() => new Promise(done => new PerformanceObserver(seen => done(
+    seen.getEntries().reduce((sum, shift) => sum + shift.value, 0)))
+    .observe({ type: 'layout-shift', buffered: true }) ?? setTimeout(() => done(0), 300))"""
+
+
+@pytest.mark.parametrize("size", [{"width": 1366, "height": 900}, PHONE], ids=["screen", "phone"])
+@pytest.mark.parametrize("name", ["index", CHAPTERS[4]])
+def test_nothing_moves_while_a_page_loads(visit, name, size):
+    assert visit(name, viewport=size).page.evaluate(SHIFTS) < 0.01
+
+
 def test_the_bar_says_the_section_and_what_is_left_to_read(visit):
     page = visit(CHAPTERS[4]).page
     minutes = []
