@@ -110,7 +110,7 @@
   try { last = localStorage.getItem("seq-code"); } catch { /* so nothing is remembered */ }
   if (buttons.length && ["all", "none"].includes(last)) show(last);
 
-  // In the bar at the top of a chapter: its section, and about how many minutes are left, at 130 words each.
+  // In the bar at the top of a chapter: its section, and how many minutes of text are left, at 130 words each.
   // What is folded, operated or code does not count, and a formula counts as one word.
   const bar = buttons.length && document.querySelector(".header-article-items__start");
   const parts = bar ? [...document.querySelectorAll(".bd-article > section > section")] : [];
@@ -131,13 +131,12 @@
     const watch = new IntersectionObserver(changes => {
       changes.forEach(({ target, isIntersecting }) => seen[isIntersecting ? "add" : "delete"](target));
       const now = parts.findLastIndex(part => seen.has(part));
-      if (now < 0) return place.replaceChildren(); // above the first section
-      const minutes = Math.ceil(words.slice(now).reduce((a, b) => a + b) / 130);
-      const title = parts[now].querySelector("h2").cloneNode(true);
-      title.querySelectorAll(".headerlink").forEach(link => link.remove());
+      const minutes = Math.ceil(words.slice(Math.max(now, 0)).reduce((a, b) => a + b) / 130);
+      const title = parts[now]?.querySelector("h2").cloneNode(true); // none above the first section
+      title?.querySelectorAll(".headerlink").forEach(link => link.remove());
       place.innerHTML = "<span></span> <small></small>";
-      place.firstChild.append(...title.childNodes);
-      place.lastChild.textContent = `about ${minutes} min left`;
+      place.firstChild.append(...title?.childNodes ?? []);
+      place.lastChild.textContent = `${minutes} min of text left`;
     }, { rootMargin: "-10% 0px -85% 0px" });
     parts.forEach(part => watch.observe(part));
   };

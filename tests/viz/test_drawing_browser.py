@@ -51,12 +51,22 @@ def test_arrow_keys_and_buttons_step_through_one_drawing(open_page, shown):
     assert sentences(second) == [] and second.locator(".dim, .later").count() == 0
 
 
+def test_a_button_begins_at_the_first_step_and_hands_the_focus_on(open_page, shown):
+    page = open_page(shown[0])
+    begin = page.get_by_role("button", name="Build it in 2 steps")
+    begin.press("Enter")
+    assert sentences(page) == ["Read"] and not begin.is_visible()
+    page.keyboard.press("ArrowRight")
+    assert sentences(page) == ["Sum "]
+
+
 def test_in_print_it_is_whole_whatever_the_step(open_page, shown):
     page = open_page(shown[0])
     page.get_by_role("button", name="Step 1: Read").click()
     page.emulate_media(media="print")
     assert sentences(page) == ["Read", "Sum "]
     assert not page.get_by_role("button", name="All steps").is_visible()
+    assert not page.locator(".sq-whole").is_visible()
     late = page.locator("svg.wide [data-at='2 99'] .c").first
     assert late.evaluate("node => getComputedStyle(node).opacity") == "1"
     ring = page.locator("svg.wide .ring")

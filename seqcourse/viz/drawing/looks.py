@@ -53,7 +53,9 @@ html[data-theme=dark] .text_html:has(div.sq-drawing){background:none!important;p
  font-family:inherit;cursor:pointer}
 .sq-drawing .sq-bar button[aria-current]{background:var(--d-ink);border-color:var(--d-ink);
  color:var(--d-stage)}
-.sq-drawing .sq-bar button:focus-visible{outline:3px solid var(--d-v2);outline-offset:2px}
+.sq-drawing .sq-whole button{padding:4px 14px;border:0;border-radius:14px;background:var(--d-ink);
+ color:var(--d-stage);font:600 14px/1.3 inherit;font-family:inherit;cursor:pointer}
+.sq-drawing :is(.sq-bar,.sq-whole) button:focus-visible{outline:3px solid var(--d-v2);outline-offset:2px}
 .sq-heard{position:absolute;width:1px;height:1px;margin:0!important;overflow:hidden;clip-path:inset(50%)}
 @media screen{
 .sq-steps .sq-drawing .sq-bar{display:flex;flex-wrap:wrap;gap:6px;margin-bottom:8px}
@@ -109,14 +111,15 @@ root.querySelectorAll(".sq-bar button").forEach(function(b){
 if(b.dataset.go===String(k)){b.setAttribute("aria-current","step");current=b;}
 else b.removeAttribute("aria-current");});
 root.querySelector(".sq-heard").textContent=
-k?"Step "+k+" of "+n+". "+said[k-1].textContent:root.querySelector(".sq-whole").textContent;
+k?"Step "+k+" of "+n+". "+said[k-1].textContent:"The whole drawing.";
 return current;}
 function rootOf(e,within){var at=e.target.closest&&e.target.closest(".sq-drawing "+within);
 return at&&at.closest(".sq-drawing");}
 document.addEventListener("click",function(e){
-var root=rootOf(e,".sq-bar button");if(!root)return;
+var root=rootOf(e,":is(.sq-bar,.sq-whole) button");if(!root)return;
 var go=e.target.closest("button").dataset.go,now=+root.dataset.step||0;
-show(root,go==="next"?now+1:go==="back"?now-1:+go);});
+var current=show(root,go==="next"?now+1:go==="back"?now-1:+go);
+if(current&&e.target.closest(".sq-whole"))current.focus();});
 document.addEventListener("keydown",function(e){
 var by={ArrowRight:1,ArrowLeft:-1}[e.key],root=by&&rootOf(e,".sq-bar");
 if(!root||e.ctrlKey||e.altKey||e.metaKey)return;

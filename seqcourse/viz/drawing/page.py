@@ -91,12 +91,11 @@ def _steps(steps: Sequence[str]) -> str:
     made += button.format(0, "All steps", ' aria-current="step"', "All")
     made += button.format("next", "Next step", "", "\u203a")
     said = "".join(f"<li>{for_html(step)}</li>" for step in steps)
-    invitation = (
-        f"The whole drawing. Press \u203a or use the arrow keys to build it in {len(steps)} steps."
-    )
+    begin = f'<button type="button" data-go="1">Build it in {len(steps)} steps \u203a</button>'
     return (
         f'<div class="sq-bar" role="group" aria-label="Steps of the drawing">{made}</div>'
-        f'<div class="sq-talk"><p class="sq-whole">{invitation}</p><ol class="sq-said">{said}</ol></div>'
+        f'<div class="sq-talk"><p class="sq-whole">The whole drawing. {begin}</p>'
+        f'<ol class="sq-said">{said}</ol></div>'
         f'<p class="sq-heard" aria-live="polite"></p>'
     )
 
