@@ -237,7 +237,7 @@ def moved(places: list[int], said: str, names: str | list[str]) -> dict[str, str
 
 
 def attention(x: torch.Tensor, is_causal: bool = False) -> torch.Tensor:
-    w = drawn(3, x.shape[-1], x.shape[-1])
+    w = drawn(3, x.shape[-1], x.shape[-1]) / x.shape[-1]  # weights that are not all 0 and 1
     return functional.scaled_dot_product_attention(*(x @ w), is_causal=is_causal)
 
 
