@@ -40,7 +40,10 @@ def _question(number: int, item: Item) -> list[dict[str, Any]]:
     right = next(letter for letter, option in letters.items() if option == item.answer)
     why = {a: f"{item.reasons[text]} (Chapter {item.chapter()})" for a, text in letters.items()}
     name, listed = f"answer_{number}", "\n".join(f"- **{a}**: {text}" for a, text in letters.items())
-    answer = f'# {", ".join(letters)}?\n### BEGIN SOLUTION\n{name} = "{right}"\n### END SOLUTION'
+    answer = (
+        f'# Write {name} = "a", or another of the letters.\n'
+        f'### BEGIN SOLUTION\n{name} = "{right}"\n### END SOLUTION'
+    )
     judged = (
         f'assert {name} in {tuple(letters)}, "{name} should be one of these letters, in quotes."\n'
         f"### BEGIN HIDDEN TESTS\nassert {name} == {right!r}, {why}[{name}]\n### END HIDDEN TESTS"
