@@ -1,12 +1,13 @@
 """Pictures and things to touch: heat maps, alignments, curves, beams, sliders, polls, calculations.
 
-Every drawing function returns the matplotlib axes. ``explore``, ``poll``, ``by_hand`` and ``type_in``
-are widgets when a kernel runs, and self-contained HTML while the book is built.
+Every drawing function returns the matplotlib axes. ``explore``, ``poll``, ``by_hand``, ``inventory`` and
+``type_in`` are widgets when a kernel runs, and self-contained HTML while the book is built.
 """
 
 from seqcourse.viz.by_hand import by_hand
 from seqcourse.viz.explore import explore
 from seqcourse.viz.heads import heads
+from seqcourse.viz.inventory import inventory
 from seqcourse.viz.listen import Heard, listen
 from seqcourse.viz.looks import look, looks
 from seqcourse.viz.mask_painter import mask_painter
@@ -32,6 +33,7 @@ __all__ = [
     "explore",
     "heads",
     "heatmap",
+    "inventory",
     "listen",
     "look",
     "looks",

@@ -110,7 +110,7 @@ def has_widgets() -> bool:
 
 
 def inline(text: str) -> str:
-    """Text as HTML with three marks: `code`, *emphasis* and $mathematics$."""
+    """Text as HTML with four marks: `code`, *emphasis*, $mathematics$ and [links](page.html#section)."""
     pieces = re.split(r"(`[^`]+`|\$[^$\s](?:[^$]*[^$\s])?\$)", text)
     made = []
     for piece in pieces:
@@ -121,7 +121,8 @@ def inline(text: str) -> str:
             made.append(f'<span class="math notranslate nohighlight">\\({math}\\)</span>')
         else:
             piece = html.escape(piece)
-            made.append(re.sub(r"\*([^*\s](?:[^*]*[^*\s])?)\*", r"<em>\1</em>", piece))
+            piece = re.sub(r"\*([^*\s](?:[^*]*[^*\s])?)\*", r"<em>\1</em>", piece)
+            made.append(re.sub(r"\[([^\]]+)\]\(([\w.#-]+)\)", r'<a href="\2">\1</a>', piece))
     return "".join(made)
 
 

@@ -158,7 +158,7 @@ def test_code_that_only_shows_is_folded(name):
     for cell in code_cells(name):
         source, hidden = text(cell), cell["metadata"].get("jupyter", {}).get("source_hidden", False)
         shows = (draws(source) or draws(source, TOUCHED)) and IDEA not in tags(cell)
-        poll = source.startswith(("viz.poll(", "viz.by_hand("))
+        poll = source.startswith(("viz.poll(", "viz.by_hand(", "viz.inventory("))
         if shows or poll or serves(source):
             assert hidden, f"{cell['id']}: metadata.jupyter.source_hidden should be true"
         on_the_site = {"remove-input"} if poll else {"hide-input"} if hidden else set()

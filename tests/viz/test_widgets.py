@@ -10,6 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from seqcourse import CourseError, viz
+from seqcourse.viz.inventory import RIGHT, items
 from seqcourse.viz.poll import POLLS, load_poll, widget_form
 
 widgets = pytest.importorskip("ipywidgets")
@@ -174,3 +175,17 @@ def test_type_in_runs_what_is_typed_chosen_or_pressed():
 def test_the_static_page_wins_over_a_kernel(monkeypatch):
     monkeypatch.setenv("SEQCOURSE_STATIC", "1")
     assert not isinstance(viz.ask("Q?", {"a": "x", "b": "y"}, answer="a"), widgets.Widget)
+
+
+@pytest.mark.parametrize("form", ["a", "b"])
+def test_a_form_of_the_inventory_answers_and_leads_to_its_notebooks(form):
+    box, asked = viz.inventory(form), items(form)
+    buttons = parts(box, widgets.RadioButtons)
+    said = [one.children[-1] for one in box.children]
+    assert len(buttons) == len(said) == len(asked)
+    for item, choice, verdict in zip(asked, buttons, said, strict=True):
+        assert not any(sign in label for label, _ in choice.options for sign in ("$", "\\", "_{"))
+        for option, mistake in item.mistakes.items():
+            choice.value = option
+            assert ("Right." in verdict.value) is (mistake == RIGHT)
+            assert f'href="{item.section.replace("#", ".ipynb#")}"' in verdict.value
