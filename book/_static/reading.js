@@ -111,15 +111,18 @@
   if (buttons.length && ["all", "none"].includes(last)) show(last);
 
   // In the bar at the top of a chapter: its section, and how many minutes of text are left, at 130 words each.
-  // What is folded, operated or code does not count, and a formula counts as one word.
+  // (A section within a section counts by itself; what is folded, operated or code does not count, and a formula is a word.)
   const bar = buttons.length && document.querySelector(".header-article-items__start");
-  const parts = bar ? [...document.querySelectorAll(".bd-article > section > section")] : [];
-  const passed = ".katex, .sq, .cell_input, .toggle, .dropdown, details, script, style, annotation";
+  const parts = bar ? [...document.querySelectorAll(".bd-article > section section:not(.sq *)")] : [];
+  const passed = "section, .sq, .cell_input, .toggle, .dropdown, details, script, style";
   const wordsOf = part => {
-    const walker = document.createTreeWalker(part, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, node =>
-      node.nodeType === 3 ? NodeFilter.FILTER_ACCEPT
-        : node.matches(passed) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP);
-    let words = part.querySelectorAll(".katex").length;
+    let words = 0;
+    const walker = document.createTreeWalker(part, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, node => {
+      if (node.nodeType === 3) return NodeFilter.FILTER_ACCEPT;
+      const formula = node.matches(".katex");
+      if (formula) words++;
+      return formula || node.matches(passed) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP;
+    });
     while (walker.nextNode()) words += walker.currentNode.data.match(/[\p{L}\d]+/gu)?.length ?? 0;
     return words;
   };
@@ -132,7 +135,7 @@
       changes.forEach(({ target, isIntersecting }) => seen[isIntersecting ? "add" : "delete"](target));
       const now = parts.findLastIndex(part => seen.has(part));
       const minutes = Math.ceil(words.slice(Math.max(now, 0)).reduce((a, b) => a + b) / 130);
-      const title = parts[now]?.querySelector("h2").cloneNode(true); // none above the first section
+      const title = parts[now]?.querySelector("h2, h3").cloneNode(true); // none above the first section
       title?.querySelectorAll(".headerlink").forEach(link => link.remove());
       place.innerHTML = "<span></span> <small></small>";
       place.firstChild.append(...title?.childNodes ?? []);

@@ -366,7 +366,7 @@ def test_the_bar_says_the_section_and_what_is_left_to_read(visit):
     page = visit(CHAPTERS[4]).page
     minutes = []
     for k in (1, 4, 8):
-        title = page.locator(f".bd-article > section > section:nth-of-type({k}) h2").first
+        title = page.locator(f".bd-article > section > section:nth-of-type({k}) > h2")
         number = title.locator(".section-number").inner_text().strip()
         title.evaluate("title => title.scrollIntoView()")
         place = page.locator(".seq-place", has_text=number)
