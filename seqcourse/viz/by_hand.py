@@ -84,7 +84,8 @@ def static_form(question: Question) -> Shown:
     says = "".join(f"<p>{text}</p>" for text in (where, so, *asks))
     body = (
         f'<div class="sq sq-card sq-by-hand tex2jax_process" id="{root}" role="group" '
-        f'aria-labelledby="{root}-asked">{_asked(asked, given, f"{root}-asked")}'
+        f'data-asked="hand/{question.name}" aria-labelledby="{root}-asked">'
+        f"{_asked(asked, given, f'{root}-asked')}"
         f'<div class="sq-scroll sq-boxes">{_boxes(question, drawn)}</div>'
         f'<div class="sq-controls" hidden><button type="button">Check</button>'
         f'<button type="button">Other numbers</button></div><div role="status"></div>'
