@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from seqcourse.errors import CourseError
+from seqcourse.settings import budget
 from seqcourse.viz.poll import folded, load_poll, written
 
 PREDICTIONS = Path(__file__).parent
@@ -88,8 +89,11 @@ def predicted(name: str, measured: Any) -> None:
     """Raise CourseError unless a chapter measures what the prediction ``name`` says.
 
     measured: the numbers of all columns (of a row, its weights in any unit), or, for options, the value
-    that the record calls ``truth``.
+    that the record calls ``truth``. Long recipes (SEQCOURSE_BUDGET=full) measure something else, and
+    are not compared.
     """
+    if budget() == "full":
+        return
     record = load_prediction(name)
     if isinstance(record, Mapping):
         truth, same = record["truth"], measured == record["truth"]

@@ -6,7 +6,7 @@
     const found = [];
     let next = root.closest(".bd-article div.cell")?.nextElementSibling;
     for (; next && !next.matches("section, h2, h3"); next = next.nextElementSibling) {
-      if (next.querySelector('[id^="fig-"]')) return [...found, next];
+      if (next.querySelector('[id^="fig"]')) return [...found, next];
       if (next.matches(".cell")) found.push(...next.querySelectorAll(":scope > .cell_output"));
     }
     return [];
