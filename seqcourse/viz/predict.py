@@ -33,7 +33,7 @@ _STYLE = """<style>
 .sq-predict:not([data-ready]) .sq-guess{display:none}
 .bd-article [hidden=until-found]{display:block!important;content-visibility:hidden}
 @media screen{.sq-predict[data-ready]:not([data-open]) .sq-truth{display:none}}
-@media print{.sq-predict:not([data-guessed]) .sq-guess,.sq-predict [role=status]{display:none}
+@media print{.sq-predict:not([data-guessed]) .sq-guess,.sq-predict [role=status],.sq-predict .sq-controls{display:none}
  .bd-article [hidden=until-found]{content-visibility:visible}}
 </style>"""
 _SHOW = f'<details class="sq-show"><summary>{SHOW}</summary>{{}}</details>'
@@ -91,7 +91,7 @@ def _range(prediction: Prediction) -> tuple[float, float, float, float]:
     """Low and high end, step and first place of a slider: a row's are heights from 0 to 10."""
     if prediction.row:
         return 0, 10, 1, 5
-    return prediction.low, prediction.high, prediction.step, prediction.low
+    return prediction.low, prediction.high, prediction.step, prediction.start
 
 
 def _slider(prediction: Prediction, column: int, root: str) -> str:

@@ -50,13 +50,13 @@ def chart(prediction: Prediction, guess: Sequence[float] = (), seen: bool = True
         f'<text class="sq-end" x="{LEFT - 6}" y="{y(value) + 4}">{as_text(prediction, value)}</text>'
         for value in (prediction.low, prediction.high)
     )
-    told = ", ".join(
+    told = "Measured: " + ", ".join(
         f"{plain(name)} {as_text(prediction, x)}"
         for name, x in zip(prediction.columns, truth, strict=True)
     )
-    found = f'<g class="sq-truth">{found}</g>' if seen else ""
+    found, told = (f'<g class="sq-truth">{found}</g>', told) if seen else ("", "Your guess")
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="Measured: {html.escape(told)}.">'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html.escape(told)}.">'
         f'<path class="sq-axis" d="M{LEFT} {TOP} V{BOTTOM} H{RIGHT}"/>{ends}{names}'
         f'<g class="sq-known">{shown}</g>{found}'
         f'<g class="sq-guess">{drawn}</g></svg>'

@@ -111,6 +111,6 @@
       start(root);
     });
   }
-  all();
-  document.addEventListener("DOMContentLoaded", all);
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", all);
+  else all();
 })();
