@@ -33,7 +33,8 @@ _STYLE = """<style>
 .sq-predict:not([data-ready]) .sq-guess{display:none}
 .bd-article [hidden=until-found]{display:block!important;content-visibility:hidden}
 @media screen{.sq-predict[data-ready]:not([data-open]) .sq-truth{display:none}}
-@media print{.sq-predict:not([data-guessed]) .sq-guess,.sq-predict [role=status],.sq-predict .sq-controls{display:none}
+@media print{.sq-predict:not([data-guessed]) .sq-guess,.sq-predict :is([role=status],.sq-controls){
+ display:none}
  .bd-article [hidden=until-found]{content-visibility:visible}}
 </style>"""
 _SHOW = f'<details class="sq-show"><summary>{SHOW}</summary>{{}}</details>'

@@ -97,7 +97,7 @@ def test_no_such_prediction():
 
 
 def test_without_a_script_the_answer_is_folded_and_nothing_is_dead(static):
-    for name in ("05-race", "05-estamos", "05-bleu"):
+    for name in ("05-race", "05-estamos", "08-leak"):
         page = BeautifulSoup(viz.predict(name)._repr_html_(), "html.parser")
         assert page.select_one("details.sq-show > summary").text == "Show me"
         assert page.select_one("details.sq-show p").text
@@ -176,12 +176,12 @@ def test_the_page_names_the_nearest_row(open_card):
 
 @pages
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", ["05-race", "05-estamos", "05-bleu"])
+@pytest.mark.parametrize("name", ["05-race", "05-estamos", "08-leak"])
 def test_show_me_and_a_guess_open_the_figure_by_keyboard(open_card, name, width):
     for act in ("Show me", "guess"):
         page = open_card(name, width=width)
         assert folded(page) == [True] * 3
-        if act == "guess" and name != "05-bleu":
+        if act == "guess" and name != "08-leak":
             page.keyboard.press("Tab")
             page.keyboard.press("End")
             page.get_by_role("button", name="This is my guess").press("Enter")
