@@ -31,7 +31,6 @@ DRAWS = 24  # in a page
 _STYLE = """<style>
 .sq-given{list-style:none;margin:.3rem 0 .5rem;padding:0;display:flex;flex-wrap:wrap;gap:.1rem 1.4rem}
 .sq-given li{margin:.1rem 0}
-.sq-kind{font-size:.8em;letter-spacing:.03em;color:var(--sq-muted);margin-right:.5em}
 .sq.sq-by-hand .sq-boxes table{margin:.2rem 0;border-collapse:separate;border-spacing:.35rem .2rem}
 .sq.sq-by-hand .sq-boxes :is(th,td:not(.sq-box)){border:0!important}
 .sq.sq-by-hand .sq-boxes :is(th,td){padding:.1rem .2rem;text-align:center!important;
@@ -96,6 +95,17 @@ def static_form(question: Question) -> Shown:
     script = f"<script data-once>\n{SCRIPT.read_text(encoding='utf-8')}</script>\n"
     text = re.sub(r"<[^>]+>", "", " ".join([asked, *given]))
     return Shown(_STYLE + body + script, f"By hand: {html.unescape(text)}")
+
+
+def folded_form(question: Question) -> str:
+    """The HTML of the first draw with its worked sum folded, where no boxes are needed."""
+    draw = next(draws(question))
+    asked, *more = (filled(text, draw.fields) for text in with_fields(question))
+    given, worked = more[: len(question.given)], more[len(question.given) + 1]
+    return (
+        f'<div class="sq sq-card sq-by-hand">{_asked(asked, given, new_id("asked", question.name))}'
+        f"<details><summary>The worked sum</summary><p>{worked}</p></details></div>"
+    )
 
 
 def _asked(asked: str, given: Sequence[str], name: str) -> str:

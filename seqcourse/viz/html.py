@@ -48,7 +48,9 @@ html[data-theme=dark] .sq,body[data-jp-theme-light=false] .sq{DARK
  background:var(--sq-soft);border:1px solid var(--sq-line);border-radius:4px;padding:.2rem .4rem}
 .sq-control select option{color:#222832;background:#fff}
 .sq :focus-visible{outline:2px solid var(--sq-accent);outline-offset:2px}
-.sq-question{font-weight:600}.sq.sq-card.sq-poll details{border:1px solid var(--sq-line);
+.sq-question{font-weight:600}
+.sq-kind{font-size:.8em;letter-spacing:.03em;color:var(--sq-muted);margin-right:.5em}
+.sq.sq-card.sq-poll details{border:1px solid var(--sq-line);
  border-radius:6px;margin:.4rem 0;padding:0 .8rem;background:transparent}
 .sq-poll summary{cursor:pointer;padding:.45rem 0}.sq-poll details p{margin:0 0 .6rem}
 .sq.sq-card.sq-poll details[open]{background:var(--sq-soft);border-left:4px solid var(--sq-bad)}

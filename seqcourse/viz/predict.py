@@ -37,6 +37,7 @@ _STYLE = """<style>
  display:none}
  .bd-article [hidden=until-found]{content-visibility:visible}}
 </style>"""
+_KIND = '<span class="sq-kind">Predict</span>'
 _SHOW = f'<details class="sq-show"><summary>{SHOW}</summary>{{}}</details>'
 
 
@@ -55,7 +56,8 @@ def predict(name: str) -> Any:
     if has_widgets():
         return _with_show(poll_widget(**asked), f"<p>{said}</p>")
     shown = poll_form(**asked, asked=f"prediction/{name}", more=_SHOW.format(f"<p>{said}</p>"))
-    return Shown(_page(shown.body.replace("sq-poll", "sq-poll sq-predict", 1)), shown.text)
+    body = shown.body.replace("sq-poll", "sq-poll sq-predict", 1)
+    return Shown(_page(body.replace('-question">', f'-question">{_KIND}', 1)), shown.text)
 
 
 def static_form(prediction: Prediction) -> Shown:
@@ -74,7 +76,7 @@ def static_form(prediction: Prediction) -> Shown:
     body = (
         f'<div class="sq sq-card sq-predict tex2jax_process" id="{root}" role="group" '
         f'data-asked="prediction/{prediction.name}" aria-labelledby="{root}-asked">'
-        f'<p class="sq-question" id="{root}-asked">{inline(prediction.question)}</p>'
+        f'<p class="sq-question" id="{root}-asked">{_KIND}{inline(prediction.question)}</p>'
         f'<div class="sq-controls" hidden>{sliders}'
         f'<button type="button">{ASK}</button></div><div role="status"></div>'
         f"{_SHOW.format(f'{chart(prediction)}<p>{inline(prediction.so)}</p>')}"
@@ -97,8 +99,9 @@ def _range(prediction: Prediction) -> tuple[float, float, float, float]:
 
 def _slider(prediction: Prediction, column: int, root: str) -> str:
     low, high, step, start = _range(prediction)
+    name = f"{inline(prediction.columns[column])} {prediction.of}".strip()
     return (
-        f'<span class="sq-control"><label for="{root}-{column}">{inline(prediction.columns[column])}'
+        f'<span class="sq-control"><label for="{root}-{column}">{name}'
         f'</label><input type="range" id="{root}-{column}" min="{low:g}" max="{high:g}" step="{step:g}" '
         f'value="{start:g}"><output for="{root}-{column}"></output></span>'
     )

@@ -28,6 +28,7 @@ class Prediction:
 
     truth: what the chapter measures.      tolerance: how far a run of the chapter may be from it.
     wrong: of a number, the first one whose limit is not below the guess; of a row, the nearest one.
+    of: what the columns count, such as "letters".
     low, high, step, start: of the axis, and where the slider stands at first, which is no right answer.
     given: how many columns are shown first (0 for a row).
     near: a guess that is not farther than this from the last column is right.
@@ -40,6 +41,7 @@ class Prediction:
     tolerance: float
     so: str
     wrong: Sequence[tuple[float | Sequence[float], str]]
+    of: str = ""
     given: int = 0
     low: float = 0
     high: float = 100

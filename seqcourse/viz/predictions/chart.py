@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from seqcourse.viz.html import plain
 from seqcourse.viz.predictions import Prediction
 
-WIDTH, LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 360, 52, 340, 22, 150, 176
+WIDTH, LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 360, 52, 340, 22, 150, 180
 
 
 def chart(prediction: Prediction, guess: Sequence[float] = (), seen: bool = True) -> str:
@@ -46,6 +46,8 @@ def chart(prediction: Prediction, guess: Sequence[float] = (), seen: bool = True
         f'<text x="{x:.1f}" y="{BOTTOM + 20}">{html.escape(plain(name))}</text>'
         for x, name in zip(at, prediction.columns, strict=True)
     )
+    if prediction.of:
+        names += f'<text x="{(LEFT + RIGHT) / 2}" y="{HEIGHT + 12}">{html.escape(prediction.of)}</text>'
     ends = "".join(
         f'<text class="sq-end" x="{LEFT - 6}" y="{y(value) + 4}">{as_text(prediction, value)}</text>'
         for value in (prediction.low, prediction.high)
@@ -55,8 +57,9 @@ def chart(prediction: Prediction, guess: Sequence[float] = (), seen: bool = True
         for name, x in zip(prediction.columns, truth, strict=True)
     )
     found, told = (f'<g class="sq-truth">{found}</g>', told) if seen else ("", "Your guess")
+    high = HEIGHT + 18 * bool(prediction.of)
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html.escape(told)}.">'
+        f'<svg viewBox="0 0 {WIDTH} {high}" role="img" aria-label="{html.escape(told)}.">'
         f'<path class="sq-axis" d="M{LEFT} {TOP} V{BOTTOM} H{RIGHT}"/>{ends}{names}'
         f'<g class="sq-known">{shown}</g>{found}'
         f'<g class="sq-guess">{drawn}</g></svg>'

@@ -14,7 +14,11 @@
 
   function fold(root) {
     const parts = waiting(root);
-    const open = () => parts.forEach((part) => part.removeAttribute("hidden"));
+    const note = document.createElement("p");
+    const open = () => {
+      note.remove();
+      parts.forEach((part) => part.removeAttribute("hidden"));
+    };
     const meant = () => {
       const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
       if (!target || !parts.some((part) => part.contains(target))) return;
@@ -25,6 +29,9 @@
       part.setAttribute("hidden", "until-found"); // a search in the page and a link still find it
       part.addEventListener("beforematch", open);
     });
+    note.className = "sq-note";
+    note.textContent = "The figure below opens with your guess, or with “Show me”.";
+    if (parts.length) root.append(note);
     addEventListener("hashchange", meant);
     meant();
     return open;
@@ -55,7 +62,7 @@
         if (mark.dataset.begin) mark.setAttribute("d", mark.dataset.begin + y);
         else { mark.setAttribute("y", y); mark.setAttribute("height", bottom - y); }
         inputs[i].setAttribute("aria-valuetext", inputs[i].nextSibling.textContent = shown);
-        return row ? `${inputs[i].previousSibling.textContent} ${shown}` : shown;
+        return row ? `${inputs[i].previousSibling.textContent.trim()} ${shown}` : shown;
       }).join(", ");
       svg.setAttribute("aria-label", `Your guess: ${text}.`);
     }
@@ -111,6 +118,7 @@
       start(root);
     });
   }
+  document.addEventListener("sq-added", all);
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", all);
   else all();
 })();
