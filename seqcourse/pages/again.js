@@ -61,7 +61,8 @@
     const now = names.filter((name) => due(answers[name]));
     const later = names.filter((name) => answers[name].stage < WAITS.length && !now.includes(name));
     const days = later.map((name) => answers[name].day + WAITS[answers[name].stage] - today());
-    const next = later.length ? ` The next one comes back in ${Math.min(...days)} day(s).` : "";
+    const wait = Math.min(...days), when = wait === 1 ? "tomorrow" : `in ${wait} days`;
+    const next = later.length ? ` The next one comes back ${when}.` : "";
     say.textContent = `${first}${names.length} answered, ${now.length} to be asked again today.${now.length ? "" : next}`;
     now.forEach((name) => {
       const { content, dataset } = asked.get(name), link = document.createElement("a");

@@ -54,13 +54,12 @@ class Again(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Called by Sphinx."""
         self.env.note_reread()
-        held, first = "", ""
+        held, once = "", {}
         for name, page, card in questions(Path(self.env.doc2path(self.env.docname)).parent):
-            if name.startswith("prediction/"):
-                first = "".join(REPEATED.findall(card))
+            once |= dict.fromkeys(REPEATED.findall(card))
             marks = f'data-of="{name}" data-page="{escape(page)}"'
             held += f"<template {marks}>{REPEATED.sub('', card)}</template>\n"
-        return [nodes.raw("", STYLE + first + PAGE.format(held), format="html")]
+        return [nodes.raw("", STYLE + "".join(once) + PAGE.format(held), format="html")]
 
 
 def _begin(app: Any) -> None:

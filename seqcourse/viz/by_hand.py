@@ -102,8 +102,9 @@ def folded_form(question: Question) -> str:
     draw = next(draws(question))
     asked, *more = (filled(text, draw.fields) for text in with_fields(question))
     given, worked = more[: len(question.given)], more[len(question.given) + 1]
+    shown = _asked(asked, given, new_id("asked", question.name))
     return (
-        f'<div class="sq sq-card sq-by-hand">{_asked(asked, given, new_id("asked", question.name))}'
+        f'{_STYLE}<div class="sq sq-card sq-by-hand">{shown}'
         f"<details><summary>The worked sum</summary><p>{worked}</p></details></div>"
     )
 

@@ -103,7 +103,7 @@ def test_a_poll_comes_back_after_1_7_and_30_days_and_then_no_more(visit):
         assert visit("again", due).locator(".sq-poll").count() == 0
         if wait:
             text = visit("again", due).get_by_role("status").first.text_content()
-            assert f"The next one comes back in {wait} day(s)." in text
+            assert f"The next one comes back in {wait} days." in text
     assert "0 to be asked again" in visit("again", 1000).get_by_role("status").first.text_content()
     assert not visit("index", 1000).locator(".seq-again-line").is_visible()
 
