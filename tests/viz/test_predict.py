@@ -150,14 +150,14 @@ pages = pytest.mark.browser
 @pytest.mark.parametrize("name", NUMBERS[:2])
 def test_the_page_says_of_every_guess_what_python_says(open_card, name):
     record = RECORDS[name]
-    for guess in {*(guesses(record)[k] for k in (0, 20, 40, 60, 80, 100))}:
+    for guess in guesses(record)[:: max(len(guesses(record)) // 5, 1)]:
         page = open_card(name)
         page.locator("input").fill(f"{guess:g}")
         page.get_by_role("button", name="This is my guess").click()
         number = judge(record, [guess])
         text = record.so if not number else record.wrong[number - 1][1]
         said = page.get_by_role("status").text_content()
-        assert text[:40] in said and f"your guess: {guess:g} %" in said
+        assert text[:40] in said and f"your guess: {guess:g}{record.unit}" in said
         assert said.startswith("✗ Not this." if number else "✓ Right.")
 
 
