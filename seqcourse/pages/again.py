@@ -26,12 +26,7 @@ from seqcourse.viz.predict import predict
 SCRIPT = Path(__file__).with_suffix(".js")
 ASKED = re.compile(r'^viz\.(poll|predict|by_hand)\("([\w-]+)"\)$', re.M)
 REPEATED = re.compile(r"<style>.*?</style>|<script data-once>.*?</script>\n?", re.S)
-PAGE = """<div class="seq-again">
-<p role="status">This page needs JavaScript: your answers are kept in your browser.</p>
-<div class="seq-again-due"></div><div class="seq-again-tools" hidden>
-<button type="button">Export my answers</button> <button type="button">Export cards for Anki</button>
-<label>Import answers <input type="file" accept=".json,application/json"></label>
-<button type="button">Delete all answers</button></div>{}</div>"""
+PAGE = (SCRIPT.parent / "front_files" / "again.html").read_text(encoding="utf-8")
 
 
 def questions(book: Path) -> Iterator[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from seqcourse.viz.html import STYLE, Shown, has_widgets, inline, new_id
+from seqcourse.viz.html import STYLE, Shown, has_widgets, inline, new_id, style
 from seqcourse.viz.paper import (
     EMPTY,
     MALFORMED,
@@ -28,27 +28,7 @@ from seqcourse.viz.paper import (
 
 SCRIPT = Path(__file__).with_suffix(".js")
 DRAWS = 24  # in a page
-_STYLE = """<style>
-.sq-given{list-style:none;margin:.3rem 0 .5rem;padding:0;display:flex;flex-wrap:wrap;gap:.1rem 1.4rem}
-.sq-given li{margin:.1rem 0}
-.sq.sq-by-hand .sq-boxes table{margin:.2rem 0;border-collapse:separate;border-spacing:.35rem .2rem}
-.sq.sq-by-hand .sq-boxes :is(th,td:not(.sq-box)){border:0!important}
-.sq.sq-by-hand .sq-boxes :is(th,td){padding:.1rem .2rem;text-align:center!important;
- vertical-align:middle}
-.sq.sq-by-hand .sq-boxes td.sq-box{border:1px solid currentColor;border-radius:4px;padding:0;
- width:4.4rem;height:2.2rem}
-.sq-box input{width:4.3rem;height:2.1rem;border:0;padding:0 .3rem;font:inherit;color:inherit;
- background:none;text-align:center;border-radius:3px;margin:0;display:block}
-.sq-box input[aria-invalid=true]{box-shadow:inset 0 -3px var(--sq-bad)}
-.sq-by-hand .sq-controls{margin:.4rem 0}.sq-by-hand button{font:inherit;color:inherit;cursor:pointer;
- background:var(--sq-soft);border:1px solid var(--sq-line);border-radius:4px;padding:.25rem .8rem}
-.sq-by-hand [role=status]:not(:empty){margin:.4rem 0}.sq-by-hand summary{cursor:pointer}
-.sq.sq-card.sq-by-hand details{margin:.4rem 0 0;padding:0;border:0;background:none}
-@media (max-width:30rem){.sq.sq-by-hand .sq-boxes td.sq-box{width:3.7rem}.sq-box input{width:3.6rem}
- .sq.sq-by-hand .sq-boxes table{border-spacing:.2rem}}
-.sq-boxes th .katex{white-space:nowrap}
-@media print{.sq-box input,.sq-by-hand [role=status]{display:none!important}}
-</style>"""
+_STYLE = style("by_hand")
 
 
 def by_hand(name: str) -> Any:

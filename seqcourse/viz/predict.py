@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
+from collections.abc import Sequence
 from typing import Any
 
-from seqcourse.viz.html import STYLE, Shown, has_widgets, inline, new_id, plain
+from seqcourse.viz.html import STYLE, Shown, has_widgets, inline, new_id, plain, style
 from seqcourse.viz.poll import spoken
 from seqcourse.viz.poll import static_form as poll_form
 from seqcourse.viz.poll import widget_form as poll_widget
 from seqcourse.viz.predictions import PREDICTIONS, Prediction, judge, load_prediction, shares
-from seqcourse.viz.predictions.chart import BOTTOM, TOP, chart
 
+WIDTH, LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 360, 52, 340, 22, 150, 180  # of the drawing
 SCRIPT = PREDICTIONS / "predict.js"
 ASK, SHOW = "This is my guess", "Show me"
-_STYLE = """<style>
-.sq-predict svg{display:block;width:100%;max-width:30rem;height:auto;color:inherit}
-.sq-predict svg text{font:13px system-ui,sans-serif;fill:currentColor;text-anchor:middle}
-.sq-predict svg text.sq-end{text-anchor:end}
-.sq-predict :is(.sq-known path,.sq-axis){fill:none;stroke:var(--sq-muted,currentColor);stroke-width:1.5}
-.sq-predict .sq-known rect{fill:var(--sq-line)}
-.sq-predict .sq-guess :is(rect,path){fill:none;stroke:var(--sq-q);stroke-width:2.5;stroke-dasharray:5 3}
-.sq-predict .sq-truth rect{fill:var(--sq-y)}
-.sq-predict .sq-truth path{fill:none;stroke:var(--sq-y);stroke-width:2.5}
-.sq-predict .sq-controls .sq-controls{margin:0}.sq-predict button{font:inherit;color:inherit;
- cursor:pointer;background:var(--sq-soft);border:1px solid var(--sq-line);border-radius:4px;
- padding:.25rem .8rem}
-.sq.sq-card.sq-predict .sq-show{margin:.5rem 0 0;padding:0;border:0;background:none}
-.sq-predict .sq-show summary{cursor:pointer}.sq-predict [role=status]:not(:empty){margin:.4rem 0}
-.sq-predict[data-guessed] .sq-key::before{content:"";display:inline-block;width:1.4em;
- border-top:2.5px dashed var(--sq-q);vertical-align:middle;margin-right:.4em}
-.sq-predict:not([data-ready]) .sq-guess{display:none}
-.bd-article [hidden=until-found]{display:block!important;content-visibility:hidden}
-@media screen{.sq-predict[data-ready]:not([data-open]) .sq-truth{display:none}}
-@media print{.sq-predict:not([data-guessed]) .sq-guess,.sq-predict :is([role=status],.sq-controls){
- display:none}
- .bd-article [hidden=until-found]{content-visibility:visible}}
-</style>"""
+_STYLE = style("predict")
 _KIND = '<span class="sq-kind">Predict</span>'
 _SHOW = f'<details class="sq-show"><summary>{SHOW}</summary>{{}}</details>'
 
@@ -52,12 +33,13 @@ def predict(name: str) -> Any:
     if isinstance(found, Prediction):
         return widget_form(found) if has_widgets() else static_form(found)
     asked = {key: found[key] for key in ("question", "options", "answer")}
-    said = f"{inline(found['answer'])}: {inline(found['options'][found['answer']])}"
+    said = f"<strong>{inline(found['answer'])}.</strong> {inline(found['options'][found['answer']])}"
     if has_widgets():
         return _with_show(poll_widget(**asked), f"<p>{said}</p>")
     shown = poll_form(**asked, asked=f"prediction/{name}", more=_SHOW.format(f"<p>{said}</p>"))
     body = shown.body.replace("sq-poll", "sq-poll sq-predict", 1)
-    return Shown(_page(body.replace('-question">', f'-question">{_KIND}', 1)), shown.text)
+    body = re.sub(r'(<p class="sq-question"[^>]*>)', rf"\1{_KIND}", body, count=1)
+    return Shown(_page(body), shown.text)
 
 
 def static_form(prediction: Prediction) -> Shown:
@@ -153,3 +135,63 @@ def _with_show(box: Any, answer: str) -> Any:
     shown = f'{STYLE}{_STYLE}<div class="sq sq-card sq-predict">{_SHOW.format(answer)}</div>'
     box.children = (*box.children, widgets.HTMLMath(shown))
     return box
+
+
+def chart(prediction: Prediction, guess: Sequence[float] = (), seen: bool = True) -> str:
+    """The columns as SVG, without what was measured unless ``seen``; ``predict.js`` moves the guess."""
+    truth, given = prediction.truth, prediction.given
+    at = [LEFT + (RIGHT - LEFT) / len(truth) * (i + 0.5) for i in range(len(truth))]
+    half = min(0.36 * (RIGHT - LEFT) / len(truth), 34)
+
+    def y(value: float) -> float:
+        share = (value - prediction.low) / (prediction.high - prediction.low)
+        return round(BOTTOM - (BOTTOM - TOP) * share, 1)
+
+    def bar(i: int, value: float, half: float) -> str:
+        high = f'y="{y(value)}" height="{BOTTOM - y(value):.1f}"'
+        return f'<rect x="{at[i] - half:.1f}" width="{2 * half:.1f}" {high}/>'
+
+    def said(i: int, right: float = 0, down: float = -6) -> str:
+        where = f'x="{at[i] + right:.1f}" y="{y(truth[i]) + down:.1f}"'
+        return f"<text {where}>{_text(prediction, truth[i])}</text>"
+
+    def path(columns: Sequence[int]) -> str:
+        return "M" + " L".join(f"{at[i]:.1f} {y(truth[i])}" for i in columns)
+
+    known, measured = range(given), range(given, len(truth))
+    guess = guess or [prediction.low] * len(prediction.guessed)
+    if prediction.line:
+        begin = f"M{at[given - 1]:.1f} {y(truth[given - 1])} L{at[-1]:.1f} "
+        shown = f'<path d="{path(known)}"/>'
+        drawn = f'<path data-begin="{begin}" d="{begin}{y(guess[0])}"/>'
+        found = f'<path d="{path(range(given - 1, len(truth)))}"/>' + said(-1, 20, 4)
+    else:
+        shown = "".join(bar(i, truth[i], half) + said(i) for i in known)
+        drawn = "".join(bar(i, x, half) for i, x in zip(prediction.guessed, guess, strict=True))
+        found = "".join(bar(i, truth[i], half / 2) + said(i) for i in measured)
+    names = "".join(
+        f'<text x="{x:.1f}" y="{BOTTOM + 20}">{html.escape(plain(name))}</text>'
+        for x, name in zip(at, prediction.columns, strict=True)
+    )
+    if prediction.of:
+        names += f'<text x="{(LEFT + RIGHT) / 2}" y="{HEIGHT + 12}">{html.escape(prediction.of)}</text>'
+    ends = "".join(
+        f'<text class="sq-end" x="{LEFT - 6}" y="{y(value) + 4}">{_text(prediction, value)}</text>'
+        for value in (prediction.low, prediction.high)
+    )
+    told = "Measured: " + ", ".join(
+        f"{plain(name)} {_text(prediction, x)}"
+        for name, x in zip(prediction.columns, truth, strict=True)
+    )
+    found, told = (f'<g class="sq-truth">{found}</g>', told) if seen else ("", "Your guess")
+    high = HEIGHT + 18 * bool(prediction.of)
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {high}" role="img" aria-label="{html.escape(told)}.">'
+        f'<path class="sq-axis" d="M{LEFT} {TOP} V{BOTTOM} H{RIGHT}"/>{ends}{names}'
+        f'<g class="sq-known">{shown}</g><g class="sq-guess">{drawn}</g>{found}</svg>'
+    )
+
+
+def _text(prediction: Prediction, value: float) -> str:
+    """A number with its unit."""
+    return html.escape(f"{value:g}{prediction.unit}")
