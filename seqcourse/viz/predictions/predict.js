@@ -1,13 +1,15 @@
 // Guesses before a figure: the answer is laid over the guess, and the figure below the card opens. The same
 // rules as in predictions/__init__.py. Without this script all is open.
 (() => {
-  // What waits for a guess: outputs of the cells between a card and the caption of its figure, and that.
+  // What waits for a guess: outputs of the cells from a card to its figure, whose caption is in it or below.
   function waiting(root) {
     const found = [];
     let next = root.closest(".bd-article div.cell")?.nextElementSibling;
     for (; next && !next.matches("section, h2, h3"); next = next.nextElementSibling) {
-      if (next.querySelector('[id^="fig"]')) return [...found, next];
+      const last = next.querySelector('[id^="fig"]');
       if (next.matches(".cell")) found.push(...next.querySelectorAll(":scope > .cell_output"));
+      else if (last) found.push(next);
+      if (last) return found;
     }
     return [];
   }
