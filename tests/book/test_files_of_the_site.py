@@ -148,7 +148,9 @@ def test_pages_hold_no_kernel_widgets(pages):
 
 def test_the_code_of_a_poll_is_not_on_the_site(pages):
     with_code = [
-        path.name for path, soup in pages.items() if re.search(r"viz\.(poll|by_hand)\(", soup.get_text())
+        path.name
+        for path, soup in pages.items()
+        if re.search(r"viz\.(poll|predict|by_hand)\(", soup.get_text())
     ]
     assert with_code == [], "tag the cell remove-input"
 
