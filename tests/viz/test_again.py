@@ -39,7 +39,8 @@ def visit(chrome, static, tmp_path, cards):
     """Open the chapter or the page of what is due, on a day, in one and the same browser."""
     context = chrome.new_context(offline=True, accept_downloads=True)
     script = f"<script defer>{SCRIPT.read_text(encoding='utf-8')}</script>"
-    chapter = "".join(show._repr_html_() for show in (viz.poll("05-highest"), viz.predict("05-race")))
+    asked = viz.poll("05-highest"), viz.predict("05-race"), viz.by_hand("05-context")
+    chapter = "".join(each._repr_html_() for each in asked)
     held = ""
     for name in (POLL, GUESS, HAND):
         at, card = cards[name]
@@ -111,7 +112,7 @@ def test_a_poll_comes_back_after_1_7_and_30_days_and_then_no_more(visit):
 @pytest.mark.browser
 def test_a_prediction_is_asked_again_and_a_wrong_answer_begins_again(visit):
     page = visit("chapter", 0)
-    page.locator("input").fill("50")
+    page.locator(".sq-predict input").fill("50")
     page.get_by_role("button", name="This is my guess").click()
     assert kept(page) == {GUESS: {"day": 20513, "stage": 0, "right": True}}
     page = visit("again", 1)
@@ -119,6 +120,18 @@ def test_a_prediction_is_asked_again_and_a_wrong_answer_begins_again(visit):
     page.get_by_role("button", name="This is my guess").click()
     assert kept(page)[GUESS] == {"day": 20514, "stage": 0, "right": False}
     assert visit("again", 2).locator(".sq-predict svg").is_visible()
+
+
+@pytest.mark.browser
+def test_of_a_calculation_the_first_numbers_count(visit):
+    page = visit("chapter", 0)
+    for box in page.locator(".sq-by-hand input").all():
+        box.fill("77")
+    page.get_by_role("button", name="Check").click()
+    assert kept(page) == {HAND: {"day": 20513, "stage": 0, "right": False}}
+    page = visit("again", 1)
+    page.get_by_text("The worked sum").click()
+    assert page.get_by_role("link").text_content() == "Work it out in its chapter"
 
 
 @pytest.mark.browser
