@@ -20,6 +20,7 @@ PARTS: tuple[str, ...] = (
     "your_class",
     "assignments",
     "front",
+    "again",
     "search",
     "access",
     "figures",

@@ -30,7 +30,7 @@ AGREE = {"allclose", "equal", "isclose", "array_equal"}  # functions that compar
 
 
 def without_guards(source: str) -> str:
-    """The code of a cell without the asserts that only hold a sentence to its numbers."""
+    """The code of a cell without what only holds a sentence or a prediction to its numbers."""
     try:
         body = ast.parse(source).body
     except SyntaxError:  # a cell with IPython's own commands
@@ -49,7 +49,8 @@ def _guards(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         inner = statement.body if block else []
         goes = list(_guards(inner))
         whole = inner and len(goes) == len(inner) and not getattr(statement, "orelse", [])
-        if whole or (isinstance(statement, ast.Assert) and not _shows(statement)):
+        guard = isinstance(statement, ast.Assert) and not _shows(statement)
+        if whole or guard or ast.unparse(statement).startswith("viz.predicted("):
             yield statement
         else:
             # A block keeps one statement at least.

@@ -12,6 +12,7 @@ OPTIONS = "documentation_options.js"
 SEARCH = ("searchtools.js", "language_data.js", "searchindex.js")
 # What a page has to hold for a script to have anything to do.
 NEEDS = {
+    "again.js": "data-asked|seq-again",
     "clipboard.min.js": 'class="highlight',
     "copybutton.js": 'class="highlight',
     "togglebutton.js": "dropdown|toggle|hide-",

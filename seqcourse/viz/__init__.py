@@ -1,7 +1,8 @@
-"""Pictures and things to touch: heat maps, alignments, curves, beams, sliders, polls, calculations.
+"""Pictures and things to touch: heat maps, alignments, curves, beams, sliders, polls, predictions.
 
-Every drawing function returns the matplotlib axes. ``explore``, ``poll``, ``by_hand``, ``inventory`` and
-``type_in`` are widgets when a kernel runs, and self-contained HTML while the book is built.
+Every drawing function returns the matplotlib axes. ``explore``, ``poll``, ``predict``, ``by_hand``,
+``inventory`` and ``type_in`` are widgets when a kernel runs, and self-contained HTML while the book is
+built.
 """
 
 from seqcourse.viz.by_hand import by_hand
@@ -13,6 +14,8 @@ from seqcourse.viz.looks import look, looks
 from seqcourse.viz.mask_painter import mask_painter
 from seqcourse.viz.plots import alignment, bars, curves, heatmap
 from seqcourse.viz.poll import ask, poll
+from seqcourse.viz.predict import predict
+from seqcourse.viz.predictions import predicted
 from seqcourse.viz.style import COLOURS, DIVERGING, SEQUENTIAL, use_style
 from seqcourse.viz.table import numbers, table
 from seqcourse.viz.tree import beam_tree
@@ -40,6 +43,8 @@ __all__ = [
     "mask_painter",
     "numbers",
     "poll",
+    "predict",
+    "predicted",
     "table",
     "type_in",
     "use_style",

@@ -43,6 +43,8 @@
       const near = (result) => result.filter((x, i) => Math.abs(x - numbers[i]) <= tolerance + 1e-9).length;
       const known = mistakes.findIndex((result) => near(result) === boxes.length);
       const count = near(right), stage = Math.min(tries, 2), all = boxes.length;
+      const detail = { name: root.dataset.asked, right: count === all };
+      root.dispatchEvent(new CustomEvent("sq-answered", { bubbles: true, detail })); // the first one counts
       if (count === all) return say("✓ Right.", " sq-is-right", so);
       const part = all > 1 ? `${count} of ${all} numbers are right.` : "";
       const mistake = known < 0 ? words.unknown : asks[known];

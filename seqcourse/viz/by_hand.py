@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from seqcourse.viz.html import STYLE, Shown, has_widgets, inline, new_id
+from seqcourse.viz.html import STYLE, Shown, has_widgets, inline, new_id, style
 from seqcourse.viz.paper import (
     EMPTY,
     MALFORMED,
@@ -28,28 +28,7 @@ from seqcourse.viz.paper import (
 
 SCRIPT = Path(__file__).with_suffix(".js")
 DRAWS = 24  # in a page
-_STYLE = """<style>
-.sq-given{list-style:none;margin:.3rem 0 .5rem;padding:0;display:flex;flex-wrap:wrap;gap:.1rem 1.4rem}
-.sq-given li{margin:.1rem 0}
-.sq-kind{font-size:.8em;letter-spacing:.03em;color:var(--sq-muted);margin-right:.5em}
-.sq.sq-by-hand .sq-boxes table{margin:.2rem 0;border-collapse:separate;border-spacing:.35rem .2rem}
-.sq.sq-by-hand .sq-boxes :is(th,td:not(.sq-box)){border:0!important}
-.sq.sq-by-hand .sq-boxes :is(th,td){padding:.1rem .2rem;text-align:center!important;
- vertical-align:middle}
-.sq.sq-by-hand .sq-boxes td.sq-box{border:1px solid currentColor;border-radius:4px;padding:0;
- width:4.4rem;height:2.2rem}
-.sq-box input{width:4.3rem;height:2.1rem;border:0;padding:0 .3rem;font:inherit;color:inherit;
- background:none;text-align:center;border-radius:3px;margin:0;display:block}
-.sq-box input[aria-invalid=true]{box-shadow:inset 0 -3px var(--sq-bad)}
-.sq-by-hand .sq-controls{margin:.4rem 0}.sq-by-hand button{font:inherit;color:inherit;cursor:pointer;
- background:var(--sq-soft);border:1px solid var(--sq-line);border-radius:4px;padding:.25rem .8rem}
-.sq-by-hand [role=status]:not(:empty){margin:.4rem 0}.sq-by-hand summary{cursor:pointer}
-.sq.sq-card.sq-by-hand details{margin:.4rem 0 0;padding:0;border:0;background:none}
-@media (max-width:30rem){.sq.sq-by-hand .sq-boxes td.sq-box{width:3.7rem}.sq-box input{width:3.6rem}
- .sq.sq-by-hand .sq-boxes table{border-spacing:.2rem}}
-.sq-boxes th .katex{white-space:nowrap}
-@media print{.sq-box input,.sq-by-hand [role=status]{display:none!important}}
-</style>"""
+_STYLE = style("by_hand")
 
 
 def by_hand(name: str) -> Any:
@@ -84,7 +63,8 @@ def static_form(question: Question) -> Shown:
     says = "".join(f"<p>{text}</p>" for text in (where, so, *asks))
     body = (
         f'<div class="sq sq-card sq-by-hand tex2jax_process" id="{root}" role="group" '
-        f'aria-labelledby="{root}-asked">{_asked(asked, given, f"{root}-asked")}'
+        f'data-asked="hand/{question.name}" aria-labelledby="{root}-asked">'
+        f"{_asked(asked, given, f'{root}-asked')}"
         f'<div class="sq-scroll sq-boxes">{_boxes(question, drawn)}</div>'
         f'<div class="sq-controls" hidden><button type="button">Check</button>'
         f'<button type="button">Other numbers</button></div><div role="status"></div>'
@@ -95,6 +75,18 @@ def static_form(question: Question) -> Shown:
     script = f"<script data-once>\n{SCRIPT.read_text(encoding='utf-8')}</script>\n"
     text = re.sub(r"<[^>]+>", "", " ".join([asked, *given]))
     return Shown(_STYLE + body + script, f"By hand: {html.unescape(text)}")
+
+
+def folded_form(question: Question) -> str:
+    """The HTML of the first draw with its worked sum folded, where no boxes are needed."""
+    draw = next(draws(question))
+    asked, *more = (filled(text, draw.fields) for text in with_fields(question))
+    given, worked = more[: len(question.given)], more[len(question.given) + 1]
+    shown = _asked(asked, given, new_id("asked", question.name))
+    return (
+        f'{_STYLE}<div class="sq sq-card sq-by-hand">{shown}'
+        f"<details><summary>The worked sum</summary><p>{worked}</p></details></div>"
+    )
 
 
 def _asked(asked: str, given: Sequence[str], name: str) -> str:

@@ -11,32 +11,13 @@ import numpy as np
 
 from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array, as_labels
-from seqcourse.viz.html import Shown, new_id
+from seqcourse.viz.html import Shown, new_id, style
 from seqcourse.viz.roles import ROLES
 from seqcourse.viz.style import COLOURS
 
 LEAST = 0.02  # a weight below is not drawn in the small maps
 
-_STYLE = """<style>
-.sq-heads .sq-grid{display:grid;gap:.35rem;align-items:center;justify-content:start;
- grid-template-columns:auto repeat(var(--heads),minmax(2.6rem,5.6rem))}
-.sq-heads .sq-grid span{font-size:.8rem;color:var(--sq-muted);text-align:center}
-.sq-map{padding:2px;border:2px solid var(--sq-line);border-radius:4px;background:#fff;cursor:pointer;
- line-height:0;width:100%}
-.sq-map[aria-pressed=true]{border-color:var(--sq-accent);box-shadow:0 0 0 2px var(--sq-accent)}
-.sq-map svg{width:100%;height:auto;display:block}
-.sq-heads .sq-line{display:flex;flex-wrap:wrap;gap:.25rem;align-items:center;margin:.35rem 0}
-.sq-heads .sq-line>b{flex:0 0 5.2rem;font-size:.85rem}
-.sq-heads .sq-word{border:1px solid var(--sq-line);border-radius:4px;padding:.1rem .4rem;font:inherit;
- color:inherit;background:transparent}
-.sq-heads button.sq-word{cursor:pointer}
-.sq-heads button.sq-word[aria-pressed=true]{border-color:var(--sq-accent);font-weight:700;
- box-shadow:inset 0 -3px 0 var(--sq-accent)}
-.sq-heads span.sq-word{text-align:center;
- background-color:color-mix(in srgb,var(--sq-tint) calc(100%*var(--w,0)),transparent)}
-.sq-heads span.sq-word small{display:block;font-size:.7rem;font-variant-numeric:tabular-nums;
- line-height:1.1}
-</style>"""
+_STYLE = style("heads")
 
 _SCRIPT = """<script>(function(){
 var root=document.getElementById("%s");if(!root)return;

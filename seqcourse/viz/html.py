@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from pathlib import Path
 from typing import Any
 
 from seqcourse.errors import CourseError
@@ -19,62 +20,15 @@ from seqcourse.viz.roles import for_widgets
 _COUNTER = itertools.count(1)
 FRAME_BYTES = 60_000  # a frame that is heavier is saved again with fewer dots
 
+
+def style(name: str) -> str:
+    """A style sheet of the folder `styles`, for an output to bring along."""
+    text = (Path(__file__).parent / "styles" / f"{name}.css").read_text(encoding="utf-8")
+    return f"<style>\n{text}</style>"
+
+
 # The theme's own variables first, then JupyterLab's, then plain values: light and dark come free.
-STYLE = """<style>
-.sq{color:var(--pst-color-text-base,var(--jp-content-font-color1,inherit));max-width:100%;
- box-sizing:border-box;margin:.25rem 0;line-height:1.5;overflow-wrap:anywhere;
- --sq-line:var(--pst-color-border,var(--jp-border-color2,#b6bcc4));
- --sq-soft:var(--pst-color-surface,var(--jp-layout-color2,rgba(128,136,148,.14)));
- --sq-accent:var(--pst-color-primary,var(--jp-brand-color1,#0a7d91));
- --sq-muted:var(--pst-color-text-muted,var(--jp-content-font-color2,inherit));
- --sq-good:var(--pst-color-success,var(--jp-success-color1,#00843f));
- --sq-bad:var(--pst-color-danger,var(--jp-error-color1,#d72d47));
- LIGHT
- --sq-hatch:rgba(128,136,148,.45)} /* stripes over a weight of 1: no nearer to the ink than the tint */
-html[data-theme=dark] .sq,body[data-jp-theme-light=false] .sq{DARK
- --sq-hatch:rgba(0,0,0,.35)}
-.sq [hidden]{display:none!important}
-.sq p{margin:.3rem 0}.sq figure,.sq-frame{margin:0;max-width:100%}
-.sq img{display:block;max-width:100%;height:auto;margin:0 auto;border-radius:4px}
-.sq pre.sq-print{white-space:pre-wrap;margin:.3rem 0;padding:.5rem .7rem;border:0;color:inherit;
- background:var(--sq-soft);font-size:.9em}
-.sq-text{white-space:pre-wrap}.sq-note{color:var(--sq-muted);font-size:.9em}
-.sq-card{border:1px solid var(--sq-edge);border-radius:16px;padding:.8rem 1rem;
- background:var(--sq-stage)}
-.sq-controls{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;align-items:center;margin-bottom:.6rem}
-.sq-control{display:flex;flex-wrap:wrap;gap:.2rem .6rem;align-items:center;max-width:100%}
-.sq-control label{font-weight:600}.sq-control output{font-variant-numeric:tabular-nums;
- min-width:2.5em}.sq-control input[type=range]{width:13rem;max-width:100%;margin:.35rem 0;
- accent-color:var(--sq-accent)}.sq-control select{max-width:100%;font:inherit;color:inherit;
- background:var(--sq-soft);border:1px solid var(--sq-line);border-radius:4px;padding:.2rem .4rem}
-.sq-control select option{color:#222832;background:#fff}
-.sq :focus-visible{outline:2px solid var(--sq-accent);outline-offset:2px}
-.sq-question{font-weight:600}.sq.sq-card.sq-poll details{border:1px solid var(--sq-line);
- border-radius:6px;margin:.4rem 0;padding:0 .8rem;background:transparent}
-.sq-poll summary{cursor:pointer;padding:.45rem 0}.sq-poll details p{margin:0 0 .6rem}
-.sq.sq-card.sq-poll details[open]{background:var(--sq-soft);border-left:4px solid var(--sq-bad)}
-.sq.sq-card.sq-poll details.sq-is-right[open]{border-left-color:var(--sq-good)}
-.sq-answer{border-left:4px solid var(--sq-bad);padding:.3rem .8rem;background:var(--sq-soft)}
-.sq-answer.sq-is-right{border-left-color:var(--sq-good)}
-.sq-scroll{overflow-x:auto;max-width:100%}
-.sq table{border-collapse:collapse;margin:.3rem auto;width:auto;color:inherit;border:0;
- font-variant-numeric:tabular-nums}.sq caption{caption-side:top;text-align:left;
- color:var(--sq-muted);padding:.2rem 0}.sq th,.sq td{padding:.3rem .7rem;border:0;
- border-bottom:1px solid var(--sq-line);text-align:left;background:transparent;
- vertical-align:top;overflow-wrap:normal;white-space:normal}
-.sq thead th{border-bottom:2px solid var(--sq-accent)}
-.sq th:not(.sq-number),.sq td:not(.sq-number){text-align:left!important}
-.sq th.sq-number,.sq td.sq-number{text-align:right!important}.sq td.sq-number{white-space:nowrap}
-.sq tbody tr{background:none!important}
-.sq-radio,.sq-radio .widget-radio-box{height:auto!important;overflow:visible!important}
-.sq-radio label{white-space:normal!important;height:auto!important;line-height:1.4!important;
- margin:.15rem 0;padding-left:1.5rem;position:relative}
-.sq-radio input{position:absolute;left:0;top:.05rem;margin:0!important}
-html[data-theme=dark] .text_html:has(div.sq){background:transparent!important;padding:0!important;
- color:inherit!important}
-html[data-theme=dark] .sq img:not(.sq-photo){filter:invert(.92) hue-rotate(180deg)!important;
- padding:0!important;background:none!important}
-</style>""".replace("LIGHT", for_widgets(dark=False)).replace("DARK", for_widgets(dark=True))
+STYLE = style("card").replace("LIGHT", for_widgets(dark=False)).replace("DARK", for_widgets(dark=True))
 
 
 class Shown:

@@ -15,23 +15,11 @@ import numpy as np
 
 from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array
-from seqcourse.viz.html import Shown, new_id
+from seqcourse.viz.html import Shown, new_id, style
 
 BRIGHT = 0.4  # a letter that never looks more than this anywhere never glows fully
 
-_STYLE = """<style>
-.sq-listen audio{display:block;width:100%;max-width:26rem;height:2.4rem;margin:.2rem 0 .7rem}
-.sq-listen .sq-letters{font-size:1.7rem;line-height:1.3;font-weight:600;letter-spacing:.05em}
-.sq-listen .sq-letter{display:inline-block;min-width:.35em;padding:.1rem .12rem;border:0;margin:0;
- border-radius:4px;font:inherit;color:inherit;cursor:pointer;white-space:pre;
- background-color:color-mix(in srgb,var(--sq-tint) calc(100%*var(--w,0)),transparent)}
-.sq-listen .sq-word{white-space:nowrap}
-.sq-listen .sq-time{position:relative;height:1.7rem;margin:.5rem 0;border:1px solid var(--sq-line);
- border-radius:4px;background:var(--sq-soft);overflow:hidden}
-.sq-listen .sq-span{position:absolute;top:0;bottom:0;text-align:center;font-size:.85rem;
- line-height:1.65rem;border-right:1px solid var(--sq-line);overflow:hidden}
-.sq-listen .sq-head{position:absolute;top:0;bottom:0;width:2px;background:var(--sq-accent);left:0}
-</style>"""
+_STYLE = style("listen")
 
 # Every item holds what its letters look at: weights[letter][state], and how long a state lasts.
 _SCRIPT = """<script>(function(){

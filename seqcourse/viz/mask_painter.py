@@ -11,7 +11,7 @@ import numpy as np
 
 from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array, as_labels
-from seqcourse.viz.html import Shown, new_id
+from seqcourse.viz.html import Shown, new_id, style
 
 WAYS = {
     "before": "\u2212\u221e before the softmax",
@@ -19,24 +19,7 @@ WAYS = {
     "zero": "0 before the softmax",
 }
 
-_STYLE = """<style>
-.sq-mask table{border-collapse:separate!important;border-spacing:2px;font-variant-numeric:tabular-nums}
-.sq-mask th,.sq-mask td{padding:0 .15rem!important;border:0!important;font-size:.85rem!important;
- background:none!important;vertical-align:middle!important}
-.sq.sq-mask thead th{text-align:center!important;font-weight:600}
-.sq.sq-mask tbody th{text-align:right!important;padding-right:.5rem!important;font-weight:600}
-.sq-mask td.sq-sum{padding-left:.6rem!important;color:var(--sq-muted)}
-.sq-mask td.sq-sum.sq-off{color:var(--sq-bad);font-weight:700}
-.sq-cell{display:block;width:3.1rem;height:2.1rem;border:1px solid var(--sq-line);border-radius:4px;
- padding:0;font:inherit;font-size:.85rem;color:inherit;cursor:pointer;user-select:none;
- background-color:color-mix(in srgb,var(--sq-tint) calc(100%*var(--w,0)),transparent)}
-.sq-cell[aria-pressed=false]{border-style:dashed;background-image:repeating-linear-gradient(45deg,
- color-mix(in srgb,var(--sq-hatch) calc(100%*var(--w,0)),rgba(128,136,148,.45)) 0 2px,
- transparent 2px 7px)}
-@media (max-width:30rem){.sq-cell{width:2.25rem;height:2rem;font-size:.75rem}
-.sq.sq-mask tr>:last-child{position:sticky;right:0; /* the sum is what one looks at */
- background:var(--pst-color-background,var(--jp-layout-color0,#fff))!important}}
-</style>"""
+_STYLE = style("mask_painter")
 
 # All it knows stands in data-mask: scores, words, the ready-made masks and the one shown first.
 _SCRIPT = """<script>(function(){

@@ -20,12 +20,12 @@ def poll(name: str) -> Any:
     The polls of chapter 3 are in polls/03.toml: outside the notebook, so that nobody reads the
     answer before the question. Raises CourseError when there is no such poll.
     """
-    return ask(**load_poll(name))
+    return ask(**load_poll(name), name=name)
 
 
-def load_poll(name: str) -> dict[str, Any]:
+def load_poll(name: str, folder: Path = POLLS, kind: str = "poll") -> dict[str, Any]:
     """A poll's question, options and answer; a line break in a text is a space."""
-    found = written(POLLS, name, "poll")
+    found = written(folder, name, kind)
     options = {option: folded(reason) for option, reason in found["options"].items()}
     return {"question": folded(found["question"]), "options": options, "answer": found["answer"]}
 
@@ -47,7 +47,7 @@ def folded(text: str) -> str:
     return " ".join(text.split())
 
 
-def ask(question: str, options: Mapping[str, str], answer: str) -> Any:
+def ask(question: str, options: Mapping[str, str], answer: str, name: str = "") -> Any:
     """Ask ``question``; every option has its reason, and ``answer`` is the text that is right.
 
     With a kernel the options are radio buttons, and the reason appears when one is chosen; in the
@@ -59,7 +59,7 @@ def ask(question: str, options: Mapping[str, str], answer: str) -> Any:
     check_poll(question, options, answer)
     if has_widgets():
         return widget_form(question, options, answer)
-    return static_form(question, options, answer)
+    return static_form(question, options, answer, f"poll/{name}" if name else "")
 
 
 def check_poll(question: str, options: Mapping[str, str], answer: str) -> None:
@@ -86,8 +86,17 @@ def verdict(options: Mapping[str, str], answer: str, chosen: str) -> tuple[bool,
     return chosen == answer, options[chosen]
 
 
-def static_form(question: str, options: Mapping[str, str], answer: str) -> Shown:
-    """HTML without JavaScript: one ``<details>`` per option; opening one closes the others."""
+def static_form(
+    question: str,
+    options: Mapping[str, str],
+    answer: str,
+    asked: str = "",
+    more: str = "",
+) -> Shown:
+    """HTML without JavaScript: one ``<details>`` per option; opening one closes the others.
+
+    asked: the name of the card, such as "poll/03-greedy".    more: HTML below the options.
+    """
     root = new_id("poll", question + "".join(options))
     choices = []
     for option in options:
@@ -95,12 +104,13 @@ def static_form(question: str, options: Mapping[str, str], answer: str) -> Shown
         kind = ' class="sq-is-right"' if right else ""
         choices.append(
             f'<details name="{root}"{kind}><summary>{inline(option)}</summary>'
-            f"<p>{_said(right, reason)}</p></details>"
+            f"<p>{spoken(right, reason)}</p></details>"
         )
     body = (
         f'<div class="sq sq-card sq-poll seq-poll tex2jax_process" id="{root}" role="group" '
-        f'aria-labelledby="{root}-question"><p class="sq-question" id="{root}-question">'
-        f"{inline(question)}</p>{''.join(choices)}"
+        f'data-asked="{asked}" aria-labelledby="{root}-question">'
+        f'<p class="sq-question" id="{root}-question">'
+        f"{inline(question)}</p>{''.join(choices)}{more}"
         f'<p class="sq-note">Choose an option to see whether it is right.</p></div>'
     )
     lines = "\n".join(f"  ( ) {plain(option)}" for option in options)
@@ -133,11 +143,13 @@ def widget_form(question: str, options: Mapping[str, str], answer: str) -> Any:
             return
         right, reason = verdict(options, answer, change["new"])
         kind = " sq-is-right" if right else ""
-        said.value = f'{STYLE}<div class="sq sq-answer{kind}" role="status">{_said(right, reason)}</div>'
+        said.value = (
+            f'{STYLE}<div class="sq sq-answer{kind}" role="status">{spoken(right, reason)}</div>'
+        )
 
     buttons.observe(tell, names="value")
     return widgets.VBox([asked, buttons, said])
 
 
-def _said(right: bool, reason: str) -> str:
+def spoken(right: bool, reason: str) -> str:
     return f"<strong>{'✓ Right.' if right else '✗ Not this one.'}</strong> {inline(reason)}"

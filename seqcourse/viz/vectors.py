@@ -12,28 +12,14 @@ import numpy as np
 
 from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array
-from seqcourse.viz.html import Shown, new_id
+from seqcourse.viz.html import Shown, new_id, style
 
 REACH = 3.0  # the plane shows -3 to 3 in both directions
 UNIT = 50  # pixels
 MIDDLE = 165
 FACTORS = (0.25, 0.5, 1, 2, 4, 8)
 
-_STYLE = """<style>
-.sq-plane{display:flex;flex-wrap:wrap;gap:.6rem 1.4rem;align-items:center}
-.sq-plane svg{flex:0 1 330px;width:330px;max-width:100%;height:auto;user-select:none}
-.sq-plane text{fill:currentColor;font-size:13px;font-weight:600;pointer-events:none;
- paint-order:stroke}
-.sq-axis{stroke:var(--sq-line);stroke-width:1}.sq-arrow{stroke-width:2.5}
-.sq-handle{cursor:grab;touch-action:none;outline-offset:3px}
-.sq-handle .sq-reach{fill:transparent}
-.sq-of-key .sq-dot{fill:var(--sq-k)}.sq-arrow.sq-of-key{stroke:var(--sq-k)}
-.sq-of-query .sq-dot{fill:var(--sq-q)}.sq-arrow.sq-of-query{stroke:var(--sq-q)}
-.sq-arrow.sq-of-output{stroke:var(--sq-y);stroke-dasharray:5 4}
-.sq-dot.sq-of-output{fill:var(--sq-y)}
-.sq-share{display:inline-block;width:6rem;height:.8rem;background:linear-gradient(to right,
- var(--sq-tint) calc(100%*var(--w,0)),var(--sq-soft) 0);vertical-align:middle}
-</style>"""
+_STYLE = style("vectors")
 
 # All it knows stands in data-vectors: names, keys and query; place 0 of the handles is the query.
 _SCRIPT = """<script>(function(){

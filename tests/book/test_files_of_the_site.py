@@ -150,7 +150,7 @@ def test_the_code_of_a_poll_is_not_on_the_site(pages):
     with_code = [
         path.name
         for path, soup in pages.items()
-        if re.search(r"viz\.(poll|by_hand|inventory)\(", soup.get_text())
+        if re.search(r"viz\.(poll|predict|by_hand|inventory)\(", soup.get_text())
     ]
     assert with_code == [], "tag the cell remove-input"
 

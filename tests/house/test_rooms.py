@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "zoo": {"data", "decode", "functional", "metrics", "models", "nn", "train"},
     "viz": set(),
     "live": {"data", "decode", "functional", "viz", "zoo"},
-    "pages": set(),
+    "pages": {"viz"},
     "progress": set(),
     "check": {"functional", "progress"},
     "own": {"check"},

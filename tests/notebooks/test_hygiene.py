@@ -13,6 +13,7 @@ from seqcourse import __version__
 from seqcourse.pages.code import without_guards
 from seqcourse.viz.paper import PAPER
 from seqcourse.viz.poll import POLLS, check_poll, load_poll
+from seqcourse.viz.predictions import PREDICTIONS
 
 from .finding import ROOMS, notebooks, read, text
 
@@ -158,7 +159,7 @@ def test_code_that_only_shows_is_folded(name):
     for cell in code_cells(name):
         source, hidden = text(cell), cell["metadata"].get("jupyter", {}).get("source_hidden", False)
         shows = (draws(source) or draws(source, TOUCHED)) and IDEA not in tags(cell)
-        poll = source.startswith(("viz.poll(", "viz.by_hand(", "viz.inventory("))
+        poll = source.startswith(("viz.poll(", "viz.predict(", "viz.by_hand(", "viz.inventory("))
         if shows or poll or serves(source):
             assert hidden, f"{cell['id']}: metadata.jupyter.source_hidden should be true"
         on_the_site = {"remove-input"} if poll else {"hide-input"} if hidden else set()
@@ -193,6 +194,33 @@ def test_every_calculation_of_the_book_is_asked_once():
         for key in tomllib.loads(path.read_text(encoding="utf-8"))
     ]
     assert sorted(asked) == sorted(written)
+
+
+def test_every_prediction_is_asked_once_and_measured_once():
+    asked, measured = [], []
+    for name in notebooks("book"):
+        cells = [text(cell) for cell in read(name)["cells"] if cell["cell_type"] == "code"]
+        for cell in cells:
+            asked += re.findall(r'^viz\.predict\("([\w-]+)"\)$', cell, re.M)
+            for found in re.findall(r'^ *viz\.predicted\("([\w-]+)", ', cell, re.M):
+                assert found in asked, f"{found} is measured before it is asked"
+                measured.append(found)
+    written = [
+        f"{path.stem}-{key}"
+        for path in PREDICTIONS.glob("*.toml")
+        for key in tomllib.loads(path.read_text(encoding="utf-8"))
+    ]
+    assert sorted(asked) == sorted(measured) == sorted(written)
+
+
+@pytest.mark.parametrize("name", notebooks("book"))
+def test_a_prediction_stands_before_code_that_ends_in_a_figure(name):
+    """The page folds what these cells print, and the caption, until the reader has guessed."""
+    cells = read(name)["cells"]
+    for place, cell in enumerate(cells):
+        if text(cell).startswith("viz.predict("):
+            after = next(each for each in cells[place:] if each["cell_type"] != "code")
+            assert text(after).startswith('<a id="fig'), f"{cell['id']}: text before the caption"
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

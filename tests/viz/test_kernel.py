@@ -14,6 +14,8 @@ CELLS = [
     "viz.explore(lambda n: viz.bars({'a': n}, ylabel='value'), alt='A bar of {n}.', n=[1, 2, 3])",
     "viz.ask('Q?', {'a': 'x', 'b': 'y'}, answer='a')",
     "viz.type_in(str.upper, 'A text', ['one'])",
+    "viz.predict('05-race')",
+    "viz.predict('08-leak')",
     "plt.get_fignums()",
 ]
 
