@@ -140,11 +140,13 @@ def _add(answers: Answers, exercise: str, kind: str, name: str, says: str | None
         above = answers.right[-1][1]
         source = _first_line(exercise, above) + source if body else changed(above, source)
     if kind == "mistake":
-        question, _, first = (says or "").partition(" | ")
+        question, *first = re.split(r"(?<=[?.)]) \| ", says or "", maxsplit=1)
         if not question.endswith(("?", ".", ")")):
             raise ValueError("a mistake should have its question behind a |")
         answers.mistakes.append((question, source))
-        says = first or max(re.split(r"\d+", question), key=len).strip()  # a grader hides the numbers
+        says = (
+            first[0] if first else max(re.split(r"\d+", question), key=len).strip()
+        )  # a grader hides the numbers
     if kind == "right":
         answers.right.append((name, source))
     else:

@@ -81,41 +81,14 @@ def mistakes(variant: Callable[..., Callable[..., Any]], listed: Callable[..., l
         return written[:, : int((written != PAD).sum(dim=1).max())]
 
     return {
-        "Does every step start from the first state? Hand on the state that the step before left.": (
-            variant(keep=False)
-        ),
-        "Is <sos> fed again and again? Feed the newest word.": variant(own=False),
-        "Did you take the unlikeliest word? It is argmax.": variant(choose=lambda z: z.argmin(-1)),
-        "Does a sentence go on after its <eos>? From there on its row is <pad>.": (
-            variant(fill=None),
-            variant(fill=None, until=None),
-        ),
         "Is it forgotten which rows have ended? Two steps after its <eos> a row begins again: "
         "ended = ended | (tokens == EOS).": (variant(forget="words"), variant(forget="row")),
-        "Is a finished row filled with <eos>? It has one <eos>, then <pad>.": variant(fill=EOS),
-        "Does the loop stop when the first sentence ends? It goes on until all have ended.": variant(
-            until=torch.any
-        ),
-        "Does the loop stop when the first row ends? It goes on until all have ended.": variant(
-            until=lambda ended: ended[0]
-        ),
         "Does every sentence get the word of the first? Each has its own.": variant(
             choose=lambda z: z.argmax(-1)[:1].expand(len(z))
         ),
-        "Does the loop always run to max_len? When all sentences have ended it stops: no column is "
-        "<pad> in every row.": variant(until=None),
         "Did you leave out the <eos>? It is part of the result.": (without_eos, column_missing),
-        "Does your result begin with <sos>? Only what was written is asked for.": (
-            lambda *arguments: torch.nn.functional.pad(right(*arguments), (1, 0), value=SOS)
-        ),
         "Is there one word too few? max_len words may be written.": (
             lambda *arguments: right(*arguments[:-1], arguments[-1] - 1)
-        ),
-        "Is there one word too many? At most max_len words may be written.": (
-            lambda *arguments: right(*arguments[:-1], arguments[-1] + 1)
-        ),
-        "Did you stack along the first axis? The batch comes first: torch.stack(written, dim=1).": (
-            lambda *arguments: torch.stack(listed(*arguments))
         ),
         "Did you return a list? Stack it to one tensor.": listed,
     }

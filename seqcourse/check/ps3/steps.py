@@ -83,58 +83,14 @@ _ATTEND_LIKELY = {
     "Is the softmax over the batch? Each row of weights sums to 1: dim=-1.": _attending(
         lambda e, mask: functional.softmax(e, 0, mask)
     ),
-    "Did you return the weights first? The order is context, weights.": (
-        lambda *arguments: reference_attend(*arguments)[::-1]
-    ),
-    "Did you return the context only? The weights are asked for as well.": (
-        lambda *arguments: reference_attend(*arguments)[0]
-    ),
     "Did you return the weights only? The context is asked for as well.": (
         lambda *arguments: reference_attend(*arguments)[1]
     ),
-    "Did you return raw scores in place of the weights? They come after the softmax.": (
-        lambda score, s, h, mask: (
-            reference_attend(score, s, h, mask)[0],
-            score(s, h).masked_fill(~mask, float("-inf")),
-        )
-    ),
-    "Is the softmax missing? The raw scores are no weights: they do not sum to 1.": _attending(
-        lambda e, mask: e.masked_fill(~mask, 0.0)
-    ),
-    "Did you take the state with the highest weight? The context is the weighted sum of all.": _highest,
-    "Did you divide by T, as mean() does? The weights sum to 1 already.": (
-        lambda score, s, h, mask: (
-            reference_attend(score, s, h, mask)[0] / h.shape[1],
-            reference_attend(score, s, h, mask)[1],
-        )
-    ),
-    "score takes the decoder state first: score(s, h).": (lambda score, s, h, mask: score(h, s)),
-    "Does exp() overflow? Subtract the largest score of each row, as in exercise 2.": _attending(
-        lambda e, mask: (
-            e.masked_fill(~mask, float("-inf")).exp()
-            / e.masked_fill(~mask, float("-inf")).exp().sum(dim=-1, keepdim=True)
-        )
-    ),
-    "Does padding get a weight? The mask goes into the softmax.": _attending(
-        lambda e, mask: functional.softmax(e)
-    ),
-    "Did you mask after the softmax? The rows then sum to less than 1: the scores of padding "
-    "become -inf before it.": _attending(lambda e, mask: functional.softmax(e) * mask),
-    "Did you set the scores of padding to 0? exp(0) is 1: padding is attended to. Use -inf.": _attending(
-        lambda e, mask: functional.softmax(e.masked_fill(~mask, 0.0))
-    ),
     masked.QUESTION: tuple(_attending(mistake) for mistake in masked.MISTAKES),
-    "Is the mask added to the scores? Padding still gets a weight: its scores become -inf.": _attending(
-        lambda e, mask: functional.softmax(e + mask)
-    ),
     "Is the mask the wrong way round? True means may attend.": (
         _attending(lambda e, mask: torch.softmax(e.masked_fill(mask, float("-inf")), dim=-1)),
         _attending(lambda e, mask: functional.softmax(e, mask=~mask)),
     ),
-    "Did you mask the states and leave the weights as they are? Padding has already taken its "
-    "share of the weights.": _states_masked,
-    "Did you set the states of padding to zero? Their scores are not -inf by that: padding is "
-    "still attended to.": _states_zeroed,
 }
 
 

@@ -155,60 +155,12 @@ def _causal(e: Tensor) -> Tensor:
 
 
 _SELF_ATTENTION = {
-    "super().__init__() comes first in __init__: a module keeps its layers there.": _NoSuper,
-    "Is the division by the root of D_Q missing?": _with(layer(scale=lambda q, k, v: 1.0)),
     _TWICE: _with(layer(scale=lambda q, k, v: float(q.shape[-1]))),
-    "Is it the root of D_X? After the projection queries and keys are D_Q wide.": attending(
-        lambda self, x: layer(scale=lambda q, k, v: math.sqrt(x.shape[-1]))(
-            self.w_q(x), self.w_k(x), self.w_v(x)
-        )[0]
-    ),
-    "Is it the root of D_V? Queries and keys are D_Q wide.": _with(
-        layer(scale=lambda q, k, v: math.sqrt(v.shape[-1]))
-    ),
-    "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.": _with(
-        layer(soften=lambda e: e.softmax(-2))
-    ),
-    "Is the softmax over the batch? Each query's weights sum to 1: the last axis, dim=-1.": _with(
-        layer(soften=lambda e: e.softmax(0))
-    ),
-    "Is the softmax missing?": _with(layer(soften=lambda e: e)),
-    "Are the values x itself? They are w_v(x).": attending(
-        lambda self, x: reference_attention(self.w_q(x), self.w_k(x), x)[0]
-    ),
-    "Are the keys summed in place of the values?": _with(lambda q, k, v: reference_attention(q, k, k)),
-    "Are the queries compared with themselves? Queries meet keys.": _with(
-        lambda q, k, v: reference_attention(q, q, v)
-    ),
-    "Are the keys compared with themselves? Queries meet keys.": _with(
-        lambda q, k, v: reference_attention(k, k, v)
-    ),
-    "Are queries and keys swapped? Row i of the weights belongs to query i.": _with(
-        lambda q, k, v: reference_attention(k, q, v)
-    ),
     "Did you multiply by w_q.weight? It is (d_out, d_in): call the layer, self.w_q(x).": attending(
         lambda self, x: x @ self.w_q.weight
     ),
-    "Did you return the weights too? This layer returns its outputs only.": attending(
-        lambda self, x: reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))
-    ),
-    "Did you return the weights too, or None in their place? This layer returns its outputs only.": (
-        attending(lambda self, x: functional.attention(self.w_q(x), self.w_k(x), self.w_v(x)))
-    ),
-    "Did you return the weights? This layer returns its outputs.": attending(
-        lambda self, x: reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))[1]
-    ),
     "Did you add the input to the output? That comes in a later chapter.": attending(
         lambda self, x: x + reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))[0]
-    ),
-    "Does each vector see only itself and those before it? Here it sees all.": _with(
-        layer(soften=_causal)
-    ),
-    "Does a vector not see itself? Here it sees all, its own among them.": _with(
-        layer(soften=lambda e: functional.softmax(e, mask=~torch.eye(e.shape[-1], dtype=torch.bool)))
-    ),
-    "Are the outputs averaged? There is one output per input vector.": _with(
-        lambda q, k, v: [reference_attention(q, k, v)[0].mean(-2)]
     ),
 }
 

@@ -78,9 +78,6 @@ def _plus_zeros(positions: Tensor, width: int) -> Tensor:
 
 
 _POSITIONAL_ENCODING = {
-    "Is the minus in the exponent missing? The angles get smaller from pair to pair.": _encoding(
-        lambda width: 1 / _omegas(width)
-    ),
     "Is there a column missing? An odd width has one sine more than cosines.": _short,
     "Is the last column of an odd width empty? It is a sine.": _plus_zeros,
     "Is it math.sin or math.cos? They take one number: torch.sin takes a tensor.": (

@@ -58,44 +58,12 @@ def _relative(
 
 
 _LIKELY = {
-    "Is the distance the wrong way round? It is j - i, from the query to the key.": _relative(
-        lambda off, w: (-off).clamp(-w, w) + w
-    ),
-    "Does a distance beyond the table wrap round to the other end? Beyond w it counts as w.": (
-        _relative(lambda off, w: (off + w) % (2 * w + 1))
-    ),
-    "Is the sign of the distance lost? Before and behind have rows of their own.": _relative(
-        lambda off, w: off.abs().clamp(max=w) + w
-    ),
     "Is row 0 taken for distance 0? Distance 0 has row w.": (
         _relative(lambda off, w: off.clamp(-w, w)),
         _relative(lambda off, w: off.clamp(0, 2 * w)),
     ),
-    "Does a row belong to the key's place instead of its distance?": _relative(
-        lambda off, w: (off + torch.arange(len(off))[:, None]).clamp(0, 2 * w)
-    ),
-    "Does the root divide the product with the key only? It divides the whole sum.": _relative(
-        score=lambda q, k, rows: (
-            (q[:, :, None] * k[:, None]).sum(-1) / q.shape[-1] ** 0.5 + (q[:, :, None] * rows).sum(-1)
-        )
-    ),
-    "Is the division by the root of D missing?": _relative(
-        score=lambda q, k, rows: (q[:, :, None] * (k[:, None] + rows)).sum(-1)
-    ),
-    "Do the keys meet the table? The query does: q_i · a.": _relative(
-        score=lambda q, k, rows: ((q[:, :, None] + rows) * k[:, None]).sum(-1) / q.shape[-1] ** 0.5
-    ),
     "Is the table left out of the similarities?": _relative(
         score=lambda q, k, rows: (q[:, :, None] * k[:, None]).sum(-1) / q.shape[-1] ** 0.5
-    ),
-    "Is the softmax over the queries? Each query's weights sum to 1: dim=-1.": _relative(
-        soften=lambda e: e.softmax(-2)
-    ),
-    "Does exp() overflow? Subtract the largest similarity of each row first, or use torch.softmax.": (
-        _relative(soften=lambda e: e.exp() / e.exp().sum(-1, keepdim=True))
-    ),
-    "Did you return the outputs only? The weights are asked for as well.": (
-        lambda *arguments: _relative()(*arguments)[0]
     ),
 }
 

@@ -73,16 +73,7 @@ def _decoder(
 reference_decoder = _decoder()
 
 # What each fault changes, and what to ask of who has not found it.
-_FAULTS = {
-    "A later token still moves what stands before it. Which line joins places, besides the attention?": {
-        "axis": 1
-    },
-    "Heads in another order still change the result. Does each piece stay with its own word when the "
-    "heads are put together?": {"merge": lambda y: y.reshape(y.shape[0], y.shape[2], -1)},
-    "Read in pieces, a text still gets other logits. Which line should know how much came before?": {
-        "first": lambda past: 0
-    },
-}
+_FAULTS = {}
 
 
 def _faulty(*questions: str) -> Callable[..., Any]:
@@ -97,13 +88,6 @@ _LIKELY = {
         )
         for asked in list(_FAULTS)[:2]
     },
-    "Is what is normalised also what is added to? The sum takes x itself.": _decoder(
-        add=lambda x, even: even
-    ),
-    "Does the attention look ahead? Its mask was right.": _decoder(mask=lambda size, past: None),
-    "Did you return the logits only? The longer cache is asked for as well.": (
-        lambda *arguments: reference_decoder(*arguments)[0]
-    ),
 }
 
 decoder = Exercise(

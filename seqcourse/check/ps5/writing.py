@@ -126,48 +126,6 @@ _NO_END = (
 )
 _LIKELY = [
     Likely(
-        "Does each step forget the ones before? Hand on the cache that step returned.",
-        _variant(hand_on=False),
-    ),
-    Likely(
-        "Do you feed the whole text again and hand on the cache as well? Then everything stands in it "
-        "twice: once the prompt is read, feed the newest token only.",
-        _variant(feed=lambda text, new: text),
-    ),
-    Likely(
-        "Is the prompt fed again and again? Once it is read, feed the newest token only.",
-        lambda step, prompt, count: _write(step, prompt, count, feed=lambda text, new: prompt),
-    ),
-    Likely(
-        "Do you take the logits at the first place? The last place, [:, -1], says what comes next.",
-        _variant(place=0),
-    ),
-    Likely(
-        "Is only the last token of the prompt read? step reads all of it at once.",
-        _variant(first=lambda prompt: prompt[:, -1:]),
-    ),
-    Likely("Did you take the unlikeliest token? It is argmax.", _variant(choose=lambda z: z.argmin(-1))),
-    Likely(
-        "Does every text get the token of the first? Each has its own.",
-        _variant(choose=lambda z: z.argmax(dim=-1)[:1].expand(len(z))),
-    ),
-    Likely(
-        "Is token 0 never written? Here no token is special: take the likeliest of all.",
-        _variant(choose=lambda z: z[:, 1:].argmax(dim=-1) + 1),
-    ),
-    Likely(
-        "Is the prompt missing in front of the result?",
-        lambda step, prompt, count: reference_generate(step, prompt, count)[:, prompt.shape[1] :],
-    ),
-    Likely(
-        "Is there one token too few? `count` new ones should be written.",
-        lambda step, prompt, count: reference_generate(step, prompt, count - 1),
-    ),
-    Likely(
-        "Is there one token too many? `count` new ones should be written.",
-        lambda step, prompt, count: reference_generate(step, prompt, count + 1),
-    ),
-    Likely(
         "Is `count` the length of the whole text? It is the number of new tokens.",
         lambda step, prompt, count: reference_generate(step, prompt, max(0, count - prompt.shape[1])),
     ),
@@ -175,19 +133,6 @@ _LIKELY = [
         "Is the first new token missing? It comes from the logits after the prompt.",
         lambda step, prompt, count: torch.cat(
             [prompt, reference_generate(step, prompt, count + 1)[:, prompt.shape[1] + 1 :]], dim=1
-        ),
-    ),
-    Likely(
-        "Is the last token of the prompt fed twice? The logits after the prompt already give the first "
-        "new token.",
-        lambda step, prompt, count: torch.cat(
-            [
-                prompt,
-                _write(step, torch.cat([prompt, prompt[:, -1:]], dim=1), count)[
-                    :, prompt.shape[1] + 1 :
-                ],
-            ],
-            dim=1,
         ),
     ),
     *(

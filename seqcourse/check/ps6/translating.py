@@ -17,7 +17,7 @@ from seqcourse.check.inside import ps6 as inside
 from seqcourse.check.ps2.writing import columns, mistakes
 from seqcourse.check.recording import judge
 from seqcourse.check.values import result
-from seqcourse.tokens import EOS, PAD, SOS
+from seqcourse.tokens import PAD, SOS
 
 
 def translate_arguments(
@@ -108,20 +108,6 @@ _LIKELY = {
         _but(SOS),
         _but(PAD),
     ),
-    "Does <pad> end a sentence? Only its own <eos> does.": _ended_by_pad,
-    "Is the source encoded again at every step? Encode it once, before the first word.": _with(
-        again=True
-    ),
-    "Did you begin with <eos>? The first word fed is <sos>, data.SOS.": _with(first=EOS),
-    "Did you begin with <pad>? The first word fed is <sos>, data.SOS.": _with(first=PAD),
-    "Is the padding of the source read as words? Hand the lengths on to encode.": _with(
-        read=lambda src, lengths: torch.full_like(lengths, src.shape[1])
-    ),
-    "model.step returns one thing with several parts: out.logits and out.state.": (
-        _unpacked,
-        _whole_step,
-    ),
-    "Are state and memory exchanged? It is model.step(tokens, state, memory).": _turned,
 }
 
 
