@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -10,8 +10,6 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import masked
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps3 as inside
@@ -54,51 +52,10 @@ def reference_attend(score, s: Tensor, h: Tensor, mask: Tensor) -> tuple[Tensor,
     return inside.look(s, h, mask, score)
 
 
-def _attending(soften: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., tuple[Tensor, Tensor]]:
-    """An `attend` with another way from raw scores and mask to weights."""
-
-    def attend(score, s, h, mask):
-        weights = soften(score(s, h), mask)
-        return functional.weighted_sum(weights, h), weights
-
-    return attend
-
-
-def _states_masked(score, s, h, mask):
-    weights = functional.softmax(score(s, h))
-    return functional.weighted_sum(weights, h * mask[..., None]), weights
-
-
-def _states_zeroed(score, s, h, mask):
-    weights = functional.softmax(score(s, h * mask[..., None]))
-    return functional.weighted_sum(weights, h), weights
-
-
-def _highest(score, s, h, mask):
-    weights = functional.softmax(score(s, h), mask=mask)
-    return h[torch.arange(len(h)), weights.argmax(dim=-1)], weights
-
-
-_ATTEND_LIKELY = {
-    "Is the softmax over the batch? Each row of weights sums to 1: dim=-1.": _attending(
-        lambda e, mask: functional.softmax(e, 0, mask)
-    ),
-    "Did you return the weights only? The context is asked for as well.": (
-        lambda *arguments: reference_attend(*arguments)[1]
-    ),
-    masked.QUESTION: tuple(_attending(mistake) for mistake in masked.MISTAKES),
-    "Is the mask the wrong way round? True means may attend.": (
-        _attending(lambda e, mask: torch.softmax(e.masked_fill(mask, float("-inf")), dim=-1)),
-        _attending(lambda e, mask: functional.softmax(e, mask=~mask)),
-    ),
-}
-
-
 attend = Exercise(
     "attend",
     make=attend_arguments,
     reference=reference_attend,
-    likely=_ATTEND_LIKELY,
     cases=[
         *standard_cases(
             attend_arguments, dict(batch=2, time=4, d_s=3, d_h=5), dict(batch=3, time=3, d_s=3, d_h=3)
@@ -164,52 +121,10 @@ def reference_decoder_step(y, s, h, mask, attend, cell, readout) -> tuple[Tensor
     return readout(torch.cat([s, c, y], dim=-1)), s, weights
 
 
-def _decoding(
-    into: str = "yc", out: str = "scy", again: bool = False, mask_of: Callable = lambda mask: mask
-) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
-    """A decoder step; the options make mistakes ("o" is the old state)."""
-
-    def step(y, s, h, mask, attend, cell, readout):
-        c, weights = attend(s, h, mask_of(mask))
-        known = {"y": y, "c": c, "o": s}
-        s = cell(torch.cat([known[part] for part in into], dim=-1), s)
-        if again:
-            c, weights = attend(s, h, mask_of(mask))
-        known |= {"s": s, "c": c}
-        return readout(torch.cat([known[part] for part in out], dim=-1)), s, weights
-
-    return step
-
-
-def _rearranged(rearrange: Callable[..., Any]) -> Callable[..., Any]:
-    """The right step, returned in another way: rearrange(logits, new, weights, old)."""
-    return lambda y, s, *rest: rearrange(*reference_decoder_step(y, s, *rest), s)
-
-
-_DECODER_LIKELY = [
-    *(
-        Likely(
-            f"Is the order in front of the readout [{'; '.join(order)}]? It should be [s; c; y].",
-            _decoding(out=order),
-        )
-        for order in ("syc", "csy", "cys", "ysc", "ycs")
-    ),
-    Likely(
-        "Is the order of the results mixed up? It is logits, state, weights.",
-        _rearranged(lambda logits, new, weights, old: (new, logits, weights)),
-    ),
-    Likely(
-        "Is the order of the results mixed up? It is logits, state, weights.",
-        _rearranged(lambda logits, new, weights, old: (logits, weights, new)),
-    ),
-]
-
-
 decoder_step = Exercise(
     "decoder_step",
     make=decoder_arguments,
     reference=reference_decoder_step,
-    likely=_DECODER_LIKELY,
     cases=[
         *standard_cases(
             decoder_arguments,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy
@@ -39,36 +39,14 @@ def relative_arguments(
     return drawn | {"q": scale * drawn["q"]}
 
 
-def _relative(
-    place: Callable[[Tensor, int], Tensor] = lambda off, w: off.clamp(-w, w) + w,
-    score: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda q, k, rows: (
-        (q[:, :, None] * (k[:, None] + rows)).sum(-1) / q.shape[-1] ** 0.5
-    ),
-    soften: Callable[[Tensor], Tensor] = lambda e: e.softmax(-1),
-) -> Callable[..., tuple[Tensor, Tensor]]:
-    """The layer as the text says it, with a vector for every pair; the options make mistakes."""
-
-    def attend(q: Tensor, k: Tensor, v: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:
-        places = torch.arange(q.shape[1])
-        rows = table[place(places - places[:, None], len(table) // 2)]  # (N, N, D)
-        weights = soften(score(q, k, rows))
-        return weights @ v, weights
-
-    return attend
-
-
-_LIKELY = {
-    "Is row 0 taken for distance 0? Distance 0 has row w.": (
-        _relative(lambda off, w: off.clamp(-w, w)),
-        _relative(lambda off, w: off.clamp(0, 2 * w)),
-    ),
-    "Is the table left out of the similarities?": _relative(
-        score=lambda q, k, rows: (q[:, :, None] * k[:, None]).sum(-1) / q.shape[-1] ** 0.5
-    ),
-}
-
-
-reference_relative_attention = _relative()
+def reference_relative_attention(
+    q: Tensor, k: Tensor, v: Tensor, table: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The layer as the text says it, with a vector for every pair: (B, N, D_V) and (B, N, N)."""
+    places, width = torch.arange(q.shape[1]), len(table) // 2
+    rows = table[(places - places[:, None]).clamp(-width, width) + width]  # (N, N, D)
+    weights = ((q[:, :, None] * (k[:, None] + rows)).sum(-1) / q.shape[-1] ** 0.5).softmax(-1)
+    return weights @ v, weights
 
 
 def largest_allowed(q: Tensor, k: Tensor, v: Tensor, table: Tensor) -> int:
@@ -78,7 +56,7 @@ def largest_allowed(q: Tensor, k: Tensor, v: Tensor, table: Tensor) -> int:
 
 def _judge(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     gradient = tuple(given) if f"{prefix}gradient.q" in found else ()  # of the self-check's first call
-    judge(NAME, found, given, reference_relative_attention, _LIKELY, prefix, gradient)
+    judge(NAME, found, given, reference_relative_attention, relative_attention.likely, prefix, gradient)
 
 
 def _judge_sizes(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
@@ -118,7 +96,6 @@ relative_attention = Exercise(
     ],
     record=record_sizes,
     judge=_judge_both,
-    likely=_LIKELY,
     variants={
         "numbers": {"judge": None, "record": record},
         "sizes": {"judge": _judge_sizes, "excused": {GRADIENTS: "the other cell compares them"}},

@@ -68,7 +68,7 @@ def _logits(
     given: Mapping[str, Any],
     take: Callable[[str], Tensor] | None = None,
     *,
-    seen: Callable[[int], Tensor] = decoder._ahead,
+    seen: Callable[[int], Tensor] = functional.causal_mask,
     masks: tuple[bool, bool] = (True, True),
     rows: int = 0,
     places: tuple[float | None, float | None] = (1.0, 1.0),
@@ -130,7 +130,9 @@ def _logits(
     memory = memory.roll(rows, 0)
     y = read(given["tgt"], tables[table], places[1])
     for _ in range(build["layers"]):
-        y = decoder._block(y, memory, mask, attend, attend, mlp, (norm,) * 3, order, mask=seen)
+        y = decoder.reference_decoder_block(
+            y, memory, mask, attend, attend, mlp, (norm,) * 3, order, seen
+        )
     y = norm(y) if build["order"] == "pre" and lasts[1] else y
     z = end(y @ tables["target"].T + (take("output_bias") if bias else 0.0))
     return z * (given["tgt"] != PAD)[..., None]
