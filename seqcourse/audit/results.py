@@ -17,6 +17,7 @@ from seqcourse.check.compare import COARSE, FINE
 from seqcourse.check.exercise import Exercise
 
 NONE = {"tried": 0, "made": 0, "refused": 0, "explained": 0}  # mutants that were not tried so far
+HELD_NONE = {"tried": 0, "refused": 0, "named": 0}
 RESULTS = Path("benchmarks") / "results" / "audit.json"
 
 
@@ -109,7 +110,8 @@ def usual(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 def held_out(found: Mapping[str, Mapping[str, Any]]) -> str:
     """How many of the wrong answers that no check reads are refused, and named, in a sentence."""
-    records = [record[HELD_OUT] for exercises in found.values() for record in exercises.values()]
+    every = (record for exercises in found.values() for record in exercises.values())
+    records = [record.get(HELD_OUT, HELD_NONE) for record in every]
     tried, refused, named = (sum(r[key] for r in records) for key in ("tried", "refused", "named"))
     return (
         f"Of {tried} wrong answers that no check reads, {refused} lose points, and {named}, "
