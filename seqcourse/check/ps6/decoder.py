@@ -45,13 +45,10 @@ def decoder_arguments(
 
 
 def reference_decoder_block(
-    y, memory, memory_mask, self_attend, cross_attend, mlp, norms, order, seen=functional.causal_mask
+    y, memory, memory_mask, self_attend, cross_attend, mlp, norms, order
 ) -> Tensor:
-    """Masked self-attention, cross-attention, MLP, each with residual connection and norm.
-
-    seen: makes the mask of the self-attention from the number of words.
-    """
-    causal = seen(y.shape[1])
+    """Masked self-attention, cross-attention, MLP, each with residual connection and norm."""
+    causal = functional.causal_mask(y.shape[1])
     y = parts.sublayer(y, lambda n: self_attend(n, n, causal), norms[0], order)
     y = parts.sublayer(y, lambda n: cross_attend(n, memory, memory_mask), norms[1], order)
     return parts.sublayer(y, mlp, norms[2], order)

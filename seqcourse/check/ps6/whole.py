@@ -106,6 +106,9 @@ def _logits(
         y = y.transpose(1, 2).flatten(2) if join else y.reshape(queries.shape)
         return y @ take("square") + take("vector")
 
+    def ahead(queries: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        return attend(queries, memory, seen(queries.shape[1]))
+
     def mlp(x: Tensor) -> Tensor:
         return act(x @ take("inner") + take("inner_bias")) @ take("inner").T + take("vector")
 
@@ -130,9 +133,7 @@ def _logits(
     memory = memory.roll(rows, 0)
     y = read(given["tgt"], tables[table], places[1])
     for _ in range(build["layers"]):
-        y = decoder.reference_decoder_block(
-            y, memory, mask, attend, attend, mlp, (norm,) * 3, order, seen
-        )
+        y = decoder.reference_decoder_block(y, memory, mask, ahead, attend, mlp, (norm,) * 3, order)
     y = norm(y) if build["order"] == "pre" and lasts[1] else y
     z = end(y @ tables["target"].T + (take("output_bias") if bias else 0.0))
     return z * (given["tgt"] != PAD)[..., None]
