@@ -189,15 +189,6 @@ def test_three_parts_in_place_of_two_are_told_by_the_self_check():
         ps5.cached_step(apart)
 
 
-def test_the_broken_decoder_has_three_faults_and_each_shows():
-    space = {"torch": torch, "functional": functional}
-    exec(TEXT["ps5-broken-given"], space)
-    given = mending.decoder_arguments(2, 3, 2, 3, past=4)
-    assert same(space["broken_decoder"](**given), mending._faulty(*mending._FAULTS)(**given))
-    for question in mending._FAULTS:
-        assert not same(mending._faulty(question)(**given), ps5.decoder.reference(**given))
-
-
 def test_rotate():
     found = ps5.rotate.reference(tensor([[[1, 0]]]), torch.tensor([1]))
     assert found[0, 0].tolist() == pytest.approx([math.cos(1), math.sin(1)])
