@@ -9,10 +9,8 @@ import nbformat
 import pytest
 import torch
 
-from seqcourse import functional, nn
+from seqcourse import nn
 from seqcourse.check import Mistake, ps5
-from seqcourse.check.compare import same
-from seqcourse.check.ps5 import mending
 
 PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps5" / "ps5.ipynb"
 TEXT = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells}
