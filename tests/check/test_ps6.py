@@ -269,8 +269,11 @@ def test_a_whole_transformer_is_that_of_the_package(order, way, small):
 
 
 def test_the_words_fed_are_those_before():
-    targets = torch.tensor([[5, 6, 2], [7, 2, 0]])
-    assert whole._before(targets).tolist() == [[1, 5, 6], [1, 7, 2]]
+    targets, fed = torch.tensor([[5, 6, 2], [7, 2, 0]]), []
+    z = torch.zeros(2, 3, 8, requires_grad=True)
+    optimizer = torch.optim.SGD([z], lr=1.0)
+    whole._step(lambda src, lengths, words: fed.append(words) or z, optimizer, 0, 0, targets, 0.1, 0.1)
+    assert fed[0].tolist() == [[1, 5, 6], [1, 7, 2]]
     text = TEXT["ps6-train_step-md"]
     assert "`[[5, 6, 2], [7, 2, 0]]`" in text and "`[[1, 5, 6], [1, 7, 2]]`" in text
 
