@@ -115,7 +115,7 @@ def held_out(found: Mapping[str, Mapping[str, Any]]) -> str:
     tried, refused, named = (sum(r[key] for r in records) for key in ("tried", "refused", "named"))
     return (
         f"Of {tried} wrong answers that no check reads, {refused} lose points, and {named}, "
-        f"{named / tried:.0%}, are named by self-check and grader in words written down before."
+        f"{100 * named / tried:.0f} %, are named by self-check and grader in words written down before."
     )
 
 
