@@ -11,15 +11,17 @@ from cellgrader.release.sample import load_checks, right_answers
 from seqcourse.audit.operators import mutants_of
 from seqcourse.errors import CourseError
 
-WRONG, RIGHT, OPERATOR = "wrong", "right", "operator"
+WRONG, HELD_OUT, RIGHT, OPERATOR = "wrong", "held out", "right", "operator"
 
 
 @dataclass(frozen=True)
 class Answer:
     """One answer to one exercise, and its expected outcome.
 
-    kind: WRONG must lose points, RIGHT must lose none, OPERATOR must lose points or be explained.
-    says: text that the message must contain; empty for a poll.
+    kind: WRONG must lose points, RIGHT must lose none, OPERATOR must lose points or be explained. Of
+        HELD_OUT it is only counted how many lose points and are named.
+    says: text that the message must contain, or several with " / " between; empty for a poll, and for
+        what a check is not expected to name.
     why: the reason why an operator mutant may survive, or "".
     """
 
@@ -32,12 +34,12 @@ class Answer:
 
 
 def corpus(checks: ModuleType) -> list[Answer]:
-    """The wrong and right answers in solutions/checks/psN."""
+    """The wrong and right answers in solutions/checks/psN, those held out among them."""
     found = []
-    for kind, table in ((WRONG, checks.WRONG), (RIGHT, checks.RIGHT)):
+    for kind, table in ((WRONG, checks.WRONG), (HELD_OUT, checks.HELD_OUT), (RIGHT, checks.RIGHT)):
         for exercise, entries in table.items():
             for name, source, *says in entries:
-                found.append(Answer(exercise, name, source, kind, *(says[:1] if kind == WRONG else [])))
+                found.append(Answer(exercise, name, source, kind, *(says[:1] if kind != RIGHT else [])))
     return found
 
 

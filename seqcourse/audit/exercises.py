@@ -14,14 +14,22 @@ from typing import Any
 from cellgrader.course.folders import Course
 from cellgrader.release.sample import load_checks
 from seqcourse.audit import forms, second
-from seqcourse.audit.answers import OPERATOR, RIGHT, WRONG, Answer, corpus, operator_mutants
+from seqcourse.audit.answers import (
+    HELD_OUT,
+    OPERATOR,
+    RIGHT,
+    WRONG,
+    Answer,
+    corpus,
+    operator_mutants,
+)
 from seqcourse.audit.in_process import Space, answered_space, handed_over, solved_space
 from seqcourse.audit.trial import judge_in, judged, measuring, self_check, try_in
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.verdict import Judge
 
-KINDS = (RIGHT, WRONG, OPERATOR)
+KINDS = (RIGHT, WRONG, HELD_OUT, OPERATOR)
 SECONDS = 10  # of one probe of a mutant: some never end
 ALL_FORMS = (forms.AS_MADE, *forms.FORMS, *[forms.SECOND] * second.available())
 # What an answer computes with, by how it looks in its source.
@@ -89,7 +97,7 @@ def audit(
     compared with it.
 
     WRONG: how many were `refused`, and had their mistake `named` by self-check and grader; nearest: the
-    smallest error of one that is wrong by its numbers, and its name; [] if none is.
+    smallest error of one that is wrong by its numbers, and its name; [] if none is. HELD_OUT: the same.
 
     OPERATOR: the same, with how many that get all points are `explained`.
 
@@ -99,7 +107,7 @@ def audit(
         tell: called with how many answers of a kind are done, and of how many.
     """
     checks = desk.exercises()[exercise]
-    attempts = {RIGHT: _try_right, WRONG: _try_wrong, OPERATOR: _try_mutants}
+    attempts = {RIGHT: _try_right, WRONG: _try_wrong, HELD_OUT: _try_wrong, OPERATOR: _try_mutants}
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         for kind in KINDS:
@@ -169,7 +177,8 @@ def _try_wrong(
         told = [" ".join(trial.message for trial in trials)]
         told.append(self_check(desk.record(answer.exercise), space.get(answer.exercise)))
         refused = not all(trial.accepted for trial in trials)
-        named = refused and all(answer.says in message for message in told)
+        says = answer.says.split(" / ") if answer.says or answer.kind == WRONG else []
+        named = refused and all(any(words in message for words in says) for message in told)
         record["refused"] += refused
         record["named"] += named
         if not named:

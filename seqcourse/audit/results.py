@@ -11,12 +11,13 @@ from typing import Any
 
 import torch
 
-from seqcourse.audit.answers import OPERATOR, RIGHT, WRONG
+from seqcourse.audit.answers import HELD_OUT, OPERATOR, RIGHT, WRONG
 from seqcourse.audit.rule import broken, nearest
 from seqcourse.check.compare import COARSE, FINE
 from seqcourse.check.exercise import Exercise
 
 NONE = {"tried": 0, "made": 0, "refused": 0, "explained": 0}  # mutants that were not tried so far
+HELD_NONE = {"tried": 0, "refused": 0, "named": 0}
 RESULTS = Path("benchmarks") / "results" / "audit.json"
 
 
@@ -64,10 +65,11 @@ def line(record: Mapping[str, Any]) -> str:
         parts.append(
             f"{right['accepted']} of {right['tried']} right answers accepted ({good} of {tried} trials)"
         )
-    if wrong := record.get(WRONG):
-        parts.append(
-            f"{wrong['refused']} of {wrong['tried']} wrong ones refused, {wrong['named']} named"
-        )
+    for kind, words in ((WRONG, "wrong ones"), (HELD_OUT, "held out")):
+        if (wrong := record.get(kind)) and wrong["tried"]:
+            parts.append(
+                f"{wrong['refused']} of {wrong['tried']} {words} refused, {wrong['named']} named"
+            )
     if made := record.get(OPERATOR):
         parts.append(f"{made['refused']} of {made['tried']} mutants refused")
     return ", ".join(parts)
@@ -104,6 +106,17 @@ def usual(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
         ends = [f"{error:.1g}, {where}" for error, where in (max(above), min(below))]
         lines.append([kind, tolerance, *ends])
     return rows(columns, lines)
+
+
+def held_out(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """How many of the wrong answers that no check reads are refused, and named, in a sentence."""
+    every = (record for exercises in found.values() for record in exercises.values())
+    records = [record.get(HELD_OUT, HELD_NONE) for record in every]
+    tried, refused, named = (sum(r[key] for r in records) for key in ("tried", "refused", "named"))
+    return (
+        f"Of {tried} wrong answers that no check reads, {refused} lose points, and {named}, "
+        f"{100 * named / tried:.0f} %, are named by self-check and grader in words written down before."
+    )
 
 
 def ways(found: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -24,7 +24,7 @@ def middle(right: float, wrong: float) -> float:
 
 def nearest(record: Mapping[str, Any]) -> tuple[float, str]:
     """The smallest error of an answer that is wrong by its numbers, and which; infinite if none is."""
-    kinds = [record.get(kind, {}).get("nearest") for kind in ("wrong", "operator")]
+    kinds = [record.get(kind, {}).get("nearest") for kind in ("wrong", "held out", "operator")]
     return min((tuple(one) for one in kinds if one), default=(inf, ""))
 
 

@@ -12,7 +12,8 @@
 A wrong answer has a name and, after ``|``, the words that the checks must say. Headed ``=== mistake:
 NAME | QUESTION`` it is also how the checks find that mistake: whoever returns the same is asked the
 question (see `mistakes`). Where another question comes first, its words follow after a second ``|``.
-Below stands one of:
+Headed ``=== held out:`` it is neither read by a check nor tested: `seqcourse audit` counts how many of
+these are named, with one of the words between `` / ``. Below stands one of:
 
 - pieces to replace in the right answer above: ``old  =>  new``. The old piece must occur exactly once,
   or as often as ``3x old  =>  new`` says. Without a new piece the old one is deleted.
@@ -43,7 +44,7 @@ from seqcourse.check import mistakes
 from seqcourse.check.hidden import Check, Poll
 from seqcourse.errors import CourseError
 
-HEADER = re.compile(r"=== (right|wrong|mistake|survives): (.+?)(?: \| (.+))?")
+HEADER = re.compile(r"=== (right|wrong|mistake|held out|survives): (.+?)(?: \| (.+))?")
 PIECE = re.compile(r"(?:(\d+)x )?(\S.*?) +=>(?: +(\S.*))?")
 DIFF = re.compile(r"(?!.* =>)(?:[-+](?: |$)|  )", re.MULTILINE)
 BODY = re.compile(r"(?:(?: {4}.*)?\n)+")
@@ -58,6 +59,9 @@ class Answers(NamedTuple):
     right: list[tuple[str, str]]  # (style, source)
     survives: list[tuple[str, int, str, str]]  # (operator, line, text of the line, why)
     mistakes: list[tuple[str, str]]  # (question, source), of the wrong ones that name a mistake
+    held_out: list[
+        tuple[str, ...]
+    ]  # as `wrong`; how many are named is measured, and no check reads them
 
 
 def answers_to(checks: Sequence[Check], folder: Path) -> dict[str, Answers]:
@@ -75,7 +79,7 @@ def answers_to(checks: Sequence[Check], folder: Path) -> dict[str, Answers]:
         if name in texts:
             found[name] = read(texts.pop(name))
         elif isinstance(check, Poll):
-            found[name] = Answers(poll_answers(check), [], [], [])
+            found[name] = Answers(poll_answers(check), [], [], [], [])
     for path in texts.values():
         raise CourseError(
             f"{_place(path)} should be named after an exercise, but no check has that name."
@@ -97,7 +101,7 @@ def read(path: Path) -> Answers:
     Raises:
         CourseError: something does not fit; the sentence says in which answer, and what.
     """
-    answers = Answers([], [], [], [])
+    answers = Answers([], [], [], [], [])
     for header, body in _sections(path):
         match = HEADER.fullmatch(header)
         try:
@@ -131,7 +135,7 @@ def _add(answers: Answers, exercise: str, kind: str, name: str, says: str | None
             raise ValueError("it should be '=== survives: operator, line 3 | why'")
         answers.survives.append((operator, int(line), source.strip(), says))
         return
-    if any(name == other for other, *_ in answers.right + answers.wrong):
+    if any(name == other for other, *_ in answers.right + answers.wrong + answers.held_out):
         raise ValueError("another answer has this name")
     body = BODY.fullmatch(source)
     if body or CHANGE.match(source):
@@ -140,15 +144,18 @@ def _add(answers: Answers, exercise: str, kind: str, name: str, says: str | None
         above = answers.right[-1][1]
         source = _first_line(exercise, above) + source if body else changed(above, source)
     if kind == "mistake":
-        question, _, first = (says or "").partition(" | ")
+        question, *first = re.split(r"(?<=[?.)]) \| ", says or "", maxsplit=1)
         if not question.endswith(("?", ".", ")")):
             raise ValueError("a mistake should have its question behind a |")
         answers.mistakes.append((question, source))
-        says = first or max(re.split(r"\d+", question), key=len).strip()  # a grader hides the numbers
+        says = (
+            first[0] if first else max(re.split(r"\d+", question), key=len).strip()
+        )  # a grader hides the numbers
     if kind == "right":
         answers.right.append((name, source))
     else:
-        answers.wrong.append((name, source, *([says] if says else [])))
+        there = answers.held_out if kind == "held out" else answers.wrong
+        there.append((name, source, *([says] if says else [])))
 
 
 def _first_line(exercise: str, source: str) -> str:

@@ -82,6 +82,8 @@ class Exercise:
         rounding would move, or the answer has parameters of its own.
     hint: a question for the case that no likely mistake explains a wrong result.
     record: how the answer is called and what is written down; `record_module` for classes.
+    through: makes of a wrong answer what `reference` is of the right one, where that is not the answer
+        itself but some calls of it.
     parts: what a message calls the parts of the result, where `record` puts more into it than the answer
         returns.
     judge: another way to judge one case: judge(found, given, prefix) raises Mistake.
@@ -107,6 +109,7 @@ class Exercise:
     fixed_precision: bool = False
     hint: str = ""
     record: Callable[..., Found] = record
+    through: Callable[[Any], Callable[..., Any]] = lambda answer: answer
     parts: Sequence[str] = ()
     judge: Callable[[Found, Arguments, str], None] | None = None
     judge_all: Callable[[Found, Mapping[str, Arguments]], None] | None = None
@@ -443,7 +446,9 @@ def with_mistakes(exercises: Mapping[str, Exercise], written: mistakes.Written) 
     """Put the mistakes that are written as wrong answers in front of the exercises' own."""
     right = {name: one.reference for name, one in exercises.items() if one.reference}
     for name, one in exercises.items():
-        object.__setattr__(one, "likely", (*mistakes.likely(name, written, right), *one.likely))
+        made = mistakes.likely(name, written, right)
+        made = [replace(mistake, answer=one.through(mistake.answer)) for mistake in made]
+        object.__setattr__(one, "likely", (*made, *one.likely))
 
 
 def _lines(path: Path) -> dict[str, str]:

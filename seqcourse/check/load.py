@@ -21,8 +21,8 @@ from seqcourse.errors import CourseError
 def load_checks(root: Path, assignment: str) -> ModuleType:
     """CHECKS of an assignment in the notebook's order, and the answers that test them.
 
-    WRONG, RIGHT and SURVIVORS give a list for each exercise (``corpus.Answers``); they are empty where
-    the texts are missing, as in a worker's copy.
+    WRONG, HELD_OUT, RIGHT and SURVIVORS give a list for each exercise (``corpus.Answers``); they are
+    empty where the texts are missing, as in a worker's copy.
 
     Raises:
         CourseError: there are no checks, or a text cannot be read.
@@ -44,6 +44,7 @@ def load_checks(root: Path, assignment: str) -> ModuleType:
         )
     answers = answers_to(module.CHECKS, folder)
     module.WRONG = {name: found.wrong for name, found in answers.items()}
+    module.HELD_OUT = {name: found.held_out for name, found in answers.items()}
     module.RIGHT = {name: found.right for name, found in answers.items() if found.right}
     module.SURVIVORS = {name: found.survives for name, found in answers.items() if found.survives}
     return module

@@ -27,6 +27,7 @@ import numpy as np
 import torch
 from torch import nn
 from seqcourse import data, decode, functional, models
+from seqcourse.check.ps7.ids import CLS, FIRST, IGNORE, MASK, SEP, UNK
 from seqcourse.tokens import EOS, PAD, SOS
 """
 
@@ -36,9 +37,9 @@ Written = Mapping[str, Sequence[Sequence[str]]]
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """A wrong answer as a function; its text runs when it is called.
+    """A wrong answer as a function or class; its text runs when it is called.
 
-    name: of the function.      source: its text.
+    name: of the function or class.      source: its text.
     others: right answers to the assignment's exercises, which it may call.
     """
 
@@ -46,10 +47,10 @@ class WrongAnswer:
     source: str
     others: Mapping[str, Any]
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         space = dict(self.others)
         exec(_compiled(self.source, self.name), space)
-        return space[self.name](*arguments)
+        return space[self.name](*arguments, **named)
 
 
 @cache

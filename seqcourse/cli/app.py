@@ -381,7 +381,7 @@ def audit(
     names: Names = None,
     only: Annotated[list[str] | None, typer.Option(help="Only this exercise; may be repeated.")] = None,
     kind: Annotated[
-        list[str] | None, typer.Option(help="Only answers of this kind: right, wrong or operator.")
+        list[str] | None, typer.Option(help="Only this kind: right, wrong, held out or operator.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Merge results into it; benchmarks/results/audit.json without.")

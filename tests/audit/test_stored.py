@@ -10,7 +10,7 @@ import pytest
 from cellgrader.course.folders import Course
 from cellgrader.release.sample import load_checks
 from seqcourse.audit import results, rule
-from seqcourse.audit.answers import OPERATOR, RIGHT, WRONG
+from seqcourse.audit.answers import HELD_OUT, OPERATOR, RIGHT, WRONG
 from seqcourse.audit.exercises import Desk, audit
 from seqcourse.check.hidden import HiddenCheck
 from tests.sizes import nightly_but
@@ -34,8 +34,9 @@ def test_the_stored_results_are_about_the_corpus_as_it_is(name):
     records = {check.answer: check.exercise for check in checks.CHECKS if isinstance(check, HiddenCheck)}
     assert list(STORED[name]) == list(records)
     for exercise, told in STORED[name].items():
-        counted = len(checks.RIGHT[exercise]), len(checks.WRONG[exercise])
-        assert (told[RIGHT]["tried"], told[WRONG]["tried"]) == counted, exercise
+        for kind, answers in ((RIGHT, checks.RIGHT), (WRONG, checks.WRONG), (HELD_OUT, checks.HELD_OUT)):
+            tried = told.get(kind, results.HELD_NONE)["tried"]
+            assert tried == len(answers[exercise]), (exercise, kind)
         asked = records[exercise].tolerance, records[exercise].because
         assert (told["tolerance"], told["because"]) == asked, exercise
 
@@ -86,7 +87,7 @@ def test_a_whole_audit_gives_what_is_stored(name):
     for exercise, stored in STORED[name].items():
         told = audit(desk(name), exercise)
         assert results.faults(told) == [], exercise
-        for kind in (RIGHT, WRONG):  # of the mutants a sample may be stored
+        for kind in {RIGHT, WRONG, HELD_OUT} & set(stored):  # of the mutants a sample may be stored
             counts = [key for key, value in stored[kind].items() if isinstance(value, (int, dict))]
             for key in set(counts) - {"errors"}:
                 assert told[kind][key] == stored[kind][key], (exercise, kind, key)

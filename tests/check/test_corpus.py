@@ -25,7 +25,9 @@ def text(folder: Path, *sections: str) -> Path:
 def test_right_whole_and_surviving_answers_are_read_as_they_stand(tmp_path):
     whole = "=== wrong: zero | is 0: a | b\ndef scaled(x, by):\n\n    return 0\n"
     survives = "=== survives: DropCall, line 3 | why not\n    return (y) | 0\n"
-    answers = read(text(tmp_path, RIGHT, whole, survives))
+    held = "=== held out: one | a / b\ndef scaled(x, by):\n    return 1\n"
+    answers = read(text(tmp_path, RIGHT, whole, held, survives))
+    assert answers.held_out == [("one", "def scaled(x, by):\n    return 1\n", "a / b")]
     assert answers.right == [("two lines", "def scaled(x, by):\n    y = x * by\n    return y\n")]
     assert answers.wrong == [("zero", "def scaled(x, by):\n\n    return 0\n", "is 0: a | b")]
     assert answers.survives == [("DropCall", 3, "return (y) | 0", "why not")]

@@ -151,6 +151,11 @@ def audited() -> dict[str, dict]:
     return results.read(ROOT / results.RESULTS)
 
 
+def held() -> str:
+    """How many wrong answers that no check reads are refused and named."""
+    return results.held_out(audited())
+
+
 def audit() -> str:
     """Every exercise with its two error rates and its tolerance, a table for each assignment."""
     parts = []
@@ -183,7 +188,7 @@ def versions() -> str:
 TABLES = {
     "assignments.md": {"exercises": exercises},
     "appendix_environment.md": {"versions": versions},
-    "appendix_audit.md": {"ways": ways, "usual": usual, "audit": audit},
+    "appendix_audit.md": {"ways": ways, "held": held, "usual": usual, "audit": audit},
     "appendix_syllabus.md": {"goals": goals, "assignments": assignments},
     "appendix_licences.md": {"data": data, "models": models},
 }

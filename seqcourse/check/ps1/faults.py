@@ -94,22 +94,6 @@ def _stopping(*arguments: Any) -> None:
     raise AnyError("a second time|inplace operation")
 
 
-def _reaching_back(network, weights, h, ids, length, rate, clip) -> tuple[Tensor, list[Tensor]]:
-    """The mistake: no state is detached, and the changes of the weights are hidden from autograd."""
-    leaves = [w.detach().clone().requires_grad_() for w in weights]
-    updates = (len(ids) - 1) // (len(h) * length)
-    chunks = ids[: len(h) * updates * length + 1].unfold(0, length + 1, length)  # (B K, L + 1)
-    losses = []
-    for now in chunks.unflatten(0, (len(h), updates)).unbind(1):
-        logits, h = network(now[:, :-1], h, *leaves)
-        losses.append(-logits.log_softmax(-1).gather(-1, now[:, 1:, None]).mean())
-        gradients = torch.autograd.grad(losses[-1], leaves, retain_graph=True)
-        shrink = min(1.0, clip / float(sum(g.square().sum() for g in gradients)) ** 0.5)
-        for leaf, gradient in zip(leaves, gradients, strict=True):
-            leaf.data -= rate * shrink * gradient
-    return torch.stack(losses).detach(), [leaf.detach() for leaf in leaves]
-
-
 def judge_clipped(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     """Judge what symptom 2 is about, also where all meet: the others cost their own points only."""
     compare = partial(judge, NAME, found, given, prefix=prefix, hint=LEFT[2], tolerance=TOLERANCE)
@@ -131,10 +115,7 @@ train_in_streams = Exercise(
     make=training_arguments,
     reference=reference_training,
     likely={
-        "Does the gradient reach back into older updates? Detach the state between them.": (
-            _stopping,
-            _reaching_back,
-        )
+        "Does the gradient reach back into older updates? Detach the state between them.": _stopping
     },
     tolerance=TOLERANCE,
     because="PyTorch's clip_grad_norm_ adds 0.000001 to the norm, which is as good.",

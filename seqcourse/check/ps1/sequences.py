@@ -42,90 +42,22 @@ def _states(step: Step, x: Tensor, h: Tensor) -> list[Tensor]:
     return states
 
 
-def _masked(step, x, h, lengths, shift=0) -> tuple[Tensor, Tensor]:
-    """Outputs and last states; `shift` moves the end of every sequence."""
-    outputs = torch.stack(_states(step, x, h), dim=1)  # (B, T, H)
-    if lengths is None:
-        return outputs, outputs[:, -1]
-    ends = (lengths + shift).clamp(0, x.shape[1])
-    real = torch.arange(x.shape[1]) < ends[:, None]  # (B, T)
-    kept = torch.cat([h[:, None], outputs], dim=1)  # (B, T + 1, H)
-    return outputs * real[..., None], kept[torch.arange(len(x)), ends]
-
-
 def reference_forward(
     step: Step, x: Tensor, h: Tensor, lengths: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """All states (B, T, H), zero after the end, and the last state of each sequence (B, H)."""
-    return _masked(step, x, h, lengths)
-
-
-def _forgetful(step, x, h, lengths):
-    outputs = torch.stack([step(x[:, t], h) for t in range(x.shape[1])], dim=1)
-    return outputs, outputs[:, -1]
-
-
-def _late(step, x, h, lengths):
-    states = [h, *_states(step, x, h)]
-    return torch.stack(states[:-1], dim=1), states[-1]
-
-
-def _unmasked(step, x, h, lengths):
-    outputs = torch.stack(_states(step, x, h), dim=1)
-    return outputs, outputs[:, -1]
-
-
-def _once_more(step, x, h, lengths):
-    """Behind the end of a sequence every output is one step from its last state."""
-    outputs, last = _masked(step, x, h, lengths)
-    behind = torch.stack([step(x_t, last) for x_t in x.unbind(dim=1)], dim=1)
-    return torch.where((torch.arange(x.shape[1]) < lengths[:, None])[..., None], outputs, behind), last
-
-
-_FORWARD_LIKELY = {
-    "Does every step start from the first state h? It goes on from the state before it.": _forgetful,
-    "Do the outputs begin with the state before the first step? Output t is the state after step t.": (
-        _late
-    ),
-    "Did you return the states only? The last state is asked for as well.": (
-        lambda step, x, h, lengths: _masked(step, x, h, lengths)[0]
-    ),
-    "Did you return the last state first? The order is all states, then the last one.": (
-        lambda step, x, h, lengths: _masked(step, x, h, lengths)[::-1]
-    ),
-    "Are the outputs after the end the repeated last state? They should be zero.": (
-        lambda step, x, h, lengths: (
-            torch.stack(
-                [
-                    _masked(step, x[:, : t + 1], h, lengths.clamp(max=t + 1))[1]
-                    for t in range(x.shape[1])
-                ],
-                dim=1,
-            ),
-            _masked(step, x, h, lengths)[1],
-        )
-    ),
-    "Are the last states right, but the outputs after the end not zero?": (
-        lambda step, x, h, lengths: (_unmasked(step, x, h, lengths)[0], _masked(step, x, h, lengths)[1]),
-        _once_more,
-    ),
-    "Is a sequence one step too short? Input t (from 0) is real when t < lengths.": (
-        lambda step, x, h, lengths: _masked(step, x, h, lengths, -1)
-    ),
-    "Are there only as many steps as the longest sequence has? The outputs have T, as x has.": (
-        lambda step, x, h, lengths: _masked(step, x[:, : int(lengths.max())], h, lengths)
-    ),
-    "Did you walk along the batch? The steps are x[:, 0], x[:, 1], ...": (
-        lambda step, x, h, lengths: _unmasked(step, x.transpose(0, 1), h, None)
-    ),
-}
+    outputs = torch.stack(_states(step, x, h), dim=1)  # (B, T, H)
+    if lengths is None:
+        return outputs, outputs[:, -1]
+    real = torch.arange(x.shape[1]) < lengths[:, None]  # (B, T)
+    kept = torch.cat([h[:, None], outputs], dim=1)  # (B, T + 1, H)
+    return outputs * real[..., None], kept[torch.arange(len(x)), lengths]
 
 
 forward = Exercise(
     "forward",
     make=forward_arguments,
     reference=reference_forward,
-    likely=_FORWARD_LIKELY,
     cases=[
         *standard_cases(
             forward_arguments, dict(batch=2, time=5, d=3, h=4), dict(batch=3, time=1, d=2, h=6)
@@ -166,36 +98,16 @@ def norms_arguments(
     return {name: given[name] for name in ("step", "x", "h")}
 
 
-def _gradients(step, x, h, *, of="state", whole=False) -> Tensor:
-    """Gradients (B, T, size) of a sum of states; the options make mistakes."""
-    h = h.detach().clone().requires_grad_()
-    inputs = [x[:, t].detach().clone().requires_grad_() for t in range(x.shape[1])]
-    states = [h]
-    for x_t in inputs:
-        states.append(step(x_t, states[-1]))
-    total = sum(s.sum() for s in states[1:]) if whole else states[-1].sum()
-    wanted = {"state": states[1:], "input": inputs, "before": states[:-1]}[of]
-    return torch.stack(torch.autograd.grad(total, wanted), dim=1)
-
-
 def reference_gradient_norms(step: Step, x: Tensor, h: Tensor) -> Tensor:
     """Norm of the gradient of the last state's sum for every state, (B, T)."""
-    return _gradients(step, x, h).norm(dim=-1)
-
-
-_NORMS_LIKELY = {
-    "Did you stack along the first axis? The batch comes first: torch.stack(..., dim=1).": (
-        lambda *a: reference_gradient_norms(*a).T
-    ),
-    "Did you return the gradients themselves? Take their norm over the last axis.": _gradients,
-}
+    states = _states(step, x, h.detach().clone().requires_grad_())
+    return torch.stack(torch.autograd.grad(states[-1].sum(), states), dim=1).norm(dim=-1)
 
 
 gradient_norms = Exercise(
     "gradient_norms",
     make=norms_arguments,
     reference=reference_gradient_norms,
-    likely=_NORMS_LIKELY,
     cases=[
         *standard_cases(
             norms_arguments, dict(batch=2, time=5, d=3, h=4), dict(batch=3, time=1, d=2, h=6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -30,9 +29,6 @@ def reference_training_pairs(ids: Tensor, length: int) -> tuple[Tensor, Tensor]:
     return ids[:cut].reshape(rows, length), ids[1 : cut + 1].reshape(rows, length)
 
 
-_PAIRS_LIKELY = {}
-
-
 def _numbered(size: int, length: int) -> dict[str, Any]:
     return {"ids": torch.arange(3, 3 + size) * 7 % 61 * 10**9, "length": length}
 
@@ -41,7 +37,6 @@ training_pairs = Exercise(
     "training_pairs",
     make=pairs_arguments,
     reference=reference_training_pairs,
-    likely=_PAIRS_LIKELY,
     cases=[
         Case("the first example", lambda: _numbered(12, 3)),
         *cases_of(
@@ -74,72 +69,23 @@ def writer_arguments(batch: int, prompt: int, length: int, seed: int = 0) -> dic
     }
 
 
-def _own(written, prompt, choose, logits):
-    return written[-1]
-
-
-def _write(
-    step,
-    state,
-    prompt,
-    length,
-    choose,
-    *,
-    keep=True,
-    feed=_own,
-    first=(),
-    forget=False,
-    early=False,
-) -> list[Tensor]:
-    """Read a prompt and write; the options make mistakes."""
+def reference_continue_text(step, state, prompt, length, choose) -> Tensor:
+    """The tokens written after the prompt, (B, length)."""
     for asked in getattr(choose, "args", ()):  # `unlikeliest` begins anew
         asked.clear()
-    start = state
-    for t in range(prompt.shape[1]):
-        logits, new = step(prompt[:, t], state)
-        state = new if keep else start
-        if early and t + 1 < prompt.shape[1]:
-            choose(logits)
-    state = start if forget else state
-    for tokens in first:  # fed once more before the first choice
+    for tokens in prompt.unbind(dim=1):
         logits, state = step(tokens, state)
     written = [choose(logits)]
     while len(written) < length:
-        logits, new = step(feed(written, prompt, choose, logits), state)
-        state = new if keep else start
+        logits, state = step(written[-1], state)
         written.append(choose(logits))
-    return written
-
-
-def reference_continue_text(step, state, prompt, length, choose) -> Tensor:
-    """The tokens written after the prompt, (B, length)."""
-    return torch.stack(_write(step, state, prompt, length, choose), dim=1)
-
-
-def _written(**mistake: Any) -> Callable[..., Tensor]:
-    return lambda *arguments: torch.stack(_write(*arguments, **mistake), dim=1)
-
-
-def _with_length(change: int, begin: int = 0) -> Callable[..., Tensor]:
-    return lambda step, state, prompt, length, choose: torch.stack(
-        _write(step, state, prompt, length + change, choose)[begin:], dim=1
-    )
-
-
-_WRITER_LIKELY = {
-    "Is only the first character of the prompt read? The state should know all of it.": (
-        lambda step, state, prompt, *rest: _written()(step, state, prompt[:, :1], *rest)
-    ),
-    "Is there one character too few?": _with_length(-1),
-    "Did you return a list? Stack it to one tensor.": _write,
-}
+    return torch.stack(written, dim=1)
 
 
 continue_text = Exercise(
     "continue_text",
     make=writer_arguments,
     reference=reference_continue_text,
-    likely=_WRITER_LIKELY,
     cases=cases_of(
         writer_arguments,
         {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -48,59 +48,20 @@ def unroll(step: Step, state: Tensor, y: Tensor, *, own: bool = False, keep: boo
     return torch.stack(logits, dim=1)
 
 
-def _word_losses(logits: Tensor, targets: Tensor) -> Tensor:
-    """Minus the log-probability of every target, (B, N - 1)."""
-    return -logits.log_softmax(dim=-1).gather(-1, targets[..., None])[..., 0]
-
-
-def _summed(losses: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-    totals = (losses * real).sum(dim=1)
-    return totals, totals.sum() / real.sum()
-
-
 def reference_teacher_forced_loss(step: Step, state: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Loss of every sentence (B,) and the mean per word of the batch, without padding."""
-    return _summed(_word_losses(unroll(step, state, y), y[:, 1:]), y[:, 1:] != PAD)
-
-
-def _with(
-    *,
-    targets: Callable[[Tensor], Tensor] = lambda y: y[:, 1:],
-    words: Callable[[Tensor, Tensor], Tensor] = _word_losses,
-    real: Callable[[Tensor], Tensor] = lambda y: y[:, 1:] != PAD,
-    end: Callable[[Tensor, Tensor], Any] = _summed,
-    **run: bool,
-) -> Callable[..., Any]:
-    """A loss with one part put in another's place."""
-    return lambda step, state, y: end(words(unroll(step, state, y, **run), targets(y)), real(y))
-
-
-def _mean(divide: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Any]:
-    """A loss whose second part is another mean: divide(losses of real words or 0, real)."""
-    return _with(end=lambda losses, real: ((losses * real).sum(dim=1), divide(losses * real, real)))
-
-
-def _shifted_wrong(step, state, y):
-    """Feeds y_t and asks for y_t again, from <sos> to the word before the last column."""
-    return _summed(_word_losses(unroll(step, state, y), y[:, :-1]), y[:, :-1] != PAD)
-
-
-_LIKELY = {
-    "Is the target the word that was just fed? After y[:, t] the decoder is asked for y[:, t + 1].": (
-        _shifted_wrong,
-        _with(targets=lambda y: y[:, :-1]),
-    ),
-    "Is padding left out of the sentences' losses, but not of the mean?": _with(
-        end=lambda losses, real: ((losses * real).sum(dim=1), losses.mean())
-    ),
-}
+    targets = y[:, 1:]
+    logits = unroll(step, state, y)
+    losses = -logits.log_softmax(dim=-1).gather(-1, targets[..., None])[..., 0]
+    real = targets != PAD
+    totals = (losses * real).sum(dim=1)
+    return totals, totals.sum() / real.sum()
 
 
 teacher_forced_loss = Exercise(
     "teacher_forced_loss",
     make=loss_arguments,
     reference=reference_teacher_forced_loss,
-    likely=_LIKELY,
     cases=[
         Case("the first example", lambda: loss_arguments([4, 4])),
         Case("other sizes", lambda: loss_arguments([6, 6, 6], v=5, h=3, seed=1)),

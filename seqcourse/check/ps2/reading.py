@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -28,36 +27,16 @@ def final_arguments(
     return {**drawn, "lengths": torch.tensor(lengths)}
 
 
-def _last(states: Tensor, lengths: Tensor, shift: int = 1) -> Tensor:
-    return states[torch.arange(len(states)), lengths - shift]  # (B, 2H)
-
-
-def _halves(states: Tensor) -> tuple[Tensor, Tensor]:
-    return states.chunk(2, dim=-1)
-
-
-def _both(forward: Tensor, backward: Tensor) -> Tensor:
-    return torch.cat([forward, backward], dim=-1)
-
-
 def reference_final_states(states: Tensor, lengths: Tensor) -> Tensor:
     """Where either direction ended: (B, 2H), the forward half first."""
-    forward, backward = _halves(states)
-    return _both(_last(forward, lengths), backward[:, 0])
-
-
-_FINAL_LIKELY = {
-    "Did you cut the batch or the time in half? The directions are halves of the last axis.": (
-        lambda states, lengths: _both(states.chunk(2, dim=1)[0][:, 0], states.chunk(2, dim=1)[1][:, 0])
-    ),
-}
+    forward, backward = states.chunk(2, dim=-1)
+    return torch.cat([forward[torch.arange(len(states)), lengths - 1], backward[:, 0]], dim=-1)
 
 
 final_states = Exercise(
     "final_states",
     make=final_arguments,
     reference=reference_final_states,
-    likely=_FINAL_LIKELY,
     cases=standard_cases(final_arguments, dict(batch=3, time=5, h=2), dict(batch=4, time=7, h=3)),
     forbid=_MODELS,
     idea="Each direction of the encoder ends at another place: at the last real word, and at the first.",
@@ -97,58 +76,18 @@ def decoder_arguments(
     return {"tokens": tokens, **drawn, "w_out": scale * drawn["w_out"]}
 
 
-def _decode(
-    tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out, *, squash=torch.tanh, old=False
+def reference_decoder_step(
+    tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out
 ) -> tuple[Tensor, Tensor]:
-    """The step; the options make mistakes."""
-    new = squash(embedding[tokens] @ w_y.T + s @ w_s.T + c @ w_c.T + b)
-    return (s if old else new) @ w_out.T + b_out, new
-
-
-def reference_decoder_step(*arguments: Tensor) -> tuple[Tensor, Tensor]:
     """Logits (B, V) and the new state (B, D_S)."""
-    return _decode(*arguments)
-
-
-def _without(*names: str) -> Callable[..., tuple[Tensor, Tensor]]:
-    """The step with these weights taken for zero."""
-
-    def step(tokens, s, c, embedding, w_y, w_s, w_c, b, w_out, b_out):
-        weights = {"w_y": w_y, "w_s": w_s, "w_c": w_c, "b": b, "w_out": w_out, "b_out": b_out}
-        weights |= {name: torch.zeros_like(weights[name]) for name in names}
-        return _decode(tokens, s, c, embedding, *weights.values())
-
-    return step
-
-
-def _first_logits(change: Callable[[Tensor], Tensor]) -> Callable[..., tuple[Tensor, Tensor]]:
-    def step(*arguments):
-        logits, state = _decode(*arguments)
-        return change(logits), state
-
-    return step
-
-
-def _embedding_per_row(tokens, s, c, embedding, *weights):
-    return _decode(torch.arange(len(tokens)), s, c, embedding, *weights)
-
-
-_DECODER_LIKELY = {
-    "Did you forget the bias b_out of the logits?": _without("b_out"),
-    "Is there a tanh around the logits? Only the state has one.": _first_logits(torch.tanh),
-    "Did you return the most likely word? The logits of all words are asked for.": _first_logits(
-        lambda z: z.argmax(dim=-1)
-    ),
-    "Did you take the first B rows of the embedding? Take the rows of these words: "
-    "embedding[tokens].": _embedding_per_row,
-}
+    new = torch.tanh(embedding[tokens] @ w_y.T + s @ w_s.T + c @ w_c.T + b)
+    return new @ w_out.T + b_out, new
 
 
 decoder_step = Exercise(
     "decoder_step",
     make=decoder_arguments,
     reference=reference_decoder_step,
-    likely=_DECODER_LIKELY,
     cases=[
         *standard_cases(
             decoder_arguments, dict(batch=2, v=7, e=3, s=4, c=5), dict(batch=5, v=4, e=6, s=3, c=2)

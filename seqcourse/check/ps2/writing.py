@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -28,107 +28,22 @@ def greedy_arguments(
     }
 
 
-def columns(
-    step: Step,
-    state: Any,
-    first: Tensor,
-    max_len: int,
-    *,
-    fill: int | None = PAD,
-    until: Callable[[Tensor], Tensor] | None = torch.all,
-    choose: Callable[[Tensor], Tensor] = lambda logits: logits.argmax(dim=-1),
-    keep: bool = True,
-    own: bool = True,
-    forget: str = "",
-) -> list[Tensor]:
-    """The words written, one tensor (B,) per step; the options make mistakes.
-
-    forget: "words" or "row" is looked at for an <eos>, in the newest column alone.
-    """
+def reference_greedy(step: Step, state: Any, first: Tensor, max_len: int) -> Tensor:
+    """The likeliest words (B, L), each row to its <eos>, then <pad>."""
     tokens, written = first, []
     ended = torch.zeros(len(first), dtype=torch.bool)
-    while len(written) < max_len:
-        logits, new = step(tokens, state)
-        state = new if keep else state
-        word = choose(logits)
-        written.append(word if fill is None else torch.where(ended, fill, word))
-        word = written[-1] if forget == "row" else word
-        ended = (word == EOS) | (ended & (not forget))
-        tokens = word if own else first
-        if until is not None and until(ended):
-            break
-    return written
-
-
-def _with(**mistake: Any) -> Callable[..., Tensor]:
-    return lambda *arguments: torch.stack(columns(*arguments, **mistake), dim=1)
-
-
-def mistakes(variant: Callable[..., Callable[..., Any]], listed: Callable[..., list]) -> dict[str, Any]:
-    """Likely mistakes of a greedy search.
-
-    variant: makes the search that makes a mistake, from options of `columns`.
-    listed: the right search, as a list of columns.
-    """
-    right = variant()
-
-    def without_eos(*arguments):
-        written = right(*arguments)
-        return torch.where(written == EOS, PAD, written)
-
-    def column_missing(*arguments):
-        written = without_eos(*arguments)
-        return written[:, : int((written != PAD).sum(dim=1).max())]
-
-    return {
-        "Does every step start from the first state? Hand on the state that the step before left.": (
-            variant(keep=False)
-        ),
-        "Is <sos> fed again and again? Feed the newest word.": variant(own=False),
-        "Did you take the unlikeliest word? It is argmax.": variant(choose=lambda z: z.argmin(-1)),
-        "Does a sentence go on after its <eos>? From there on its row is <pad>.": (
-            variant(fill=None),
-            variant(fill=None, until=None),
-        ),
-        "Is it forgotten which rows have ended? Two steps after its <eos> a row begins again: "
-        "ended = ended | (tokens == EOS).": (variant(forget="words"), variant(forget="row")),
-        "Is a finished row filled with <eos>? It has one <eos>, then <pad>.": variant(fill=EOS),
-        "Does the loop stop when the first sentence ends? It goes on until all have ended.": variant(
-            until=torch.any
-        ),
-        "Does the loop stop when the first row ends? It goes on until all have ended.": variant(
-            until=lambda ended: ended[0]
-        ),
-        "Does every sentence get the word of the first? Each has its own.": variant(
-            choose=lambda z: z.argmax(-1)[:1].expand(len(z))
-        ),
-        "Does the loop always run to max_len? When all sentences have ended it stops: no column is "
-        "<pad> in every row.": variant(until=None),
-        "Did you leave out the <eos>? It is part of the result.": (without_eos, column_missing),
-        "Does your result begin with <sos>? Only what was written is asked for.": (
-            lambda *arguments: torch.nn.functional.pad(right(*arguments), (1, 0), value=SOS)
-        ),
-        "Is there one word too few? max_len words may be written.": (
-            lambda *arguments: right(*arguments[:-1], arguments[-1] - 1)
-        ),
-        "Is there one word too many? At most max_len words may be written.": (
-            lambda *arguments: right(*arguments[:-1], arguments[-1] + 1)
-        ),
-        "Did you stack along the first axis? The batch comes first: torch.stack(written, dim=1).": (
-            lambda *arguments: torch.stack(listed(*arguments))
-        ),
-        "Did you return a list? Stack it to one tensor.": listed,
-    }
-
-
-reference_greedy = _with()
+    while len(written) < max_len and not ended.all():
+        logits, state = step(tokens, state)
+        tokens = logits.argmax(dim=-1)
+        written.append(torch.where(ended, PAD, tokens))
+        ended = ended | (tokens == EOS)
+    return torch.stack(written, dim=1)
 
 
 greedy = Exercise(
     "greedy",
     make=greedy_arguments,
     reference=reference_greedy,
-    likely=mistakes(_with, columns),
     cases=cases_of(
         greedy_arguments,
         {

@@ -38,27 +38,6 @@ def reference_links(weights: Tensor, length: int) -> set[Link]:
     return {(i, t) for t, i in enumerate(found) if i < length}
 
 
-def _all(weights: Tensor, length: int) -> set[Link]:
-    best = weights == weights.amax(dim=1, keepdim=True)
-    return {(i, t) for t, i in best.nonzero().tolist() if i < length}
-
-
-def _last(weights: Tensor, length: int) -> set[Link]:
-    found = weights.shape[1] - 1 - weights.flip(1).argmax(dim=1)
-    return {(i, t) for t, i in enumerate(found.tolist()) if i < length}
-
-
-_LIKELY = {
-    "Is a link left out where its weight is small? A target word's link is its largest weight, "
-    "however small.": tuple(
-        lambda weights, length, least=least: {
-            (i, t) for i, t in reference_links(weights, length) if weights[t, i] > least
-        }
-        for least in (0.1, 0.15, 0.2, 0.5)
-    ),
-}
-
-
 def _look(student: Callable[..., Any]) -> None:
     """Raise Mistake when a set holds anything but pairs of plain whole numbers."""
     for case in _CASES:
@@ -86,7 +65,6 @@ links = Exercise(
     "links",
     make=links_arguments,
     reference=reference_links,
-    likely=_LIKELY,
     look=_look,
     cases=_CASES,
     forbid=("links_from_weights",),

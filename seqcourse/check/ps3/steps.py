@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -10,8 +10,6 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check import masked
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps3 as inside
@@ -54,95 +52,10 @@ def reference_attend(score, s: Tensor, h: Tensor, mask: Tensor) -> tuple[Tensor,
     return inside.look(s, h, mask, score)
 
 
-def _attending(soften: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., tuple[Tensor, Tensor]]:
-    """An `attend` with another way from raw scores and mask to weights."""
-
-    def attend(score, s, h, mask):
-        weights = soften(score(s, h), mask)
-        return functional.weighted_sum(weights, h), weights
-
-    return attend
-
-
-def _states_masked(score, s, h, mask):
-    weights = functional.softmax(score(s, h))
-    return functional.weighted_sum(weights, h * mask[..., None]), weights
-
-
-def _states_zeroed(score, s, h, mask):
-    weights = functional.softmax(score(s, h * mask[..., None]))
-    return functional.weighted_sum(weights, h), weights
-
-
-def _highest(score, s, h, mask):
-    weights = functional.softmax(score(s, h), mask=mask)
-    return h[torch.arange(len(h)), weights.argmax(dim=-1)], weights
-
-
-_ATTEND_LIKELY = {
-    "Is the softmax over the batch? Each row of weights sums to 1: dim=-1.": _attending(
-        lambda e, mask: functional.softmax(e, 0, mask)
-    ),
-    "Did you return the weights first? The order is context, weights.": (
-        lambda *arguments: reference_attend(*arguments)[::-1]
-    ),
-    "Did you return the context only? The weights are asked for as well.": (
-        lambda *arguments: reference_attend(*arguments)[0]
-    ),
-    "Did you return the weights only? The context is asked for as well.": (
-        lambda *arguments: reference_attend(*arguments)[1]
-    ),
-    "Did you return raw scores in place of the weights? They come after the softmax.": (
-        lambda score, s, h, mask: (
-            reference_attend(score, s, h, mask)[0],
-            score(s, h).masked_fill(~mask, float("-inf")),
-        )
-    ),
-    "Is the softmax missing? The raw scores are no weights: they do not sum to 1.": _attending(
-        lambda e, mask: e.masked_fill(~mask, 0.0)
-    ),
-    "Did you take the state with the highest weight? The context is the weighted sum of all.": _highest,
-    "Did you divide by T, as mean() does? The weights sum to 1 already.": (
-        lambda score, s, h, mask: (
-            reference_attend(score, s, h, mask)[0] / h.shape[1],
-            reference_attend(score, s, h, mask)[1],
-        )
-    ),
-    "score takes the decoder state first: score(s, h).": (lambda score, s, h, mask: score(h, s)),
-    "Does exp() overflow? Subtract the largest score of each row, as in exercise 2.": _attending(
-        lambda e, mask: (
-            e.masked_fill(~mask, float("-inf")).exp()
-            / e.masked_fill(~mask, float("-inf")).exp().sum(dim=-1, keepdim=True)
-        )
-    ),
-    "Does padding get a weight? The mask goes into the softmax.": _attending(
-        lambda e, mask: functional.softmax(e)
-    ),
-    "Did you mask after the softmax? The rows then sum to less than 1: the scores of padding "
-    "become -inf before it.": _attending(lambda e, mask: functional.softmax(e) * mask),
-    "Did you set the scores of padding to 0? exp(0) is 1: padding is attended to. Use -inf.": _attending(
-        lambda e, mask: functional.softmax(e.masked_fill(~mask, 0.0))
-    ),
-    masked.QUESTION: tuple(_attending(mistake) for mistake in masked.MISTAKES),
-    "Is the mask added to the scores? Padding still gets a weight: its scores become -inf.": _attending(
-        lambda e, mask: functional.softmax(e + mask)
-    ),
-    "Is the mask the wrong way round? True means may attend.": (
-        _attending(lambda e, mask: torch.softmax(e.masked_fill(mask, float("-inf")), dim=-1)),
-        _attending(lambda e, mask: functional.softmax(e, mask=~mask)),
-    ),
-    "Did you mask the states and leave the weights as they are? Padding has already taken its "
-    "share of the weights.": _states_masked,
-    "Did you set the states of padding to zero? Their scores are not -inf by that: padding is "
-    "still attended to.": _states_zeroed,
-}
-
-
 attend = Exercise(
     "attend",
     make=attend_arguments,
     reference=reference_attend,
-    likely=_ATTEND_LIKELY,
     cases=[
         *standard_cases(
             attend_arguments, dict(batch=2, time=4, d_s=3, d_h=5), dict(batch=3, time=3, d_s=3, d_h=3)
@@ -208,52 +121,10 @@ def reference_decoder_step(y, s, h, mask, attend, cell, readout) -> tuple[Tensor
     return readout(torch.cat([s, c, y], dim=-1)), s, weights
 
 
-def _decoding(
-    into: str = "yc", out: str = "scy", again: bool = False, mask_of: Callable = lambda mask: mask
-) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
-    """A decoder step; the options make mistakes ("o" is the old state)."""
-
-    def step(y, s, h, mask, attend, cell, readout):
-        c, weights = attend(s, h, mask_of(mask))
-        known = {"y": y, "c": c, "o": s}
-        s = cell(torch.cat([known[part] for part in into], dim=-1), s)
-        if again:
-            c, weights = attend(s, h, mask_of(mask))
-        known |= {"s": s, "c": c}
-        return readout(torch.cat([known[part] for part in out], dim=-1)), s, weights
-
-    return step
-
-
-def _rearranged(rearrange: Callable[..., Any]) -> Callable[..., Any]:
-    """The right step, returned in another way: rearrange(logits, new, weights, old)."""
-    return lambda y, s, *rest: rearrange(*reference_decoder_step(y, s, *rest), s)
-
-
-_DECODER_LIKELY = [
-    *(
-        Likely(
-            f"Is the order in front of the readout [{'; '.join(order)}]? It should be [s; c; y].",
-            _decoding(out=order),
-        )
-        for order in ("syc", "csy", "cys", "ysc", "ycs")
-    ),
-    Likely(
-        "Is the order of the results mixed up? It is logits, state, weights.",
-        _rearranged(lambda logits, new, weights, old: (new, logits, weights)),
-    ),
-    Likely(
-        "Is the order of the results mixed up? It is logits, state, weights.",
-        _rearranged(lambda logits, new, weights, old: (logits, weights, new)),
-    ),
-]
-
-
 decoder_step = Exercise(
     "decoder_step",
     make=decoder_arguments,
     reference=reference_decoder_step,
-    likely=_DECODER_LIKELY,
     cases=[
         *standard_cases(
             decoder_arguments,

@@ -17,8 +17,6 @@ from seqcourse.check.inputs import normal
 from seqcourse.check.recording import judge
 from seqcourse.check.values import result
 
-_LIBRARY = ("scaled_dot_product_attention", "MultiheadAttention", "MultiHeadAttentionPool")
-
 
 def context_arguments(
     batch: int, time: int, d: int, dtype: torch.dtype = torch.float64, seed: int = 0
@@ -28,16 +26,10 @@ def context_arguments(
     return {"weights": (3 * drawn["weights"]).softmax(dim=-1), "h": drawn["h"]}
 
 
-_CONTEXT_LIKELY = {
-    "Are the weights used at all? This is the plain sum.": (lambda weights, h: h.sum(dim=1)),
-}
-
-
 context = Exercise(
     "context",
     make=context_arguments,
     reference=functional.weighted_sum,
-    likely=_CONTEXT_LIKELY,
     cases=standard_cases(context_arguments, dict(batch=2, time=4, d=3), dict(batch=5, time=5, d=5)),
     forbid=(
         "weighted_sum",
@@ -92,15 +84,6 @@ def reference_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     return functional.softmax(scores, mask=mask)
 
 
-def _filled(scores: Tensor, mask: Tensor | None, value: float = float("-inf")) -> Tensor:
-    return scores if mask is None else scores.masked_fill(~mask, value)
-
-
-def _below_all(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Exponentials below the largest score of the row, masked ones counted: 1e-391 is 0."""
-    return (_filled(scores, mask) - scores.amax(dim=-1, keepdim=True)).exp()
-
-
 def _needs_a_mask(scores: Tensor, mask: Tensor | None) -> None:
     if mask is None:
         raise AnyError(r"NoneType|got \(bool, ")
@@ -109,19 +92,6 @@ def _needs_a_mask(scores: Tensor, mask: Tensor | None) -> None:
 _SOFTMAX_LIKELY = {
     "The mask may be None: then every position may be attended to. Ask `if mask is not None` "
     "before you use it.": _needs_a_mask,
-    "A tensor of many entries is neither true nor false: ask `if mask is not None`, not `if mask`.": (
-        lambda scores, mask: scores if mask is None or mask else None
-    ),
-    "Is the softmax over the batch? Each row should sum to 1: the last axis, dim=-1.": (
-        lambda scores, mask: functional.softmax(scores, 0, mask)
-    ),
-    "Is keepdim=True missing in the maximum or in the sum? It keeps the axis of the row.": (
-        lambda scores, mask: scores - scores.amax(dim=-1)
-    ),
-    masked.QUESTION: masked.MISTAKES,
-    "Does every row get the weights of the first row?": (
-        lambda scores, mask: functional.softmax(_filled(scores, mask))[:1] + 0 * scores
-    ),
 }
 
 

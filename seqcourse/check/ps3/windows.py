@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -45,55 +45,15 @@ def local_arguments(
 
 def reference_local_weights(scores: Tensor, centre: Tensor, width: int, mask: Tensor) -> Tensor:
     """Weights of local attention, (B, T)."""
-    return _local(scores, centre, width, mask)
-
-
-def _local(
-    scores: Tensor,
-    centre: Tensor,
-    width: int,
-    mask: Tensor,
-    *,
-    first: int = 0,
-    window: Callable[[Tensor, int], Tensor] = lambda distance, width: distance.abs() <= width,
-    bell: Callable[[Tensor, int], Tensor] = lambda d, width: torch.exp(-(d**2) / (2 * (width / 2) ** 2)),
-    soften: Callable[[Tensor, Tensor], Tensor] = lambda scores, mask: functional.softmax(
-        scores, mask=mask
-    ),
-) -> Tensor:
-    """Local attention; the options make mistakes."""
-    positions = torch.arange(first, first + scores.shape[1], dtype=scores.dtype)
-    distance = positions - centre[:, None]  # (B, T)
-    return soften(scores, mask & window(distance, width)) * bell(distance, width)
-
-
-def _locally(**mistake: Any) -> Callable[..., Tensor]:
-    return lambda *arguments: _local(*arguments, **mistake)
-
-
-def _below_all(scores: Tensor, mask: Tensor) -> Tensor:
-    weights = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
-    return weights / weights.sum(dim=-1, keepdim=True)
-
-
-_LIKELY = {
-    "Is the maximum taken over the whole row? A score outside the window, far above the others, then "
-    "leaves nothing of them: put in -inf first.": (
-        _locally(soften=_below_all),
-        _locally(soften=lambda e, mask: _below_all(e, mask).nan_to_num(0.0)),
-    ),
-    masked.QUESTION: tuple(_locally(soften=mistake) for mistake in masked.MISTAKES),
-    "The centre needs an axis for the positions: centre[:, None].": (
-        lambda scores, centre, width, mask: torch.arange(scores.shape[1]) - centre
-    ),
-}
+    distance = torch.arange(scores.shape[1], dtype=scores.dtype) - centre[:, None]  # (B, T)
+    weights = functional.softmax(scores, mask=mask & (distance.abs() <= width))
+    return weights * torch.exp(-(distance**2) / (2 * (width / 2) ** 2))
 
 
 local_weights = Exercise(
     "local_weights",
     make=local_arguments,
     reference=reference_local_weights,
-    likely=_LIKELY,
     cases=[
         *standard_cases(local_arguments, dict(batch=2, time=9), dict(batch=3, time=4, width=1)),
         *cases_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -13,8 +12,7 @@ from seqcourse import functional
 from seqcourse.check.exercise import Case, Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.modules import module_arguments, record_module
-from seqcourse.check.ps4.products import LAYERS, layer, reference_attention
-from seqcourse.check.recording import MEET
+from seqcourse.check.ps4.products import LAYERS, reference_attention
 
 
 def cross_arguments(
@@ -55,39 +53,11 @@ def reference_cross_attention(z, x, w_q, w_k, w_v) -> tuple[Tensor, Tensor]:
     return reference_attention(z @ w_q, x @ w_k, x @ w_v)
 
 
-def _through(scale: Callable[..., float]) -> Callable[..., tuple[Tensor, Tensor]]:
-    """Cross-attention with another divisor, which may depend on all arguments."""
-
-    def attend(z, x, w_q, w_k, w_v):
-        divisor = scale(z, x, w_q, w_k, w_v)
-        return layer(scale=lambda q, k, v: divisor)(z @ w_q, x @ w_k, x @ w_v)
-
-    return attend
-
-
-_TWICE = (
-    "Did you divide by D_Q, or twice by its root? Once is right, and functional.attention or your own "
-    "does it: hand q over as it is."
-)
-_CROSS_ATTENTION = {
-    "Is the product the wrong way round? A row is a vector: z @ w_q.": (
-        lambda z, x, w_q, w_k, w_v: w_q @ z
-    ),
-    MEET: (
-        lambda z, x, w_q, w_k, w_v: reference_attention(
-            z @ w_q, (x @ w_k).sum(0).expand(len(x), -1, -1), x @ w_v
-        )
-    ),
-    _TWICE: _through(lambda z, x, w_q, w_k, w_v: float(w_q.shape[-1])),
-}
-
-
 _SIZES = dict(batch=2, n_q=3, n_x=4, d_z=7, d_x=5, d_q=6, d_v=8)
 cross_attention = Exercise(
     "cross_attention",
     make=cross_arguments,
     reference=reference_cross_attention,
-    likely=_CROSS_ATTENTION,
     cases=[
         *standard_cases(
             cross_arguments, _SIZES, dict(batch=3, n_q=4, n_x=4, d_z=4, d_x=4, d_q=4, d_v=4)
@@ -119,105 +89,21 @@ def self_arguments(
     return given
 
 
-def attending(forward: Callable[..., Any], **options: Any) -> type[nn.Module]:
-    """A class with the three layers and this forward(self, x); the options make mistakes."""
-    bias, keys = options.get("bias", False), options.get("keys", ("w_q", "w_k", "w_v"))
+class ReferenceSelfAttention(nn.Module):
+    """Three layers, and attention of their results."""
 
-    class Layer(nn.Module):
-        def __init__(self, d_x: int, d_q: int, d_v: int) -> None:
-            super().__init__()
-            for key, width in zip(keys, (d_q, d_q, d_v), strict=True):
-                setattr(self, key, nn.Linear(d_x, width, bias=bias))
-
-        def forward(self, x: Tensor) -> Any:
-            return forward(self, x)
-
-    return Layer
-
-
-def _with(wrong: Callable[..., tuple[Tensor, Tensor]]) -> type[nn.Module]:
-    """Self-attention whose formula is this one."""
-    return attending(lambda self, x: wrong(self.w_q(x), self.w_k(x), self.w_v(x))[0])
-
-
-ReferenceSelfAttention = attending(
-    lambda self, x: functional.attention(self.w_q(x), self.w_k(x), self.w_v(x))[0]
-)
-
-
-class _NoSuper(nn.Module):
     def __init__(self, d_x: int, d_q: int, d_v: int) -> None:
-        self.w_q = nn.Linear(d_x, d_q, bias=False)
+        super().__init__()
+        self.w_q, self.w_k, self.w_v = (nn.Linear(d_x, d, bias=False) for d in (d_q, d_q, d_v))
 
-
-def _causal(e: Tensor) -> Tensor:
-    return functional.softmax(e, mask=functional.causal_mask(e.shape[-1]))
-
-
-_SELF_ATTENTION = {
-    "super().__init__() comes first in __init__: a module keeps its layers there.": _NoSuper,
-    "Is the division by the root of D_Q missing?": _with(layer(scale=lambda q, k, v: 1.0)),
-    _TWICE: _with(layer(scale=lambda q, k, v: float(q.shape[-1]))),
-    "Is it the root of D_X? After the projection queries and keys are D_Q wide.": attending(
-        lambda self, x: layer(scale=lambda q, k, v: math.sqrt(x.shape[-1]))(
-            self.w_q(x), self.w_k(x), self.w_v(x)
-        )[0]
-    ),
-    "Is it the root of D_V? Queries and keys are D_Q wide.": _with(
-        layer(scale=lambda q, k, v: math.sqrt(v.shape[-1]))
-    ),
-    "Is the softmax over the queries? Each query's weights sum to 1: the last axis, dim=-1.": _with(
-        layer(soften=lambda e: e.softmax(-2))
-    ),
-    "Is the softmax over the batch? Each query's weights sum to 1: the last axis, dim=-1.": _with(
-        layer(soften=lambda e: e.softmax(0))
-    ),
-    "Is the softmax missing?": _with(layer(soften=lambda e: e)),
-    "Are the values x itself? They are w_v(x).": attending(
-        lambda self, x: reference_attention(self.w_q(x), self.w_k(x), x)[0]
-    ),
-    "Are the keys summed in place of the values?": _with(lambda q, k, v: reference_attention(q, k, k)),
-    "Are the queries compared with themselves? Queries meet keys.": _with(
-        lambda q, k, v: reference_attention(q, q, v)
-    ),
-    "Are the keys compared with themselves? Queries meet keys.": _with(
-        lambda q, k, v: reference_attention(k, k, v)
-    ),
-    "Are queries and keys swapped? Row i of the weights belongs to query i.": _with(
-        lambda q, k, v: reference_attention(k, q, v)
-    ),
-    "Did you multiply by w_q.weight? It is (d_out, d_in): call the layer, self.w_q(x).": attending(
-        lambda self, x: x @ self.w_q.weight
-    ),
-    "Did you return the weights too? This layer returns its outputs only.": attending(
-        lambda self, x: reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))
-    ),
-    "Did you return the weights too, or None in their place? This layer returns its outputs only.": (
-        attending(lambda self, x: functional.attention(self.w_q(x), self.w_k(x), self.w_v(x)))
-    ),
-    "Did you return the weights? This layer returns its outputs.": attending(
-        lambda self, x: reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))[1]
-    ),
-    "Did you add the input to the output? That comes in a later chapter.": attending(
-        lambda self, x: x + reference_attention(self.w_q(x), self.w_k(x), self.w_v(x))[0]
-    ),
-    "Does each vector see only itself and those before it? Here it sees all.": _with(
-        layer(soften=_causal)
-    ),
-    "Does a vector not see itself? Here it sees all, its own among them.": _with(
-        layer(soften=lambda e: functional.softmax(e, mask=~torch.eye(e.shape[-1], dtype=torch.bool)))
-    ),
-    "Are the outputs averaged? There is one output per input vector.": _with(
-        lambda q, k, v: [reference_attention(q, k, v)[0].mean(-2)]
-    ),
-}
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.attention(self.w_q(x), self.w_k(x), self.w_v(x))[0]
 
 
 SelfAttention = Exercise(
     "SelfAttention",
     make=self_arguments,
     reference=ReferenceSelfAttention,
-    likely=_SELF_ATTENTION,
     record=record_module,
     cases=[
         Case("the first example", lambda: self_arguments(2, 4, 5, 3, 6)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy
@@ -39,68 +39,14 @@ def relative_arguments(
     return drawn | {"q": scale * drawn["q"]}
 
 
-def _relative(
-    place: Callable[[Tensor, int], Tensor] = lambda off, w: off.clamp(-w, w) + w,
-    score: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda q, k, rows: (
-        (q[:, :, None] * (k[:, None] + rows)).sum(-1) / q.shape[-1] ** 0.5
-    ),
-    soften: Callable[[Tensor], Tensor] = lambda e: e.softmax(-1),
-) -> Callable[..., tuple[Tensor, Tensor]]:
-    """The layer as the text says it, with a vector for every pair; the options make mistakes."""
-
-    def attend(q: Tensor, k: Tensor, v: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:
-        places = torch.arange(q.shape[1])
-        rows = table[place(places - places[:, None], len(table) // 2)]  # (N, N, D)
-        weights = soften(score(q, k, rows))
-        return weights @ v, weights
-
-    return attend
-
-
-_LIKELY = {
-    "Is the distance the wrong way round? It is j - i, from the query to the key.": _relative(
-        lambda off, w: (-off).clamp(-w, w) + w
-    ),
-    "Does a distance beyond the table wrap round to the other end? Beyond w it counts as w.": (
-        _relative(lambda off, w: (off + w) % (2 * w + 1))
-    ),
-    "Is the sign of the distance lost? Before and behind have rows of their own.": _relative(
-        lambda off, w: off.abs().clamp(max=w) + w
-    ),
-    "Is row 0 taken for distance 0? Distance 0 has row w.": (
-        _relative(lambda off, w: off.clamp(-w, w)),
-        _relative(lambda off, w: off.clamp(0, 2 * w)),
-    ),
-    "Does a row belong to the key's place instead of its distance?": _relative(
-        lambda off, w: (off + torch.arange(len(off))[:, None]).clamp(0, 2 * w)
-    ),
-    "Does the root divide the product with the key only? It divides the whole sum.": _relative(
-        score=lambda q, k, rows: (
-            (q[:, :, None] * k[:, None]).sum(-1) / q.shape[-1] ** 0.5 + (q[:, :, None] * rows).sum(-1)
-        )
-    ),
-    "Is the division by the root of D missing?": _relative(
-        score=lambda q, k, rows: (q[:, :, None] * (k[:, None] + rows)).sum(-1)
-    ),
-    "Do the keys meet the table? The query does: q_i · a.": _relative(
-        score=lambda q, k, rows: ((q[:, :, None] + rows) * k[:, None]).sum(-1) / q.shape[-1] ** 0.5
-    ),
-    "Is the table left out of the similarities?": _relative(
-        score=lambda q, k, rows: (q[:, :, None] * k[:, None]).sum(-1) / q.shape[-1] ** 0.5
-    ),
-    "Is the softmax over the queries? Each query's weights sum to 1: dim=-1.": _relative(
-        soften=lambda e: e.softmax(-2)
-    ),
-    "Does exp() overflow? Subtract the largest similarity of each row first, or use torch.softmax.": (
-        _relative(soften=lambda e: e.exp() / e.exp().sum(-1, keepdim=True))
-    ),
-    "Did you return the outputs only? The weights are asked for as well.": (
-        lambda *arguments: _relative()(*arguments)[0]
-    ),
-}
-
-
-reference_relative_attention = _relative()
+def reference_relative_attention(
+    q: Tensor, k: Tensor, v: Tensor, table: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The layer as the text says it, with a vector for every pair: (B, N, D_V) and (B, N, N)."""
+    places, width = torch.arange(q.shape[1]), len(table) // 2
+    rows = table[(places - places[:, None]).clamp(-width, width) + width]  # (N, N, D)
+    weights = ((q[:, :, None] * (k[:, None] + rows)).sum(-1) / q.shape[-1] ** 0.5).softmax(-1)
+    return weights @ v, weights
 
 
 def largest_allowed(q: Tensor, k: Tensor, v: Tensor, table: Tensor) -> int:
@@ -110,7 +56,7 @@ def largest_allowed(q: Tensor, k: Tensor, v: Tensor, table: Tensor) -> int:
 
 def _judge(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     gradient = tuple(given) if f"{prefix}gradient.q" in found else ()  # of the self-check's first call
-    judge(NAME, found, given, reference_relative_attention, _LIKELY, prefix, gradient)
+    judge(NAME, found, given, reference_relative_attention, relative_attention.likely, prefix, gradient)
 
 
 def _judge_sizes(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
@@ -150,7 +96,6 @@ relative_attention = Exercise(
     ],
     record=record_sizes,
     judge=_judge_both,
-    likely=_LIKELY,
     variants={
         "numbers": {"judge": None, "record": record},
         "sizes": {"judge": _judge_sizes, "excused": {GRADIENTS: "the other cell compares them"}},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -13,7 +12,7 @@ from seqcourse import functional
 from seqcourse.check import masked
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
-from seqcourse.check.ps4.products import LAYERS, layer
+from seqcourse.check.ps4.products import LAYERS
 
 
 def local_arguments(
@@ -53,44 +52,10 @@ def reference_local_attention(q: Tensor, k: Tensor, v: Tensor, width: int) -> tu
     return functional.attention(q, k, v, _distance(q).abs() <= width, need_weights=True)
 
 
-def _looking(
-    may: Callable[[Tensor, int], Tensor] = lambda off, width: off.abs() <= width,
-    soften: Callable[[Tensor, Tensor], Tensor] = lambda e, mask: functional.softmax(e, mask=mask),
-    scale: Callable[[Tensor, Tensor, Tensor], float] = lambda q, k, v: math.sqrt(q.shape[-1]),
-) -> Callable[..., tuple[Tensor, Tensor]]:
-    """A local attention with another window, softmax or divisor."""
-
-    def attend(q: Tensor, k: Tensor, v: Tensor, width: int) -> tuple[Tensor, Tensor]:
-        mask = may(_distance(q), width)
-        return layer(scale, lambda e: soften(e, mask.expand(e.shape)))(q, k, v)
-
-    return attend
-
-
-def _blocks(off: Tensor, width: int) -> Tensor:
-    block = torch.arange(len(off)) // max(1, width)
-    return block[None] == block[:, None]
-
-
-def _shared_beyond(e: Tensor, mask: Tensor) -> Tensor:
-    """As if zeros stood on both sides: every row shares out its 1 over as many places as the widest."""
-    inside = mask[0].sum(dim=-1, keepdim=True)
-    return e.exp() * mask / ((e.exp() * mask).sum(-1, keepdim=True) + inside.max() - inside)
-
-
-_LOCAL_ATTENTION = {
-    "Do places beyond the ends take a share of the weight? Every row sums to 1.": _looking(
-        soften=_shared_beyond
-    ),
-    masked.QUESTION: tuple(_looking(soften=mistake) for mistake in masked.MISTAKES),
-}
-
-
 local_attention = Exercise(
     "local_attention",
     make=local_arguments,
     reference=reference_local_attention,
-    likely=_LOCAL_ATTENTION,
     cases=[
         *standard_cases(
             local_arguments,

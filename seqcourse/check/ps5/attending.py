@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -86,61 +85,14 @@ def reference_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = N
     return functional.attention(q, k, v, mask, need_weights=True)
 
 
-def _scores(q: Tensor, k: Tensor) -> Tensor:
-    return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
-
-
-def _filled(e: Tensor, mask: Tensor | None, value: float = float("-inf")) -> Tensor:
-    return e if mask is None else e.masked_fill(~mask, value)
-
-
-def _with(
-    soften: Callable[..., Tensor] = lambda e, mask: functional.softmax(e, mask=mask),
-    score: Callable[[Tensor, Tensor], Tensor] = _scores,
-    finish: Callable[[Tensor, Tensor], Any] = lambda y, weights: (y, weights),
-) -> Callable[..., Any]:
-    """Attention with one part put in another's place."""
-
-    def attention(q, k, v, mask=None):
-        weights = soften(score(q, k), mask)
-        return finish(weights @ v, weights)
-
-    return attention
-
-
 def _needs_a_mask(q, k, v, mask=None):
     if mask is None:
         raise AnyError(r"NoneType|got \(bool, ")
 
 
-def _values_masked(q, k, v, mask=None):
-    weights = functional.softmax(_scores(q, k))
-    allowed = torch.ones_like(weights, dtype=torch.bool) if mask is None else mask
-    return (weights * allowed) @ v, weights
-
-
 _LIKELY = {
     "The mask may be None: then every key may be looked at. Ask `if mask is not None` before you "
     "use it.": _needs_a_mask,
-    "A tensor of many entries is neither true nor false: ask `if mask is not None`, not `if mask`.": (
-        lambda q, k, v, mask=None: q if mask is None or mask else None
-    ),
-    "The keys need their last two axes swapped: q @ k.transpose(-2, -1).": (
-        lambda q, k, v, mask=None: q @ k
-    ),
-    "transpose(1, 2) swaps other axes when there are heads: k.transpose(-2, -1).": (
-        lambda q, k, v, mask=None: q @ k.transpose(1, 2)
-    ),
-    ".T reverses all axes: k.transpose(-2, -1) swaps the last two.": (
-        lambda q, k, v, mask=None: q @ k.T
-    ),
-    "Are only the outputs masked? The weights that are returned should be 0 there too, and the "
-    "others sum to 1.": _values_masked,
-    "Is the mask the wrong way round? True means may attend.": (
-        _with(lambda e, mask: torch.softmax(e if mask is None else _filled(e, ~mask), dim=-1)),
-        _with(lambda e, mask: functional.softmax(e, mask=None if mask is None else ~mask)),
-    ),
-    masked.QUESTION: tuple(map(_with, masked.MISTAKES)),
 }
 
 _SPOILED = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import permutations
 from typing import Any
 
 import numpy
@@ -42,72 +41,13 @@ def cached_arguments(
     }
 
 
-def _join(old: Tensor, new: Tensor) -> Tensor:
-    return torch.cat([old, new], dim=2)
-
-
-def _step(
-    *,
-    join: Callable[[Tensor, Tensor], Tensor] = _join,
-    look: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda old, new, both: both,
-    keep: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda old, new, both: both,
-    mask: Callable[[int, int], Tensor | None] = lambda size, past: functional.causal_mask(size, past),
-    project: Callable[..., Tensor] = linear,
-    order: tuple[int, int, int] = (0, 1, 2),
-    scale_by: float = 0.0,
-    split: Callable[[Tensor, int], Tensor] = reference_split_heads,
-    merge: Callable[[Tensor], Tensor] = reference_merge_heads,
-    finish: Callable[..., Any] = lambda y, k, v: (y, [k, v]),
-    out: Callable[..., Tensor] = linear,
-) -> Callable[..., Any]:
-    """One step with a cache, with one part put in another's place.
-
-    look, keep: which keys and values are attended to, and which returned: of old, new, both.
-    order: which third of w_in makes queries, keys, values. scale_by: q times D / H to this power.
-    """
-
-    def cached_step(x, past, w_in, b_in, w_out, b_out, heads):
-        parts = project(x, w_in, b_in).chunk(3, dim=-1)
-        q, k, v = (split(parts[place], heads) for place in order)
-        pairs = [(past[0], k), (past[1], v)]
-        joined = [join(old, new) for old, new in pairs]
-        keys, values = (look(*pair, both) for pair, both in zip(pairs, joined, strict=True))
-        known = past[0].shape[2]
-        q = q * q.shape[-1] ** scale_by
-        y, _ = functional.attention(q, keys, values, mask(x.shape[1], known), need_weights=True)
-        kept = [keep(*pair, both) for pair, both in zip(pairs, joined, strict=True)]
-        return finish(out(merge(y), w_out, b_out), *kept)
-
-    return cached_step
-
-
-reference_cached_step = _step()
-
-
-def _lengthened(old: Tensor, new: Tensor) -> Tensor:
-    return torch.cat([new, old], dim=2)
-
-
-_CACHED_STEP = {
-    "Are the new keys and values put in front of the old ones? They come behind.": (
-        _step(join=_lengthened),
-        _step(join=_lengthened, mask=lambda size, past: None),
-    ),
-    "Is the past looked at? Keys and values are those of the cache and the new ones behind them.": (
-        _step(look=lambda old, new, both: new, mask=lambda size, past: functional.causal_mask(size)),
-        _step(
-            look=lambda old, new, both: new,
-            keep=lambda old, new, both: new,
-            mask=lambda size, past: functional.causal_mask(size),
-        ),
-    ),
-    "Are the rows of w_in taken in the wrong order? W_Q comes first, then W_K, then W_V.": tuple(
-        _step(order=order) for order in permutations(range(3)) if order != (0, 1, 2)
-    ),
-    "Are the new keys joined before they are split into heads? The cache holds (B, H, T, D / H).": _step(
-        join=lambda old, new: torch.cat([old, reference_merge_heads(new)], dim=1)
-    ),
-}
+def reference_cached_step(x, past, w_in, b_in, w_out, b_out, heads) -> tuple[Tensor, list[Tensor]]:
+    """One step: the new vectors look at the cache and at themselves; the longer cache comes back."""
+    q, k, v = (reference_split_heads(part, heads) for part in linear(x, w_in, b_in).chunk(3, dim=-1))
+    keys, values = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
+    mask = functional.causal_mask(x.shape[1], past[0].shape[2])
+    y, _ = functional.attention(q, keys, values, mask, need_weights=True)
+    return linear(reference_merge_heads(y), w_out, b_out), [keys, values]
 
 
 _SHARED = (
@@ -150,7 +90,6 @@ cached_step = Exercise(
     "cached_step",
     make=cached_arguments,
     reference=reference_cached_step,
-    likely=_CACHED_STEP,
     look=_look,
     cases=[
         *standard_cases(

@@ -12,7 +12,6 @@ from seqcourse import functional
 from seqcourse.check.exercise import Exercise, cases_of
 
 _BOOLEAN = "A mask is boolean: a comparison gives one, or .bool()."
-_ROUND = "Is the mask the wrong way round? True means may attend."
 
 
 # --- exercise 1 -------------------------------------------------------------------------------------
@@ -29,23 +28,10 @@ def reference_causal_mask(size: int, past: int = 0) -> Tensor:
     return functional.causal_mask(size, past)
 
 
-def _ones(size: int, past: int) -> Tensor:
-    return torch.ones(size, past + size, dtype=torch.bool)
-
-
-_CAUSAL_MASK = {
-    "Does every query see everything? Query i may look at columns 0 to past + i.": (
-        _ones,
-        (lambda size, past=0: _ones(size, past)),
-    ),
-}
-
-
 causal_mask = Exercise(
     "causal_mask",
     make=causal_arguments,
     reference=reference_causal_mask,
-    likely=_CAUSAL_MASK,
     cases=cases_of(
         causal_arguments,
         {
@@ -93,14 +79,10 @@ def reference_padding_mask(lengths: Tensor, size: int) -> Tensor:
     return _real(lengths, size)
 
 
-_PADDING_MASK = {}
-
-
 padding_mask = Exercise(
     "padding_mask",
     make=padding_arguments,
     reference=reference_padding_mask,
-    likely=_PADDING_MASK,
     cases=cases_of(
         padding_arguments,
         {
@@ -138,22 +120,10 @@ def reference_combine(padding: Tensor, causal: Tensor) -> Tensor:
     return padding[:, None, None, :] & causal
 
 
-_COMBINE = {
-    _ROUND: (lambda padding, causal: ~(padding[:, None, None, :] & causal)),
-    "Is the axis of the queries missing? The shape is (B, 1, N, M).": (
-        lambda padding, causal: padding[:, None, None, :]
-    ),
-    "Is the batch missing in front? The shape is (B, 1, N, M).": (
-        lambda padding, causal: causal[None, None]
-    ),
-}
-
-
 combine = Exercise(
     "combine",
     make=combine_arguments,
     reference=reference_combine,
-    likely=_COMBINE,
     cases=cases_of(
         combine_arguments,
         {

@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely, Mistake
+from seqcourse.check.compare import Mistake
 from seqcourse.check.discreet import size_in_words, sizes_told
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import normal
@@ -67,134 +67,13 @@ def generate_cases(seed: int) -> dict[str, dict[str, int]]:
     }
 
 
-def _write(
-    step: Step,
-    prompt: Tensor,
-    count: int,
-    *,
-    place: int = -1,
-    hand_on: bool = True,
-    feed: Callable[[Tensor, Tensor], Tensor] = lambda text, new: new,
-    choose: Callable[[Tensor], Tensor] = lambda logits: logits.argmax(dim=-1),
-    first: Callable[[Tensor], Tensor] = lambda prompt: prompt,
-) -> Tensor:
-    """The prompt and what was written; the options make the mistakes below."""
-    text, fed, cache = prompt, first(prompt), None
-    for _ in range(count):
-        logits, longer = step(fed, cache)
-        cache = longer if hand_on else cache
-        new = choose(logits[:, place])[:, None]
-        text = torch.cat([text, new], dim=1)
-        fed = feed(text, new)
-    return text
-
-
 def reference_generate(step: Step, prompt: Tensor, count: int) -> Tensor:
     """The likeliest token, over and over, (B, P + count)."""
-    return _write(step, prompt, count)
-
-
-def _variant(**mistake: Any) -> Callable[..., Tensor]:
-    return lambda *arguments: _write(*arguments, **mistake)
-
-
-def _until_two(more: int) -> Callable[..., Tensor]:
-    """Ends with the first 2 that is written, or so many tokens after it."""
-
-    def generate(step: Step, prompt: Tensor, count: int) -> Tensor:
-        text = reference_generate(step, prompt, count)
-        two = (text[0, prompt.shape[1] :] == 2).nonzero().flatten().tolist()
-        return text[:, : prompt.shape[1] + two[0] + more] if two else text
-
-    return generate
-
-
-def _padded_after_two(filling: int) -> Callable[..., Tensor]:
-    """Writes the same token wherever a 2 was written before."""
-
-    def generate(step: Step, prompt: Tensor, count: int) -> Tensor:
-        text = reference_generate(step, prompt, count)
-        twos = (text[:, prompt.shape[1] :] == 2).long()
-        ended = torch.nn.functional.pad(twos.cumsum(dim=1) - twos > 0, (prompt.shape[1], 0))
-        return text.masked_fill(ended, filling)
-
-    return generate
-
-
-_NO_END = (
-    "Does it stop at token 2? Here no token ends a text: always write `count` tokens, whatever they are."
-)
-_LIKELY = [
-    Likely(
-        "Does each step forget the ones before? Hand on the cache that step returned.",
-        _variant(hand_on=False),
-    ),
-    Likely(
-        "Do you feed the whole text again and hand on the cache as well? Then everything stands in it "
-        "twice: once the prompt is read, feed the newest token only.",
-        _variant(feed=lambda text, new: text),
-    ),
-    Likely(
-        "Is the prompt fed again and again? Once it is read, feed the newest token only.",
-        lambda step, prompt, count: _write(step, prompt, count, feed=lambda text, new: prompt),
-    ),
-    Likely(
-        "Do you take the logits at the first place? The last place, [:, -1], says what comes next.",
-        _variant(place=0),
-    ),
-    Likely(
-        "Is only the last token of the prompt read? step reads all of it at once.",
-        _variant(first=lambda prompt: prompt[:, -1:]),
-    ),
-    Likely("Did you take the unlikeliest token? It is argmax.", _variant(choose=lambda z: z.argmin(-1))),
-    Likely(
-        "Does every text get the token of the first? Each has its own.",
-        _variant(choose=lambda z: z.argmax(dim=-1)[:1].expand(len(z))),
-    ),
-    Likely(
-        "Is token 0 never written? Here no token is special: take the likeliest of all.",
-        _variant(choose=lambda z: z[:, 1:].argmax(dim=-1) + 1),
-    ),
-    Likely(
-        "Is the prompt missing in front of the result?",
-        lambda step, prompt, count: reference_generate(step, prompt, count)[:, prompt.shape[1] :],
-    ),
-    Likely(
-        "Is there one token too few? `count` new ones should be written.",
-        lambda step, prompt, count: reference_generate(step, prompt, count - 1),
-    ),
-    Likely(
-        "Is there one token too many? `count` new ones should be written.",
-        lambda step, prompt, count: reference_generate(step, prompt, count + 1),
-    ),
-    Likely(
-        "Is `count` the length of the whole text? It is the number of new tokens.",
-        lambda step, prompt, count: reference_generate(step, prompt, max(0, count - prompt.shape[1])),
-    ),
-    Likely(
-        "Is the first new token missing? It comes from the logits after the prompt.",
-        lambda step, prompt, count: torch.cat(
-            [prompt, reference_generate(step, prompt, count + 1)[:, prompt.shape[1] + 1 :]], dim=1
-        ),
-    ),
-    Likely(
-        "Is the last token of the prompt fed twice? The logits after the prompt already give the first "
-        "new token.",
-        lambda step, prompt, count: torch.cat(
-            [
-                prompt,
-                _write(step, torch.cat([prompt, prompt[:, -1:]], dim=1), count)[
-                    :, prompt.shape[1] + 1 :
-                ],
-            ],
-            dim=1,
-        ),
-    ),
-    *(
-        Likely(_NO_END, mistake)
-        for mistake in (_until_two(1), _until_two(0), _padded_after_two(0), _padded_after_two(2))
-    ),
-]
+    written, cache = [prompt], None
+    for _ in range(count):
+        logits, cache = step(written[-1], cache)
+        written.append(logits[:, -1].argmax(dim=-1, keepdim=True))
+    return torch.cat(written, dim=1)
 
 
 def judge_calls(widths: Sequence[int], prompt: int, count: int) -> None:
@@ -222,7 +101,7 @@ def judge_calls(widths: Sequence[int], prompt: int, count: int) -> None:
 
 def judge_generate(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     """Judge one case: the text, then how step was called; raise Mistake."""
-    judge("generate", found, given, reference_generate, _LIKELY, prefix)
+    judge("generate", found, given, reference_generate, generate.likely, prefix)
     widths = result(found, f"{prefix}widths")
     if not isinstance(widths, Tensor) or widths.dim() != 1:
         raise Mistake("generate: the calls of step could not be counted.")
@@ -240,7 +119,6 @@ generate = Exercise(
     "generate",
     make=generate_arguments,
     reference=reference_generate,
-    likely=_LIKELY,
     record=inside.record_generate,
     judge=judge_generate,
     cases=cases_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -42,64 +41,23 @@ def biased_arguments(
     return {**drawn, "far": far, "mask": mask}
 
 
-def _biased(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    table: Tensor,
-    far: int,
-    mask: Tensor | None,
-    *,
-    sign: int = 1,
-    late: bool = True,
-    sides: bool = True,
-    exact_only: bool = False,
-    rounded: Callable[[Tensor], Tensor] = torch.floor,
-    inside: bool = False,
-    bias: bool = True,
-    heads_first: bool = True,
-    root: bool = True,
-    soften: Callable[..., Tensor] = lambda scores, mask: functional.softmax(scores, mask=mask),
-) -> Tensor:
-    """Attention with a number for every bucket of distances; the options make mistakes."""
-    n, m, half = q.shape[-2], k.shape[-2], len(table) // 2
-    exact = half // 2
-    apart = sign * (torch.arange(m) - (torch.arange(n) + (m - n if late else 0))[:, None])  # (N, M)
-    size = apart.abs()
-    steps = (size.clamp(min=1) / exact).log() / math.log(far / exact) * (half - exact)
-    coarse = size if exact_only else exact + rounded(steps).long()
-    bucket = torch.where(size < exact, size, coarse.clamp(max=half - 1))
-    if sides:
-        bucket = bucket + half * (apart > 0)
-    numbers = table[bucket]  # (N, M, H)
-    numbers = numbers.permute(2, 0, 1) if heads_first else numbers.reshape(-1, n, m)
-    bias = numbers if bias else 0.0  # (H, N, M)
-    width = q.shape[-1] ** 0.5 if root else 1.0
-    scores = (q @ k.mT + bias) / width if inside else q @ k.mT / width + bias
-    return soften(scores, mask) @ v
-
-
 def reference_biased_attention(q, k, v, table, far, mask) -> Tensor:
     """(B, H, N, D_V), every similarity with its head's number for the distance."""
-    return _biased(q, k, v, table, far, mask)
-
-
-def _with(**mistake: Any) -> Callable[..., Tensor]:
-    return lambda *arguments: _biased(*arguments, **mistake)
-
-
-# The questions ask about what can be seen from outside; where the fault is, is the exercise.
-_LIKELY = {
-    "Is the logarithm rounded down?": (_with(rounded=torch.round), _with(rounded=torch.ceil)),
-    masking.QUESTION: tuple(_with(soften=mistake) for mistake in masking.MISTAKES),
-}
+    n, m, half = q.shape[-2], k.shape[-2], len(table) // 2
+    exact = half // 2
+    apart = torch.arange(m) - torch.arange(m - n, m)[:, None]  # (N, M)
+    size = apart.abs()
+    steps = (size.clamp(min=1) / exact).log() / math.log(far / exact) * (half - exact)
+    coarse = (exact + steps.long()).clamp(max=half - 1)
+    bucket = torch.where(size < exact, size, coarse) + half * (apart > 0)
+    scores = q @ k.mT / q.shape[-1] ** 0.5 + table[bucket].permute(2, 0, 1)
+    return functional.softmax(scores, mask=mask) @ v
 
 
 biased_attention = Exercise(
     "biased_attention",
     make=biased_arguments,
     reference=reference_biased_attention,
-    likely=_LIKELY,
     cases=cases_of(
         biased_arguments,
         {

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check.exercise import Case, Exercise, standard_cases
@@ -30,52 +29,11 @@ def norm_arguments(
     return drawn | {"x": spread * drawn["x"] + 2 * middle, "eps": eps}
 
 
-def _normalise(
-    x: Tensor,
-    gamma: Tensor,
-    beta: Tensor,
-    eps: float,
-    *,
-    dim: int | tuple[int, ...] = -1,
-    keepdim: bool = True,
-    correction: int = 0,
-    inside: bool = True,
-    root: bool = True,
-    centre: bool = True,
-) -> Tensor:
-    """Layer normalisation; the options make the mistakes of _LAYER_NORM."""
-    dims = tuple(k for k in (dim if isinstance(dim, tuple) else (dim,)) if -x.ndim <= k < x.ndim)
-    mean = x.mean(dims, keepdim=keepdim)
-    variance = x.var(dims, correction=correction, keepdim=keepdim)
-    below = variance + eps if inside else variance
-    below = below.sqrt() if root else below
-    return gamma * ((x - mean if centre else x) / (below if inside else below + eps)) + beta
-
-
-def _with(**mistake: Any) -> Callable[..., Tensor]:
-    return lambda *arguments: _normalise(*arguments, **mistake)
-
-
-def _whole(x, gamma, beta, eps):
-    return gamma * (x - x.mean()) / (x.var(correction=0) + eps).sqrt() + beta
-
-
-_LAYER_NORM = {
-    "Are mean and variance taken over positions and entries together? Every vector has its own: "
-    "dim=-1 alone.": _with(dim=(-2, -1)),
-    "Is that batch normalisation, over the first axes? Mean and variance run over the entries of "
-    "each vector, the last axis: dim=-1.": _with(dim=(-3, -2)),
-    "Are mean and variance taken over the first axis? They run over the entries of each vector, "
-    "the last axis: dim=-1.": _with(dim=-3),
-}
-
-
 _AXES = "Write dim=-1, not dim=2."
 layer_norm = Exercise(
     "layer_norm",
     make=norm_arguments,
     reference=functional.layer_norm,
-    likely=_LAYER_NORM,
     cases=[
         *standard_cases(
             lambda batch, n, d, **options: norm_arguments((batch, n, d), **options),

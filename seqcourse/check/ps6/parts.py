@@ -44,43 +44,6 @@ def real(lengths: Sequence[int] | None, batch: int, size: int, front: bool = Fal
     return mask.flip(-1) if front else mask
 
 
-# A sublayer joins x, a function f(n, x) of the normalised and the plain x, and a norm.
-Sublayer = Callable[[Tensor, Callable[[Tensor, Tensor], Tensor], Function, str], Tensor]
-
-
-def sublayer(x: Tensor, f: Callable[[Tensor, Tensor], Tensor], norm: Function, order: str) -> Tensor:
+def sublayer(x: Tensor, f: Function, norm: Function, order: str) -> Tensor:
     """post: norm(x + f(x)); pre: x + f(norm(x))."""
-    return norm(x + f(x, x)) if order == "post" else x + f(norm(x), x)
-
-
-def without_residual(x, f, norm, order):
-    return norm(f(x, x)) if order == "post" else f(norm(x), x)
-
-
-def without_norm(x, f, norm, order):
-    return x + f(x, x)
-
-
-def normalised_residual(x, f, norm, order):
-    n = norm(x)
-    return n + f(n if order == "pre" else x, x)
-
-
-def normalised_result(x, f, norm, order):
-    return x + norm(f(x, x))
-
-
-def normalised_twice(x, f, norm, order):
-    return norm(x + f(norm(x), x))
-
-
-def residual_twice(x, f, norm, order):
-    return x + sublayer(x, f, norm, order)
-
-
-def left_out(x, f, norm, order):
-    return x
-
-
-def turned(order: str) -> str:
-    return "pre" if order == "post" else "post"
+    return norm(x + f(x)) if order == "post" else x + f(norm(x))

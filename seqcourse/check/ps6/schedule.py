@@ -24,30 +24,10 @@ def reference_warmup_rate(step: int, width: int, warmup: int) -> float:
     return width**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
-_SMALLER = (
-    "Did you take the larger of the two, or one of them alone? The rate is the smaller of the two: min."
-)
-
-_WARMUP_RATE = {
-    _SMALLER: (
-        (lambda step, width, warmup: width**-0.5 * max(step**-0.5, step * warmup**-1.5)),
-        (lambda step, width, warmup: width**-0.5 * step**-0.5),
-        (lambda step, width, warmup: width**-0.5 * step * warmup**-1.5),
-    ),
-    "Is the rate rounded? It is returned as it is.": (
-        lambda step, width, warmup: round(reference_warmup_rate(step, width, warmup), 3)
-    ),
-    "Did you subtract 1 from the step? It is counted from 1: the top is at step = warmup.": (
-        lambda step, width, warmup: reference_warmup_rate(step - 1, width, warmup)
-    ),
-}
-
-
 warmup_rate = Exercise(
     "warmup_rate",
     make=rate_arguments,
     reference=reference_warmup_rate,
-    likely=_WARMUP_RATE,
     cases=cases_of(
         rate_arguments,
         {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -42,73 +42,10 @@ def reference_label_smoothed_loss(logits: Tensor, targets: Tensor, epsilon: floa
     return functional.sequence_loss(logits, targets, pad_id=pad, label_smoothing=epsilon)
 
 
-def _log_probs(logits: Tensor) -> Tensor:
-    return logits - logits.logsumexp(dim=-1, keepdim=True)
-
-
-def _even(one_hot: Tensor, epsilon: float, pad: int) -> Tensor:
-    return (1 - epsilon) * one_hot + epsilon / one_hot.shape[-1]
-
-
-def _mean(losses: Tensor, real: Tensor) -> Tensor:
-    return (losses * real).sum() / real.sum()
-
-
-def _loss(
-    logits: Tensor,
-    targets: Tensor,
-    epsilon: float,
-    pad: int,
-    *,
-    wanted: Callable[[Tensor, float, int], Tensor] = _even,
-    log_probs: Callable[[Tensor], Tensor] = _log_probs,
-    mean: Callable[[Tensor, Tensor], Tensor] = _mean,
-) -> Tensor:
-    """The loss with one part put in another's place, for the mistakes of _LABEL_SMOOTHED_LOSS."""
-    one_hot = torch.nn.functional.one_hot(targets, logits.shape[-1]).to(logits.dtype)
-    losses = -(wanted(one_hot, epsilon, pad) * log_probs(logits)).sum(dim=-1)
-    return mean(losses, targets != pad)
-
-
-def _with(**mistake: Any) -> Callable[..., Tensor]:
-    return lambda *arguments: _loss(*arguments, **mistake)
-
-
-def _others(one_hot: Tensor, epsilon: float, pad: int) -> Tensor:
-    return (1 - epsilon) * one_hot + epsilon * (1 - one_hot) / (one_hot.shape[-1] - 1)
-
-
-def _no_padding_word(one_hot: Tensor, epsilon: float, pad: int) -> Tensor:
-    share = torch.full_like(one_hot, epsilon / (one_hot.shape[-1] - 1))
-    share[..., pad] = 0.0
-    return (1 - epsilon) * one_hot + share
-
-
-def _annotated(one_hot: Tensor, epsilon: float, pad: int) -> Tensor:
-    """The Annotated Transformer's: neither the right word nor padding has a share, V - 2 others have."""
-    share = epsilon / (one_hot.shape[-1] - 2) * (1 - one_hot)
-    share[..., pad] = 0.0
-    return (1 - epsilon) * one_hot + share
-
-
-_LABEL_SMOOTHED_LOSS = {
-    "Does the word <pad> get no share? Here it counts as one of the V words, as in PyTorch; only "
-    "*targets* that are padding are left out.": (
-        _with(wanted=_no_padding_word),
-        _with(wanted=_annotated),
-    ),
-    "Is there no mean yet? The result is one number.": (
-        _with(mean=lambda losses, real: losses * real),
-        _with(mean=lambda losses, real: losses[real]),
-    ),
-}
-
-
 label_smoothed_loss = Exercise(
     "label_smoothed_loss",
     make=loss_arguments,
     reference=reference_label_smoothed_loss,
-    likely=_LABEL_SMOOTHED_LOSS,
     cases=[
         Case("the first example", lambda: loss_arguments([3, 3], v=5, epsilon=0.3)),
         Case("other sizes", lambda: loss_arguments([4] * 4, v=4, seed=1)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -14,10 +14,10 @@ from seqcourse.check.compare import Mistake
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps6 as inside
-from seqcourse.check.ps2.writing import columns, mistakes
+from seqcourse.check.ps2.writing import reference_greedy
 from seqcourse.check.recording import judge
 from seqcourse.check.values import result
-from seqcourse.tokens import EOS, PAD, SOS
+from seqcourse.tokens import PAD, SOS
 
 
 def translate_arguments(
@@ -46,88 +46,20 @@ def translate_arguments(
     return {"model": model, "src": src, "lengths": ends, "max_len": max_len}
 
 
-def _columns(
-    model: Any,
-    src: Tensor,
-    lengths: Tensor,
-    max_len: int,
-    *,
-    read: Callable[[Tensor, Tensor], Tensor] = lambda src, lengths: lengths,
-    first: int = SOS,
-    again: bool = False,
-    **mistake: Any,
-) -> list[Tensor]:
-    """The words written, one tensor (B,) per step; the options make mistakes."""
-    memory = model.encode(src, read(src, lengths))
+def reference_translate(model: Any, src: Tensor, lengths: Tensor, max_len: int) -> Tensor:
+    """The likeliest words (B, L), each row to its <eos>, then <pad>."""
+    memory = model.encode(src, lengths)
 
     def step(tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
-        out = model.step(tokens, state, model.encode(src, lengths) if again else memory)
+        out = model.step(tokens, state, memory)
         return out.logits, out.state
 
-    return columns(step, model.start(memory), torch.full((len(src),), first), max_len, **mistake)
-
-
-def _with(**mistake: Any) -> Callable[..., Tensor]:
-    return lambda *arguments: torch.stack(_columns(*arguments, **mistake), dim=1)
-
-
-reference_translate = _with()
-
-
-def _unpacked(model, src, lengths, max_len):
-    memory = model.encode(src, lengths)
-    logits, state = model.step(torch.full((len(src),), SOS), model.start(memory), memory)
-
-
-def _whole_step(model, src, lengths, max_len):
-    memory = model.encode(src, lengths)
-    return model.step(torch.full((len(src),), SOS), model.start(memory), memory).argmax(dim=-1)
-
-
-def _turned(model, src, lengths, max_len):
-    memory = model.encode(src, lengths)
-    return model.step(torch.full((len(src),), SOS), memory, model.start(memory))
-
-
-def _but(*never: int) -> Callable[..., Tensor]:
-    """A translation without these words."""
-    words = torch.tensor(never)
-    return _with(choose=lambda z: z.index_fill(1, words, float("-inf")).argmax(dim=-1))
-
-
-def _ended_by_pad(model, src, lengths, max_len):
-    ids = reference_translate(model, src, lengths, max_len)
-    ids = ids.masked_fill((ids == PAD).cummax(dim=1).values, PAD)
-    return ids[:, : int((ids != PAD).sum(dim=1).max()) + 1]
-
-
-_LIKELY = {
-    **mistakes(_with, _columns),
-    "Are <pad> or <sos> never written? The likeliest word is, whichever it is.": (
-        _but(PAD, SOS),
-        _but(SOS),
-        _but(PAD),
-    ),
-    "Does <pad> end a sentence? Only its own <eos> does.": _ended_by_pad,
-    "Is the source encoded again at every step? Encode it once, before the first word.": _with(
-        again=True
-    ),
-    "Did you begin with <eos>? The first word fed is <sos>, data.SOS.": _with(first=EOS),
-    "Did you begin with <pad>? The first word fed is <sos>, data.SOS.": _with(first=PAD),
-    "Is the padding of the source read as words? Hand the lengths on to encode.": _with(
-        read=lambda src, lengths: torch.full_like(lengths, src.shape[1])
-    ),
-    "model.step returns one thing with several parts: out.logits and out.state.": (
-        _unpacked,
-        _whole_step,
-    ),
-    "Are state and memory exchanged? It is model.step(tokens, state, memory).": _turned,
-}
+    return reference_greedy(step, model.start(memory), torch.full((len(src),), SOS), max_len)
 
 
 def judge_translate(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     """Judge one case: the words, then whether the loop stopped in time; raise Mistake."""
-    judge("translate", found, given, reference_translate, _LIKELY, prefix)
+    judge("translate", found, given, reference_translate, translate.likely, prefix)
     if result(found, f"{prefix}late"):
         raise Mistake(
             "translate: the words are right, but step was called when all sentences had ended. The loop "
@@ -139,7 +71,6 @@ translate = Exercise(
     "translate",
     make=translate_arguments,
     reference=reference_translate,
-    likely=_LIKELY,
     record=inside.record_translate,
     judge=judge_translate,
     cases=cases_of(

@@ -68,7 +68,7 @@ def _logits(
     given: Mapping[str, Any],
     take: Callable[[str], Tensor] | None = None,
     *,
-    seen: Callable[[int], Tensor] = decoder._ahead,
+    seen: Callable[[int], Tensor] = functional.causal_mask,
     masks: tuple[bool, bool] = (True, True),
     rows: int = 0,
     places: tuple[float | None, float | None] = (1.0, 1.0),
@@ -106,6 +106,9 @@ def _logits(
         y = y.transpose(1, 2).flatten(2) if join else y.reshape(queries.shape)
         return y @ take("square") + take("vector")
 
+    def ahead(queries: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        return attend(queries, memory, seen(queries.shape[1]))
+
     def mlp(x: Tensor) -> Tensor:
         return act(x @ take("inner") + take("inner_bias")) @ take("inner").T + take("vector")
 
@@ -130,7 +133,7 @@ def _logits(
     memory = memory.roll(rows, 0)
     y = read(given["tgt"], tables[table], places[1])
     for _ in range(build["layers"]):
-        y = decoder._block(y, memory, mask, attend, attend, mlp, (norm,) * 3, order, mask=seen)
+        y = decoder.reference_decoder_block(y, memory, mask, ahead, attend, mlp, (norm,) * 3, order)
     y = norm(y) if build["order"] == "pre" and lasts[1] else y
     z = end(y @ tables["target"].T + (take("output_bias") if bias else 0.0))
     return z * (given["tgt"] != PAD)[..., None]
@@ -334,11 +337,6 @@ def step_arguments(
     return dict(weights=tuple(weights.values()), batches=batches, rates=rates, epsilon=epsilon)
 
 
-def _before(targets: Tensor, first: int = SOS) -> Tensor:
-    """What the decoder is fed to predict the targets: each one's word before."""
-    return torch.cat([torch.full_like(targets[:, :1], first), targets[:, :-1]], dim=1)
-
-
 def _step(
     model: Any,
     optimizer: torch.optim.Optimizer,
@@ -347,87 +345,28 @@ def _step(
     targets: Tensor,
     rate: float,
     epsilon: float,
-    *,
-    fed: Callable[[Tensor], Tensor] = _before,
-    pad: int = PAD,
-    zero: bool = True,
-    groups: slice = slice(None),
-    smooth: bool = True,
-    backward: bool = True,
-    go: bool = True,
-    again: bool = False,
 ) -> float:
-    """One step of training; the options make mistakes."""
-
-    def loss() -> Tensor:
-        logits = model(src, lengths, fed(targets))
-        return reference_label_smoothed_loss(logits, targets, epsilon if smooth else 0.0, pad)
-
-    for group in optimizer.param_groups[groups]:
+    """One step of training: the decoder is fed each target's word before."""
+    for group in optimizer.param_groups:
         group["lr"] = rate
-    found = loss()
-    if zero:
-        optimizer.zero_grad()
-    if backward:
-        found.backward()
-    if go:
-        optimizer.step()
-    return (loss() if again else found).item()
-
-
-def _with(**mistake: Any) -> Callable[..., Any]:
-    return partial(inside.record_each_step, partial(_step, **mistake))
-
-
-_STEP = {
-    "Are the targets not shifted? To predict word t the decoder is fed word t - 1, before the first one "
-    "<sos>.": _with(fed=lambda targets: targets),
-    "Is the word after fed? The decoder is fed the word before.": (
-        _with(fed=lambda targets: targets.roll(-1, 1)),
-        *(
-            _with(
-                fed=lambda targets, end=end: torch.cat(
-                    [targets[:, 1:], torch.full_like(targets[:, :1], end)], 1
-                )
-            )
-            for end in (PAD, SOS, EOS)
-        ),
-    ),
-    "Did you begin with <eos>, or does roll() bring the end to the front? The first word fed is <sos>, "
-    "data.SOS.": (_with(fed=partial(_before, first=EOS)), _with(fed=lambda targets: targets.roll(1, 1))),
-    "Did you begin with <pad>? The first word fed is <sos>, data.SOS.": _with(
-        fed=partial(_before, first=PAD)
-    ),
-    "Does the loss count padding? Hand data.PAD on to label_smoothed_loss.": _with(pad=-1),
-    "Do the gradients of the last step stay? optimizer.zero_grad() comes before backward().": _with(
-        zero=False
-    ),
-    "Is the rate not set? It belongs into every group of optimizer.param_groups, under lr.": _with(
-        groups=slice(0)
-    ),
-    "Is the rate set in one group only? Every group of optimizer.param_groups gets it.": (
-        _with(groups=slice(1)),
-        _with(groups=slice(-1, None)),
-    ),
-    "Is epsilon not used?": _with(smooth=False),
-    "Does nothing change? In this order: zero_grad(), backward(), optimizer.step().": (
-        _with(backward=False),
-        _with(go=False),
-    ),
-    "Is the loss computed after the step? The one before it is asked for.": _with(again=True),
-}
+    fed = torch.cat([torch.full_like(targets[:, :1], SOS), targets[:, :-1]], dim=1)
+    loss = reference_label_smoothed_loss(model(src, lengths, fed), targets, epsilon, PAD)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
 
 
 train_step = Exercise(
     "train_step",
     make=step_arguments,
-    reference=_with(),
+    reference=partial(inside.record_each_step, _step),
     record=inside.record_taught,
+    through=lambda step: partial(inside.record_each_step, step),
     parts=(
         *(f"the loss of the {number} step" for number in ("first", "second", "third")),
         *["a weight matrix after three steps"] * 3,
     ),
-    likely=_STEP,
     cases=cases_of(
         step_arguments,
         {

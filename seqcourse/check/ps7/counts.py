@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy
 
-from seqcourse.check.compare import Likely
 from seqcourse.check.exercise import Case, Exercise
 
 _FORBID = (
@@ -73,69 +72,6 @@ def reference_bert_parameters(
     return embeddings + layers * _block(width, hidden) + width * width + width
 
 
-_IN_BLOCKS: list[tuple[str, Callable[[int, int], int]]] = [
-    (
-        "Are the biases of the blocks missing? Each projection has D, the MLP d_ff + D.",
-        lambda d, h: -(5 * d + h),
-    ),
-    (
-        "Are the four biases of the attention missing, or all normalisations of the blocks? "
-        "Either makes 4 D in each block.",
-        lambda d, h: -4 * d,
-    ),
-    ("Are the biases of the MLP missing? It has d_ff + D.", lambda d, h: -(d + h)),
-    ("Is the bias of one projection missing? All four have one.", lambda d, h: -d),
-    ("Is W_O missing? Attention has four projections: W_Q, W_K, W_V, W_O.", lambda d, h: -d * d - d),
-    ("Is W_O missing? Attention has four projections: W_Q, W_K, W_V, W_O.", lambda d, h: -d * d),
-    ("Has each block one normalisation only? It has two.", lambda d, h: -2 * d),
-    ("Does the MLP have one matrix only? It goes up to d_ff and down again.", lambda d, h: -d * h),
-    ("Is d_ff taken for 4 D? It is handed in as `hidden`.", lambda d, h: (2 * d + 1) * (4 * d - h)),
-    ("Is d_ff taken for D? It is handed in as `hidden`.", lambda d, h: (2 * d + 1) * (d - h)),
-]
-
-
-def _blocks_off(reference: Callable[..., int]) -> list[Likely]:
-    """LikelyMistakes inside the blocks, for either of the two counts."""
-
-    def answer(change: Callable[[int, int], int]) -> Callable[..., int]:
-        def count(*sizes: int) -> int:
-            width, layers, hidden = sizes[-3:]
-            return reference(*sizes) + layers * change(width, hidden)
-
-        return count
-
-    def without_gamma(*sizes: int) -> int:  # or without beta, everywhere
-        return reference(*sizes) - (2 * sizes[-2] + 1) * sizes[-3]
-
-    return [
-        *(Likely(question, answer(change)) for question, change in _IN_BLOCKS),
-        Likely(
-            "Does a normalisation have D parameters only? It has gamma and beta: 2 D.", without_gamma
-        ),
-        Likely(
-            "Is only one block counted? There are `layers` of them.",
-            lambda *s: reference(*s[:-2], 1, s[-1]),
-        ),
-        Likely(
-            "Are the positions missing? They are a learned table, one row for each place.",
-            lambda *s: reference(s[0], 0, *s[2:]),
-        ),
-        Likely(
-            "Are the word embeddings missing? They are a table, one row for each word.",
-            lambda *s: reference(0, *s[1:]),
-        ),
-    ]
-
-
-_GPT = [
-    *_blocks_off(reference_gpt_parameters),
-]
-
-_BERT = [
-    *_blocks_off(reference_bert_parameters),
-]
-
-
 def _cases(make: Callable[..., dict[str, Any]], published: tuple[int, ...]) -> list[Case]:
     names = list(make())
     return [
@@ -150,7 +86,6 @@ gpt_parameters = Exercise(
     "gpt_parameters",
     make=gpt_arguments,
     reference=reference_gpt_parameters,
-    likely=_GPT,
     cases=_cases(gpt_arguments, GPT2_SMALL),
     forbid=_FORBID,
     idea="The sizes of GPT decide how many parameters it has; one formula counts them all.",
@@ -161,7 +96,6 @@ bert_parameters = Exercise(
     "bert_parameters",
     make=bert_arguments,
     reference=reference_bert_parameters,
-    likely=_BERT,
     cases=_cases(bert_arguments, BERT_BASE),
     forbid=_FORBID,
     idea="BERT has segments, one more normalisation and a pooler; GPT has a last normalisation.",

@@ -48,80 +48,12 @@ def masked_arguments(
     return {"logits": logits.to(dtype), "labels": labels.where(chosen, IGNORE)}
 
 
-def _minus_log(logits: Tensor, labels: Tensor) -> Tensor:
-    """Minus the log-probability of the labels (B, T); of IGNORE, that of word 0."""
-    return -logits.log_softmax(dim=-1).gather(-1, labels.clamp(min=0)[..., None])[..., 0]
-
-
-def _per_word(losses: Tensor, chosen: Tensor) -> Tensor:
+def reference_masked_word_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """Mean of minus the log-probability over the chosen places; 0 where there is none."""
+    chosen = labels != IGNORE
+    words = labels.clamp(min=0)[..., None]
+    losses = -logits.log_softmax(dim=-1).gather(-1, words)[..., 0]
     return (losses * chosen).sum() / chosen.sum().clamp(min=1)
-
-
-def _made(
-    *,
-    minus_log: Callable[[Tensor, Tensor], Tensor] = _minus_log,
-    mean: Callable[[Tensor, Tensor], Tensor] = _per_word,
-    chosen: Callable[[Tensor], Tensor] = lambda labels: labels != IGNORE,
-) -> Callable[..., Tensor]:
-    """The loss with one part put in another's place."""
-    return lambda logits, labels: mean(minus_log(logits, labels), chosen(labels))
-
-
-reference_masked_word_loss = _made()
-
-
-def _shifted(logits: Tensor, labels: Tensor) -> Tensor:
-    return reference_masked_word_loss(logits[:, :-1], labels[:, 1:])
-
-
-_LIKELY = {
-    "With no place chosen, is it 0 / 0, which is NaN? The loss is then 0.": (
-        lambda logits, labels: torch.nn.functional.cross_entropy(
-            logits.transpose(1, 2), labels, ignore_index=IGNORE
-        )
-    ),
-    "Is the sum divided by all places? Divide by the number of chosen ones.": _made(
-        mean=lambda losses, chosen: (losses * chosen).mean()
-    ),
-    "Did you average the rows' own means? Every chosen word counts the same: divide the whole sum "
-    "by the number of chosen places of the batch.": _made(
-        mean=lambda losses, chosen: (
-            (losses * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)
-        ).mean()
-    ),
-    "Is the loss a sum? It is the mean per chosen place.": _made(
-        mean=lambda losses, chosen: (losses * chosen).sum()
-    ),
-    "Is the sum divided by the number of rows? Divide by the number of chosen places.": _made(
-        mean=lambda losses, chosen: (losses * chosen).sum() / len(losses)
-    ),
-    "Did you add 1 to the number of chosen places? Take the larger of the number and 1 instead.": _made(
-        mean=lambda losses, chosen: (losses * chosen).sum() / (chosen.sum() + 1)
-    ),
-    "Is there a loss per row? One number is asked for, for the whole batch.": _made(
-        mean=lambda losses, chosen: (losses * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)
-    ),
-    "Are the labels shifted by one, as in a language model? BERT is asked for the word at the very "
-    "place.": _shifted,
-    "Is that the perplexity? The loss is its logarithm.": (
-        lambda *a: reference_masked_word_loss(*a).exp()
-    ),
-    "Is the sign wrong? The loss is minus the log-probability.": _made(
-        minus_log=lambda *a: -_minus_log(*a)
-    ),
-    "Is the log missing? The loss is minus the log of the probability.": _made(
-        minus_log=lambda z, y: -z.softmax(dim=-1).gather(-1, y.clamp(min=0)[..., None])[..., 0]
-    ),
-    "Did you take the logits for log-probabilities? log_softmax turns the one into the other.": _made(
-        minus_log=lambda z, y: -z.gather(-1, y.clamp(min=0)[..., None])[..., 0]
-    ),
-    "Is the softmax over the wrong axis? It is over the words of the vocabulary: dim=-1.": _made(
-        minus_log=lambda z, y: -z.log_softmax(dim=1).gather(-1, y.clamp(min=0)[..., None])[..., 0]
-    ),
-    "cross_entropy wants the words on the second axis: logits[chosen] has one row per chosen place.": (
-        lambda logits, labels: torch.nn.functional.cross_entropy(logits, labels, ignore_index=IGNORE)
-    ),
-}
 
 
 def judge_gradient(gradient: Any) -> None:
@@ -156,7 +88,6 @@ masked_word_loss = Exercise(
     "masked_word_loss",
     make=masked_arguments,
     reference=reference_masked_word_loss,
-    likely=_LIKELY,
     look=_look,
     cases=[
         Case("the first example", lambda: masked_arguments(2, 5)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
@@ -52,55 +52,16 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _made(
-    *,
-    line: Callable[[str], str] = _one_line,
-    between: str = "\n\n",
-    order: Callable[[list], list] = list,
-    end: str = "",
-    first: bool = True,
-    label: Callable[[str], str] = lambda label: f" {label}",
-    head: Callable[[str], str] = str,
-    name: Callable[[str], str] = str,
-) -> Callable[..., str]:
-    """A prompt with one part made in another way."""
-
-    def prompt(task: str, names: tuple[str, str], examples: Examples, query: str) -> str:
-        shown = order(list(examples))
-        task, *names = head(task), *map(name, names)
-        blocks = [f"{names[0]}: {line(text)}\n{names[1]}:{label(answer)}" for text, answer in shown]
-        blocks.append(f"{names[0]}: {line(query)}\n{names[1]}:{end}")
-        return between.join([task, *blocks] if first else blocks)
-
-    return prompt
-
-
-reference_few_shot_prompt = _made()
-
-
-_LIKELY = {
-    "Are line ends replaced one by one? Every run of white space becomes one space: "
-    '" ".join(text.split()).': (
-        _made(line=lambda text: text.replace("\n", " ")),
-        _made(line=lambda text: text.strip().replace("\n", " ")),
-    ),
-    "Is white space of the names changed? The names stand as they are.": tuple(
-        _made(name=change) for change in (_one_line, str.strip)
-    ),
-    "Is white space of the answers changed? The answers stand as they are.": tuple(
-        _made(label=lambda label, change=change: f" {change(label)}")
-        for change in (_one_line, str.strip)
-    ),
-    "Is the first example missing? All of them are shown.": _made(order=lambda e: e[1:]),
-    "Are the examples missing? They show the model what is wanted.": _made(order=lambda e: []),
-}
+def reference_few_shot_prompt(task: str, names: tuple[str, str], examples: Examples, query: str) -> str:
+    """Task, examples and query, with an empty line between; texts on one line each."""
+    shown = [f"{names[0]}: {_one_line(text)}\n{names[1]}: {answer}" for text, answer in examples]
+    return "\n\n".join([task, *shown, f"{names[0]}: {_one_line(query)}\n{names[1]}:"])
 
 
 few_shot_prompt = Exercise(
     "few_shot_prompt",
     make=prompt_arguments,
     reference=reference_few_shot_prompt,
-    likely=_LIKELY,
     cases=[
         Case("the first example", lambda: prompt_arguments(1)),
         Case("three examples", lambda: prompt_arguments(3, seed=1)),

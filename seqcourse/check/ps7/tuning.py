@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -55,90 +55,12 @@ def _minus_log(logits: Tensor, wanted: Tensor) -> Tensor:
     return -logits.log_softmax(dim=-1).gather(-1, wanted[..., None])[..., 0]
 
 
-def _last(states: Tensor, lengths: Tensor) -> Tensor:
-    return states[torch.arange(len(states)), lengths - 1]
-
-
-def _shifted(states: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    return states[:, :-1], tokens[:, 1:]
-
-
-def _asked(tokens: Tensor, lengths: Tensor) -> Tensor:
-    """Where a target is real, (B, T - 1)."""
-    return torch.arange(1, tokens.shape[1]) < lengths[:, None]
-
-
-def _mean_per_word(losses: Tensor, real: Tensor) -> Tensor:
-    return losses[real].sum() / real.sum()
-
-
-def _made(
-    *,
-    pick: Callable[[Tensor, Tensor], Tensor] = _last,
-    pairs: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = _shifted,
-    asked: Callable[[Tensor, Tensor], Tensor] = _asked,
-    mean: Callable[[Tensor, Tensor], Tensor] = _mean_per_word,
-    minus_log: Callable[[Tensor, Tensor], Tensor] = _minus_log,
-    over_batch: Callable[[Tensor], Tensor] = Tensor.mean,
-    add: Callable[[Tensor, Tensor, float], Any] = lambda first, words, weight: first + weight * words,
-) -> Callable[..., Any]:
-    """The loss with one part put in another's place."""
-
-    def loss(states, tokens, lengths, labels, w_classes, w_words, weight):
-        first = over_batch(minus_log(pick(states, lengths) @ w_classes.T, labels))
-        read, wanted = pairs(states, tokens)
-        words = mean(minus_log(read @ w_words.T, wanted), asked(tokens, lengths))
-        return add(first, words, weight)
-
-    return loss
-
-
-reference_fine_tuning_loss = _made()
-
-
-def _all_asked(tokens: Tensor, lengths: Tensor) -> Tensor:
-    return torch.ones_like(tokens[:, 1:], dtype=torch.bool)
-
-
-def _input_real(tokens: Tensor, lengths: Tensor) -> Tensor:
-    return torch.arange(tokens.shape[1] - 1) < lengths[:, None]
-
-
-def _same_place(states: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    return states, tokens
-
-
-def _real(tokens: Tensor, lengths: Tensor) -> Tensor:
-    return torch.arange(tokens.shape[1]) < lengths[:, None]
-
-
-def _unshifted(states: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    return states[:, :-1], tokens[:, :-1]
-
-
-_SHIFT = "Is the target the word at the very place? State t is asked for token t + 1."
-_PADDING = "Is padding counted? Where the target is padding nothing was asked: leave it out."
-
-_LIKELY = {
-    "Is the class read from the last state of the first text for every text? Each has its own.": _made(
-        pick=lambda states, lengths: states[:, int(lengths[0]) - 1]
-    ),
-    _SHIFT: (
-        _made(pairs=_same_place, asked=_real),
-        _made(pairs=_unshifted, asked=_input_real),
-        _made(pairs=_unshifted),
-    ),
-    _PADDING: _made(asked=_all_asked),
-    "Is the loss of the words subtracted? It is added.": _made(
-        add=lambda first, words, weight: first - weight * words
-    ),
-    "Is the log missing? A loss is minus the log of the probability.": _made(
-        minus_log=lambda z, wanted: -z.softmax(-1).gather(-1, wanted[..., None])[..., 0]
-    ),
-    "Did you return the total and both its parts? One number is asked for, the total.": _made(
-        add=lambda first, words, weight: (first + weight * words, first, words)
-    ),
-}
+def reference_fine_tuning_loss(states, tokens, lengths, labels, w_classes, w_words, weight) -> Tensor:
+    """The loss of the class, read at each text's end, plus `weight` times that of the next words."""
+    last = states[torch.arange(len(states)), lengths - 1]
+    words = _minus_log(states[:, :-1] @ w_words.T, tokens[:, 1:])
+    real = torch.arange(1, tokens.shape[1]) < lengths[:, None]
+    return _minus_log(last @ w_classes.T, labels).mean() + weight * words[real].mean()
 
 
 _PADDED = "Texts end at different places: the class is read at each one's end, and padding is no target."
@@ -147,7 +69,6 @@ fine_tuning_loss = Exercise(
     "fine_tuning_loss",
     make=tuning_arguments,
     reference=reference_fine_tuning_loss,
-    likely=_LIKELY,
     cases=[
         Case("the first example", lambda: tuning_arguments([5, 5])),
         Case("other sizes", lambda: tuning_arguments([4, 4, 4], d=5, classes=4, v=7, seed=1)),

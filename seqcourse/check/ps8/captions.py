@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,7 +12,6 @@ from seqcourse.check.compare import AnyError
 from seqcourse.check.exercise import Case, Exercise, standard_cases
 from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps8 as inside
-from seqcourse.check.inside.ps8 import State
 
 
 def caption_arguments(
@@ -65,98 +63,12 @@ def _wide(to_gate: dict[str, Tensor], s: Tensor, most: float, least: float = -20
     return {"w": scale * to_gate["w"], "b": (least - scale * low)[None]}
 
 
-def _look(score: Callable, s: Tensor, grid: Tensor) -> tuple[Tensor, Tensor]:
-    """Context (B, D) and weights (B, N)."""
-    weights = score(s, grid).softmax(dim=-1)
-    return _mixed(weights, grid), weights
-
-
-def _mixed(weights: Tensor, grid: Tensor) -> Tensor:
-    return (weights[..., None] * grid).sum(dim=1)
-
-
-def _step(
-    y: Tensor,
-    state: State,
-    grid: Tensor,
-    score: Callable,
-    gate: Callable,
-    cell: Callable,
-    readout: Callable,
-    *,
-    look: Callable[..., tuple[Tensor, Tensor]] = _look,
-    asks: Callable[[State], Tensor] = lambda state: state[0],
-    opened: Callable[[Callable, State], Any] = lambda gate, state: torch.sigmoid(gate(state[0])),
-    x: Callable[[Tensor, Tensor], Tensor] = lambda y, c: torch.cat([y, c], dim=-1),
-    into: Callable[[State], State] = lambda state: state,
-    speak: Callable[..., Tensor] = lambda readout, y, new, old, c, full: readout(y, new[0], c),
-    give: Callable[..., Any] = lambda logits, new, old, weights, beta: (logits, new, weights),
-) -> Any:
-    """One step; the options make the likely mistakes."""
-    full, weights = look(score, asks(state), grid)
-    beta = opened(gate, state)
-    c = beta * full
-    new = cell(x(y, c), into(state))
-    return give(speak(readout, y, new, state, c, full), new, state, weights, beta)
-
-
 def reference_caption_step(y, state, grid, score, gate, cell, readout):
     """Look, remember, speak: logits (B, V), the new state, weights (B, N)."""
-    return _step(y, state, grid, score, gate, cell, readout)
-
-
-def _with(**mistake: Any) -> Callable[..., Any]:
-    return lambda *arguments: _step(*arguments, **mistake)
-
-
-def _opened(squash: Callable[[Tensor], Tensor] = torch.sigmoid, part: int = 0) -> Callable[..., Any]:
-    """Another gate: squash(gate(...)) of the state (part 0) or of its memory (part 1)."""
-    return _with(opened=lambda gate, state: squash(gate(state[part])))
-
-
-def _given(give: Callable[..., Any]) -> Callable[..., Any]:
-    """Something else returned: give(logits, the new state, weights)."""
-    return _with(give=lambda logits, new, old, weights, beta: give(logits, new, weights))
-
-
-def _after(y, state, grid, score, gate, cell, readout):
-    """Look with the state behind the step, as others do: the cell gets the mean of the grid."""
-    new = cell(torch.cat([y, grid.mean(dim=1)], dim=-1), state)
-    full, weights = _look(score, new[0], grid)
-    c = torch.sigmoid(gate(new[0])) * full
-    return readout(y, new[0], c), new, weights
-
-
-def _after_gated(y, state, grid, score, gate, cell, readout):
-    """The same with the gate of the old state, for the mean of the grid and for the context."""
-    beta = torch.sigmoid(gate(state[0]))
-    new = cell(torch.cat([y, beta * grid.mean(dim=1)], dim=-1), state)
-    full, weights = _look(score, new[0], grid)
-    return readout(y, new[0], beta * full), new, weights
-
-
-def _gate_of_the_new(y, state, grid, score, gate, cell, readout):
-    c, weights = _look(score, state[0], grid)
+    weights = score(state[0], grid).softmax(dim=-1)
+    c = torch.sigmoid(gate(state[0])) * (weights[..., None] * grid).sum(dim=1)
     new = cell(torch.cat([y, c], dim=-1), state)
-    c = torch.sigmoid(gate(new[0])) * c
     return readout(y, new[0], c), new, weights
-
-
-def _softened(soften: Callable[[Tensor], Tensor]) -> Callable[..., tuple[Tensor, Tensor]]:
-    def look(score: Callable, s: Tensor, grid: Tensor) -> tuple[Tensor, Tensor]:
-        weights = soften(score(s, grid))
-        return _mixed(weights, grid), weights
-
-    return look
-
-
-def _highest(score: Callable, s: Tensor, grid: Tensor) -> tuple[Tensor, Tensor]:
-    weights = score(s, grid).softmax(dim=-1)
-    return grid[torch.arange(len(grid)), weights.argmax(dim=-1)], weights
-
-
-def _average(score: Callable, s: Tensor, grid: Tensor) -> tuple[Tensor, Tensor]:
-    return grid.mean(dim=1), score(s, grid).softmax(dim=-1)
 
 
 def _no_axis(*arguments: Any) -> Any:
@@ -164,31 +76,8 @@ def _no_axis(*arguments: Any) -> Any:
 
 
 _LIKELY = {
-    "Is the gate closed where it should be open? It is sigmoid(gate(s)), not 1 minus it.": _opened(
-        lambda raw: 1 - torch.sigmoid(raw)
-    ),
-    "Does the gate read the new state? The gate comes before the step: it reads the old s.": (
-        _gate_of_the_new
-    ),
-    "Does the new state look? The old one does, before the step.": (_after, _after_gated),
-    "Are s and m exchanged on the way into the cell? state is the pair (s, m), hand it on as it is.": (
-        _with(into=lambda state: state[::-1])
-    ),
-    "Is the softmax missing? The raw scores are no weights: they do not sum to 1.": _with(
-        look=_softened(lambda e: e)
-    ),
-    "Is the context the plain mean of the grid? Each place counts by its weight.": _with(look=_average),
     "Do the weights not fit the grid? They are (B, N), the grid is (B, N, D): weights[..., None].": (
         _no_axis
-    ),
-    "Are s and m exchanged in what you return? The state is the pair (s, m).": _given(
-        lambda logits, new, weights: (logits, new[::-1], weights)
-    ),
-    "Are the weights missing? Return logits, state and weights.": _given(
-        lambda logits, new, weights: (logits, new)
-    ),
-    "Did you return probabilities? Logits are asked for, as the readout gives them.": _given(
-        lambda logits, new, weights: (logits.softmax(dim=-1), new, weights)
     ),
 }
 

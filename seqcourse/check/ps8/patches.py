@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -29,22 +29,11 @@ def cut_arguments(
     return {**normal({"images": shape}, seed, dtype), "size": size}
 
 
-def _grid(images: Tensor, size: int) -> Tensor:
-    """(B, C, rows, P, columns, P)."""
+def reference_cut_patches(images: Tensor, size: int) -> Tensor:
+    """(B, N, C P P), patch by patch."""
     batch, channels, height, width = images.shape
-    return images.reshape(batch, channels, height // size, size, width // size, size)
-
-
-def _ordered(*order: int) -> Callable[[Tensor, int], Tensor]:
-    """Cutting with the six axes in another order; the first three say which patch, the others where."""
-    return lambda images, size: _grid(images, size).permute(order).flatten(3).flatten(1, 2)
-
-
-reference_cut_patches = _ordered(0, 2, 4, 1, 3, 5)
-
-
-def _overlapping(images: Tensor, size: int) -> Tensor:
-    return torch.nn.functional.unfold(images, size).mT
+    grid = images.reshape(batch, channels, height // size, size, width // size, size)
+    return grid.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
 
 
 def _not_whole(images: Tensor, size: int) -> Tensor:
@@ -52,11 +41,6 @@ def _not_whole(images: Tensor, size: int) -> Tensor:
 
 
 _CUT = {
-    "Do the pixels of your patch lie far apart? The axes that say which patch come in front of "
-    "those that say where in it.": _ordered(0, 3, 5, 1, 2, 4),
-    "Did you flatten the whole batch? Each picture keeps its own sequence: (B, N, C P P).": (
-        lambda images, size: reference_cut_patches(images, size).flatten(0, 1)
-    ),
     "Do you take the picture to be as high as it is wide? Height and width have sizes of their own.": (
         _not_whole
     ),
@@ -90,29 +74,10 @@ def embed_arguments(
     return normal({**sizes, "positions": (n + 1, d)}, seed, dtype)
 
 
-def _embedded(
-    pieces: Tensor,
-    w: Tensor,
-    b: Tensor,
-    cls: Tensor,
-    positions: Tensor,
-    *,
-    project: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda x, w, b: x @ w.T + b,
-    join: Callable[[Tensor, Tensor], Tensor] = lambda c, z: torch.cat([c, z], dim=1),
-    place: Callable[[Tensor, Tensor], Tensor] = lambda z, positions: z + positions,
-) -> Tensor:
-    """Class token and patches as (B, N + 1, D), with one part put in another's place."""
-    z = project(pieces, w, b)
-    return place(join(cls.expand(len(z), 1, -1), z), positions)
-
-
 def reference_embed_patches(pieces, w, b, cls, positions) -> Tensor:
     """Class token and projected patches, each with its position: (B, N + 1, D)."""
-    return _embedded(pieces, w, b, cls, positions)
-
-
-def _with(**mistake: Any) -> Callable[..., Tensor]:
-    return lambda *arguments: _embedded(*arguments, **mistake)
+    z = pieces @ w.T + b
+    return torch.cat([cls.expand(len(z), 1, -1), z], dim=1) + positions
 
 
 def _one_size(*arguments):
@@ -120,15 +85,6 @@ def _one_size(*arguments):
 
 
 _EMBED = {
-    "Is the class token missing? The result has N + 1 vectors.": (
-        (lambda pieces, w, b, cls, positions: pieces @ w.T + b + positions[1:]),
-        (lambda pieces, w, b, cls, positions: pieces @ w.T + b + positions[:-1]),
-    ),
-    "Are the positions in reverse order? The class token gets positions[0].": _with(
-        place=lambda z, positions: z + positions.flip(0)
-    ),
-    "Are the positions multiplied? They are added.": _with(place=lambda z, positions: z * positions),
-    "Is w the wrong way round? It is (D, K): use w.T.": _with(project=lambda x, w, b: x @ w + b),
     "Did you join them along another axis? The class token is one more vector of each picture: "
     "dim=1, after cls has become (B, 1, D).": _one_size,
 }

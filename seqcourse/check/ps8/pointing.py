@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -72,121 +71,22 @@ def pointing_arguments(
     }
 
 
-def _places(flat: Tensor, maps: Tensor, axis: int = 2) -> tuple[Tensor, Tensor]:
-    """Row and column of flat indices; a row has as many cells as `axis` of the maps."""
-    return flat // maps.shape[axis], flat % maps.shape[axis]
-
-
-def _peak(maps: Tensor, axis: int = 2) -> tuple[Tensor, Tensor]:
-    return _places(maps.flatten(1).argmax(dim=-1), maps, axis)
-
-
-def _centres(shift: float = 0.5, across: int = 2, down: int = 1) -> Callable[..., tuple[Tensor, Tensor]]:
-    """centre(row, column, maps, size) -> x, y.
-
-    shift: how far into its cell the point lies. across, down: the axes of the maps by whose sizes the
-    picture's width and height are divided.
-    """
-    return lambda row, column, maps, size: (
-        (column + shift) * size / maps.shape[across],
-        (row + shift) * size / maps.shape[down],
-    )
-
-
-def _sides(
-    lower: Callable = torch.le,
-    upper: Callable = torch.lt,
-    join: Callable = torch.logical_and,
-    below: Callable | None = None,
-) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
-    """inside(x, y, boxes) -> (K,), with these comparisons; join(right in x, right in y).
-
-    below: compares y with the lower side, if that is not done as x with the right side.
-    """
-
-    def inside(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
-        x0, y0, x1, y1 = boxes.unbind(dim=-1)
-        return join(lower(x0, x) & upper(x, x1), lower(y0, y) & (below or upper)(y, y1))
-
-    return inside
-
-
-_centre, _inside = _centres(), _sides()
-
-
-def _made(
-    *,
-    peak: Callable[[Tensor], tuple[Tensor, Tensor]] = _peak,
-    centre: Callable[..., tuple[Tensor, Tensor]] = _centre,
-    inside: Callable[[Tensor, Tensor, Tensor], Tensor] = _inside,
-) -> Callable[[Tensor, Tensor, int], Tensor]:
-    """The game with one rule put in another's place."""
-
-    def play(maps: Tensor, boxes: Tensor, size: int) -> Tensor:
-        return inside(*centre(*peak(maps), maps, size), boxes)
-
-    return play
-
-
-reference_points_at = _made()
-
-
-def _of_all(maps: Tensor) -> tuple[Tensor, Tensor]:
-    return _places(maps.argmax().expand(len(maps)) % maps[0].numel(), maps)
+def reference_points_at(maps: Tensor, boxes: Tensor, size: int) -> Tensor:
+    """Whether the centre of the largest cell lies in the box, (K,)."""
+    _, rows, columns = maps.shape
+    flat = maps.flatten(1).argmax(dim=-1)
+    x, y = (flat % columns + 0.5) * size / columns, (flat // columns + 0.5) * size / rows
+    x0, y0, x1, y1 = boxes.unbind(dim=-1)
+    return (x0 <= x) & (x < x1) & (y0 <= y) & (y < y1)
 
 
 def _one_truth(*arguments: Any) -> Tensor:
     raise AnyError(r"Boolean value of Tensor with more than one value is ambiguous")
 
 
-def _rows_first(x: Tensor, y: Tensor, boxes: Tensor) -> Tensor:
-    return _inside(y, x, boxes)
-
-
-_ENDS = "A box begins with x0 and y0 (<=) and ends before x1 and y1 (<)."
-
-
 _LIKELY = {
-    "Are row and column exchanged? x comes from the column, y from the row.": (
-        _made(inside=_rows_first),
-        _made(centre=lambda row, column, *rest: _centre(column, row, *rest)),
-    ),
-    "Is it the cell's lower right corner? Its centre lies half a cell further to the left and up.": (
-        _made(centre=_centres(shift=1.0))
-    ),
-    "Are a cell's width and height exchanged? It is size / C wide and size / R high.": _made(
-        centre=_centres(across=1, down=2)
-    ),
-    "Are cells square in your code? A cell is size / C wide and size / R high.": (
-        _made(centre=_centres(down=2)),
-        _made(centre=_centres(across=1)),
-    ),
     "Did you write `and` between tensors, or a <= x < b? Both ask for one truth value; number by "
     "number it is (a <= x) & (x < b).": _one_truth,
-    f"Does the end of a box belong to it? {_ENDS}": (
-        _made(inside=_sides(upper=torch.le)),
-        _made(inside=_sides(upper=torch.le, below=torch.lt)),
-        _made(inside=_sides(below=torch.le)),
-    ),
-    f"Does the beginning of a box not belong to it? {_ENDS}": _made(inside=_sides(lower=torch.lt)),
-    f"Are beginning and end of the box the wrong way round? {_ENDS}": _made(
-        inside=_sides(torch.lt, torch.le)
-    ),
-    "Do you compare y only? The peak lies in the box when its column does, too.": _made(
-        inside=_sides(join=lambda in_x, in_y: in_y)
-    ),
-    "Is one of x and y enough in your code? Both must lie in the box.": _made(
-        inside=_sides(join=torch.logical_or)
-    ),
-    "Is it the other way round? True means that the peak lies in the box.": _made(
-        inside=_sides(join=lambda in_x, in_y: ~(in_x & in_y))
-    ),
-    "Is there one peak for all maps? Each map has its own: flatten(1), then argmax over the cells.": (
-        _made(peak=_of_all)
-    ),
-    "Did you return the number of hits? One truth value for each map is asked for.": (
-        lambda *a: reference_points_at(*a).sum()
-    ),
 }
 
 

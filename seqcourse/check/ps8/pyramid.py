@@ -34,107 +34,21 @@ def pyramid_arguments(
     return {"x": x, "lengths": torch.tensor(list(lengths)), "lstm": partial(inside.lstm, **w)}
 
 
-def _clean(x: Tensor, lengths: Tensor) -> Tensor:
-    """Zeros in the padding, and one column more where the number of columns is odd."""
+def reference_pyramid_layer(x: Tensor, lengths: Tensor, lstm: Reader) -> tuple[Tensor, Tensor]:
+    """States of pairs of neighbours, and half the lengths, rounded up."""
     x = x * (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
-    return _even(x)
-
-
-def _even(x: Tensor) -> Tensor:
-    return torch.cat([x, x.new_zeros(len(x), x.shape[1] % 2, x.shape[2])], dim=1)
-
-
-def _halved(lengths: Tensor) -> Tensor:
-    return (lengths + 1) // 2
-
-
-def _neighbours(x: Tensor) -> Tensor:
-    return torch.cat([x[:, ::2], x[:, 1::2]], dim=-1)
-
-
-def _read(lstm: Reader, pairs: Tensor, lengths: Tensor, halved: Tensor) -> tuple[Tensor, Tensor]:
-    return lstm(pairs, halved), halved
-
-
-def _made(
-    *,
-    clean: Callable[[Tensor, Tensor], Tensor] = _clean,
-    pair: Callable[[Tensor], Tensor] = _neighbours,
-    halve: Callable[[Tensor], Tensor] = _halved,
-    read: Callable[..., Any] = _read,
-) -> Callable[..., Any]:
-    """The layer with one part put in another's place."""
-
-    def layer(x: Tensor, lengths: Tensor, lstm: Reader) -> Any:
-        return read(lstm, pair(clean(x, lengths)), lengths, halve(lengths))
-
-    return layer
-
-
-reference_pyramid_layer = _made()
-
-
-def _whole_pairs(x: Tensor, lengths: Tensor) -> Tensor:
-    return x[:, : x.shape[1] // 2 * 2]
-
-
-def _last_twice(x: Tensor, lengths: Tensor) -> Tensor:
-    x = x * (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
-    x, rows = _even(x), torch.arange(len(x))
-    odd = (lengths % 2 == 1)[:, None]
-    again = torch.where(odd, x[rows, lengths - 1], x[rows, lengths.clamp(max=x.shape[1] - 1)])
-    x = x.clone()
-    x[rows, lengths.clamp(max=x.shape[1] - 1)] = again
-    return x
-
-
-def _halves(x: Tensor) -> Tensor:
-    middle = x.shape[1] // 2
-    return torch.cat([x[:, :middle], x[:, middle:]], dim=-1)
-
-
-def _interleaved(x: Tensor) -> Tensor:
-    return torch.stack([x[:, ::2], x[:, 1::2]], dim=-1).flatten(2)
-
-
-def _shapes(*arguments: Any) -> Any:
-    raise AnyError("shapes cannot be multiplied")
+    x = torch.cat([x, x.new_zeros(len(x), x.shape[1] % 2, x.shape[2])], dim=1)
+    lengths = (lengths + 1) // 2
+    return lstm(torch.cat([x[:, ::2], x[:, 1::2]], dim=-1), lengths), lengths
 
 
 def _odd(*arguments: Any) -> Any:
     raise AnyError(r"is invalid for input of size|Sizes of tensors must match|must match the size")
 
 
-_ODD = "the last vector of an odd length is paired with zeros, (length + 1) // 2"
-
 _LIKELY = {
-    f"Are the lengths rounded down? Nothing that was said is lost: {_ODD}.": (
-        _made(halve=lambda lengths: lengths // 2),
-        _made(clean=lambda x, lengths: _even(x), halve=lambda lengths: lengths // 2),
-    ),
-    f"Is the last vector thrown away? Nothing that was said is lost: {_ODD}.": (
-        _made(clean=_whole_pairs),
-        _made(clean=_whole_pairs, halve=lambda lengths: lengths // 2),
-    ),
-    "Is the last vector of an odd length paired with itself? It is paired with zeros.": _made(
-        clean=_last_twice
-    ),
-    "Are the lengths not halved? There are half as many states: (length + 1) // 2.": _made(
-        halve=lambda lengths: lengths
-    ),
-    "Are the lengths broken numbers? (length + 1) // 2 are whole ones.": _made(
-        halve=lambda lengths: lengths / 2
-    ),
-    "Does lstm get lengths as if there were no padding? Each sequence has its own.": _made(
-        read=lambda lstm, pairs, old, halved: (
-            lstm(pairs, torch.full_like(halved, pairs.shape[1])),
-            halved,
-        )
-    ),
-    "Did you return the lengths first? The order is states, lengths.": _made(
-        read=lambda lstm, pairs, old, halved: (halved, lstm(pairs, halved))
-    ),
-    f"Does it only work for an even number of columns? Of an odd one {_ODD}.": _odd,
+    "Does it only work for an even number of columns? Of an odd one the last vector of an odd length is "
+    "paired with zeros, (length + 1) // 2.": _odd,
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -22,23 +22,10 @@ def stochastic_arguments(
     return {"weights": (1.5 * scores).softmax(dim=-1), "real": real}
 
 
-def _received(weights: Tensor, real: Tensor) -> Tensor:
-    """What each place got over the real steps, (B, N)."""
-    return (weights * real[..., None]).sum(dim=1)
-
-
-def _made(
-    *,
-    got: Callable[[Tensor, Tensor], Tensor] = _received,
-    gap: Callable[[Tensor], Tensor] = lambda got: (1 - got) ** 2,
-    over_places: Callable[[Tensor], Tensor] = lambda gaps: gaps.sum(dim=-1),
-    over_batch: Callable[[Tensor], Tensor] = lambda sums: sums.mean(),
-) -> Callable[[Tensor, Tensor], Tensor]:
-    """The regulariser with one part put in another's place."""
-    return lambda weights, real: over_batch(over_places(gap(got(weights, real))))
-
-
-reference_doubly_stochastic = _made()
+def reference_doubly_stochastic(weights: Tensor, real: Tensor) -> Tensor:
+    """How far what each place got over the real steps is from 1, squared: a sum, averaged over (B,)."""
+    got = (weights * real[..., None]).sum(dim=1)  # (B, N)
+    return ((1 - got) ** 2).sum(dim=-1).mean()
 
 
 def _no_axis(weights: Tensor, real: Tensor) -> Tensor:
@@ -46,26 +33,8 @@ def _no_axis(weights: Tensor, real: Tensor) -> Tensor:
 
 
 _LIKELY = {
-    "Did you take the steps that are padding? True in real means a real word.": _made(
-        got=lambda a, real: _received(a, ~real)
-    ),
-    "Did you add up over the places? That is 1 at every step anyway: add up over the steps, dim=1.": (
-        _made(got=lambda a, real: a.sum(dim=2)),
-        _made(got=lambda a, real: (a * real[..., None]).sum(dim=2)),
-    ),
-    "Is it the mean over the steps? What a place got over the whole sentence is a sum.": (
-        _made(got=lambda a, real: _received(a, real) / real.sum(dim=1, keepdim=True)),
-        _made(got=lambda a, real: (a * real[..., None]).mean(dim=1)),
-    ),
-    "Is the 1 missing? The square is that of the difference from 1.": _made(gap=lambda g: g**2),
-    "Is it 1 minus the square? It is the square of the difference, (1 - sum)².": _made(
-        gap=lambda g: 1 - g**2
-    ),
     "Does real not fit the weights? It is (B, T), they are (B, T, N): real[..., None] is for all "
     "places alike.": _no_axis,
-    "Is the sign wrong? This is added to the loss, so it is larger the worse the maps are.": _made(
-        over_batch=lambda sums: -sums.mean()
-    ),
 }
 
 

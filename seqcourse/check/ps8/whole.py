@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -305,56 +305,22 @@ def train_arguments(
 def _train(
     model: Any,
     optimizer: torch.optim.Optimizer,
-    batches: Sequence[tuple[Tensor, Tensor]],
+    batches: Iterable[tuple[Tensor, Tensor]],
     share: float,
     clip: float,
-    *,
-    words: Callable[[Tensor, Tensor], Tensor] = functional.sequence_loss,
-    mask: bool = True,
-    penalty: Callable[[Tensor, float], Tensor] = lambda r, share: share * r,
-    zero: str = "each",
-    clipped: str = "norm",
-    go: bool = True,
-    told: bool = True,
-    give: Callable[[list[float]], Any] = lambda losses: losses,
-) -> Any:
-    """A pass over the batches; the options make mistakes."""
+) -> list[float]:
+    """A pass over the batches: the words' loss and its share of the penalty, cut gradients, a step."""
     losses = []
-    if zero == "once":
-        optimizer.zero_grad()
     for grid, captions in batches:
         logits, weights = model(grid, captions)
-        spoken = words(logits, captions)
-        real = captions != PAD if mask else torch.ones_like(captions, dtype=torch.bool)
-        loss = spoken + penalty(functional.doubly_stochastic(weights, real), share)
-        if zero == "each":
-            optimizer.zero_grad()
+        penalty = functional.doubly_stochastic(weights, captions != PAD)
+        loss = functional.sequence_loss(logits, captions) + share * penalty
+        optimizer.zero_grad()
         loss.backward()
-        if clipped == "norm":
-            nn.utils.clip_grad_norm_(model.parameters(), clip)
-        elif clipped == "each":
-            for p in model.parameters():
-                nn.utils.clip_grad_norm_([p], clip)
-        elif clipped == "value":
-            nn.utils.clip_grad_value_(model.parameters(), clip)
-        if go:
-            optimizer.step()
-        losses.append((loss if told else spoken).item())
-    return give(losses)
-
-
-def _padding_too(logits: Tensor, captions: Tensor) -> Tensor:
-    return nn.functional.cross_entropy(logits.flatten(0, 1), captions.flatten())
-
-
-def _per_sentence(logits: Tensor, captions: Tensor) -> Tensor:
-    """The mean of the sentences' means."""
-    each = nn.functional.cross_entropy(logits.mT, captions, ignore_index=PAD, reduction="none")
-    return (each.sum(dim=1) / (captions != PAD).sum(dim=1)).mean()
-
-
-def _with(**mistake: Any) -> Callable[..., Any]:
-    return partial(inside.record_each_step, partial(_train, **mistake))
+        nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
 
 
 def _listed(*arguments: Any) -> Any:
@@ -368,41 +334,16 @@ def _read_twice(weights: Any, batches: Any, *settings: Any) -> Any:
 
 
 _TRAIN = {
-    "Does the loss count padding? Where the caption is padding nothing is asked.": _with(
-        words=_padding_too
-    ),
-    "Does each caption count the same, long or short? The mean is per real word of the batch.": _with(
-        words=_per_sentence
-    ),
-    "Does the penalty count the weights at padding? It takes only real words.": _with(mask=False),
     "Are the batches counted, indexed or read twice? A generator gives them one by one, and once: for "
     "grid, captions in batches.": (_listed, _read_twice),
-    "Is the penalty left out?": _with(penalty=lambda r, share: 0.0),
-    "Is the penalty not multiplied by its share?": _with(penalty=lambda r, share: r),
-    "Is the penalty taken away? It is added to the loss.": _with(penalty=lambda r, share: -share * r),
-    "Do the gradients of the last batch stay? zero_grad() comes before backward().": (
-        _with(zero="never"),
-        _with(zero="once"),
-    ),
-    "Are the gradients not clipped? It is done between backward() and step().": _with(clipped="no"),
-    "Is each gradient clipped alone? Their common norm is meant: clip_grad_norm_ of all parameters.": (
-        _with(clipped="each"),
-        _with(clipped="value"),
-    ),
-    "Does the optimizer not step, or are the gradients deleted before it does? zero_grad() comes before "
-    "backward(), step() after it.": _with(go=False),
-    "Is the penalty missing in the losses that you return? They include its share.": _with(told=False),
-    "Did you return one loss? A list with that of each batch is asked for.": (
-        _with(give=lambda losses: losses[-1]),
-        _with(give=lambda losses: sum(losses) / len(losses)),
-    ),
 }
 
 
 train = Exercise(
     "train",
     make=train_arguments,
-    reference=_with(),
+    reference=partial(inside.record_each_step, _train),
+    through=lambda train: partial(inside.record_each_step, train),
     tolerance=9e-5,
     because="PyTorch cuts a norm to a little less than asked: it divides by the norm plus 0.000001.",
     record=inside.record_train,
