@@ -48,14 +48,21 @@ class WrongAnswer:
     others: Mapping[str, Any]
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        space = dict(self.others)
+        space = {**_imported(), **self.others}
         exec(_compiled(self.source, self.name), space)
         return space[self.name](*arguments, **named)
 
 
 @cache
 def _compiled(source: str, name: str) -> Any:
-    return compile(f"{IMPORTS}{source}", f"<a mistake in {name}>", "exec")
+    return compile(source, f"<a mistake in {name}>", "exec")
+
+
+@cache
+def _imported() -> dict[str, Any]:
+    space: dict[str, Any] = {}
+    exec(IMPORTS, space)
+    return space
 
 
 def likely(exercise: str, written: Written, others: Mapping[str, Any]) -> list[Likely]:
