@@ -22,7 +22,7 @@ from .inventory_mistakes import COMPUTED, ORDER, attention, drawn
 ROOT = Path(__file__).resolve().parents[2]
 FORMS = {form: {item.name: item for item in items(form)} for form in "ab"}
 NAMES = list(FORMS["a"])
-MISTAKE = re.compile(r"^[# ]*=== wrong: *(.*?) *(?:\||$)", re.M)
+MISTAKE = re.compile(r"^[# ]*=== (?:mistake|wrong|held out): *(.*?) *(?:\||$)", re.M)
 
 
 @pytest.mark.parametrize(("form", "name"), COMPUTED)
