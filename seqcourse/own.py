@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import re
+import symtable
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -192,7 +193,7 @@ def with_needs(texts: Iterable[str], *wanted: str) -> dict[str, str]:
             )
             for decorator in getattr(line, "decorator_list", ())[:1]:
                 piece = "\n".join(text.splitlines()[decorator.lineno - 1 : line.end_lineno])
-            used = {node.id for node in ast.walk(line) if isinstance(node, ast.Name)}
+            used = _uses(symtable.symtable(piece, "own", "exec"))
             for name in _binds(line):
                 defined.pop(name, None)
                 defined[name] = piece, used - {name}
@@ -204,6 +205,17 @@ def with_needs(texts: Iterable[str], *wanted: str) -> dict[str, str]:
             waiting += defined[name][1]
     is_import = {n for n in needed if defined[n][0].startswith(("import ", "from "))}
     return {f"import:{n}" if n in is_import else n: defined[n][0] for n in defined if n in needed}
+
+
+def _uses(scope: symtable.SymbolTable) -> set[str]:
+    """The notebook's names that a piece of it uses, without the local names of functions."""
+    outermost = scope.get_type() == "module"
+    found = {
+        symbol.get_name()
+        for symbol in scope.get_symbols()
+        if symbol.is_referenced() and (outermost or symbol.is_global())
+    }
+    return found.union(*map(_uses, scope.get_children()))
 
 
 def _binds(line: ast.stmt) -> list[str]:

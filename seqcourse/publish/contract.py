@@ -1,4 +1,4 @@
-"""What a page calls of a student's code, as one module; and greedy decoding with it, as the page does it."""
+"""What a page calls of a student's code, as one module; and greedy decoding with it, as in the page."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _try(made: Contract, name: str) -> None:
 
 
 def settle(made: Contract, system: System) -> None:
-    """Find out how the student's function ends a sentence, and on how many inputs the page says the same."""
+    """Find out how the student's function ends a sentence, and how often the page says the same."""
     if system.task == "captioner":
         scenes = data.load_scenes("test", len(SENTENCES))
         pictures = torch.stack([_picture(scene.image) for scene in scenes])

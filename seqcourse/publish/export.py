@@ -62,10 +62,9 @@ def _traced(made: Contract, sizes: tuple[int, int], any_length: bool = False) ->
     options: dict[str, Any] = {}
     if any_length:
         # The module takes any number of tensors: their shapes are those of one argument.
-        axes = (
-            [{1: Dim.AUTO}, None, {1: Dim.AUTO}] if made.task == "translator" else [None, {1: Dim.AUTO}]
-        )
-        options["dynamic_shapes"] = {"given": tuple(axes)}
+        lengths = {1: Dim.AUTO}
+        axes = (lengths, None, lengths) if made.task == "translator" else (None, lengths)
+        options["dynamic_shapes"] = {"given": axes}
         options["prefer_deferred_runtime_asserts_over_guards"] = True
     with quiet(), torch.no_grad():
         return torch.export.export(made.module, _example(made, *sizes), strict=False, **options)
@@ -129,8 +128,10 @@ def quiet() -> Iterator[None]:
     logging.disable(logging.ERROR)
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        with warnings.catch_warnings(), contextlib.ExitStack() as redirected:
             warnings.simplefilter("ignore")
+            for redirect in (contextlib.redirect_stdout, contextlib.redirect_stderr):
+                redirected.enter_context(redirect(io.StringIO()))
             yield
     finally:
         logging.disable(before)

@@ -95,9 +95,7 @@ def whole(system: System, made: Contract, graph: bytes, told: Mapping[str, str])
     title = told["title"] or TITLES[system.task]
     parts = {
         "TITLE": html.escape(title),
-        "STYLE": STYLE[len("<style>") : -len("</style>")]
-        + _file("runtime", "live.css")
-        + _file("page.css"),
+        "STYLE": _styles(),
         "NAMES": f'<p class="own-names">{html.escape(told["names"])}</p>' if told["names"] else "",
         "FIGURE": _figure(system, made),
         "ABOUT": _about(system, made, told["score"]),
@@ -112,6 +110,11 @@ def whole(system: System, made: Contract, graph: bytes, told: Mapping[str, str])
     }
     frame = (FILES / "page.html").read_text(encoding="utf-8")
     return re.sub(r"@(\w+)@", lambda found: parts[found[1]], frame)
+
+
+def _styles() -> str:
+    """The book's style sheets, then the page's own."""
+    return STYLE[len("<style>") : -len("</style>")] + _file("runtime", "live.css") + _file("page.css")
 
 
 def _file(*names: str) -> str:
@@ -174,8 +177,9 @@ def _figure(system: System, made: Contract) -> str:
 
 def _card(task: str, fields: str, button: str, examples: str, first: str, data: str = "") -> str:
     return (
-        f'<div class="sq sq-card" id="own" role="group" aria-label="{LABELS[task]}" data-live="{VIEWS[task]}" '
-        f'data-models="{{&quot;own&quot;: &quot;own&quot;}}" {data}><form class="sq-controls" id="own-form">'
+        f'<div class="sq sq-card" id="own" role="group" aria-label="{LABELS[task]}" '
+        f'data-live="{VIEWS[task]}" data-models="{{&quot;own&quot;: &quot;own&quot;}}" {data}>'
+        f'<form class="sq-controls" id="own-form">'
         f'{fields} <button type="submit">{button}</button>{examples}</form>'
         f'<p role="status" aria-live="polite">One moment: the model is unpacked …</p>'
         f'<div class="sq-live">{first}</div></div>'

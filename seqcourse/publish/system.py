@@ -81,8 +81,8 @@ def of_space(space: Mapping[str, Any], notebook: Path) -> System:
         if not callable(space.get(wanted)):
             more = f"({ARGUMENTS[task]})" if wanted == "logits" else ""
             raise CourseError(
-                f"{name} should define {wanted}{more}, but there is none that can be read. Its text says "
-                f"under “Show it” what a page calls."
+                f"{name} should define {wanted}{more}, but there is none that can be read. Its "
+                f"text says under “Show it” what a page calls."
             )
     files = [notebook.with_name(f"{notebook.stem}{end}.safetensors") for end in ("", "-quick")]
     path = next((path for path in files if path.is_file()), files[0])
@@ -105,7 +105,7 @@ def modules_of(model: Any) -> list[nn.Module]:
 
 
 def run(source: str, name: str) -> dict[str, Any]:
-    """The names that a source defines. Errors and tracebacks show its lines under the notebook's name."""
+    """The names that a source defines. Errors show its lines under the notebook's name."""
     linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
     space: dict[str, Any] = {"__name__": "own"}
     try:

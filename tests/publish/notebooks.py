@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from seqcourse import data, own
-from seqcourse.publish.system import System, own_system, run
+from seqcourse.publish.system import run
 
 SETUP = """import json
 import torch
@@ -154,13 +154,11 @@ SYSTEMS = {
 LOSSES = "[300, [3.2, 2.1, 1.4, 1.1, 0.9, 0.8]]"
 
 
-def notebook(
-    folder: Path, source: str, notes: dict[str, str] | None = None, quick: bool = False
-) -> Path:
-    """A notebook ps9.ipynb of one cell, and a checkpoint of untrained numbers beside it."""
+def notebook(folder: Path, source: str, quick: bool = False, shown: str = "") -> Path:
+    """A notebook of one cell, ``shown`` or the source, and a checkpoint of untrained numbers."""
     path = folder / "ps9.ipynb"
     cell = {"cell_type": "code", "id": "own", "metadata": {}, "outputs": [], "execution_count": None}
-    cell["source"] = source.splitlines(keepends=True)
+    cell["source"] = (shown or source).splitlines(keepends=True)
     content = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     path.write_text(json.dumps(content), encoding="utf-8")
     space = run(source, "made.ipynb")
@@ -172,10 +170,5 @@ def notebook(
     for each in model.parameters():
         torch.nn.init.normal_(each, std=0.6)  # so that the words it writes differ
     name = "ps9-quick.safetensors" if quick else "ps9.safetensors"
-    own.save(folder / name, model.state_dict(), notes or {"losses": LOSSES})
+    own.save(folder / name, model.state_dict(), {"losses": LOSSES})
     return path
-
-
-def system(folder: Path, source: str) -> System:
-    """The system of such a notebook."""
-    return own_system(notebook(folder, source))
