@@ -27,13 +27,15 @@ FIXED = 16, 24  # words read and written, where a graph takes one size only
 OPSET = 20
 INPUTS = {"translator": ["source", "lengths", "target"], "captioner": ["picture", "target"]}
 # What errors of PyTorch's exporter hold, and what they mean.
+PACKS = (
+    "PyTorch packs by the values of the lengths, which a page has only later: give one sentence "
+    "unpacked, or use seqcourse.nn.Recurrent"
+)
 REASONS = {
     "_detect_is_causal_mask": "PyTorch looks whether the mask is causal: say tgt_is_causal=True",
+    "pack_padded_sequence": PACKS,
+    "pad_packed_sequence": PACKS,
     "data-dependent": "it looks at the values of a tensor, which a page has only later",
-    "pack_padded_sequence": "PyTorch packs by the values of the lengths, which a page has only later: "
-    "give one sentence unpacked, or use nn.Recurrent",
-    "narrow()": "PyTorch packs by the values of the lengths, which a page has only later: give one "
-    "sentence unpacked, or use nn.Recurrent",
 }
 
 
@@ -144,17 +146,24 @@ def _sentence(error: BaseException, name: str) -> str:
     while each is not None:
         called = traceback.extract_tb(each.__traceback__)
         text += f"{each}\n{' '.join(frame.name for frame in called)}\n"
-        frames = [frame for frame in called if frame.filename == name]
-        found = (frames[-1].lineno, frames[-1].name) if frames else found
+        frames = [frame for frame in called if _is_own(frame.filename, name)]
+        found = (frames[-1].filename, frames[-1].lineno, frames[-1].name) if frames else found
         each = each.__cause__ or each.__context__
     if found is None:  # the exporter quotes the line of a traced operation
-        quoted = re.findall(rf'File "{re.escape(name)}", line (\d+), in (\w+)', text)
-        found = (int(quoted[-1][0]), quoted[-1][1]) if quoted else None
+        quoted = re.findall(r'File "([^"]+)", line (\d+), in (\w+)', text)
+        quoted = [(file, int(line), where) for file, line, where in quoted if _is_own(file, name)]
+        found = quoted[-1] if quoted else None
     why = next((said for sign, said in REASONS.items() if sign in text), "")
     if not why:
         first = next(iter(str(error).strip().splitlines()), "")
         why = f"{type(error).__name__}: {first[:200]}"
     if found is None:
         return f"The model of {name} cannot be exported: {why}."
-    line = linecache.getline(name, found[0]).strip()
-    return f"This line of {name}, in {found[1]}, cannot be exported: `{line}`. The reason: {why}."
+    file, number, where = found
+    line = linecache.getline(file, number).strip()
+    return f"This line of {name}, in {where}, cannot be exported: `{line}`. The reason: {why}."
+
+
+def _is_own(file: str, name: str) -> bool:
+    """Whether a file's name is that of the notebook's code, or of a cell of the one that runs."""
+    return file == name or "ipykernel_" in file or file.startswith("<ipython-input")

@@ -69,7 +69,7 @@ def ready(space: Mapping[str, Any], notebook: str | Path = "ps9.ipynb") -> None:
     """
     system = of_space(space, Path(notebook))
     made = contract(system)
-    export.program(made, Path(space["logits"].__code__.co_filename).name)
+    export.program(made, system.name)
     settle(made, system)
     print(f"Your model can become a page. {agreement(made)}")
 

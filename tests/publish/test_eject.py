@@ -82,6 +82,7 @@ def test_what_is_not_there_is_named(name, old, new, said, tmp_path):
         eject.source(tmp_path)
 
 
+@pytest.mark.nightly
 def test_another_name_of_a_room_and_no_answers_of_assignment_5(tmp_path):
     changed(tmp_path, "ps6", "functional", "F")
     notebook = json.loads((tmp_path / "ps6.ipynb").read_text(encoding="utf-8"))

@@ -31,7 +31,7 @@ LINES = {
         "    packed = nn.utils.rnn.pack_padded_sequence(model.read(source), lengths, batch_first=True)\n"
         "    memory, _ = nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)\n"
         "    memory = memory.repeat(1, 1, 2)\n",
-        "pack_padded_sequence",
+        "nn.utils.rnn.pa",
         "packs by the values",
     ),
 }
