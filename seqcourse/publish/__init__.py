@@ -4,11 +4,12 @@
 ``contract``  what a page calls: `logits` and `words`, as one module; greedy decoding with it
 ``export``    the module as an ONNX graph, or a sentence that names the line
 ``score``     measures on held-out sentences or scenes
-``page``      the HTML file
+``page``      the HTML file; ``in_notebook`` has its button
 ``eject``     the parts as a file that needs only PyTorch
 """
 
+from seqcourse.publish.in_notebook import button
 from seqcourse.publish.page import publish, ready
 from seqcourse.publish.system import own_system
 
-__all__ = ["own_system", "publish", "ready"]
+__all__ = ["button", "own_system", "publish", "ready"]

@@ -237,6 +237,7 @@ def _curve(stored: str) -> str:
         viz.curves({"training loss": means}, x=at, xlabel="step", ylabel="loss", markers=False)
         drawn = plt.gcf()
         alt = f"Training loss over {steps:,} steps: from {means[0]:.2f} to {means[-1]:.2f}"
+        drawn.set_size_inches(4.6, 2.6)  # readable on a phone, where it shrinks little
         shown = image_tag(drawn, alt)
         plt.close(drawn)
     return f"<figure>{shown}<figcaption>{alt}.</figcaption></figure>"

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy
 import pytest
 import torch
+from axe_playwright_python.sync_playwright import Axe
 
 from seqcourse import data, own
 from seqcourse.publish import publish
@@ -142,6 +143,18 @@ def test_it_asks_for_nothing_fits_a_phone_and_tells_what_it_is(made, opened):
         assert "from 3.20 to 0.80" in page.locator("figcaption").last.inner_text()
     size = made[2].stat().st_size / 1e6
     assert 4 < size < 9
+
+
+def test_axe_finds_nothing_and_paper_has_no_controls(opened):
+    page, _ = opened
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=scheme)
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+    page.emulate_media(media="print")
+    assert not page.locator("#own button:visible, #own input:visible, #own select:visible").count()
+    page.emulate_media(media="screen", color_scheme="light")
 
 
 def test_it_is_readable_without_scripts(made, chrome):
