@@ -17,6 +17,7 @@ from seqcourse.tokens import EOS, PAD, SOS, UNK
 
 LONGEST = 40  # tokens that a page reads or writes
 PIXELS = 64
+WORDS = ("bench", "dinner", "lash", "lava", "needed", "sprint", "water", "letter")
 SENTENCES = (
     "The girl is reading a book.",
     "We need water",
@@ -71,7 +72,7 @@ class Contract:
 
     def read(self, text: str) -> list[int]:
         """The ids of a sentence, as the page makes them."""
-        tokens = data.tokenize(text)
+        tokens = list(text.lower()) if self.task == "speller" else data.tokenize(text)
         if self.stops and tokens[-1:] not in (["."], ["?"], ["!"]):
             tokens.append(".")
         return self.source.encode(tokens, eos=self.ends)[: self.sizes[0] if self.sizes else LONGEST]
@@ -117,8 +118,8 @@ def contract(system: System) -> Contract:
     """
     name = system.name
     found = system.space["words"](system.model)
-    wanted = 2 if system.task == "translator" else 1
-    told = "a pair of data.Vocabulary, English and Spanish" if wanted == 2 else "a data.Vocabulary"
+    wanted = 1 if system.task == "captioner" else 2
+    told = "a pair of data.Vocabulary, read and written" if wanted == 2 else "a data.Vocabulary"
     both = tuple(found) if isinstance(found, tuple | list) else (found,)
     if len(both) != wanted or not all(isinstance(each, data.Vocabulary) for each in both):
         raise CourseError(f"words of {name} should give {told}, but gives {type(found).__name__}.")
@@ -129,7 +130,7 @@ def contract(system: System) -> Contract:
 
 def _try(made: Contract, name: str) -> None:
     ids = made.wrote([SOS, *range(4, 7)])
-    what = made.read("we are here .") if made.task == "translator" else torch.rand(1, 3, PIXELS, PIXELS)
+    what = made.read("we are here .") if made.source else torch.rand(1, 3, PIXELS, PIXELS)
     with torch.inference_mode():
         try:
             logits, *maps = made.module(*made.given(what), ids)
@@ -151,7 +152,7 @@ def _try(made: Contract, name: str) -> None:
             f"logits of {name} look ahead: another last word changes the logits before it. A mask "
             f"(functional.causal_mask) hides what follows."
         )
-    read = len(what) if made.task == "translator" else None
+    read = len(what) if made.source else None
     for each in maps:
         if each.dim() != 3 or each.shape[1] != shape[1] or (read and each.shape[2] != read):
             raise CourseError(
@@ -169,8 +170,10 @@ def settle(made: Contract, system: System) -> None:
         said, ways = [text for text, _ in system.say(pictures)], [(False, False)]
         inputs = [[each[None] for each in pictures]]
     else:
-        said, ways = system.say(list(SENTENCES)), list(product((True, False), repeat=2))
-        inputs = list(_read(made, ways))
+        texts = WORDS if system.task == "speller" else SENTENCES
+        stops = (False,) if system.task == "speller" else (True, False)
+        said, ways = system.say(list(texts)), list(product(stops, (True, False)))
+        inputs = list(_read(made, ways, texts))
     made.tried = len(said)
     counts = []
     for given in inputs:
@@ -180,9 +183,11 @@ def settle(made: Contract, system: System) -> None:
     (made.stops, made.ends), made.agree = ways[best], counts[best]
 
 
-def _read(made: Contract, ways: Sequence[tuple[bool, bool]]) -> Iterator[list[list[int]]]:
+def _read(
+    made: Contract, ways: Sequence[tuple[bool, bool]], texts: Sequence[str]
+) -> Iterator[list[list[int]]]:
     for made.stops, made.ends in ways:
-        yield [made.read(sentence) for sentence in SENTENCES]
+        yield [made.read(text) for text in texts]
 
 
 def _picture(image: Any) -> Tensor:

@@ -25,7 +25,6 @@ from seqcourse.tokens import SOS
 
 FIXED = 16, 24  # words read and written, where a graph takes one size only
 OPSET = 20
-INPUTS = {"translator": ["source", "lengths", "target"], "captioner": ["picture", "target"]}
 # What errors of PyTorch's exporter hold, and what they mean.
 PACKS = (
     "PyTorch packs by the values of the lengths, which a page has only later: give one sentence "
@@ -65,7 +64,7 @@ def _traced(made: Contract, sizes: tuple[int, int], any_length: bool = False) ->
     if any_length:
         # The module takes any number of tensors: their shapes are those of one argument.
         lengths = {1: Dim.AUTO}
-        axes = (lengths, None, lengths) if made.task == "translator" else (None, lengths)
+        axes = (lengths, None, lengths) if made.source else (None, lengths)
         options["dynamic_shapes"] = {"given": axes}
         options["prefer_deferred_runtime_asserts_over_guards"] = True
     with quiet(), torch.no_grad():
@@ -75,7 +74,7 @@ def _traced(made: Contract, sizes: tuple[int, int], any_length: bool = False) ->
 def _example(made: Contract, read: int, written: int) -> tuple[Tensor, ...]:
     """Inputs of these sizes."""
     target = made.wrote([SOS, *(4 + k % 3 for k in range(written - 1))])
-    if made.task == "captioner":
+    if made.source is None:
         return torch.rand(1, 3, PIXELS, PIXELS), target
     return *made.given([4 + k % 4 for k in range(read)]), target
 
@@ -105,13 +104,14 @@ def onnx(traced: ExportedProgram, made: Contract, name: str) -> bytes:
             f'Install them: pip install "seqcourse[publish]"'
         )
     with quiet(), torch.no_grad(), tempfile.TemporaryDirectory() as folder:
+        names = ["source", "lengths", "target"] if made.source else ["picture", "target"]
         try:
             graph = torch.onnx.export(
                 traced,
                 (),
                 dynamo=True,
                 opset_version=OPSET,
-                input_names=INPUTS[made.task],
+                input_names=names,
                 verbose=False,
             )
         except Exception as error:

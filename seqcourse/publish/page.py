@@ -17,17 +17,31 @@ import torch
 from seqcourse.errors import CourseError
 from seqcourse.live import figure, sheet
 from seqcourse.publish import export
-from seqcourse.publish.contract import LONGEST, PIXELS, SENTENCES, Contract, contract, settle
+from seqcourse.publish.contract import LONGEST, PIXELS, SENTENCES, WORDS, Contract, contract, settle
 from seqcourse.publish.score import score
 from seqcourse.publish.system import System, of_space, own_system
 from seqcourse.tokens import SOS, SPECIALS
 from seqcourse.viz.html import STYLE, image_tag
 
 FILES, ORT = Path(__file__).parent / "page_files", Path(__file__).parent / "ort"
-SCRIPTS = {"translator": ("text", "show"), "captioner": ("show", "scenes", "looks", "compose")}
-TITLES = {"translator": "English to Spanish", "captioner": "What is in the picture?"}
-LABELS = {"translator": "An English sentence", "captioner": "A scene to compose"}
-VIEWS = {"translator": "translate", "captioner": "caption"}  # the runtime's compose.js knows the second
+SCRIPTS = {
+    "translator": ("text", "show"),
+    "captioner": ("show", "scenes", "looks", "compose"),
+    "speller": ("text", "show"),
+}
+TITLES = {
+    "translator": "English to Spanish",
+    "captioner": "What is in the picture?",
+    "speller": "How is it said?",
+}
+LABELS = {
+    "translator": "An English sentence",
+    "captioner": "A scene to compose",
+    "speller": "An English word",
+}
+# The runtime's compose.js knows the second.
+VIEWS = {"translator": "translate", "captioner": "caption", "speller": "pronounce"}
+NOTHING = "(no word)"
 SCENE = {"ground": "plain", "things": [["camel", 13, 32, 24], ["pink flamingo", 51, 34, 24]]}
 HELD_OUT = 200
 
@@ -142,7 +156,11 @@ def _facts(made: Contract) -> dict[str, Any]:
     """What the page's script needs to know, with an example that it computes again."""
     torch.manual_seed(0)
     picture = torch.rand(1, 3, PIXELS, PIXELS).mul(255).round().to(torch.uint8)
-    what = made.read(SENTENCES[0]) if made.source else picture.float() / 255
+    what = (
+        made.read(WORDS[0] if made.task == "speller" else SENTENCES[0])
+        if made.source
+        else picture.float() / 255
+    )
     written = [SOS, *made.greedy(what)[:3]]
     with torch.inference_mode():
         last = made.module(*made.given(what), made.wrote(written))[0][0, len(written) - 1]
@@ -165,14 +183,16 @@ def _figure(system: System, made: Contract) -> str:
     """The form, with the first answer, which is also what is printed."""
     if system.task == "captioner":
         return _scene(made)
-    (first,) = system.say([SENTENCES[0]])
+    texts = WORDS if system.task == "speller" else SENTENCES
+    (first,) = system.say([texts[0]])
     field = (
-        f'<label for="own-text">{LABELS["translator"]}</label> <input id="own-text" name="text" '
-        f'value="{html.escape(SENTENCES[0])}" maxlength="300" autocomplete="off" spellcheck="false">'
+        f'<label for="own-text">{LABELS[system.task]}</label> <input id="own-text" name="text" '
+        f'value="{html.escape(texts[0])}" maxlength="300" autocomplete="off" spellcheck="false">'
     )
-    tried = "".join(f'<button type="button">{html.escape(each)}</button>' for each in SENTENCES[2:5])
+    tried = "".join(f'<button type="button">{html.escape(each)}</button>' for each in texts[2:5])
     examples = f'<p class="sq-examples">Or try {tried}</p>'
-    return _card("translator", field, "Translate", examples, f"<p>{html.escape(first)}</p>")
+    button = VIEWS[system.task].capitalize()
+    return _card(system.task, field, button, examples, f"<p>{html.escape(first or NOTHING)}</p>")
 
 
 def _card(task: str, fields: str, button: str, examples: str, first: str, data: str = "") -> str:
@@ -197,7 +217,7 @@ def _scene(made: Contract) -> str:
     stage = (
         f'<div class="sq-stage"><img class="sq-photo" src="{source}" width="64" height="64" '
         f'alt="A scene with a camel and a pink flamingo"></div>'
-        f'<div class="sq-answers"><p class="sq-told">{html.escape(said)}</p></div>'
+        f'<div class="sq-answers"><p class="sq-told">{html.escape(said or NOTHING)}</p></div>'
     )
     data_scene = f'data-scene="{html.escape(json.dumps(SCENE))}"'
     return _card("captioner", "", "Move the things", "", stage, data_scene)

@@ -15,8 +15,9 @@ from seqcourse import own
 from seqcourse.check import checkpoint
 from seqcourse.errors import CourseError
 
-SAYS = {"translator": "translate", "captioner": "caption"}
-ARGUMENTS = {"translator": "model, source, lengths, target", "captioner": "model, picture, target"}
+SAYS = {"translator": "translate", "captioner": "caption", "speller": "pronounce"}
+SENTENCE = "model, source, lengths, target"
+ARGUMENTS = {"translator": SENTENCE, "captioner": "model, picture, target", "speller": SENTENCE}
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class System:
     """What a page is made of.
 
     name: of the notebook's file, which errors name.
-    task: "translator" or "captioner".
+    task: "translator", "captioner", or "speller", which reads the letters of a word.
     space: the names that the notebook's own code defines, as far as the page needs them.
     model: what `load` gave, of the checkpoint.
     notes: the checkpoint's.
@@ -44,9 +45,10 @@ class System:
         return self.file.endswith("-quick.safetensors")
 
     def say(self, inputs: Any) -> list[Any]:
-        """What the student's own function says of sentences or pictures."""
+        """What the student's own function says of sentences, pictures or words."""
         with torch.inference_mode():
-            return list(self.space[SAYS[self.task]](self.model, inputs))
+            found = list(self.space[SAYS[self.task]](self.model, inputs))
+        return [" ".join(each) for each in found] if self.task == "speller" else found
 
 
 def own_system(notebook: Path) -> System:
@@ -76,7 +78,9 @@ def of_space(space: Mapping[str, Any], notebook: Path) -> System:
     """
     name, task = notebook.name, space.get("TASK")
     if task not in SAYS:
-        raise CourseError(f'{name} should set TASK to "translator" or "captioner", but it is {task!r}.')
+        raise CourseError(
+            f'{name} should set TASK to "translator", "captioner" or "speller", but it is {task!r}.'
+        )
     for wanted in ("load", SAYS[task], "logits", "words"):
         if not callable(space.get(wanted)):
             more = f"({ARGUMENTS[task]})" if wanted == "logits" else ""

@@ -5,6 +5,7 @@
   const live = (window.seqlive = { views: {}, setUps: {}, looks: {}, script: async () => {} });
   live.part = (make) => make(live); // the text of the book's runtime registers itself by it
   const facts = JSON.parse(document.getElementById("own-facts").textContent);
+  const isSpeller = facts.task === "speller"; // it reads the letters of a word
   let ort = null, session = null;
 
   // Light or dark, as the reader's system is.
@@ -29,7 +30,7 @@
 
   // What is read, as the graph takes it: ids of a sentence, or a picture's bytes (64, 64, 3).
   function given(what) {
-    if (facts.task === "translator")
+    if (facts.source.length)
       return { source: whole(what, facts.sizes?.[0] ?? 0), lengths: new ort.Tensor("int64", BigInt64Array.of(BigInt(what.length)), [1]) };
     const size = PIXELS * PIXELS, numbers = new Float32Array(3 * size);
     for (let k = 0; k < 3 * size; k++) numbers[(k % 3) * size + Math.floor(k / 3)] = what[k] / 255;
@@ -60,20 +61,20 @@
   };
 
   live.read = function (text) {
-    const tokens = live.tokenize(text), ids = new Map(facts.source.map((token, id) => [token, id]));
+    const tokens = isSpeller ? [...text.trim().toLowerCase()] : live.tokenize(text), ids = new Map(facts.source.map((token, id) => [token, id]));
     if (facts.stops && !/^[.?!]$/.test(tokens.at(-1) ?? "")) tokens.push(".");
     const most = (facts.sizes?.[0] ?? facts.longest) - (facts.ends ? 1 : 0);
-    if (tokens.length > most) throw new Error(`At most ${most} words and signs can be read here, but there are ${tokens.length}.`);
+    if (tokens.length > most) throw new Error(`At most ${most} ${isSpeller ? "letters" : "words and signs"} can be read here, but there are ${tokens.length}.`);
     const read = tokens.map((token) => ids.get(token) ?? UNK);
     const unknown = tokens.filter((token) => !ids.has(token));
     return { tokens: facts.ends ? [...tokens, "<eos>"] : tokens, ids: facts.ends ? [...read, EOS] : read, unknown };
   };
 
   async function translate(root, form) {
-    if (!form.elements.text.value.trim()) throw new Error("Type a sentence first.");
+    if (!form.elements.text.value.trim()) throw new Error("Type something first.");
     const { tokens, ids, unknown } = live.read(form.elements.text.value), found = await live.greedy(ids);
-    const words = found.ids.map((id) => facts.target[id]), said = live.detokenize(words, "es");
-    const parts = [live.element("p", said || "(no word)", { class: "own-answer", lang: "es" })];
+    const words = found.ids.map((id) => facts.target[id]), said = isSpeller ? words.join(" ") : live.detokenize(words, "es");
+    const parts = [live.element("p", said || "(no word)", { class: "own-answer", lang: isSpeller ? "en" : "es" })];
     if (unknown.length) parts.push(live.element("p", live.unknown(unknown), { class: "sq-note" }));
     if (found.maps.length) {
       const shown = found.maps.map((row) => row.slice(0, tokens.length));
@@ -90,7 +91,7 @@
   };
 
   live.loadAll = async () => {};
-  const views = { translator: translate, captioner: (root, form) => live.views.caption(root, form) };
+  const views = { translator: translate, speller: translate, captioner: (root, form) => live.views.caption(root, form) };
 
   async function answer(root, form) {
     const status = root.querySelector("[role=status]"), button = form.querySelector("[type=submit]");
