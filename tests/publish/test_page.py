@@ -17,6 +17,7 @@ from seqcourse import data, own
 from seqcourse.publish import publish
 from seqcourse.publish.contract import contract
 from seqcourse.publish.export import program
+from seqcourse.publish.page import NOTHING
 from seqcourse.publish.system import own_system, run
 from tests.publish.notebooks import SYSTEMS, notebook
 from tests.sizes import nightly_but
@@ -164,7 +165,7 @@ def test_it_says_what_the_students_own_code_says(made, opened):
         page.keyboard.press("Enter")
         page.wait_for_function(
             "text => document.querySelector('.own-answer').textContent === text",
-            arg=text,
+            arg=text or NOTHING,
             timeout=TIMEOUT,
         )
     page.fill("[name=text]", "We need zebras")
