@@ -6,6 +6,7 @@ import base64
 import gzip
 import html
 import json
+import lzma
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -119,11 +120,16 @@ def whole(system: System, made: Contract, graph: bytes, told: Mapping[str, str])
         "START": _file("page.js"),
         "LICENCE": (ORT / "LICENSE").read_text(encoding="utf-8").strip(),
         "ORT": runtime(),
-        "WASM": base64.b64encode((ORT / "ort-wasm-simd-threaded.wasm.gz").read_bytes()).decode(),
-        "MODEL": base64.b64encode(gzip.compress(graph, 9, mtime=0)).decode(),
+        "WASM": _packed(lzma.decompress((ORT / "ort-wasm-simd-threaded.wasm.xz").read_bytes())),
+        "MODEL": _packed(graph),
     }
     frame = (FILES / "page.html").read_text(encoding="utf-8")
     return re.sub(r"@(\w+)@", lambda found: parts[found[1]], frame)
+
+
+def _packed(data: bytes) -> str:
+    """As a browser unpacks it: gzip, in base64."""
+    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
 
 
 def _styles() -> str:
