@@ -29,7 +29,8 @@ def eject_parts(out: Path | None) -> None:
     target = out or Path("own_transformer.py")
     if target.exists():
         raise CourseError(f"{shown(target)} is there already: choose another --out, or move it.")
-    lines = eject(find_notebook("ps5").parent.parent, target)
+    beside = find_notebook("ps6").parent
+    lines = eject(beside.parent if beside.name == "ps6" else beside, target)
     first, last = tried(target)
     tell(
         f"{shown(target)}: {lines} lines that need only PyTorch. In 30 steps its loss fell from "

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from typer.testing import CliRunner
 
 from seqcourse import functional as F
+from seqcourse.cli.app import app
 from seqcourse.errors import CourseError
 from seqcourse.publish import eject, torch_only
 
@@ -56,6 +58,17 @@ def test_it_trains_and_translates_where_the_course_is_not(ejected, tmp_path):
     run = [sys.executable, "-c", f"{without} runpy.run_path(sys.argv[0], run_name='__main__')"]
     done = subprocess.run([*run, str(ejected), str(pairs), "60"], capture_output=True, text=True)
     assert "one -> uno" in done.stdout and "two -> dos" in done.stdout, done.stderr
+
+
+def test_the_command_says_what_it_wrote_and_overwrites_nothing(tmp_path, monkeypatch):
+    for name in ("ps5", "ps6"):
+        (tmp_path / f"{name}.ipynb").write_bytes((SOLUTIONS / name / f"{name}.ipynb").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["eject"])
+    assert done.exit_code == 0 and "own_transformer.py" in done.output
+    assert "lines that need only PyTorch" in done.output
+    again = CliRunner().invoke(app, ["eject"])
+    assert isinstance(again.exception, CourseError) and "is there already" in str(again.exception)
 
 
 @pytest.mark.parametrize(
