@@ -6,9 +6,10 @@ import ast
 import inspect
 import json
 import re
+import symtable
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -114,15 +115,23 @@ def _from_notebook(assignment: str, name: str, folder: Path) -> dict[str, str]:
     """An answer and what it uses, from the student's notebook; {} if it is not there or not solved."""
     places = [folder / assignment / f"{assignment}.ipynb", folder / f"{assignment}.ipynb"]
     for path in filter(Path.is_file, places):
-        try:
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-            texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise CourseError(f"{path} cannot be read as a notebook: {error}") from error
-        found = _with_needs(name, texts)
+        found = with_needs(code_of(path), name)
         if "raise NotImplementedError" not in found.get(name, "raise NotImplementedError"):
             return found
     return {}
+
+
+def code_of(notebook: Path) -> list[str]:
+    """The sources of a notebook's code cells.
+
+    Raises:
+        CourseError: it cannot be read.
+    """
+    try:
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CourseError(f"{notebook} cannot be read as a notebook: {error}") from error
 
 
 def _from_course(assignment: str, name: str) -> dict[str, str]:
@@ -141,7 +150,7 @@ def _from_course(assignment: str, name: str) -> dict[str, str]:
     same = "" if called == name else f" as {name}"
     if not module.startswith("seqcourse.check"):
         return {f"import:{name}": f"from seqcourse.functional import {called}{same}"}
-    found = _with_needs(called, [Path(inspect.getfile(answer)).read_text(encoding="utf-8")])
+    found = with_needs([Path(inspect.getfile(answer)).read_text(encoding="utf-8")], called)
     inside = any(key.startswith("import:") and "check.ps" in found[key] for key in found)
     if called not in found or inside:
         return _instead(assignment, name)  # the grader's sandbox has no answers of the course
@@ -167,8 +176,8 @@ def _instead(assignment: str, name: str) -> dict[str, str]:
     }
 
 
-def _with_needs(wanted: str, texts: Iterable[str]) -> dict[str, str]:
-    """The sources of a name and of what it uses, in their order; later definitions count.
+def with_needs(texts: Iterable[str], *wanted: str) -> dict[str, str]:
+    """The sources of names and of what they use, in their order; later definitions count.
 
     Imports have keys that begin with "import:".
     """
@@ -184,13 +193,11 @@ def _with_needs(wanted: str, texts: Iterable[str]) -> dict[str, str]:
             )
             for decorator in getattr(line, "decorator_list", ())[:1]:
                 piece = "\n".join(text.splitlines()[decorator.lineno - 1 : line.end_lineno])
-            used = {node.id for node in ast.walk(line) if isinstance(node, ast.Name)}
+            used = _uses(symtable.symtable(piece, "own", "exec"))
             for name in _binds(line):
                 defined.pop(name, None)
                 defined[name] = piece, used - {name}
-    if wanted not in defined:
-        return {}
-    needed, waiting = set(), [wanted]
+    needed, waiting = set(), list(wanted)
     while waiting:
         name = waiting.pop()
         if name in defined and name not in needed:
@@ -198,6 +205,17 @@ def _with_needs(wanted: str, texts: Iterable[str]) -> dict[str, str]:
             waiting += defined[name][1]
     is_import = {n for n in needed if defined[n][0].startswith(("import ", "from "))}
     return {f"import:{n}" if n in is_import else n: defined[n][0] for n in defined if n in needed}
+
+
+def _uses(scope: symtable.SymbolTable) -> set[str]:
+    """The notebook's names that a piece of it uses, without the local names of functions."""
+    outermost = scope.get_type() == "module"
+    found = {
+        symbol.get_name()
+        for symbol in scope.get_symbols()
+        if symbol.is_referenced() and (outermost or symbol.is_global())
+    }
+    return found.union(*map(_uses, scope.get_children()))
 
 
 def _binds(line: ast.stmt) -> list[str]:
@@ -279,12 +297,20 @@ def trained(space: Mapping[str, Any], budget: str = "") -> list[float]:
     budget = budget or settings.budget()
     began = time.perf_counter()
     tensors, notes, losses = make(budget)
+    notes = {"losses": curve(losses), **notes}
     path = Path(FILE if budget == "full" else QUICK)
     save(path, tensors, notes)
     minutes = (time.perf_counter() - began) / 60
     size = path.stat().st_size / 1e6
     print(f"{path}: {size:.2f} MB, {len(losses)} steps in all; this cell took {minutes:.1f} minutes.")
     return losses
+
+
+def curve(losses: Sequence[float], most: int = 60) -> str:
+    """The learning curve as a note: the number of steps, and at most so many means, as JSON."""
+    size = max(1, -(-len(losses) // most))
+    parts = [losses[k : k + size] for k in range(0, len(losses), size)]
+    return json.dumps([len(losses), [round(float(sum(part)) / len(part), 3) for part in parts]])
 
 
 def needed(space: Mapping[str, Any], name: str) -> Any:

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from seqcourse.errors import CourseError
 
 FOR = {
-    "For students": "start update lab progress solution translate doctor",
+    "For students": "start update lab progress solution translate publish eject doctor",
     "For instructors": "release grade watch collect feedback return export report similar viva appeals "
     "history extend drop leaderboard",
     "For maintainers of the course": "course book audit train data bench",
@@ -431,6 +431,32 @@ def solution(
         show_key(name)
     else:
         show_solution(name, exercise, given, stuck)
+
+
+@app.command()
+def publish(
+    name: Annotated[str, typer.Argument(help="The assignment with your trained model: ps9.")],
+    names: Annotated[str, typer.Option(help="Who made it, as you want to be named.")] = "",
+    title: Annotated[str, typer.Option(help="The page's heading.")] = "",
+    out: Annotated[Path | None, typer.Option(help="Where the page goes; psN.html without.")] = None,
+    sentences: Annotated[
+        int, typer.Option(help="Held-out ones for the score; 0 for none.", min=0)
+    ] = 200,
+) -> None:
+    """Make your own trained model one HTML file that runs anywhere, without a network."""
+    from seqcourse.cli.showing import publish_model
+
+    publish_model(name, names, title, out, sentences)
+
+
+@app.command()
+def eject(
+    out: Annotated[Path | None, typer.Option(help="The new file; own_transformer.py without.")] = None,
+) -> None:
+    """Write your own Transformer, from ps5 and ps6, as one file that needs only PyTorch."""
+    from seqcourse.cli.showing import eject_parts
+
+    eject_parts(out)
 
 
 @app.command()

@@ -56,6 +56,28 @@ def find_work(start: Path | None = None) -> Path:
         ) from None
 
 
+def find_notebook(name: str) -> Path:
+    """A student's notebook of an assignment, from here.
+
+    Raises:
+        CourseError: there is none.
+    """
+    here = Path.cwd()
+    folders = [here, here / name, here / "assignments" / name]
+    try:
+        folders.append(find_work() / "assignments" / name)
+    except CourseError:
+        pass
+    plain = name.removeprefix("ps").isdigit()
+    for folder in folders if plain else ():
+        if (folder / f"{name}.ipynb").is_file():
+            return folder / f"{name}.ipynb"
+    raise CourseError(
+        f"{name!r} should be an assignment such as ps3, with its notebook in this folder or in the one "
+        f"that `seqcourse start` made, but there is none. Change to the folder with your notebooks."
+    )
+
+
 def _mine(checkout: Path) -> Path:
     return checkout / MINE if is_started(checkout / MINE) else checkout
 

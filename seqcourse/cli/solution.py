@@ -14,7 +14,7 @@ from cellgrader.class_settings import in_words
 from cellgrader.printable import printable
 from seqcourse import progress
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
-from seqcourse.cli.root import find_root, find_work, shown, tell
+from seqcourse.cli.root import find_notebook, find_root, shown, tell
 from seqcourse.errors import CourseError
 
 
@@ -28,7 +28,7 @@ def show_solution(name: str, exercise: str, given: str = "", stuck: bool = False
     Raises:
         CourseError: there is no such answer, or it does not open yet; says what is missing.
     """
-    notebook = _notebook(name)
+    notebook = find_notebook(name)
     sheet = sheets.read(notebook)
     if sheet is None:
         raise CourseError(
@@ -93,24 +93,6 @@ def show_key(name: str) -> None:
     tell(
         f"Give it to your students after {in_words(due) if due else 'the due date'}. They type it once: "
         f"seqcourse solution {name} --with KEY"
-    )
-
-
-def _notebook(name: str) -> Path:
-    """A student's notebook of an assignment, from here."""
-    here = Path.cwd()
-    folders = [here, here / name, here / "assignments" / name]
-    try:
-        folders.append(find_work() / "assignments" / name)
-    except CourseError:
-        pass
-    plain = name.removeprefix("ps").isdigit()
-    for folder in folders if plain else ():
-        if (folder / f"{name}.ipynb").is_file():
-            return folder / f"{name}.ipynb"
-    raise CourseError(
-        f"{name!r} should be an assignment such as ps3, with its notebook in this folder or in the one "
-        f"that `seqcourse start` made, but there is none. Change to the folder with your notebooks."
     )
 
 

@@ -11,6 +11,7 @@ from seqcourse.functional.masks import (
     check_hidden,
     check_lengths,
     length_mask,
+    looks_at_values,
     window_mask,
 )
 from seqcourse.functional.patches import patches
@@ -84,6 +85,7 @@ __all__ = [
     "hertz_to_mel",
     "layer_norm",
     "length_mask",
+    "looks_at_values",
     "levels_from_mfcc",
     "log_mel",
     "log_softmax",

@@ -27,6 +27,14 @@ def boolean_mask(mask: Tensor, like: Tensor) -> Tensor:
     return mask
 
 
+def looks_at_values(x: Tensor) -> bool:
+    """Whether a check may look at a tensor's numbers: on the CPU, while nothing traces the code.
+
+    A look makes a GPU wait, and a program that is compiled or exported has no numbers to look at yet.
+    """
+    return x.device.type == "cpu" and not torch.compiler.is_compiling()
+
+
 def length_mask(lengths: Tensor, size: int) -> Tensor:
     """True at the positions of a padded batch that hold a real token.
 
@@ -38,7 +46,8 @@ def length_mask(lengths: Tensor, size: int) -> Tensor:
         (B, T), entry (b, t) is True where t < lengths[b].
 
     Raises:
-        ValueError: if the lengths are no tensor of whole numbers, or one is not between 1 and T.
+        ValueError: if the lengths are no tensor of whole numbers, or one is not between 1 and T (looked
+            for by :func:`looks_at_values` only).
     """
     _check_numbers(lengths)
     _check_range(lengths, size)
@@ -55,7 +64,7 @@ def check_lengths(lengths: Tensor, batch: int, size: int) -> None:
 
     Raises:
         ValueError: if the lengths are no tensor of whole numbers, there is not one for each sequence, or
-            one is not between 1 and T.
+            one is not between 1 and T (looked for by :func:`looks_at_values` only).
     """
     _check_numbers(lengths)
     if lengths.shape != (batch,):
@@ -80,9 +89,9 @@ def _check_numbers(lengths: Tensor) -> None:
 
 
 def _check_range(lengths: Tensor, size: int) -> None:
-    if len(lengths) == 0:
+    if not looks_at_values(lengths) or len(lengths) == 0:
         return
-    shortest, longest = torch.stack(lengths.aminmax()).tolist()  # one wait for a GPU, not two
+    shortest, longest = (number.item() for number in lengths.aminmax())
     if shortest < 1 or longest > size:
         raise ValueError(
             f"Lengths should be between 1 and the padded length {size}, "
@@ -104,7 +113,7 @@ def check_hidden(y: Tensor, mask: Tensor | None, **vectors: Tensor) -> None:
     Raises:
         ValueError: if vectors are NaN where the mask hides them from every query, and nowhere else.
     """
-    if mask is None or y.device.type != "cpu" or torch.compiler.is_compiling() or not y.sum().isnan():
+    if mask is None or not looks_at_values(y) or not y.sum().isnan():
         return
     seen = mask.any(-2)  # (..., N_X)
     wrong = {name: x.isnan().any(-1) for name, x in vectors.items()}

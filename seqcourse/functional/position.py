@@ -27,7 +27,9 @@ def sinusoidal_encoding(positions: Tensor | int, width: int, base: float = 10_00
         ValueError: if the width is odd.
     """
     if not isinstance(positions, Tensor):
-        positions = torch.arange(index(positions))
+        # A size that is being traced is a symbol, which index would make a number.
+        whole = positions if isinstance(positions, torch.SymInt) else index(positions)
+        positions = torch.arange(whole)
     angles = positions[..., None] * _frequencies(width, base, positions)  # (..., d / 2)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 

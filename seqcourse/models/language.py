@@ -69,15 +69,17 @@ class CharLM(nn.Module):
             lengths: real length of each text, (B,), 1 to T, or None when none is padded.
 
         Raises:
-            ValueError: if there is padding, and the lengths do not say so.
+            ValueError: if there is padding, and the lengths do not say so (looked for on a CPU only).
         """
-        if lengths is None and (tokens[:, [0, -1]] == PAD).any():
+        looks = F.looks_at_values(tokens)
+        if looks and lengths is None and (tokens[:, [0, -1]] == PAD).any():
             raise ValueError(
                 f"The texts are padded: <pad> (id {PAD}) stands at an end, and the state would be that "
                 f"after reading it. Give lengths=, the real length of each, with padding on the right. "
                 f"If id {PAD} is a character of yours, give torch.full((B,), T)."
             )
-        if lengths is not None and (tokens[~F.length_mask(lengths, tokens.shape[1])] != PAD).any():
+        hidden = None if lengths is None else ~F.length_mask(lengths, tokens.shape[1])
+        if looks and hidden is not None and (tokens[hidden] != PAD).any():
             raise ValueError(
                 f"Behind the length of each text there should be nothing but <pad> (id {PAD}): padding "
                 f"goes on the right."

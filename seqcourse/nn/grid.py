@@ -94,7 +94,8 @@ class GridEncoder(nn.Module):
                 f"{tuple(pictures.shape)}."
             )
         if pictures.dtype != torch.uint8 and not (
-            pictures.is_floating_point() and pictures.detach().amax() <= _BRIGHTEST
+            pictures.is_floating_point()
+            and (not F.looks_at_values(pictures) or pictures.detach().amax() <= _BRIGHTEST)
         ):
             raise ValueError(
                 f"The pictures should be whole numbers from 0 to 255 of type uint8, or from 0 to 1, but "

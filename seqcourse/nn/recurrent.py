@@ -157,7 +157,8 @@ class Recurrent(nn.Module):
         """
         self._check(x, lengths)
         state = self.zero_state(x.shape[0]) if state is None else self._check_state(state, x.shape[0])
-        if path == "readable":
+        # What traces the code knows no lengths, by which PyTorch packs for the fused kernels.
+        if path == "readable" or (lengths is not None and torch.compiler.is_compiling()):
             return self._readable(x, lengths, state)
         if path == "fused":
             return self._fused(x, lengths, state)

@@ -35,10 +35,11 @@ MAY_IMPORT = {
     "progress": set(),
     "check": {"functional", "progress"},
     "own": {"check"},
+    "publish": {"check", "data", "live", "metrics", "own", "viz"},
     "capstone": {"check", "data", "metrics", "zoo"},
     "cellgrader": set(),
     "audit": {"cellgrader", "check"},
-    "cli": {"audit", "cellgrader", "check", "data", "pages", "progress", "zoo"},
+    "cli": {"audit", "cellgrader", "check", "data", "pages", "progress", "publish", "zoo"},
 }
 EVERYBODY = {"errors", "settings", "tokens"}
 # What everybody may import of the grader.
