@@ -82,7 +82,7 @@ def test_every_answer_of_the_course_can_be_taken_from_its_notebook_and_without_o
         ("ps5:", "names no assignment or no answer"),
         ("ps5: attenton", "ps5 has no answer 'attenton'. It has attention, "),
         ("ps77: attention", "no assignment 'ps77'"),
-        ("ps7: few_shot_prompt", "few_shot_prompt of ps7 is not solved in your notebook"),
+        ("ps7: mask_words", "mask_words of ps7 is not solved in your notebook"),
         ("ps4: attention; ps5: attention", "attention is defined twice"),
     ],
 )
