@@ -29,7 +29,7 @@ def translate(
 
     Args:
         models: translators of the zoo and what a reader calls them, ``{"en-es-fixed": "Without
-            attention"}``; several stand one below the other.
+            attention"}``; several stand one below the other, and what not all write is marked.
         label: what to type.
         examples: sentences; the first one's translations are in the page.
         beam: beam width.
@@ -45,9 +45,10 @@ def translate(
 
     def run(text: str) -> Shown:
         found = {name: system.translate([text], beam=beam)[0] for name, system in systems.items()}
-        parts = [_section(models[name], one, bands) for name, one in found.items()]
+        texts = [one.text for one in found.values()]
+        parts = [_section(models[name], one, bands, texts) for name, one in found.items()]
         side = f'<div class="sq-side">{"".join(parts)}</div>'
-        return Shown(side, "; ".join(one.text for one in found.values()))
+        return Shown(side, "; ".join(texts))
 
     return figure("bands" if bands else "translate", models, label, examples, run, width=beam)
 
@@ -289,8 +290,11 @@ def classify(
     return figure("classify", {model: title}, label, examples, run, **options)
 
 
-def _section(title: str, found: Any, bands: bool) -> str:
-    """A translation and its map; the same as the view in runtime/translating.js makes."""
+def _section(title: str, found: Any, bands: bool, texts: Sequence[str]) -> str:
+    """A translation and its map; the same as the view in runtime/translating.js makes.
+
+    Marked are the words that not all of ``texts`` have.
+    """
     read, map_ = [*found.source, "<eos>"], ""
     if found.weights is not None and len(found.target):
         map_ = (
@@ -298,5 +302,7 @@ def _section(title: str, found: Any, bands: bool) -> str:
             if bands
             else map_of(found.target, read, found.weights, "Where it looks")
         )
-    said = html.escape(title), html.escape(found.text)
-    return f'<section><p class="sq-note">{said[0]}</p><p>{said[1]}</p>{map_}</section>'
+    common = set.intersection(*(set(text.split(" ")) for text in texts))
+    words = ((word, html.escape(word)) for word in found.text.split(" "))
+    said = " ".join(shown if word in common else f"<mark>{shown}</mark>" for word, shown in words)
+    return f'<section><p class="sq-note">{html.escape(title)}</p><p>{said}</p>{map_}</section>'

@@ -69,11 +69,10 @@ def static_form(
     table: Mapping[str, list[tuple[str, Any]]],
     first: Mapping[str, int],
     names: Mapping[str, str] | None = None,
-    note: str = "",
 ) -> Shown:
     """Self-contained HTML: one frame per combination, the first shown also without JavaScript.
 
-    ``names`` gives the controls other labels than the names of the choices; ``note`` stands below.
+    ``names`` gives the controls other labels than the names of the choices.
     """
     sizes = [len(options) for options in table.values()]
     total = 1
@@ -96,11 +95,10 @@ def static_form(
         _control(f"{root}-{number}", (names or {}).get(name, name), options, first[name])
         for number, (name, options) in enumerate(table.items())
     )
-    below = f'<p class="sq-note">{html.escape(note)}</p>' if note else ""
     body = (
         f'<div class="sq sq-card sq-explore" id="{root}" role="group" aria-label="Figure with '
         f'choices"><div class="sq-controls" hidden>{controls}</div>'
-        f'<div class="sq-frames" aria-live="polite">{"".join(frames)}</div>{below}</div>'
+        f'<div class="sq-frames" aria-live="polite">{"".join(frames)}</div></div>'
     )
     shown = ", ".join(f"{name} = {table[name][place][0]}" for name, place in first.items())
     return Shown(body + _SCRIPT % root, f"explore: {total} frames, {shown} shown")

@@ -47,7 +47,6 @@ def static_form(run: Callable[[str], Any], label: str, texts: list[str], alt: st
         {"text": [(text, text) for text in texts]},
         {"text": 0},
         names={"text": label},
-        note="Run this page as a notebook to type your own.",
     )
     return Shown(page.body, f"{label}: {len(texts)} examples, {texts[0]!r} shown")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 import unicodedata
 from functools import cache
@@ -14,7 +15,7 @@ from seqcourse import data, live, zoo
 from seqcourse.errors import CourseError
 from seqcourse.live import pack, sphinx
 
-from .conftest import EXAMPLES, SUBWORDS, TRANSLATORS, answered, ask, load, sentences
+from .conftest import EXAMPLES, LABEL, SUBWORDS, TRANSLATORS, answered, ask, load, sentences
 
 pytestmark = pytest.mark.browser
 
@@ -118,6 +119,19 @@ def test_the_example_that_came_with_the_page_is_what_the_page_makes(page):
     came = shown.evaluate("node => node.innerText")
     ask(page, "translate", EXAMPLES[0])
     assert shown.evaluate("node => node.innerText") == came
+
+
+def test_words_that_not_all_translators_write_are_marked(page):
+    marked = "node => [...node.querySelectorAll('mark')].map(mark => mark.textContent)"
+    shown = page.locator("#translate .sq-live")
+    assert shown.evaluate(marked) == []  # all three write the same
+    ask(page, "translate", EXAMPLES[1])
+    texts = [zoo.load(name).translate([EXAMPLES[1]])[0].text.split() for name in TRANSLATORS]
+    common = set.intersection(*map(set, texts))
+    wanted = [word for text in texts for word in text if word not in common]
+    assert wanted and shown.evaluate(marked) == wanted
+    made = live.translate(TRANSLATORS, LABEL, [EXAMPLES[1]])._repr_html_()
+    assert re.findall("<mark>(.*?)</mark>", made) == wanted
 
 
 def test_a_sentence_is_answered_with_its_map(page):

@@ -3,20 +3,32 @@
   "use strict";
   const live = window.seqlive, { element, map, modelsOf, show } = live;
 
+  // A text in which the words are marked that not all texts have.
+  function marked(text, texts) {
+    const has = texts.map((each) => new Set(each.split(" "))), made = element("p");
+    text.split(" ").forEach((word, k) =>
+      made.append(k ? " " : "", has.every((words) => words.has(word)) ? word : element("mark", word)));
+    return made;
+  }
+
   live.views.translate = live.views.bands = async function (root, form) {
     const text = form.elements.text.value, said = [], began = performance.now();
     const shown = [], draw = root.dataset.live === "bands" ? live.bands : map;
-    for (const [name, title] of modelsOf(root)) {
-      const found = await live.send("translate", { name, text, width: Number(root.dataset.width) });
+    const models = modelsOf(root), answers = [];
+    for (const [name] of models)
+      answers.push(await live.send("translate", { name, text, width: Number(root.dataset.width) }));
+    const texts = answers.map((found) => found.text);
+    models.forEach(function ([name, title], k) {
+      const found = answers[k];
       const part = element("section", "", { lang: live.languages[name] });
-      part.append(element("p", title, { class: "sq-note", lang: "en" }), element("p", found.text));
+      part.append(element("p", title, { class: "sq-note", lang: "en" }), marked(found.text, texts));
       const unknown = live.unknown(found.unknown);
       if (unknown) part.append(element("p", unknown, { class: "sq-note", lang: "en" }));
       if (found.weights[0])
         part.append(draw(found.target, [...found.source, "<eos>"], found.weights, "Where it looks"));
       shown.push(part);
       said.push(found.text, unknown);
-    }
+    });
     const side = element("div", "", { class: "sq-side" });
     side.append(...shown);
     show(root, side);

@@ -88,7 +88,8 @@
     head.append(element("td"), ...names.map((name) => element("th", name, { scope: "col" })));
     for (const { title, milliseconds, unit } of runs) {
       const row = element("tr"), all = mean(milliseconds);
-      row.append(element("th", title, { scope: "row" }), element("td", `${Math.round(1000 / Math.max(all, 0.01))} ${unit}`));
+      const pace = milliseconds.length ? `${Math.round(1000 / Math.max(all, 0.01))} ${unit}` : "";
+      row.append(element("th", title, { scope: "row" }), element("td", pace));
       // The first one also reads what was typed.
       for (const some of [milliseconds.slice(1, 11), milliseconds.slice(-10)])
         row.append(element("td", some.length ? short(mean(some)) : ""));
@@ -116,7 +117,7 @@
     }
     show(root, all);
     const going = new Set(runs);
-    while (going.size && !root.again)
+    while (going.size && !root.again) {
       for (const run of [...going])
         for (let spent = 0; spent < TURN && going.has(run) && !root.again; ) {
           const count = Math.min(2, length - run.milliseconds.length);
@@ -126,7 +127,8 @@
           spent += milliseconds.reduce((a, b) => a + b, 1);
           if (milliseconds.length < count || run.milliseconds.length >= length) going.delete(run);
         }
-    if (runs.length > 1) show(root, all, pace(runs));
+      if (runs.length > 1) show(root, all, pace(runs)); // the table grows with the texts
+    }
     const said = runs.map(
       ({ title, unit, milliseconds }) => `${title}: ${milliseconds.length} ${unit}, ${short(mean(milliseconds))} ms each.`,
     );
