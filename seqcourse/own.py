@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import json
 import re
@@ -193,8 +194,11 @@ def with_needs(texts: Iterable[str], *wanted: str) -> dict[str, str]:
             )
             for decorator in getattr(line, "decorator_list", ())[:1]:
                 piece = "\n".join(text.splitlines()[decorator.lineno - 1 : line.end_lineno])
-            used = _uses(symtable.symtable(piece, "own", "exec"))
-            for name in _binds(line):
+            try:
+                used = _uses(symtable.symtable(piece, "own", "exec"))
+            except SyntaxError:  # one that only the compiler finds, such as an argument named twice
+                continue
+            for name in binds(line):
                 defined.pop(name, None)
                 defined[name] = piece, used - {name}
     needed, waiting = set(), list(wanted)
@@ -218,7 +222,7 @@ def _uses(scope: symtable.SymbolTable) -> set[str]:
     return found.union(*map(_uses, scope.get_children()))
 
 
-def _binds(line: ast.stmt) -> list[str]:
+def binds(line: ast.stmt) -> list[str]:
     """The names that a top-level statement defines."""
     if isinstance(line, ast.FunctionDef | ast.ClassDef):
         return [line.name]
@@ -297,7 +301,8 @@ def trained(space: Mapping[str, Any], budget: str = "") -> list[float]:
     budget = budget or settings.budget()
     began = time.perf_counter()
     tensors, notes, losses = make(budget)
-    notes = {"losses": curve(losses), **notes}
+    with contextlib.suppress(TypeError, ValueError):  # no curve of these losses, but the training counts
+        notes = {"losses": curve(losses), **notes}
     path = Path(FILE if budget == "full" else QUICK)
     save(path, tensors, notes)
     minutes = (time.perf_counter() - began) / 60

@@ -14,8 +14,6 @@ def publish_model(name: str, names: str, title: str, out: Path | None, sentences
 
     notebook = find_notebook(name)
     page = out or Path(f"{name}.html")
-    if page.exists() and page.suffix != ".html":
-        raise CourseError(f"{shown(page)} is there, and no page: choose another --out.")
     print("Exporting the model, then scoring it: about a minute.", flush=True)
     said = publish(notebook, page, names, title, sentences)
     tell(f"{shown(page)}: {said}")
@@ -33,6 +31,6 @@ def eject_parts(out: Path | None) -> None:
     lines = eject(beside.parent if beside.name == "ps6" else beside, target)
     first, last = tried(target)
     tell(
-        f"{shown(target)}: {lines} lines that need only PyTorch. In 30 steps its loss fell from "
+        f"{shown(target)}: {lines} lines that need only PyTorch. In 30 steps its loss went from "
         f"{first:.2f} to {last:.2f}. Run it: python {shown(target)}"
     )

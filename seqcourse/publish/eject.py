@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -32,6 +33,7 @@ FORMS = {
     "models": {"Step"},
     "data": set(NUMBERS),
 }
+LONGEST_TRY = 300  # seconds
 MAIN = Path(__file__).parent / "page_files" / "eject_main.txt"
 
 
@@ -63,7 +65,7 @@ def source(folder: Path, name: str = "own_transformer.py") -> str:
         theirs |= {key: piece for key, piece in found.items() if key not in theirs}
     pieces = {key: piece for key, piece in theirs.items() if not key.startswith("import:")}
     rooms = _rooms(piece for key, piece in theirs.items() if key.startswith("import:"))
-    answers, course, numbers = _answers(folder), {}, set(NUMBERS)
+    answers, course, numbers = _fitting(_answers(folder), pieces, rooms), {}, set(NUMBERS)
     earlier: dict[str, str] = {}
     for key, piece in pieces.items():
         pieces[key], used = _without_course(piece, key, answers, rooms)
@@ -73,6 +75,7 @@ def source(folder: Path, name: str = "own_transformer.py") -> str:
             elif each not in numbers:
                 course |= own.with_needs([inspect.getsource(torch_only)], each)
     every = [*theirs.items(), *earlier.items(), *course.items()]
+    _check_names(course, earlier, pieces)
     parts = [
         _head({piece for key, piece in every if key.startswith("import:")}, name),
         *_section("What the course gave", course),
@@ -91,14 +94,20 @@ def tried(path: Path, steps: int = 30) -> tuple[float, float]:
     """
     block = "import runpy,sys;sys.modules['seqcourse']=None;sys.argv=sys.argv[1:];"
     command = [sys.executable, "-c", f"{block}runpy.run_path(sys.argv[0],run_name='__main__')"]
-    done = subprocess.run(
-        [*command, str(path.resolve()), str(steps)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=None,
-    )
-    losses = [float(each) for each in re.findall(r"loss ([\d.]+)", done.stdout)]
+    try:
+        done = subprocess.run(
+            [*command, str(path.resolve()), str(steps)],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            env={**os.environ, "PYTHONIOENCODING": "utf-8"},  # Windows has another for a pipe
+            timeout=LONGEST_TRY,
+        )
+    except subprocess.TimeoutExpired:
+        raise CourseError(
+            f"{path.name} was written, but its {steps} steps did not end within {LONGEST_TRY} seconds."
+        ) from None
+    losses = [float(each) for each in re.findall(r"loss ([\d.]+|nan|inf)", done.stdout)]
     if done.returncode or len(losses) < 2:
         last = next(iter(done.stderr.strip().splitlines()[-1:]), "it printed no loss")
         raise CourseError(f"{path.name} was written, but does not run: {last}")
@@ -127,6 +136,41 @@ def _answers(folder: Path) -> dict[str, dict[str, str]]:
         if solved and alone:
             found[formula] = pieces
     return found
+
+
+def _fitting(answers: dict, pieces: dict[str, str], rooms: dict[str, str]) -> dict:
+    """The answers that take whatever the pieces give to the formulas in whose place they come."""
+    found = dict(answers)
+    for call in (call for piece in pieces.values() for call in _calls(ast.parse(piece), rooms)):
+        formula = call.func.attr
+        if formula not in found:
+            continue
+        function = ast.parse(found[formula][ANSWERS[formula]]).body[0]
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        taken = [each.arg for each in (*function.args.args, *function.args.kwonlyargs)]
+        named = {each.arg for each in call.keywords} - DROPPED[formula]
+        if not named <= set(taken) or len(call.args) > len(function.args.args):
+            del found[formula]
+    return found
+
+
+def _check_names(*sections: dict[str, str]) -> None:
+    """Refuse two things of one name in the file.
+
+    Raises:
+        CourseError: there are.
+    """
+    main = ast.parse(MAIN.read_text(encoding="utf-8")).body
+    there = dict.fromkeys(name for line in main for name in own.binds(line))
+    for section in sections:
+        for name, piece in section.items():
+            if not name.startswith("import:") and there.get(name, piece) != piece:
+                raise CourseError(
+                    f"{name} would be in the file twice, and not alike. Give yours another name in your "
+                    f"notebook, then eject again."
+                )
+            there[name] = piece
 
 
 def _rooms(imports: Iterable[str]) -> dict[str, str]:
@@ -158,6 +202,9 @@ def _without_course(piece: str, name: str, answers: dict, rooms: dict) -> tuple[
         return starts[line - 1] + column
 
     tree = ast.parse(piece)
+    local = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    local |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    rooms = {called: room for called, room in rooms.items() if called not in local}
     inside = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     inside = [node for node in inside if isinstance(node.value, ast.Name) and node.value.id in rooms]
     alone = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in rooms}
@@ -169,13 +216,26 @@ def _without_course(piece: str, name: str, answers: dict, rooms: dict) -> tuple[
         if formula not in FORMS.get(room, ()):
             raise CourseError(_needs_course(name, f"{room}.{formula}"))
         used.append(formula)
-        cuts.append((at(node), at(node, True), ANSWERS[formula] if formula in answers else formula))
+        called = ANSWERS[formula] if formula in answers else formula
+        if called in local and isinstance(tree.body[0], ast.FunctionDef | ast.ClassDef):
+            raise CourseError(
+                f"{name} calls something of its own {called}, the name of {room}.{formula} in the "
+                f"file. Give yours another name, then eject again."
+            )
+        cuts.append((at(node), at(node, True), called))
     for call in _calls(tree, rooms):
         formula = call.func.attr
         for keyword in call.keywords if formula in answers else ():
             if keyword.arg in DROPPED[formula]:
-                before = piece.encode()[: at(keyword)].rfind(b",")
-                cuts.append((before, at(keyword, True), ""))
+                given = sorted([*call.args, *call.keywords], key=at)
+                k = given.index(keyword)
+                start = at(given[k - 1], True) if k else at(keyword)
+                start += piece.encode()[start : at(keyword)].index(b",") if k else 0
+                end = at(keyword, True) if k or len(given) == 1 else at(given[1])
+                cuts.append((start, end, ""))
+                if keyword.arg == "device":  # theirs takes none
+                    device = ast.get_source_segment(piece, keyword.value)
+                    cuts.append((at(call, True), at(call, True), f".to({device})"))
     data = piece.encode()
     for start, end, text in sorted(cuts, reverse=True):
         data = data[:start] + text.encode() + data[end:]
@@ -213,5 +273,6 @@ def _section(title: str, pieces: dict[str, str]) -> list[str]:
     own_pieces = [piece for key, piece in pieces.items() if not key.startswith("import:")]
     if not own_pieces:
         return []
+    own_pieces = dict.fromkeys(own_pieces)  # a, b = 1, 2 is there for both names
     kept = [re.sub(r"\n *### (BEGIN|END) SOLUTION", "", piece) for piece in own_pieces]
     return [f"# {title}\n\n\n{kept[0]}", *kept[1:]]

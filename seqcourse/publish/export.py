@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.export import Dim, ExportedProgram
 
 from seqcourse.errors import CourseError
-from seqcourse.publish.contract import LONGEST, PIXELS, Contract
+from seqcourse.publish.contract import LONGEST, Contract, example_picture
 from seqcourse.tokens import SOS
 
 FIXED = 16, 24  # words read and written, where a graph takes one size only
@@ -53,10 +53,12 @@ def program(made: Contract, name: str) -> ExportedProgram:
             return traced
     made.sizes = FIXED  # a loop over the words is unrolled for one length
     try:
-        return _traced(made, FIXED)
+        traced = _traced(made, FIXED)
     except Exception as error:
         made.sizes = None
         raise CourseError(_sentence(error, name)) from error
+    _check_padded(traced, made, name)
+    return traced
 
 
 def _traced(made: Contract, sizes: tuple[int, int], any_length: bool = False) -> ExportedProgram:
@@ -75,7 +77,7 @@ def _example(made: Contract, read: int, written: int) -> tuple[Tensor, ...]:
     """Inputs of these sizes."""
     target = made.wrote([SOS, *(4 + k % 3 for k in range(written - 1))])
     if made.source is None:
-        return torch.rand(1, 3, PIXELS, PIXELS), target
+        return *made.given(example_picture()), target
     return *made.given([4 + k % 4 for k in range(read)]), target
 
 
@@ -89,6 +91,32 @@ def _takes_any_length(traced: ExportedProgram, made: Contract) -> bool:
                 if ours.shape != theirs.shape or not torch.allclose(ours, theirs, atol=1e-4):
                     return False
     return True
+
+
+def _check_padded(traced: ExportedProgram, made: Contract, name: str) -> None:
+    """Refuse a program of fixed sizes in which the padding changes what is written.
+
+    Raises:
+        CourseError: it does.
+    """
+    run = traced.module()
+    for read, written in ((2, 1), (5, 3), (FIXED[0], 9)):
+        made.sizes = None
+        alone = _example(made, read, written)
+        made.sizes = FIXED
+        with torch.no_grad():
+            padded = run(*_example(made, read, written))
+            for ours, theirs in zip(padded, made.module(*alone), strict=True):
+                ours = ours[:, :written]
+                if ours.shape != theirs.shape:  # weights
+                    ours = ours[:, :, : theirs.shape[2]]
+                if not torch.allclose(ours, theirs, atol=1e-4, equal_nan=True):
+                    raise CourseError(
+                        f"logits of {name} gives other numbers when <pad> stands behind the sentence or "
+                        f"behind what is written. A loop over words has one length in a page, so the "
+                        f"page pads to {FIXED[0]} and {FIXED[1]}: hide what lies behind lengths, with "
+                        f"functional.length_mask or seqcourse.nn.Recurrent."
+                    )
 
 
 def onnx(traced: ExportedProgram, made: Contract, name: str) -> bytes:

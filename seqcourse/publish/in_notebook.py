@@ -27,6 +27,9 @@ def button(notebook: str | Path = "ps9.ipynb") -> Any:
             told.value = f"<b>{inline(page.name)}</b> is beside your notebook: {inline(said)}"
         except CourseError as error:
             told.value = f"<b>No page yet.</b> {inline(str(error))}"
+        except Exception as error:
+            told.value = f"<b>No page yet.</b> {inline(f'{type(error).__name__}: {error}')}"
+            raise
         finally:
             make.disabled = False
 

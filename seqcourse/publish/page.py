@@ -7,6 +7,7 @@ import gzip
 import html
 import json
 import lzma
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -61,8 +62,13 @@ def publish(notebook: Path, out: Path, names: str = "", title: str = "", count: 
         What was written, in a sentence or two.
 
     Raises:
-        CourseError: see ``own_system``, ``contract`` and ``export``.
+        CourseError: see ``own_system``, ``contract`` and ``export``; or another file is in the place.
     """
+    if out.exists() and not _is_page(out):
+        raise CourseError(
+            f"{out.name} is there, and was not written by `seqcourse publish` (a notebook exported as "
+            f"HTML, perhaps): move it, or choose another --out."
+        )
     system = own_system(notebook)
     made = contract(system)
     traced = export.program(made, system.name)
@@ -71,9 +77,16 @@ def publish(notebook: Path, out: Path, names: str = "", title: str = "", count: 
     reached = score(system, count)
     text = whole(system, made, graph, {"names": names, "title": title, "score": reached})
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(text, encoding="utf-8")
+    beside = out.with_name(f".{out.name}.part")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(out)
     said = f"{len(text) / 1e6:.1f} MB. {agreement(made)}"
     return f"{said} {reached}." if reached else said
+
+
+def _is_page(path: Path) -> bool:
+    """Whether a file is such a page, which a new one may replace."""
+    return path.is_file() and b'id="own-facts"' in path.read_bytes()
 
 
 def ready(space: Mapping[str, Any], notebook: str | Path = "ps9.ipynb") -> None:
@@ -158,10 +171,15 @@ def _json(facts: Any) -> str:
     return json.dumps(facts, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
+def _finite(numbers: list[float]) -> list[float | None]:
+    """Numbers as JSON has them: it knows neither -inf, where code forbids a word, nor NaN."""
+    return [round(x, 6) if math.isfinite(x) else None for x in numbers]
+
+
 def _facts(made: Contract) -> dict[str, Any]:
     """What the page's script needs to know, with an example that it computes again."""
-    torch.manual_seed(0)
-    picture = torch.rand(1, 3, PIXELS, PIXELS).mul(255).round().to(torch.uint8)
+    dice = torch.Generator().manual_seed(0)
+    picture = torch.randint(256, (1, 3, PIXELS, PIXELS), generator=dice, dtype=torch.uint8)
     what = (
         made.read(WORDS[0] if made.task == "speller" else SENTENCES[0])
         if made.source
@@ -181,7 +199,7 @@ def _facts(made: Contract) -> dict[str, Any]:
         "longest": LONGEST,
         "stops": made.stops,
         "ends": made.ends,
-        "example": {**example, "written": written, "last": [round(x, 6) for x in last.tolist()]},
+        "example": {**example, "written": written, "last": _finite(last.tolist())},
     }
 
 
@@ -248,8 +266,8 @@ def _curve(stored: str) -> str:
     """The learning curve of the losses that the notes hold: [steps, [mean, mean, ...]]; "" without."""
     try:
         steps, means = json.loads(stored)
-        means = [float(each) for each in means]
-    except (ValueError, TypeError):
+        steps, means = int(steps), [float(each) for each in means]
+    except (ValueError, TypeError, OverflowError):
         return ""
     if len(means) < 2:
         return ""

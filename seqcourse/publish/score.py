@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy
 import torch
 
@@ -19,7 +21,7 @@ def score(system: System, count: int) -> str:
     if system.task == "translator":
         pairs = data.load_pairs("en-es", "test")
         pairs = [pair for pair in pairs if len(data.tokenize(pair.source)) <= LONGEST]
-        chosen = pairs[:: max(1, len(pairs) // count)][:count]
+        chosen = _drawn(pairs, count)
         said = [text.lower() for text in system.say([pair.source for pair in chosen])]
         right = [[text.lower() for text in pair.references] for pair in chosen]
         low, high = metrics.bleu_interval(said, right)
@@ -30,9 +32,7 @@ def score(system: System, count: int) -> str:
     scenes = data.load_scenes("test", count)
     pictures = torch.from_numpy(numpy.stack([scene.image for scene in scenes]))
     told = system.say(pictures.permute(0, 3, 1, 2).float() / 255)
-    each = numpy.array(
-        metrics.cider([text for text, _ in told], [scene.references for scene in scenes]).each
-    )
+    each = numpy.array(metrics.cider(told, [scene.references for scene in scenes]).each)
     low, high = _interval(each)
     return f"CIDEr {each.mean():.2f} (95 %: {low:.2f} to {high:.2f}) on {count} held-out scenes"
 
@@ -40,11 +40,16 @@ def score(system: System, count: int) -> str:
 def _right_words(system: System, count: int) -> str:
     known = {each.word: each.phones for each in data.load_pronunciations("test")}
     words = [word for word in known if len(word) <= LETTERS]
-    chosen = words[:: max(1, len(words) // count)][:count]
+    chosen = _drawn(words, count)
     said = zip(chosen, system.say(chosen), strict=True)
     right = numpy.array([tuple(text.split()) in known[word] for word, text in said], dtype=float)
     low, high = _interval(right)
     return f"{right.mean():.0%} (95 %: {low:.0%} to {high:.0%}) of {len(chosen)} unseen words right"
+
+
+def _drawn(held_out: list, count: int) -> list:
+    """So many at random, the same each time: the files are sorted, by length or by letter."""
+    return random.Random(0).sample(held_out, min(count, len(held_out)))
 
 
 def _interval(each: numpy.ndarray) -> tuple[float, float]:

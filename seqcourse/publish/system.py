@@ -44,11 +44,25 @@ class System:
         """Whether the checkpoint is that of a quick training."""
         return self.file.endswith("-quick.safetensors")
 
-    def say(self, inputs: Any) -> list[Any]:
-        """What the student's own function says of sentences, pictures or words."""
-        with torch.inference_mode():
-            found = list(self.space[SAYS[self.task]](self.model, inputs))
-        return [" ".join(each) for each in found] if self.task == "speller" else found
+    def say(self, inputs: Any) -> list[str]:
+        """What the student's own function says of sentences, pictures or words.
+
+        Raises:
+            CourseError: it stops with an error, or does not give a text for each.
+        """
+        says = f"{SAYS[self.task]} of {self.name}"
+        try:
+            with torch.inference_mode():
+                found = list(self.space[SAYS[self.task]](self.model, inputs))
+            if self.task == "captioner":
+                found = [text for text, _ in found]
+            elif self.task == "speller":
+                found = [" ".join(each) for each in found]
+        except Exception as error:
+            raise stopped(says, error) from error
+        if len(found) != len(inputs) or not all(isinstance(text, str) for text in found):
+            raise CourseError(f"{says} should give a text for each of {len(inputs)}, but does not.")
+        return found
 
 
 def own_system(notebook: Path) -> System:
@@ -95,16 +109,18 @@ def of_space(space: Mapping[str, Any], notebook: Path) -> System:
     try:
         model = space["load"](tensors, dict(found.notes))
     except Exception as error:
-        raise CourseError(f"load stopped on {path.name}: {type(error).__name__}: {error}") from error
+        raise stopped(f"load, on {path.name},", error) from error
     for part in modules_of(model):
         part.eval()
     return System(name, task, space, model, found.notes, path.name)
 
 
 def modules_of(model: Any) -> list[nn.Module]:
-    """The modules in what `load` gave: itself, or those in a tuple, a list or a dict."""
-    held = model.values() if isinstance(model, Mapping) else model
-    held = held if isinstance(model, Mapping | tuple | list) else [model]
+    """The modules in what `load` gave: itself, or those in a tuple, a list, a dict or an object."""
+    if isinstance(model, nn.Module):
+        return [model]
+    held = model if isinstance(model, tuple | list) else getattr(model, "__dict__", {}).values()
+    held = model.values() if isinstance(model, Mapping) else held
     return [part for part in held if isinstance(part, nn.Module)]
 
 
@@ -115,7 +131,16 @@ def run(source: str, name: str) -> dict[str, Any]:
     try:
         exec(compile(source, name, "exec"), space)
     except Exception as error:
-        raise CourseError(
-            f"The definitions of {name} stopped with {type(error).__name__}: {error}"
-        ) from error
+        raise stopped(f"The definitions of {name}", error) from error
     return space
+
+
+def stopped(what: str, error: Exception) -> CourseError:
+    """The sentence for an error in a student's code."""
+    more = ""
+    if isinstance(error, NameError):
+        more = (
+            " (`seqcourse publish` takes imports, functions, classes and plain assignments out of a "
+            "notebook, of each name the last one; nothing that stands in an if or a loop)"
+        )
+    return CourseError(f"{what} stopped with {type(error).__name__}: {error}{more}")

@@ -30,7 +30,8 @@ def softmax(x, dim=-1, mask=None):
 def attention(q, k, v, mask=None, *, causal=False, need_weights=False, dropout=0.0):
     """softmax(Q K^T / sqrt(D)) V, and the weights."""
     if causal:
-        ahead = causal_mask(q.shape[-2], k.shape[-2] - q.shape[-2], q.device)
+        size, past = q.shape[-2], k.shape[-2] - q.shape[-2]
+        ahead = torch.ones(size, past + size, dtype=torch.bool, device=q.device).tril(past)
         mask = ahead if mask is None else mask & ahead
     weights = softmax(q @ k.mT / math.sqrt(q.shape[-1]), mask=mask)
     return torch.dropout(weights, dropout, dropout > 0) @ v, weights

@@ -155,3 +155,14 @@ def test_training_writes_the_file(tmp_path, monkeypatch, capsys):
     assert own.read()[0]["a"].tolist() == [0]
     own.trained({"make": make}, "full")
     assert own.read()[0]["a"].tolist() == [1, 1]
+
+
+def test_losses_without_a_curve_lose_no_training(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    own.trained({"make": lambda budget: ({"a": torch.ones(2)}, {}, [(1, 3.0), (2, 2.0)])}, "full")
+    tensors, notes = own.read()
+    assert tensors["a"].tolist() == [1, 1] and "losses" not in notes
+
+
+def test_a_definition_that_no_compiler_takes_is_passed_over():
+    assert list(own.with_needs(["def f(a, a): pass", "def g(): return 1"], "g")) == ["g"]

@@ -25,3 +25,6 @@ def test_the_button_makes_the_page_and_says_where(monkeypatch, tmp_path):
     names.value = "nobody"
     make.click()
     assert "<code>x &lt; 1</code>" in told.value and not make.disabled
+    monkeypatch.setattr(module, "publish", lambda *given: 1 / 0)
+    make.click()  # ipywidgets logs the error
+    assert "No page yet" in told.value and not make.disabled

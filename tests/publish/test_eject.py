@@ -83,6 +83,18 @@ def test_the_command_says_what_it_wrote_and_overwrites_nothing(tmp_path, monkeyp
         ("ps6", "n = norms[0](x)", "n = functional.rms_norm(x, x)", "functional.rms_norm, which needs"),
         (
             "ps6",
+            "causal = functional.causal_mask",
+            "causal_mask = functional.causal_mask",
+            "decoder_block calls something of its own causal_mask",
+        ),
+        (
+            "ps6",
+            "def label_smoothed_loss(logits, targets, epsilon, pad):",
+            "padded = 1\n\n\ndef label_smoothed_loss(logits, targets, epsilon, pad, first=padded):",
+            "padded would be in the file twice",
+        ),
+        (
+            "ps6",
             "from torch import nn",
             "from torch import nn\nfrom seqcourse.nn import Block as nn",
             "nn.Block",
@@ -106,6 +118,42 @@ def test_another_name_of_a_room_and_no_answers_of_assignment_5(tmp_path):
     eject.eject(tmp_path, path)
     assert "F.attention" not in path.read_text(encoding="utf-8")
     eject.tried(path, steps=10)
+
+
+CALL = "functional.attention(q, k, v, mask[..., None, :, :])"
+CALLS = {
+    "functional.attention(need_weights=True, q=q, k=k, v=v, mask=mask[:, None])": "attention(q=q, k=k",
+    "functional.attention(q, k, v,  # a, b\n mask[..., None, :, :], need_weights=True)": "None, :, :])",
+    "functional.attention(q, k, v, mask[..., None, :, :], dropout=0.0)": "dropout > 0",  # the course's
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_becomes_one_that_the_students_own_takes(call, tmp_path):
+    assert CALL in (SOLUTIONS / "ps6/ps6.ipynb").read_text(encoding="utf-8")
+    changed(tmp_path, "ps6", CALL, call)
+    changed(tmp_path, "ps5", "", "")
+    text = eject.source(tmp_path)
+    compile(text, "mine.py", "exec")
+    assert CALLS[call] in text and "causal_mask(y.shape[1]).to(y.device)" in text
+
+
+def test_a_name_of_a_room_may_be_a_local_one(tmp_path):
+    old = "    losses = -(1 - epsilon)"
+    changed(tmp_path, "ps6", old, f"    zoo = log_p\n    zoo.mean()\n{old}")
+    assert "zoo.mean()" in eject.source(tmp_path)
+
+
+def test_the_file_is_read_as_it_is_written_on_windows(ejected, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "cp1252")
+    eject.tried(ejected, steps=2)
+
+
+def test_a_file_that_does_not_end_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr(eject, "LONGEST_TRY", 1)
+    (tmp_path / "mine.py").write_text("while True:\n    pass\n", encoding="utf-8")
+    with pytest.raises(CourseError, match="did not end within 1 seconds"):
+        eject.tried(tmp_path / "mine.py")
 
 
 def test_the_short_forms_compute_what_the_course_does():

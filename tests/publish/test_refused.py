@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from seqcourse.errors import CourseError
-from seqcourse.publish import export, own_system, ready
+from seqcourse.publish import export, own_system, page, ready
 from seqcourse.publish.contract import contract, settle
 from seqcourse.publish.system import run
 from tests.publish.notebooks import SYSTEMS, notebook
@@ -49,6 +51,11 @@ def test_a_line_that_cannot_be_exported_is_named(name, tmp_path):
     assert "ps9.ipynb, in logits" in str(caught.value)
 
 
+FORBIDDEN = (
+    "    return model.out(model.layer(x, y, tgt_mask=ahead, tgt_is_causal=True, **hidden))",
+    "    found = model.out(model.layer(x, y, tgt_mask=ahead, tgt_is_causal=True, **hidden))\n"
+    "    return found.index_fill(-1, torch.tensor([0, 1, 3]), float('-inf'))",
+)
 WRONG = {
     "no contract": ("def words(", "def other(", "should define words"),
     "no task": ('TASK = "translator"', 'TASK = "poet"', "set TASK"),
@@ -58,7 +65,7 @@ WRONG = {
         "return model.en.tokens",
         "a pair of data.Voc",
     ),
-    "another shape": ("hidden = {", "return model.out(y)[0]\n    hidden = {", r"should give \(1, 4"),
+    "another shape": ("hidden = {", "return model.out(y)[0]\n    hidden = {", r"should give \(1, 7"),
     "a look ahead": (
         "ahead = ~functional.causal_mask(target.shape[1])",
         "ahead = torch.zeros(target.shape[1], target.shape[1], dtype=torch.bool)",
@@ -66,6 +73,67 @@ WRONG = {
     ),
     "an error": (PLACE, PLACE + "    x = x @ x\n", "logits of ps9.ipynb stopped with RuntimeError"),
 }
+
+
+def test_a_look_ahead_is_seen_beside_infinite_logits(tmp_path):
+    old, new, said = WRONG["a look ahead"]
+    path = notebook(tmp_path, TRANSFORMER.replace(*FORBIDDEN).replace(old, new))
+    with pytest.raises(CourseError, match=said):
+        contract(own_system(path))
+
+
+def test_infinite_logits_are_json(tmp_path):
+    made = contract(own_system(notebook(tmp_path, TRANSFORMER.replace(*FORBIDDEN))))
+    found = json.loads(page._json(page._facts(made)), parse_constant=pytest.fail)
+    assert [found["example"]["last"][k] for k in (0, 1, 3)] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("maps", "said"),
+    [
+        ("torch.stack(maps, 1)[:, None].expand(-1, 4, -1, -1, -1)", "a row over what is read"),
+        ("torch.stack(maps, 1)[..., :6, :]", "as many rows as columns"),
+    ],
+)
+def test_maps_of_heads_or_of_no_square_are_refused(maps, said, tmp_path):
+    source = SYSTEMS["captioner"].replace("torch.stack(maps, 1)\n", f"{maps}\n", 1)
+    with pytest.raises(CourseError, match=said):
+        contract(own_system(notebook(tmp_path, source)))
+
+
+def test_a_loop_that_reads_its_padding_is_refused(tmp_path):
+    source = RECURRENT.replace("model.read(source), lengths)", "model.read(source))")
+    system = own_system(notebook(tmp_path, source))
+    with pytest.raises(CourseError, match="when <pad> stands behind"):
+        export.program(contract(system), system.name)
+
+
+def test_a_students_spaces_and_a_model_in_an_object_change_nothing(tmp_path):
+    source = TRANSFORMER.replace("data.detokenize(", "'  '.join(").replace('(ids), "es"', "(ids)")
+    source = source.replace("return model.eval()", "return Held(model.eval(), model.en, model.es)")
+    source = source.replace("    pad = ~", "    model = model.model\n    pad = ~")
+    source += "class Held:\n    def __init__(self, *parts):\n"
+    source += "        self.model, self.en, self.es = parts\n"
+    system = own_system(notebook(tmp_path, source))
+    made = contract(system)
+    settle(made, system)
+    assert "  " in system.say(["We need water"])[0] and made.agree == 8
+    assert len(list(made.module.parameters()))
+
+
+def test_an_error_of_the_students_translate_is_a_sentence(tmp_path):
+    source = TRANSFORMER.replace("    texts = []\n", "    texts = [NEVER]\n")
+    system = own_system(notebook(tmp_path, source))
+    with pytest.raises(CourseError, match="translate of ps9.ipynb stopped with NameError.*in an if"):
+        system.say(["We need water"])
+
+
+def test_another_file_is_not_overwritten(tmp_path):
+    there = tmp_path / "ps9.html"
+    there.write_text("my notebook as HTML", encoding="utf-8")
+    with pytest.raises(CourseError, match="was not written by"):
+        page.publish(notebook(tmp_path, TRANSFORMER), there)
+    assert there.read_text(encoding="utf-8") == "my notebook as HTML"
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -94,7 +162,7 @@ def test_a_bad_checkpoint(tmp_path):
     other.mkdir()
     twin = notebook(other, TRANSFORMER)
     (other / "ps9.safetensors").write_bytes(held.read_bytes())
-    with pytest.raises(CourseError, match="load stopped on ps9.safetensors: RuntimeError"):
+    with pytest.raises(CourseError, match="load, on ps9.safetensors, stopped with RuntimeError"):
         own_system(twin)
     held.unlink()
     with pytest.raises(CourseError, match="is not there"):

@@ -119,7 +119,8 @@
       Object.assign(ort.env.wasm, { wasmBinary: binary.buffer, numThreads: 1, proxy: false });
       session = await ort.InferenceSession.create(model, { executionProviders: ["wasm"] });
       const { read, written, last } = facts.example, { logits } = await live.pass(read, written);
-      const apart = Math.max(...logits.map((x, k) => Math.abs(x - last[k])));
+      const off = (x, k) => (last[k] !== null ? Math.abs(x - last[k]) : Number.isFinite(x) ? Infinity : 0); // null: -inf
+      const apart = Math.max(...logits.map(off));
       root.dataset.apart = apart;
       document.getElementById("own-same").textContent =
         apart < 1e-3 ? `On an example it computes what PyTorch did, within ${apart.toExponential(0)}.`
