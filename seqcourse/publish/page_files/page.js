@@ -81,6 +81,7 @@
       parts.push(live.map(words, tokens, shown, "Where it looks for each word that it writes"));
     }
     live.show(root, ...parts);
+    root.querySelectorAll(".sq-scroll").forEach((box) => (box.tabIndex = 0)); // a wide map scrolls by keyboard, too
     return `${said || "It writes no word."} ${live.unknown(unknown)}`.trim();
   }
 
