@@ -13,6 +13,7 @@ from pypdf import PdfReader
 
 from seqcourse.pages.access import mend, name_folds
 from seqcourse.pages.figures import DARK, LEAST_TEXT, LIGHT, follow_theme, forms, least_width, widen
+from seqcourse.viz.roles import OTHERS
 from tests.sizes import nightly_but
 
 from .conftest import PHONE, chapter_names, open_page, page_names
@@ -219,7 +220,8 @@ def test_figures_are_readable_on_a_phone_and_follow_the_theme(chrome, address, n
     assert [f for f in figures if f["drawn"] < f["least"] and not f["both"]] == []
     drawn = [figure for figure in figures if figure["source"].endswith(".svg")]
     assert drawn or name != CHAPTER
-    assert {figure["ground"] for figure in drawn} <= {"rgba(0, 0, 0, 0)"}
+    stage = "rgb({}, {}, {})".format(*bytes.fromhex(OTHERS["stage"][1][1:]))
+    assert {figure["ground"] for figure in drawn} <= {"rgba(0, 0, 0, 0)", stage}
     assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
     page.context.close()
 
