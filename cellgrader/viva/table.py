@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from cellgrader.printable import printable
 from cellgrader.viva.choose import MANY
 from cellgrader.viva.questions import KINDS, Question
-from cellgrader.viva.sheet import Sheet, spread
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from cellgrader.viva.sheet import Sheet
 
 
 def setting(question: Question) -> str:
@@ -46,6 +47,8 @@ def as_table(sheet: Sheet) -> Table:
 
 def summary(sheets: Sequence[Sheet]) -> list[str]:
     """How the questions of a class are spread over the kinds, and who has fewer than five."""
+    from cellgrader.viva.sheet import spread
+
     counts = spread(sheets)
     listed = ", ".join(f"{kind} {counts[kind]}" for kind in KINDS if counts[kind])
     lines = [f"{sum(counts.values())} questions for {len(sheets)}: {listed}."]
