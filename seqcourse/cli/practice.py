@@ -32,35 +32,34 @@ def practise(name: str, exercise: str, seed: int | None, count: int, sheet: Path
     """
     notebook = Path(name) if name.endswith(".ipynb") else find_notebook(name)
     seed = random.randrange(10_000) if seed is None else seed
-    right = number = 0
-    with contextlib.closing(_questions(notebook, exercise, count, seed)) as questions:
+    answers, right, number = _answers(notebook, exercise), 0, 0
+    with contextlib.closing(_questions(notebook.stem, answers, count, seed)) as questions:
         if sheet:
-            number = _write(sheet, f"{notebook.stem}, seed {seed}", questions)
-        else:
-            tell("Type a letter, or Enter alone to see the answer. Ctrl+C ends.")
-            with contextlib.suppress(KeyboardInterrupt, EOFError):
-                for item in questions:
-                    right += _ask(f"{number + 1}. ", item)
-                    number += 1
-            again = f"seqcourse practice {name} {exercise}".rstrip()
-            tell(f"{right} of {number} right. The same questions again: {again} --seed {seed}")
+            return _write(sheet, f"{notebook.stem}, seed {seed}", list(questions))
+        print("Type a letter, or Enter alone to see the answer. Ctrl+C ends.", flush=True)
+        try:
+            for item in questions:
+                right += _ask(f"{number + 1}. ", item)
+                number += 1
+        except (KeyboardInterrupt, EOFError):
+            print()
+    if number:
+        again = f"seqcourse practice {name} {exercise}".rstrip()
+        tell(f"{right} of {number} right. The same questions again: {again} --seed {seed}")
 
 
-def _questions(notebook: Path, exercise: str, count: int, seed: int) -> Iterator[Item]:
+def _questions(assignment: str, answers: dict[str, Answer], count: int, seed: int) -> Iterator[Item]:
     """So many questions or fewer; says which answers there are none about."""
-    answers, asked_so_far = _answers(notebook, exercise), 0
-    names = random.Random(f"{seed} {notebook.stem}").sample(list(answers), len(answers))
-    most = -(-count // len(names))
-    mixed = {name: answers[name] for name in names}
-    with contextlib.closing(asked(notebook.stem, mixed, most, seed)) as made:
+    names = random.Random(f"{seed} {assignment}").sample(list(answers), len(answers))
+    mixed, left = {name: answers[name] for name in names}, count
+    with contextlib.closing(asked(assignment, mixed, -(-count // len(names)), seed)) as made:
         for told in made:
             if isinstance(told, str):
                 tell(told)
                 continue
-            for item in told[: count - asked_so_far]:
-                asked_so_far += 1
-                yield item
-            if asked_so_far == count:
+            yield from told[:left]
+            left -= len(told)
+            if left <= 0:
                 return
 
 
@@ -84,8 +83,8 @@ def _answers(notebook: Path, exercise: str) -> dict[str, Answer]:
             found[name] = source, "\n".join(pieces.values())
     if not found:
         raise CourseError(
-            f"{exercise or 'An exercise'} should be solved in {shown(notebook)} before there are questions "
-            f"about it, but its code still says raise NotImplementedError()."
+            f"{exercise or 'An exercise'} should be solved in {shown(notebook)} before you are asked "
+            f"about it, but there is only raise NotImplementedError()."
         )
     return found
 
@@ -119,14 +118,15 @@ def _ask(number: str, item: Item) -> bool:
     return good
 
 
-def _write(sheet: Path, title: str, questions: Iterator[Item]) -> int:
+def _write(sheet: Path, title: str, questions: list[Item]) -> None:
     """Write the questions as Markdown, and their answers into a file beside it."""
+    if not questions:
+        raise CourseError("A sheet should have questions, but these answers give none.")
     asks, answers = [f"# {title}", ""], [f"# Answers: {title}", ""]
     for number, item in enumerate(questions, start=1):
         asks += _lines(f"## {number} · ", item)
         answers.append(f"{number}. {LETTERS[item.right]}) {item.options[item.right]} {item.why}")
     beside = sheet.with_name(f"{sheet.stem}-answers{sheet.suffix}")
-    sheet.write_text("\n".join(asks), encoding="utf-8")
-    beside.write_text("\n".join([*answers, ""]), encoding="utf-8")
+    for path, lines in ((sheet, asks), (beside, [*answers, ""])):
+        path.write_text("\n".join(lines), encoding="utf-8")
     tell(f"{shown(sheet)}: the questions. {shown(beside)}: the answers.")
-    return len(answers)

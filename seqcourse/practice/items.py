@@ -1,6 +1,6 @@
-"""The questions about one answer: those of `cellgrader.viva`, and four kinds for practice alone.
+"""The questions about one answer: those of `cellgrader.viva`, and three kinds for practice alone.
 
-Every right option is what happened when the code ran, and so is `Item.why`. This runs a student's own code.
+What is right is what happened when the code ran; `Item.why` says it. This runs a student's own code.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -15,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from torch import Tensor
 
+from cellgrader.printable import printable
 from cellgrader.viva.changes import Change, changes, marked
-from cellgrader.viva.outcomes import SAME, UNCLEAR, Planned, Tried, effect
-from cellgrader.viva.questions import BATCH, LOOK, WORD, WORDS, questions
+from cellgrader.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Planned, Tried, effect
+from cellgrader.viva.questions import BATCH, LOOK, NUMBERS, WORD, WORDS, questions
 from cellgrader.viva.table import setting
 from seqcourse.check import mistakes, versions
 from seqcourse.check.compare import Mistake
@@ -27,9 +28,10 @@ from seqcourse.check.exercise import Exercise
 from seqcourse.check.finding import Finding
 from seqcourse.check.inside import changed
 
-HARMLESS, WHERE, ROW, REVIEW = "change without effect", "input that matters", "row", "mistake to find"
-BUDGET = 15.0  # seconds of processor time for all versions of one answer
+HARMLESS, WHERE, REVIEW = "change without effect", "input that matters", "mistake to find"
+BUDGET = 30.0  # seconds of processor time for all versions of one answer
 REVIEWS = 3  # wrong answers of one exercise that its self-check judges
+LONGEST = 300  # letters of what a self-check says
 SHOWN = 6  # numbers of a row that are written out
 
 
@@ -68,8 +70,8 @@ def items(assignment: str, name: str, source: str, before: str, seed: int) -> li
     calls = versions.calls_of(exercise)
     sources = [source, *(change.source for change in planned.changes)]
     request = versions.request(exercise, calls, sources, planned.marked.source, BUDGET)
-    tried = Tried(name, exercise.is_class, planned, calls, changed.run(request, space, changed.here))
-    found = [*_of_viva(tried, seed), *_without_effect(tried, seed), *_rows(tried, seed)]
+    tried = Tried(name, exercise.is_class, planned, calls, changed.run(request, space, forks=False))
+    found = [*_of_viva(tried, seed), *_without_effect(tried, seed)]
     return [*found, *_reviews(module.EXERCISES, name, Path(module.__file__).parent, seed)]
 
 
@@ -91,13 +93,20 @@ def _item(
     return Item(kind, name, code, words, tuple(mixed), mixed.index(options[0]), why, about)
 
 
+# What a reader who sees sizes alone can tell of numbers: factors, sums of rows, small whole numbers.
+_TOLD = re.compile(r"multiplied|sum to")
+_SMALL = re.compile(r"-?\d{1,3}(, -?\d{1,3})*")
+
+
 def _of_viva(tried: Tried, seed: int) -> Iterator[Item]:
-    """Viva's questions, but for "what happens?" and for shapes that the question itself tells."""
+    """Viva's questions, without "what happens?", shapes that the question tells, and guessed numbers."""
     made = {(each.line, each.reads): k for k, each in enumerate(tried.planned.changes, start=1)}
     single = next((k for k, call in enumerate(tried.calls) if call.label == versions.SINGLE), 0)
     for one in questions(tried, "", seed):
         right = one.options[one.right]
         if one.kind == WORD or one.plain or one.kind == LOOK and right in one.words:
+            continue
+        if one.kind == NUMBERS and not (_TOLD.search(one.words) or _SMALL.fullmatch(right)):
             continue
         if one.reads is not None:
             version = made[one.line, one.reads]
@@ -108,10 +117,8 @@ def _of_viva(tried: Tried, seed: int) -> Iterator[Item]:
             listed = [f"`{text}` {shape}" for text, shape in shapes.items() if shape is not None]
             why = one.note or f"As line {one.line} ran: {', '.join(listed)}."
         options = [right, *(option for option in one.options if option != right)]
-        words = f"{setting(one)} {one.words}".strip()
-        yield _item(
-            one.kind, tried.name, tried.planned.source, words, options, why, f"{one.line} {one.reads}"
-        )
+        words, about = f"{setting(one)} {one.words}".strip(), f"{one.line} {one.reads}"
+        yield _item(one.kind, tried.name, tried.planned.source, words, options, why, about)
 
 
 def _call(tried: Tried, version: int) -> int | None:
@@ -128,24 +135,22 @@ def _compared(tried: Tried, version: int, call: int) -> str:
     if after.error:
         return f"It stops in line {after.line}: {after.error}."
     for name, old in before.parts.items():
-        new = after.parts[name]
+        new, width = after.parts[name], old.shape[-1] if old.ndim else 1
         if old.shape != new.shape:
             return f"The shape was {old.shape} and is {new.shape}."
-        width = old.shape[-1] if old.ndim else 1
-        for row, (was, now) in enumerate(
-            zip(old.reshape(-1, width), new.reshape(-1, width), strict=True)
-        ):
-            if _written(was) != _written(now):
+        pairs = zip(old.reshape(-1, width), new.reshape(-1, width), strict=True)
+        for row, (was, now) in enumerate((_written(one), _written(other)) for one, other in pairs):
+            if was != now:
                 place = (
-                    [int(k) for k in numpy.unravel_index(row, old.shape[:-1])] if old.ndim > 1 else ""
+                    [int(k) for k in numpy.unravel_index(row, old.shape[:-1])] if old.ndim > 1 else []
                 )
-                return f"{f'Row {place} was' if place else 'It was'} {_written(was)} and is {_written(now)}."
+                return f"{f'Row {place}' if place else 'It'} was {was} and is {now}."
     return WORDS[SAME]
 
 
 def _written(row: numpy.ndarray) -> str:
-    """A row as it is read: "(0.21, 0.50, ...)"."""
-    numbers = [f"{x + 0.0:.3g}" if x.dtype.kind in "fiu" else str(x) for x in row[:SHOWN]]
+    """A row as it is read: "(0.21, 0.5, ...)"."""
+    numbers = [f"{x + 0.0:.3g}" if x.dtype.kind == "f" else str(x) for x in row[:SHOWN]]
     return f"({', '.join([*numbers, *['...'] * (len(row) > SHOWN)])})"
 
 
@@ -162,66 +167,49 @@ def _without_effect(tried: Tried, seed: int) -> Iterator[Item]:
     what = {version: _effect(tried, version, 0) for version in known}
     reads = dict(enumerate(map(_reads, tried.planned.changes), start=1))
     cases = {k: call for k, call in enumerate(tried.calls) if k and call.like is None}
-    sizes, code = tried.calls[0].sizes, tried.planned.source
+    first, code = tried.calls[0].sizes, tried.planned.source
+    called = f"`{tried.name}` is {first if tried.is_class else f'called with {first}'}"
     for version in (version for version in known if what[version] == SAME):
-        chance = random.Random(f"{seed} {reads[version]}")
-        others = [k for k in known if what[k] not in (SAME, UNCLEAR)]
-        shown = [version, *chance.sample(others, min(3, len(others)))]
-        if len(shown) == 4:
-            words = f"Which of these changes leaves the result for {sizes} as it is?"
-            why = " ".join(f"{reads[k]} {WORDS[what[k]]}" for k in shown)
-            options = [reads[k] for k in shown]
-            yield _item(HARMLESS, tried.name, code, words, options, why, reads[version])
+        chance, about = random.Random(f"{seed} {reads[version]}"), reads[version]
+        others = chance.sample(known, len(known))
+        others = [k for k in others if what[k] in (VALUES, SHAPE)] + [
+            k for k in others if what[k] == STOPS
+        ]
+        if len(others) > 2:
+            words = f"{called}. Which of these changes leaves the result as it is?"
+            options = [reads[k] for k in (version, *others[:3])]
+            why = " ".join(f"{reads[k]} {WORDS[what[k]]}" for k in others[:3])
+            yield _item(HARMLESS, tried.name, code, words, options, why, about)
         found = {k: _effect(tried, version, k) for k in cases}
         same = [k for k in cases if found[k] == SAME]
         for right in [k for k in cases if found[k] not in (SAME, UNCLEAR)][: len(same) > 1]:
-            words = (
-                f"{reads[version]} For {sizes} nothing changes. Which other input shows a difference?"
-            )
-            options = [cases[k].label for k in (right, *chance.sample(same, min(3, len(same))))]
-            why = f"That input is {cases[right].sizes}. {_compared(tried, version, right)}"
-            yield _item(WHERE, tried.name, code, words, options, why, reads[version])
+            words = f"{about} {called}, and nothing changes. Which other input shows a difference?"
+            shown = [right, *chance.sample(same, min(3, len(same)))]
+            options = [_differing(cases[k], first) for k in shown]
+            why = _compared(tried, version, right)
+            yield _item(WHERE, tried.name, code, words, options, why, about)
+
+
+def _differing(call: versions.Call, first: str) -> str:
+    """The label of a call, and the arguments that differ from the first call's."""
+    parts = re.split(r", (?=[a-z_]\w* )", call.sizes)
+    return ": ".join(filter(None, [call.label, ", ".join(part for part in parts if part not in first)]))
 
 
 def _reads(change: Change) -> str:
     return f"Line {change.line} {f'becomes `{change.reads}`' if change.reads else 'is deleted'}."
 
 
-def _rows(tried: Tried, seed: int) -> Iterator[Item]:
-    """A row of the result, where all that is handed over can be read in the question."""
-    for number, call in enumerate(tried.calls):
-        parts = list(tried.outcome(0, number).parts.values())
-        if not call.asked or len(parts) != 1 or tried.is_class or _has_tensor(call.given.values()):
-            continue
-        wrong = [
-            list(tried.outcome(k + 1, number).parts.values()) for k in range(len(tried.planned.changes))
-        ]
-        others = [other[0] for other in wrong if other and other[0].shape == parts[0].shape]
-        rows = [value.reshape(-1, value.shape[-1] if value.ndim else 1) for value in (parts[0], *others)]
-        place = random.Random(seed).randrange(len(rows[0])) if rows[0].size else 0
-        options = list(dict.fromkeys(_written(row[place]) for row in rows if row.size))[:4]
-        if len(options) == 4 and rows[0].shape[1] <= SHOWN:
-            what = f"row {place} of the result (rows count from 0)" if len(rows[0]) > 1 else "the result"
-            words = f"`{tried.name}` is called with {call.sizes}. What is {what}?"
-            why = f"All that it gives: {parts[0].tolist()}"
-            yield _item(ROW, tried.name, tried.planned.source, words, options, why, words)
-
-
-def _has_tensor(values: Any) -> bool:
-    return any(isinstance(value, (Tensor, Mapping, list, tuple)) or callable(value) for value in values)
-
-
 def _reviews(exercises: Mapping[str, Exercise], name: str, folder: Path, seed: int) -> Iterator[Item]:
     """Wrong answers of the course: what is the mistake? The self-check knows."""
     right = {key: one.reference for key, one in exercises.items() if one.reference}
     written = mistakes.likely(name, mistakes.read(folder), right)
-    chance = random.Random(f"{seed} {name}")
+    chance, asked = random.Random(f"{seed} {name}"), dict.fromkeys(one.question for one in written)
     for wrong in chance.sample(written, min(REVIEWS, len(written))):
         finding, source = _checked(exercises[name], wrong.answer.made()), wrong.answer.source
-        asked = dict.fromkeys(one.question for one in written)
         others = [question for question in asked if finding and question != finding.question]
         if finding and finding.question and len(others) > 2:
             words = "Somebody wrote this, and it is wrong. Which question leads to the mistake?"
             options = [finding.question, *chance.sample(others, 3)]
-            why = f"The self-check says: {finding.where}"
+            why = printable(f"The self-check says: {finding.where}", LONGEST)
             yield _item(REVIEW, name, source, words, options, why, source)

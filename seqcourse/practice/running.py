@@ -1,8 +1,7 @@
-"""A student's answers in a process of their own: one that hangs, or ends it, costs its own questions only."""
+"""A student's answers in a process of their own: one that hangs costs its own questions only."""
 
 from __future__ import annotations
 
-import faulthandler
 import multiprocessing
 import os
 import random
@@ -10,7 +9,6 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from multiprocessing.connection import Connection
 
 from seqcourse.check.finding import Finding
 from seqcourse.practice.items import Item, items
@@ -25,49 +23,36 @@ def asked(
 ) -> Iterator[list[Item] | str]:
     """At most so many questions about each answer, or the sentence that says why there are none.
 
-    The process goes on with the next answer while a question is read. The same seed gives the same
+    The process goes on with the next answers while a question is read. The same seed gives the same
     questions about the same code.
     """
-    waiting, context = list(answers.items()), multiprocessing.get_context("spawn")
+    waiting, kinds = list(answers), Counter()
     while waiting:
-        here, there = context.Pipe(duplex=False)
-        told = (there, assignment, waiting, most, seed, limit)
-        child = context.Process(target=_work, args=told, daemon=True)
-        child.start()
-        there.close()
-        try:
-            while waiting:
-                yield here.recv()
-                del waiting[0]
-        except EOFError:
-            name, _ = waiting.pop(0)
-            yield f"No question about {name}: it ran longer than {limit:g} seconds or ended its process."
-        finally:
-            child.terminate()
-            child.join()
-            here.close()
+        with multiprocessing.get_context("spawn").Pool(1, _quiet) as pool:
+            told = [(assignment, name, *answers[name], seed) for name in waiting]
+            for found in [pool.apply_async(_made, one) for one in told]:
+                name = waiting.pop(0)
+                try:
+                    made = found.get(limit)
+                except multiprocessing.TimeoutError:
+                    yield f"No question about {name}: it ran longer than {limit:g} seconds."
+                    break
+                yield made if isinstance(made, str) else _chosen(made, most, kinds, seed)
 
 
-def _work(
-    pipe: Connection,
-    assignment: str,
-    todo: Sequence[tuple[str, Answer]],
-    most: int,
-    seed: int,
-    limit: float,
-) -> None:
+def _quiet() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the process that asks
-    sys.stdout = sys.stderr = nothing = open(os.devnull, "w", encoding="utf-8")
-    kinds: Counter[str] = Counter()
-    for name, answer in todo:
-        faulthandler.dump_traceback_later(limit, exit=True, file=nothing)
-        try:
-            made = items(assignment, name, *answer, seed)
-            why = f"does not pass its self-check yet: {made.where}" if isinstance(made, Finding) else ""
-        except BaseException as error:
-            why = f"does not run outside its notebook: {type(error).__name__}: {error}"
-        faulthandler.cancel_dump_traceback_later()
-        pipe.send(f"No question about {name}: it {why}" if why else _chosen(made, most, kinds, seed))
+    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")
+
+
+def _made(assignment: str, name: str, source: str, before: str, seed: int) -> list[Item] | str:
+    try:
+        made = items(assignment, name, source, before, seed)
+    except BaseException as error:
+        return f"No question about {name}: it does not run here. {type(error).__name__}: {error}"
+    if isinstance(made, Finding):
+        return f"No question about {name}: it does not pass its self-check yet. {made.where}"
+    return made
 
 
 def _chosen(made: Sequence[Item], most: int, kinds: Counter[str], seed: int) -> list[Item]:

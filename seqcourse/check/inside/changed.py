@@ -2,8 +2,8 @@
 
 `cellgrader.viva` sends the request. Every change runs in a forked process of its own with a limit
 of processor time, since it can make a loop endless. So what is asked does not depend on how busy the
-machine is. The numbers are untrusted, as a probe's are. In `seqcourse practice` a student's own code
-runs on any system, so nothing is forked, and the line by line trace ends an endless loop (`here`).
+machine is. The numbers are untrusted, as a probe's are. `seqcourse practice` runs a student's own code
+on any system, so it forks nothing (`_here`).
 """
 
 from __future__ import annotations
@@ -36,13 +36,11 @@ PATIENCE = 4  # a version that waits is stopped after so many times as long
 MOST_NUMBERS = 4_000  # a larger result is asked about by nobody
 KEPT = ("result", "built")
 Work = Callable[[], dict[str, numpy.ndarray]]
-Kept = tuple[dict[str, numpy.ndarray] | None, float]
+Done = tuple[dict[str, numpy.ndarray] | None, float]
 
 
 def run(
-    check: Mapping[str, Any],
-    space: Mapping[str, Any],
-    apart: Callable[[Work, float], Kept] | None = None,
+    check: Mapping[str, Any], space: Mapping[str, Any], forks: bool = True
 ) -> dict[str, numpy.ndarray]:
     """What every version does on every call.
 
@@ -52,7 +50,7 @@ def run(
             reports shapes (or "") on the calls "seen"; "budget" the seconds of processor time for all
             of it.
         space: the student's namespace, in which each version replaces the answer.
-        apart: runs one version within so many seconds; `_apart`, in a process of its own, without.
+        forks: whether each change runs in a forked process.
 
     Returns:
         "V.C.result..." for version V on call C, "V.C.line" for the line that stopped, "V.C.ran" for the
@@ -71,7 +69,7 @@ def run(
         jobs.append(("", lambda: _shapes(check, space)))
     left = check["budget"] - (time.process_time() - began)
     for prefix, work in jobs:
-        told, used = (apart or _apart)(work, min(SECONDS, left)) if left > 0 else (None, 0.0)
+        told, used = (_apart if forks else _here)(work, min(SECONDS, left)) if left > 0 else (None, 0.0)
         left -= used
         if told is None:
             told = {"late": numpy.array(True)}
@@ -177,14 +175,11 @@ class _Lines:
 
 
 class _Late(BaseException):
-    """A version took too long; no `except Exception` of an answer catches it."""
+    """A version took too long; an answer's `except Exception` does not catch it."""
 
 
-def here(work: Work, seconds: float) -> Kept:
-    """What `_apart` gives, in this process: an endless loop in the answer's lines is ended.
-
-    What hangs inside a library is not; the process needs a limit of its own.
-    """
+def _here(work: Work, seconds: float) -> Done:
+    """What `_apart` gives, in this process: ends an endless loop in the answer's lines, and no other."""
     began = time.process_time()
     _Lines.until = began + seconds
     try:
@@ -196,7 +191,7 @@ def here(work: Work, seconds: float) -> Kept:
     return told, time.process_time() - began
 
 
-def _apart(work: Work, seconds: float) -> Kept:
+def _apart(work: Work, seconds: float) -> Done:
     """What `work` returns in a forked process, and the processor time that it used.
 
     None if it uses more than these seconds, or does not return.

@@ -1,0 +1,230 @@
+"""`seqcourse practice`: every answer is what happens when the code runs, whatever that code does."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from cellgrader.errors import CourseError
+from cellgrader.viva.questions import LINE, LOOK, NEW_SHAPE, WORD
+from seqcourse.check import mistakes, ps5, versions
+from seqcourse.check.compare import Mistake
+from seqcourse.check.inside import changed
+from seqcourse.cli.app import app
+from seqcourse.practice.items import HARMLESS, REVIEW, WHERE, Item, items
+from seqcourse.practice.running import asked
+
+CAUSAL = """def causal_mask(size, past=0):
+    rows = torch.arange(size)[:, None] + past
+    columns = torch.arange(past + size)
+    return columns <= rows
+"""
+SPLIT = """def split_heads(x, heads):
+    b, n, d = x.shape
+    cut = x.reshape(b, n, heads, d // heads)
+    return cut.transpose(1, 2)
+"""
+STEP = """def generate(step, prompt, count):
+    written, cache = [prompt], None
+    while len(written) <= count:
+        logits, cache = step(written[-1], cache)
+        written.append(logits[:, -1].argmax(dim=-1, keepdim=True))
+    return torch.cat(written, dim=1)
+"""
+SOURCES = {"causal_mask": CAUSAL, "split_heads": SPLIT, "generate": STEP}
+BECOMES = re.compile(r"Line (\d+) (?:becomes `(.+?)`|is deleted)\.")
+
+
+@pytest.fixture(scope="module")
+def made() -> list[Item]:
+    return [
+        one for name, source in SOURCES.items() for one in items("ps5", name, source, "import torch", 1)
+    ]
+
+
+def function(source: str, name: str):
+    space = {"torch": torch, "__name__": "answer"}
+    exec(compile(source, "<again>", "exec"), space)
+    return space[name]
+
+
+def after(item: Item, words: str):
+    """The function after the change that these words name."""
+    line, reads = BECOMES.match(words).groups()
+    lines = item.code.splitlines()
+    old = lines[int(line) - 1]
+    lines[int(line) - 1] = old[: len(old) - len(old.lstrip())] + (reads or "pass")
+    return function("\n".join(lines), item.name)
+
+
+def result(answer, case):
+    """What a call gives, or where it stops."""
+    try:
+        return answer(**case.make())
+    except Exception as error:
+        trace, lines = error.__traceback__, []
+        while trace:
+            lines += [trace.tb_lineno] if trace.tb_frame.f_code.co_filename == "<again>" else []
+            trace = trace.tb_next
+        return lines[-1]
+
+
+def alike(one, other) -> bool:
+    both = isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor)
+    return both and one.shape == other.shape and torch.allclose(one.double(), other.double())
+
+
+def test_every_kind_is_asked(made):
+    kinds = {item.kind for item in made}
+    assert kinds >= {LOOK, NEW_SHAPE, LINE, HARMLESS, WHERE, REVIEW} and WORD not in kinds
+    for item in made:
+        assert len(set(item.options)) == len(item.options) > 2 and item.why, item
+
+
+def test_what_is_right_is_what_another_run_gives(made):
+    for item in made:
+        first, right = ps5.EXERCISES[item.name].cases[0], item.options[item.right]
+        if item.kind == NEW_SHAPE:
+            assert str(tuple(result(after(item, item.words), first).shape)) == right
+            assert f"and is {right}." in item.why
+        if item.kind == LINE:
+            assert f"line {result(after(item, item.words), first)}." in right
+            assert item.why.startswith(right[:-1])
+        if item.kind == LOOK:
+            expression = re.search(r"shape of `(.+)` in line", item.words)[1]
+            seen = []
+            code = item.code.replace(expression, f"seen({expression})")
+            answer = function(code, item.name)
+            answer.__globals__["seen"] = lambda value, seen=seen: seen.append(value) or value
+            answer(**first.make())
+            assert str(tuple(seen[0].shape)) == right and f"`{expression}` {right}" in item.why
+
+
+def test_one_change_has_no_effect_and_one_input_shows_one_that_had_none(made):
+    for item in made:
+        cases, right = ps5.EXERCISES[item.name].cases, item.options[item.right]
+        answer = function(item.code, item.name)
+        if item.kind == HARMLESS:
+            kept = [
+                x
+                for x in item.options
+                if alike(result(after(item, x), cases[0]), result(answer, cases[0]))
+            ]
+            assert kept == [right]
+        if item.kind == WHERE:
+            by_label = {case.label: case for case in cases}
+            label = max((label for label in by_label if right.startswith(label)), key=len)
+            new = after(item, item.words)
+            assert alike(result(new, cases[0]), result(answer, cases[0]))
+            assert not alike(result(new, by_label[label]), result(answer, by_label[label]))
+
+
+def test_the_mistake_to_find_is_the_one_that_the_self_check_finds(made):
+    space: dict = {}
+    exec(mistakes.IMPORTS, space)
+    reviews = [item for item in made if item.kind == REVIEW]
+    for item in reviews:
+        exec(item.code, space)
+        with pytest.raises(Mistake) as caught:
+            ps5.EXERCISES[item.name](space[item.name], ask=False)
+        assert caught.value.finding.question == item.options[item.right]
+    assert {item.name for item in reviews} == set(SOURCES)
+
+
+def test_the_same_seed_asks_the_same_in_every_process(monkeypatch):
+    answers = {name: (source, "import torch") for name, source in list(SOURCES.items())[:2]}
+    told = []
+    for number in ("1", "2"):
+        monkeypatch.setenv("PYTHONHASHSEED", number)
+        told.append(list(asked("ps5", answers, 3, seed=5)))
+    assert told[0] == told[1] and all(len(each) == 3 for each in told[0])
+    abouts = [item.about for item in told[0][0]]
+    assert len(set(abouts)) == 3
+
+
+def test_an_endless_change_costs_only_its_own_question_where_nothing_forks(monkeypatch):
+    monkeypatch.setattr(changed, "SECONDS", 0.2)
+    monkeypatch.delattr(os, "fork")
+    exercise = ps5.EXERCISES["causal_mask"]
+    endless = CAUSAL.replace("    rows", "    while True:\n        size += 0\n    rows")
+    sources = [CAUSAL, endless, CAUSAL]
+    request = versions.request(exercise, versions.calls_of(exercise), sources, "", 60)
+    found = changed.run(request, {"torch": torch}, forks=False)
+    assert found["1.late"] and "1.0.result" not in found
+    assert (found["2.0.result"] == found["0.0.result"]).all()
+
+
+def test_a_wrong_notebook_gets_sentences():
+    answers = {
+        "split_heads": (SPLIT, "import a_package_that_is_missing"),
+        "merge_heads": ("def merge_heads(y):\n    return y.flatten(2)", ""),
+        "combine": ("def combine(padding, causal):\n    raise SystemExit", ""),
+        "causal_mask": (CAUSAL.replace("    rows", "    print('said')\n    rows"), "import torch"),
+    }
+    missing, wrong, ended, good = asked("ps5", answers, 1, seed=5)
+    assert "it does not run here. ModuleNotFoundError: No module named 'a_package_that_is" in missing
+    assert "does not pass its self-check yet. merge_heads: the shape" in wrong
+    assert "it does not run here. SystemExit" in ended
+    assert len(good) == 1
+    (late,) = asked("ps5", {"causal_mask": ("while True: pass", "")}, 1, seed=5, limit=0.5)
+    assert late == "No question about causal_mask: it ran longer than 0.5 seconds."
+
+
+# --- the command ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    cells = [
+        "import torch",
+        *SOURCES.values(),
+        "def rotate(x, positions):\n    raise NotImplementedError()",
+    ]
+    cells = [{"cell_type": "code", "source": cell} for cell in cells]
+    (tmp_path / "ps5.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_answers_are_read_and_explained_and_the_end_of_the_input_ends_it(folder):
+    words = ["practice", "ps5", "causal_mask", "--seed", "3", "--count", "4"]
+    said = CliRunner().invoke(app, words, input="a\nno\nb\n\n").output
+    assert (
+        said.count("Type one of a, b, c") == 1
+        and len(re.findall(r"^\d\. causal_mask$", said, re.M)) == 4
+    )
+    right = said.count("✓ Right.")
+    assert said.count("It is ") >= 3 - right  # what was typed, or what is right
+    again = "The same questions again: seqcourse practice ps5 causal_mask --seed 3"
+    assert said.endswith(f"{right} of 3 right. {again}\n")
+    assert [path.name for path in folder.iterdir()] == ["ps5.ipynb"], "nothing is stored"
+
+
+def test_a_sheet_has_its_answers_apart(folder):
+    words = ["practice", "ps5", "causal_mask", "--seed", "3", "--count", "3", "--sheet", "quiz.md"]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    sheet, answers = ((folder / name).read_text("utf-8") for name in ("quiz.md", "quiz-answers.md"))
+    for number, letter, option in re.findall(r"^(\d)\. ([a-d])\) (.{5})", answers, re.M):
+        part = sheet.split(f"## {number} · causal_mask")[1].split("## ")[0]
+        assert f"\n- {letter}) {option}" in part
+    assert sheet.count("## ") == 3 and "The shape was" not in sheet and "self-check says" not in sheet
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (["ps5", "rotate"], "rotate should be solved in ps5.ipynb"),
+        (["ps5", "nonsense"], "'nonsense' should be an answer of ps5: "),
+        (["other.ipynb"], "should have the name of an assignment"),
+        (["ps77"], "should be an assignment such as ps3"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(folder, words, sentence):
+    done = CliRunner().invoke(app, ["practice", *words])
+    assert isinstance(done.exception, CourseError) and sentence in str(done.exception)
+    assert "Type a letter" not in done.output
