@@ -449,7 +449,7 @@ def practice(
     ] = None,
 ) -> None:
     """Ask yourself about your own answers; running the code says what is right."""
-    from seqcourse.cli.practice import practise
+    from seqcourse.cli.practice.ask import practise
 
     practise(name, exercise, seed, count, sheet)
 

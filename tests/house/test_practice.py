@@ -16,8 +16,8 @@ from seqcourse.check import mistakes, ps5, versions
 from seqcourse.check.compare import Mistake
 from seqcourse.check.inside import changed
 from seqcourse.cli.app import app
-from seqcourse.practice.items import HARMLESS, REVIEW, WHERE, Item, items
-from seqcourse.practice.running import asked
+from seqcourse.cli.practice.items import HARMLESS, REVIEW, WHERE, Item, items
+from seqcourse.cli.practice.running import asked
 
 CAUSAL = """def causal_mask(size, past=0):
     rows = torch.arange(size)[:, None] + past

@@ -35,12 +35,11 @@ MAY_IMPORT = {
     "progress": set(),
     "check": {"functional", "progress"},
     "own": {"check"},
-    "practice": {"cellgrader", "check", "viz"},
     "publish": {"check", "data", "live", "metrics", "own", "viz"},
     "capstone": {"check", "data", "metrics", "zoo"},
     "cellgrader": set(),
     "audit": {"cellgrader", "check"},
-    "cli": set("audit cellgrader check data own pages practice progress publish zoo".split()),
+    "cli": {"audit", "cellgrader", "check", "data", "own", "pages", "progress", "publish", "zoo"},
 }
 EVERYBODY = {"errors", "settings", "tokens"}
 # What everybody may import of the grader.

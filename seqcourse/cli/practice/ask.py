@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+from seqcourse.cli.practice.items import Item
+from seqcourse.cli.practice.running import Answer, asked
 from seqcourse.cli.root import find_notebook, shown, tell
 from seqcourse.errors import CourseError
 from seqcourse.own import code_of, with_needs
-from seqcourse.practice.items import Item
-from seqcourse.practice.running import Answer, asked
 
 LETTERS = "abcd"
 _MARKS = re.compile(r"^ *### (BEGIN|END) SOLUTION\n", re.M)  # in solutions/

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from seqcourse.check.finding import Finding
-from seqcourse.practice.items import Item, items
+from seqcourse.cli.practice.items import Item, items
 
 LIMIT = 90.0  # seconds for one answer, with its self-check and all its versions
 # An answer, and what it uses: sources.
