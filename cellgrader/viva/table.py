@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cellgrader.printable import printable
+from cellgrader.viva.changes import Change
 from cellgrader.viva.choose import MANY
 from cellgrader.viva.questions import KINDS, Question
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from cellgrader.viva.sheet import Sheet
 
 
-def setting(question: Question) -> str:
+def setting(question: Question | Change) -> str:
     """What is changed before the question is asked, as a sentence; "" for no change."""
     if question.reads is None:
         return ""

@@ -18,8 +18,8 @@ from typing import Any
 import numpy
 
 from cellgrader.printable import printable
-from cellgrader.viva.changes import Change, changes, marked
-from cellgrader.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Planned, Tried, effect
+from cellgrader.viva.changes import changes, marked
+from cellgrader.viva.outcomes import SAME, STOPS, UNCLEAR, Planned, Tried, effect
 from cellgrader.viva.questions import BATCH, LOOK, NUMBERS, WORD, WORDS, questions
 from cellgrader.viva.table import setting
 from seqcourse.check import mistakes, versions
@@ -135,16 +135,14 @@ def _compared(tried: Tried, version: int, call: int) -> str:
     if after.error:
         return f"It stops in line {after.line}: {after.error}."
     for name, old in before.parts.items():
-        new, width = after.parts[name], old.shape[-1] if old.ndim else 1
+        new, width = after.parts[name], max(1, old.shape[-1]) if old.ndim else 1
         if old.shape != new.shape:
             return f"The shape was {old.shape} and is {new.shape}."
         pairs = zip(old.reshape(-1, width), new.reshape(-1, width), strict=True)
         for row, (was, now) in enumerate((_written(one), _written(other)) for one, other in pairs):
             if was != now:
-                place = (
-                    [int(k) for k in numpy.unravel_index(row, old.shape[:-1])] if old.ndim > 1 else []
-                )
-                return f"{f'Row {place}' if place else 'It'} was {was} and is {now}."
+                place = [int(k) for k in numpy.unravel_index(row, old.shape[:-1] or (1,))]
+                return f"{f'Row {place}' if old.ndim > 1 else 'It'} was {was} and is {now}."
     return WORDS[SAME]
 
 
@@ -165,16 +163,14 @@ def _without_effect(tried: Tried, seed: int) -> Iterator[Item]:
     """Changes that leave the first result as it is: which one of four does, and which input shows it."""
     known = [k for k in range(1, len(tried.planned.changes) + 1) if _call(tried, k) == 0]
     what = {version: _effect(tried, version, 0) for version in known}
-    reads = dict(enumerate(map(_reads, tried.planned.changes), start=1))
+    reads = dict(enumerate(map(setting, tried.planned.changes), start=1))
     cases = {k: call for k, call in enumerate(tried.calls) if k and call.like is None}
     first, code = tried.calls[0].sizes, tried.planned.source
     called = f"`{tried.name}` is {first if tried.is_class else f'called with {first}'}"
     for version in (version for version in known if what[version] == SAME):
         chance, about = random.Random(f"{seed} {reads[version]}"), reads[version]
-        others = chance.sample(known, len(known))
-        others = [k for k in others if what[k] in (VALUES, SHAPE)] + [
-            k for k in others if what[k] == STOPS
-        ]
+        others = [k for k in chance.sample(known, len(known)) if what[k] not in (SAME, UNCLEAR)]
+        others.sort(key=lambda k: what[k] == STOPS)
         if len(others) > 2:
             words = f"{called}. Which of these changes leaves the result as it is?"
             options = [reads[k] for k in (version, *others[:3])]
@@ -194,10 +190,6 @@ def _differing(call: versions.Call, first: str) -> str:
     """The label of a call, and the arguments that differ from the first call's."""
     parts = re.split(r", (?=[a-z_]\w* )", call.sizes)
     return ": ".join(filter(None, [call.label, ", ".join(part for part in parts if part not in first)]))
-
-
-def _reads(change: Change) -> str:
-    return f"Line {change.line} {f'becomes `{change.reads}`' if change.reads else 'is deleted'}."
 
 
 def _reviews(exercises: Mapping[str, Exercise], name: str, folder: Path, seed: int) -> Iterator[Item]:

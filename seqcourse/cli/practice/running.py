@@ -10,8 +10,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from cellgrader.printable import printable
 from seqcourse.check.finding import Finding
-from seqcourse.cli.practice.items import Item, items
+from seqcourse.cli.practice.items import LONGEST, Item, items
 
 LIMIT = 90.0  # seconds for one answer, with its self-check and all its versions
 # An answer, and what it uses: sources.
@@ -51,7 +52,8 @@ def _made(assignment: str, name: str, source: str, before: str, seed: int) -> li
     except BaseException as error:
         return f"No question about {name}: it does not run here. {type(error).__name__}: {error}"
     if isinstance(made, Finding):
-        return f"No question about {name}: it does not pass its self-check yet. {made.where}"
+        why = printable(made.where, LONGEST)
+        return f"No question about {name}: it does not pass its self-check yet. {why}"
     return made
 
 
