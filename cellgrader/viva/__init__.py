@@ -3,7 +3,7 @@
 ``kinds``          what can be changed in a line: an axis, a sign, an order, ...
 ``changes``        the changes of one answer, and its expressions that report their shapes
 ``tried``          reads a submission, runs the answers and their changes in the sandbox
-``outcomes``       what a version did, and what a change did to it
+``outcomes``       what the versions of an answer did, and what a change did to it
 ``questions``      the questions that this gives, each with four options
 ``choose``         five of them, of the same kinds for everybody
 ``sheet``          the sheet of one student: all is run twice, and only what agrees is asked

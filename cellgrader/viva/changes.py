@@ -214,3 +214,8 @@ def _reads(source: str) -> str:
         return ast.dump(ast.parse(source))
     except (SyntaxError, ValueError):
         return ""
+
+
+def squeezed(words: str) -> str:
+    """Words without spaces, for comparing."""
+    return "".join(words.split())

@@ -1,11 +1,17 @@
-"""What versions of an answer did, read from the arrays that the sandbox handed over (untrusted)."""
+"""What versions of an answer did, read from the arrays that the sandbox handed over (untrusted).
+
+Needs no sandbox and no class: a student's own answers are asked about with it, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy
+
+from cellgrader.viva.changes import Change, Marked
 
 STOPS, SHAPE, SAME, VALUES, UNCLEAR = "stops", "shape", "same", "values", "unclear"
 # Relative differences: up to the first one nothing has changed; from the second one on it can be seen.
@@ -105,3 +111,33 @@ def _difference(old: numpy.ndarray, new: numpy.ndarray) -> float:
     real = numpy.isfinite(old)
     scale = float(numpy.abs(old[real]).max(initial=0.0)) or 1.0
     return float(numpy.abs(old[real] - new[real]).max(initial=0.0)) / scale
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One answer, its changes, and the cell that reports shapes."""
+
+    source: str
+    changes: Sequence[Change] = ()
+    marked: Marked = field(default_factory=lambda: Marked("", ()))
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One answer with all that its versions did. Version 0 is the answer itself."""
+
+    name: str
+    is_class: bool
+    planned: Planned
+    calls: Sequence[Any]
+    found: Mapping[str, numpy.ndarray]
+
+    def outcome(self, version: int, call: int) -> Outcome:
+        return read(self.found, version, call, self.is_class)
+
+    def shape(self, place: int) -> tuple[int, ...] | None:
+        """The shape of a marked expression on the first call."""
+        found = self.found.get(f"shape.{place}")
+        if found is None or found.ndim != 1 or found.dtype.kind != "i" or len(found) > 6:
+            return None
+        return tuple(int(size) for size in found)

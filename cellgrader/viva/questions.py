@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 import numpy
 
 from cellgrader.profile import the_course
-from cellgrader.viva.changes import Change
-from cellgrader.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Outcome, effect
-from cellgrader.viva.tried import Tried, squeezed
+from cellgrader.viva.changes import Change, squeezed
+from cellgrader.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Outcome, Tried, effect
 
 LETTERS = "abcd"
 # The kinds of question.

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cellgrader.printable import printable
+from cellgrader.viva.changes import Change
 from cellgrader.viva.choose import MANY
 from cellgrader.viva.questions import KINDS, Question
-from cellgrader.viva.sheet import Sheet, spread
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from cellgrader.viva.sheet import Sheet
 
-def setting(question: Question) -> str:
+
+def setting(question: Question | Change) -> str:
     """What is changed before the question is asked, as a sentence; "" for no change."""
     if question.reads is None:
         return ""
@@ -46,6 +48,8 @@ def as_table(sheet: Sheet) -> Table:
 
 def summary(sheets: Sequence[Sheet]) -> list[str]:
     """How the questions of a class are spread over the kinds, and who has fewer than five."""
+    from cellgrader.viva.sheet import spread
+
     counts = spread(sheets)
     listed = ", ".join(f"{kind} {counts[kind]}" for kind in KINDS if counts[kind])
     lines = [f"{sum(counts.values())} questions for {len(sheets)}: {listed}."]

@@ -6,12 +6,11 @@ A student's code is parsed in a limited process and run in the sandbox; nothing 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import nbformat
-import numpy
 
 from cellgrader.errors import CourseError
 from cellgrader.notebook.document import mark, text
@@ -22,21 +21,11 @@ from cellgrader.run.examine import READING, Examiner
 from cellgrader.run.examine import read as read_submission
 from cellgrader.run.kernels import Runner
 from cellgrader.similar.compare import answers_in
-from cellgrader.viva import outcomes
-from cellgrader.viva.changes import Change, Marked, changes, marked
-from cellgrader.viva.outcomes import Outcome
+from cellgrader.viva.changes import changes, marked, squeezed
+from cellgrader.viva.outcomes import Planned, Tried
 
 BUDGET = 20.0  # seconds of processor time for all versions of one answer
 LONGEST = 6_000  # characters of an answer that is asked about
-
-
-@dataclass(frozen=True)
-class Planned:
-    """One answer, its changes, and the cell that reports shapes."""
-
-    source: str
-    changes: Sequence[Change] = ()
-    marked: Marked = field(default_factory=lambda: Marked("", ()))
 
 
 @dataclass(frozen=True)
@@ -65,32 +54,6 @@ class Plan:
 
 def _joined(value: object) -> str:
     return "".join(map(str, value)) if isinstance(value, list) else str(value or "")
-
-
-def squeezed(words: str) -> str:
-    """Words without spaces, for comparing."""
-    return "".join(words.split())
-
-
-@dataclass(frozen=True)
-class Tried:
-    """One answer with all that its versions did. Version 0 is the answer itself."""
-
-    name: str
-    is_class: bool
-    planned: Planned
-    calls: Sequence[Any]
-    found: Mapping[str, numpy.ndarray]
-
-    def outcome(self, version: int, call: int) -> Outcome:
-        return outcomes.read(self.found, version, call, self.is_class)
-
-    def shape(self, place: int) -> tuple[int, ...] | None:
-        """The shape of a marked expression on the first call."""
-        found = self.found.get(f"shape.{place}")
-        if found is None or found.ndim != 1 or found.dtype.kind != "i" or len(found) > 6:
-            return None
-        return tuple(int(size) for size in found)
 
 
 def exercises(examiner: Examiner, name: str) -> dict[str, Any]:

@@ -48,9 +48,13 @@ class WrongAnswer:
     others: Mapping[str, Any]
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self.made()(*arguments, **named)
+
+    def made(self) -> Any:
+        """The function or class itself."""
         space = {**_imported(), **self.others}
         exec(_compiled(self.source, self.name), space)
-        return space[self.name](*arguments, **named)
+        return space[self.name]
 
 
 @cache

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from seqcourse.errors import CourseError
 
 FOR = {
-    "For students": "start update lab progress solution translate publish eject doctor",
+    "For students": "start update lab progress solution practice translate publish eject doctor",
     "For instructors": "release grade watch collect feedback return export report similar viva appeals "
     "history extend drop leaderboard",
     "For maintainers of the course": "course book audit train data bench",
@@ -431,6 +431,27 @@ def solution(
         show_key(name)
     else:
         show_solution(name, exercise, given, stuck)
+
+
+@app.command()
+def practice(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...; or a notebook of one.")],
+    exercise: Annotated[
+        str, typer.Argument(help="The name of an answer; all solved ones without.")
+    ] = "",
+    seed: Annotated[
+        int | None, typer.Option(help="The same seed asks the same again; others without.")
+    ] = None,
+    count: Annotated[int, typer.Option(help="How many questions.", min=1)] = 10,
+    sheet: Annotated[
+        Path | None,
+        typer.Option(help="Write them to this Markdown file, and the answers to another beside it."),
+    ] = None,
+) -> None:
+    """Ask yourself about your own answers; running the code says what is right."""
+    from seqcourse.cli.practice.ask import practise
+
+    practise(name, exercise, seed, count, sheet)
 
 
 @app.command()

@@ -2,7 +2,8 @@
 
 `cellgrader.viva` sends the request. Every change runs in a forked process of its own with a limit
 of processor time, since it can make a loop endless. So what is asked does not depend on how busy the
-machine is. The numbers are untrusted, as a probe's are.
+machine is. The numbers are untrusted, as a probe's are. `seqcourse practice` runs a student's own code
+on any system, so it forks nothing (`_here`).
 """
 
 from __future__ import annotations
@@ -34,9 +35,13 @@ SECONDS = 3.0  # of processor time, for one version
 PATIENCE = 4  # a version that waits is stopped after so many times as long
 MOST_NUMBERS = 4_000  # a larger result is asked about by nobody
 KEPT = ("result", "built")
+Work = Callable[[], dict[str, numpy.ndarray]]
+Done = tuple[dict[str, numpy.ndarray] | None, float]
 
 
-def run(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.ndarray]:
+def run(
+    check: Mapping[str, Any], space: Mapping[str, Any], forks: bool = True
+) -> dict[str, numpy.ndarray]:
     """What every version does on every call.
 
     Args:
@@ -45,6 +50,7 @@ def run(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.n
             reports shapes (or "") on the calls "seen"; "budget" the seconds of processor time for all
             of it.
         space: the student's namespace, in which each version replaces the answer.
+        forks: whether each change runs in a forked process.
 
     Returns:
         "V.C.result..." for version V on call C, "V.C.line" for the line that stopped, "V.C.ran" for the
@@ -55,7 +61,7 @@ def run(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.n
     answer, *changed = check["versions"]
     # The answer itself runs here, so that what it imports is imported once.
     found = {f"0.{name}": value for name, value in _calls(answer, check, space).items()}
-    jobs: list[tuple[str, Callable[[], dict]]] = [
+    jobs: list[tuple[str, Work]] = [
         (f"{number}.", lambda source=source: _calls(source, check, space))
         for number, source in enumerate(changed, start=1)
     ]
@@ -63,7 +69,7 @@ def run(check: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, numpy.n
         jobs.append(("", lambda: _shapes(check, space)))
     left = check["budget"] - (time.process_time() - began)
     for prefix, work in jobs:
-        told, used = _apart(work, min(SECONDS, left)) if left > 0 else (None, 0.0)
+        told, used = (_apart if forks else _here)(work, min(SECONDS, left)) if left > 0 else (None, 0.0)
         left -= used
         if told is None:
             told = {"late": numpy.array(True)}
@@ -141,7 +147,12 @@ def _seed() -> None:
 
 
 class _Lines:
-    """A trace function: the lines of the answer that ran, and the innermost one that an error left."""
+    """A trace function: the lines of the answer that ran, and the innermost one that an error left.
+
+    until: the processor time at which the answer's next line raises `_Late`.
+    """
+
+    until = float("inf")
 
     def __init__(self) -> None:
         self.forget()
@@ -154,6 +165,8 @@ class _Lines:
     def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
         if frame.f_code.co_filename != PLACE:
             return None
+        if time.process_time() > self.until:
+            raise _Late
         if event == "line":
             self.ran.add(frame.f_lineno)
         elif event == "exception" and argument[1] is not self.error:
@@ -161,9 +174,24 @@ class _Lines:
         return self
 
 
-def _apart(
-    work: Callable[[], dict[str, numpy.ndarray]], seconds: float
-) -> tuple[dict[str, numpy.ndarray] | None, float]:
+class _Late(BaseException):
+    """A version took too long; an answer's `except Exception` does not catch it."""
+
+
+def _here(work: Work, seconds: float) -> Done:
+    """What `_apart` gives, in this process: ends an endless loop in the answer's lines, and no other."""
+    began = time.process_time()
+    _Lines.until = began + seconds
+    try:
+        told = work()
+    except _Late:
+        told = None
+    finally:
+        _Lines.until = float("inf")
+    return told, time.process_time() - began
+
+
+def _apart(work: Work, seconds: float) -> Done:
     """What `work` returns in a forked process, and the processor time that it used.
 
     None if it uses more than these seconds, or does not return.

@@ -1,0 +1,6 @@
+"""``seqcourse practice``: questions about a student's own answers, answered by running the code.
+
+``items``    the questions about one answer
+``running``  makes them in a process of its own
+``ask``      asks them in the terminal, or writes a sheet
+"""
