@@ -19,6 +19,7 @@ import numpy
 
 from cellgrader.printable import printable
 from cellgrader.viva.changes import changes, marked
+from cellgrader.viva.kinds import CALL
 from cellgrader.viva.outcomes import SAME, STOPS, UNCLEAR, Planned, Tried, effect
 from cellgrader.viva.questions import BATCH, LOOK, NUMBERS, WORD, WORDS, questions
 from cellgrader.viva.table import setting
@@ -93,9 +94,8 @@ def _item(
     return Item(kind, name, code, words, tuple(mixed), mixed.index(options[0]), why, about)
 
 
-# What a reader who sees sizes alone can tell of numbers: factors, sums of rows, small whole numbers.
-_TOLD = re.compile(r"multiplied|sum to")
-_SMALL = re.compile(r"-?\d{1,3}(, -?\d{1,3})*")
+# What a reader who sees sizes alone can tell of numbers: factors, sums of rows, a small whole number.
+_TOLD, _SMALL = re.compile(r"multiplied|sum to"), re.compile(r"-?\d{1,3}")
 
 
 def _of_viva(tried: Tried, seed: int) -> Iterator[Item]:
@@ -167,7 +167,8 @@ def _without_effect(tried: Tried, seed: int) -> Iterator[Item]:
     cases = {k: call for k, call in enumerate(tried.calls) if k and call.like is None}
     first, code = tried.calls[0].sizes, tried.planned.source
     called = f"`{tried.name}` is {first if tried.is_class else f'called with {first}'}"
-    for version in (version for version in known if what[version] == SAME):
+    same_value = [k for k in known if what[k] == SAME and tried.planned.changes[k - 1].kind != CALL]
+    for version in same_value:  # without item() or detach() equal numbers are another result
         chance, about = random.Random(f"{seed} {reads[version]}"), reads[version]
         others = [k for k in chance.sample(known, len(known)) if what[k] not in (SAME, UNCLEAR)]
         others.sort(key=lambda k: what[k] == STOPS)

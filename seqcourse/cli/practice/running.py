@@ -61,7 +61,8 @@ def _chosen(made: Sequence[Item], most: int, kinds: Counter[str], seed: int) -> 
     """Some of the questions: of the kinds that were asked least, each about another line."""
     mixed, chosen = random.Random(seed).sample(made, len(made)), []
     while len(chosen) < most and mixed:
-        chosen.append(min(mixed, key=lambda item: kinds[item.kind]))
+        here = {item.kind for item in chosen}
+        chosen.append(min(mixed, key=lambda item: (item.kind in here, kinds[item.kind])))
         kinds[chosen[-1].kind] += 1
         mixed = [item for item in mixed if item.about != chosen[-1].about]
     return chosen
