@@ -232,6 +232,7 @@ def test_ways_have_right_angles_and_end_at_the_box(place, sides, corners):
 
 
 def test_formulas_and_numbers():
+    assert for_html("**Keys.** *b* after 2 * 3 * 4") == "<b>Keys.</b> <em>b</em> after 2 * 3 * 4"
     html = for_html("**Keys.** $a_{t,i}$ < 1")
     assert html.startswith('<b>Keys.</b> <span class="f"><span class="i">a</span><sub class="i">t</sub>')
     assert html.endswith("</span> &lt; 1")

@@ -52,11 +52,12 @@ def for_svg(text: str, size: float = 13) -> str:
 
 
 def for_html(text: str) -> str:
-    """The text as HTML: **words** between stars are bold, and no formula is broken over two lines."""
+    """The text as HTML: **bold**, *emphasis*, and no formula is broken over two lines."""
     made = ""
     for k, part in enumerate(text.split("$")):
         if k % 2 == 0:
-            made += re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(part))
+            bold = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(part))
+            made += re.sub(r"\*(\S(?:[^*]*\S)?)\*", r"<em>\1</em>", bold)
             continue
         inner = ""
         for level, style, letters in pieces(f"${part}$"):
