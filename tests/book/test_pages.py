@@ -331,12 +331,23 @@ def test_a_role_has_one_colour_in_drawings_and_widgets(visit, dark):
     assert page.evaluate(weight) == TINTS["tint"][dark]
 
 
-# Letters in a line of each longer paragraph, the face of its text, and the widest box of code.
+# Letters in a line of each longer paragraph (its last line does not count), the widest box of code, and
+# how many faces of the text are there.
 LINES = """() => {
     const long = [...document.querySelectorAll('article section > p')].filter(
         p => p.innerText.length > 250 && !p.querySelector('.katex'));
-    const letters = p => p.innerText.length
-        / (p.offsetHeight / parseFloat(getComputedStyle(p).lineHeight) - 0.5);
+    const letters = p => {
+        const lines = [], high = parseFloat(getComputedStyle(p).lineHeight), range = new Range();
+        const texts = document.createTreeWalker(p, NodeFilter.SHOW_TEXT);
+        while (texts.nextNode())
+            for (let k = 0; k < texts.currentNode.length; k++) {
+                range.setStart(texts.currentNode, k);
+                range.setEnd(texts.currentNode, k + 1);
+                const { bottom } = range.getBoundingClientRect();
+                const line = Math.floor((bottom - p.getBoundingClientRect().top - 1) / high);
+                lines[line] = (lines[line] ?? 0) + 1;
+            }
+        return lines.slice(0, -1).reduce((a, b) => a + b) / (lines.length - 1); };
     const code = [...document.querySelectorAll('article .cell_input')].map(box => box.offsetWidth);
     const faces = [...document.fonts].filter(face => face.family.includes('Literata'));
     return [long.map(letters).sort((a, b) => a - b), Math.max(...code),
