@@ -126,8 +126,13 @@
     while (walker.nextNode()) words += walker.currentNode.data.match(/[\p{L}\d]+/gu)?.length ?? 0;
     return words;
   };
-  const follow = () => {
-    const place = document.createElement("p"), words = parts.map(wordsOf), seen = new Set();
+  const idle = () => new Promise(done => (window.requestIdleCallback ?? setTimeout)(done));
+  const follow = async () => {
+    const place = document.createElement("p"), words = [], seen = new Set();
+    for (const part of parts) { // a section at a time, while nothing else is to do
+      await idle();
+      words.push(wordsOf(part));
+    }
     place.className = "seq-place";
     place.setAttribute("aria-hidden", "true");
     bar.after(place);
@@ -143,7 +148,7 @@
     }, { rootMargin: "-10% 0px -85% 0px" });
     parts.forEach(part => watch.observe(part));
   };
-  if (parts.length) (window.requestIdleCallback ?? setTimeout)(follow);
+  if (parts.length) follow();
 
   // Paper is white, whatever the screen is.
   const paper = matchMedia("print");

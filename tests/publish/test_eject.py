@@ -144,9 +144,11 @@ def test_a_name_of_a_room_may_be_a_local_one(tmp_path):
     assert "zoo.mean()" in eject.source(tmp_path)
 
 
-def test_the_file_is_read_as_it_is_written_on_windows(ejected, monkeypatch):
+def test_the_file_is_read_as_it_is_written_on_windows(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "cp1252")
-    eject.tried(ejected, steps=2)
+    said = 'print("loss 2.5 ni\u00f1a")\nprint("loss 1.5 a\u00f1o")\n'
+    (tmp_path / "mine.py").write_text(said, encoding="utf-8")
+    assert eject.tried(tmp_path / "mine.py") == (2.5, 1.5)
 
 
 def test_a_file_that_does_not_end_is_stopped(tmp_path, monkeypatch):

@@ -223,6 +223,7 @@ def test_a_file_that_is_damaged_says_so(made, chrome, tmp_path):
     page = chrome.new_page()
     page.goto(broken.as_uri())
     page.get_by_text("The model cannot run in this browser").wait_for(timeout=TIMEOUT)
+    assert page.locator(".sq-live p").first.inner_text().strip()  # the answer that came with the page
     page.close()
 
 
