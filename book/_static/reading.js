@@ -33,15 +33,20 @@
 
   // The Tab key stops at a box only while something in it is cut off. First all are measured, then
   // all are changed: the other way round each change would lay out the page again.
-  const boxes = new ResizeObserver(seen => {
-    const near = seen.map(({ target }) => target);
-    near.filter(stacks).forEach(stack);
+  const mark = near => {
     const cut = near.map(box => box.scrollWidth > box.clientWidth + 1);
     near.forEach((box, k) => {
+      if (cut[k] === box.classList.contains("seq-cut")) return;
       box.classList.toggle("seq-cut", cut[k]);
       if (cut[k]) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     });
+  };
+  const boxes = new ResizeObserver(seen => {
+    const near = seen.map(({ target }) => target), lists = near.filter(stacks);
+    lists.forEach(stack);
+    if (lists.length) setTimeout(mark, 0, near); // once the page is laid out anew
+    else mark(near);
   });
   const wide = ".sq-scroll, .seq-wide, .sq-print, div.math, .pst-scrollable-table-container, "
     + "pre, .cell_output > .output";

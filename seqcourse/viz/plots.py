@@ -231,7 +231,7 @@ def bars(
                 f"Every group of bars should name the same labels in the same order: "
                 f"{labels}, but {name!r} has {list(group)}."
             )
-    ax = figure_axes(ax, (min(9.0, max(4.0, 0.55 * len(labels) * len(groups) + 1.6)), 3.4))
+    ax = figure_axes(ax, (min(7.6, max(4.0, 0.55 * len(labels) * len(groups) + 1.6)), 3.4))
     width = 0.8 / len(groups)
     places = np.arange(len(labels))
     for number, (name, group) in enumerate(groups.items()):
