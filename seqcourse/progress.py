@@ -1,8 +1,9 @@
 """What a student has done of an assignment, as the self-checks saw it.
 
 A self-check that runs in a saved notebook (JupyterLab, Notebook, VS Code) adds a line to a hidden file
-beside it: the time, the exercise, whether it passed. The panel at the top of the notebook and
-`seqcourse progress` read that file and the notebook. Nothing leaves the folder; no grade depends on it.
+beside it: the time, the exercise, whether it passed; `seqcourse practice` adds what was known. The panel
+at the top of the notebook and `seqcourse progress` read that file and the notebook. Nothing leaves the
+folder; no grade depends on it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from seqcourse.errors import CourseError
 
 # A longer time between two self-checks is a break.
 LONGEST_STEP = timedelta(minutes=20)
+# After so long an answer is asked about again, as questions of the book are.
+WAITS = [timedelta(days=1), timedelta(days=7), timedelta(days=30)]
 # What the release puts in place of a written answer.
 STUB = "*Your answer goes here.*"
 _HEADING = re.compile(r"## Exercise (\d+) · (.+)")
@@ -219,6 +222,34 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(note, dict):
             yield note
+
+
+def due(notebook: Path, now: datetime | None = None) -> list[str]:
+    """The answers that it is time to be asked about again, since they were solved or first asked about.
+
+    Who is right when it is time gets the next wait; who is wrong begins again.
+    """
+    waits: dict[str, tuple[datetime, int]] = {}  # since when, and which wait
+    for line in _lines(record_file(notebook)):
+        try:
+            at = datetime.fromisoformat(line["at"]).astimezone(UTC)
+        except (ValueError, KeyError, TypeError, OverflowError):
+            continue
+        asked, right = line.get("asked"), line.get("right") is True
+        name = asked or line.get("passed") is True and line.get("of")
+        if not name or not isinstance(name, str):
+            continue
+        since, stage = waits.setdefault(name, (at, 0))
+        if asked and not right:
+            waits[name] = at, 0
+        elif asked and _over(since, stage, at):
+            waits[name] = at, stage + 1
+    now = now or datetime.now(UTC)
+    return [name for name, wait in waits.items() if _over(*wait, now)]
+
+
+def _over(since: datetime, stage: int, now: datetime) -> bool:
+    return stage < len(WAITS) and now >= since + WAITS[stage]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""``seqcourse progress``: how far a student is with each assignment."""
+"""``seqcourse progress``: how far a student is with each assignment, and what is asked again today."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from seqcourse import progress
-from seqcourse.cli.root import find_work
+from seqcourse.cli.root import find_work, shown, tell
 from seqcourse.errors import CourseError
 
 DEPTHS = ("", "*/", "assignments/*/")  # below a folder; a whole disk is not searched
@@ -28,7 +28,10 @@ def show_progress(folder: Path | None) -> None:
     notebooks = [path for path in notebooks if not any(part.startswith(".") for part in path.parts)]
     if not notebooks:
         raise CourseError(f"There is no assignment (ps1.ipynb, ...) in {folder}.")
+    again = []
     for path in notebooks:
+        if names := progress.due(path):
+            again.append(f"Asked again: {', '.join(names)}. seqcourse practice {shown(path)}")
         try:
             found = progress.read(path)
         except CourseError as error:
@@ -45,6 +48,8 @@ def show_progress(folder: Path | None) -> None:
         )
     Console().print(table)
     print("Points by your self-checks; the hidden checks see more, and a person reads written answers.")
+    for line in again:
+        tell(line)
 
 
 def _assignments() -> Path:

@@ -180,7 +180,19 @@ def test_answers_are_read_and_explained_and_the_end_of_the_input_ends_it(folder)
     right, wrong = said.count("✓ Right."), len(re.findall(r"It is [a-d]\) ", said))
     assert right + wrong == 3 and f"{right} of 3 right. The same questions again: " in said
     assert said.endswith(" seqcourse practice ps5 causal_mask --seed 3\n")
-    assert [path.name for path in folder.iterdir()] == ["ps5.ipynb"], "nothing is stored"
+    record = folder / ".ps5.progress.jsonl"
+    assert {path.name for path in folder.iterdir()} == {"ps5.ipynb", record.name}
+    noted = [json.loads(line) for line in record.read_text().splitlines()]
+    assert [(note["asked"], note["right"]) for note in noted].count(("causal_mask", True)) == right
+    assert len(noted) == 3
+
+
+def test_what_is_due_is_asked_first(folder):
+    long_ago = {"at": "2026-01-01T09:00:00+00:00", "of": "split_heads", "passed": True}
+    (folder / ".ps5.progress.jsonl").write_text(json.dumps(long_ago) + "\n")
+    for seed in "12":
+        words = ["practice", "ps5", "--seed", seed, "--count", "3"]
+        assert "\n1. split_heads" in CliRunner().invoke(app, words, input="").output
 
 
 def test_a_sheet_has_its_answers_apart(folder):

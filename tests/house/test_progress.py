@@ -117,6 +117,42 @@ def test_the_command_shows_every_assignment_and_goes_on_after_a_broken_one(noteb
     assert "ps6.ipynb cannot be read" in said
 
 
+DAY = 24 * 60
+
+
+def days_later(notebook: Path, days: float) -> list[str]:
+    return progress.due(notebook, BEGIN + timedelta(days=days))
+
+
+def test_a_solved_answer_comes_back_after_1_7_and_30_days(notebook):
+    write(notebook, (0, "combine", False), (5, "causal_mask", True), (DAY, "causal_mask", True))
+    asked = [(2, True), (3, True), (9.5, True), (12, False), (13.5, True)]  # the second is too early
+    states = [days_later(notebook, 0.9), days_later(notebook, 1.1)]
+    for day, right in asked:
+        at = (BEGIN + timedelta(days=day)).isoformat()
+        with progress.record_file(notebook).open("a") as record:
+            record.write(json.dumps({"at": at, "asked": "causal_mask", "right": right}) + "\n")
+        states.append([wait for wait in (1, 7, 30) if days_later(notebook, day + wait + 0.1)])
+    assert states == [[], ["causal_mask"], [7, 30], [7, 30], [30], [1, 7, 30], [7, 30]]
+    assert progress.read(notebook).tasks[0].state is True  # a wrong answer loses nothing
+
+
+def test_after_the_last_wait_nothing_comes_back(notebook):
+    write(notebook, (0, "causal_mask", True))
+    for day in (1, 8, 38):
+        assert days_later(notebook, day) == ["causal_mask"]
+        at = (BEGIN + timedelta(days=day)).isoformat()
+        with progress.record_file(notebook).open("a") as record:
+            record.write(json.dumps({"at": at, "asked": "causal_mask", "right": True}) + "\n")
+    assert days_later(notebook, 1000) == []
+
+
+def test_the_command_says_what_is_asked_again(notebook):
+    write(notebook, (0, "causal_mask", True), (3, "combine", True))
+    said = CliRunner().invoke(app, ["progress", str(notebook.parent)], env={"COLUMNS": "200"}).output
+    assert "Asked again: causal_mask, combine. seqcourse practice" in said and "ps5.ipynb" in said
+
+
 def test_the_command_in_a_folder_without_assignments_says_so(tmp_path):
     result = CliRunner().invoke(app, ["progress", str(tmp_path)])
     assert isinstance(result.exception, CourseError) and "There is no assignment" in str(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from seqcourse import progress
 from seqcourse.cli.practice.items import Item
 from seqcourse.cli.practice.running import Answer, asked
 from seqcourse.cli.root import find_notebook, shown, tell
@@ -33,13 +34,16 @@ def practise(name: str, exercise: str, seed: int | None, count: int, sheet: Path
     notebook = Path(name) if name.endswith(".ipynb") else find_notebook(name)
     seed = random.randrange(10_000) if seed is None else seed
     answers, right, number = _answers(notebook, exercise), 0, 0
-    with contextlib.closing(_questions(notebook.stem, answers, count, seed)) as questions:
+    first = progress.due(notebook)
+    with contextlib.closing(_questions(notebook.stem, answers, count, seed, first)) as questions:
         if sheet:
             return _write(sheet, f"{notebook.stem}, seed {seed}", list(questions))
         print("Type a letter, or Enter alone to see the answer. Ctrl+C ends.", flush=True)
         try:
             for item in questions:
-                right += _ask(f"{number + 1}. ", item)
+                good = _ask(f"{number + 1}. ", item)
+                progress.write(notebook, asked=item.name, right=good)
+                right += good
                 number += 1
         except (KeyboardInterrupt, EOFError):
             print()
@@ -48,9 +52,12 @@ def practise(name: str, exercise: str, seed: int | None, count: int, sheet: Path
         tell(f"{right} of {number} right. The same questions again: {again} --seed {seed}")
 
 
-def _questions(assignment: str, answers: dict[str, Answer], count: int, seed: int) -> Iterator[Item]:
-    """So many questions or fewer; says which answers there are none about."""
+def _questions(
+    assignment: str, answers: dict[str, Answer], count: int, seed: int, first: Sequence[str]
+) -> Iterator[Item]:
+    """So many questions or fewer, ``first`` about some answers; says which there are none about."""
     names = random.Random(f"{seed} {assignment}").sample(list(answers), len(answers))
+    names.sort(key=lambda name: name not in first)
     mixed, left = {name: answers[name] for name in names}, count
     with contextlib.closing(asked(assignment, mixed, -(-count // len(names)), seed)) as made:
         for told in made:
