@@ -209,10 +209,17 @@ def recurrent(n):
     return functional.rnn_step(n["x"][None], old, w_ih, w_hh, n["b"].double()[None], old.new_zeros(1))
 
 
+def windowed(scores):
+    place = torch.tensor([1.5])
+    shares = functional.softmax(scores[None], mask=functional.window_mask(place, 1, 4))
+    return (shares * functional.gaussian_window(place, 1, 4))[0]
+
+
 REFERENCES = {
     "05-context": lambda n: functional.weighted_sum(n["a"][None], n["h"][None])[0],
     "05-weights": lambda n: functional.softmax(n["e"]),
     "05-padding": lambda n: functional.softmax(n["e"], mask=torch.tensor([True, True, False])),
+    "05-bell": lambda n: windowed(n["e"]),
     "06-scaled": lambda n: functional.dot_score(n["q"][None], n["x"][None, None]) / math.sqrt(4),
     "06-rows": lambda n: SOFT(n["E"], dim=1),
     "06-key": lambda n: torch.nn.functional.linear(n["x"], n["W"].T),
