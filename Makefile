@@ -65,10 +65,10 @@ bench: $(READY) ## run the side-by-side measurements in benchmarks/
 dist: $(READY) ## what is published: source distribution and wheel, in dist/
 	@$(BIN)/python -m tests.house.dist dist $(TAG)
 
-house: $(READY) ## draw the rooms into CONTRIBUTING.md, make the tables of the appendices, write the mistakes out (for maintainers)
+house: $(READY) ## draw the rooms into CONTRIBUTING.md, make the tables of the appendices, write out what packages hold of the cards (for maintainers)
 	@$(BIN)/python -m tests.house.picture
 	@$(BIN)/python -m tests.house.tables
-	@$(BIN)/python -m seqcourse.check.corpus
+	@$(BIN)/python -m seqcourse.check.shipped
 
 numbers: $(READY) ## bring the numbers of figures, formulas and sections in the book's texts up to date (for maintainers)
 	@$(BIN)/python -m seqcourse.pages.plain

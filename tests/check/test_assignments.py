@@ -32,7 +32,7 @@ from tests.sizes import drawn
 
 ROOT = Path(__file__).resolve().parents[2]
 # Those with exercises; a whole system is tested in tests/grading/test_systems.py.
-ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/checks/ps*/checks.txt"))
+ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("seqcourse/check/ps*/exercises.json"))
 SEED = 20_001
 # How the names of answers begin that were written by readers of the text alone: there are many.
 A_READER = "a reader: "
@@ -145,9 +145,8 @@ def test_every_grade_cell_has_one_check_in_the_order_of_the_notebook(assignment)
 def test_experiments_know_the_numbers_of_the_exercises(assignment):
     tasks = progress.read(ROOT / "assignments" / assignment / f"{assignment}.ipynb").tasks
     functions = import_module(f"seqcourse.check.{assignment}").EXERCISES
-    coded = [" ".join(name for name in task.points if name in functions) for task in tasks]
-    experiment = import_module(f"seqcourse.check.{assignment}").experiment
-    assert experiment.in_order == ", ".join(coded).rstrip(", ")
+    coded = [(name, task.number) for task in tasks for name in task.points if name in functions]
+    assert [*import_module(f"seqcourse.check.{assignment}").experiment.numbers.items()] == coded
     told = re.findall(r"^\| (\d+) \|.*\| (\d+) \|$", _title(assignment), flags=re.M)
     assert [(task.number, task.minutes) for task in tasks] == [tuple(map(int, row)) for row in told]
 
