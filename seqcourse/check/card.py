@@ -3,9 +3,7 @@
     idea: A query may look at itself and at what comes before it.
     see: 08, Do not look ahead
     fix: Draw the mask of three words on paper: the last row has three times True.
-    ask: What may the first query look at?
-    ask: How many rows and columns are there?
-    ask: Which entry of the last row may be False?
+    ask: What may the first query look at? How many rows are there? Which entry may be False?
     excused: gradients - a mask comes out
 
     === hidden: causal_mask-grade
@@ -43,8 +41,6 @@ from seqcourse.check import corpus
 from seqcourse.errors import CourseError
 
 POLLS = "polls.txt"
-HEAD = ("idea", "see", "fix", "ask", "excused")
-LINE = re.compile(r"(\w[^:]*):\s*(.*)")
 
 
 class Card(NamedTuple):
@@ -73,8 +69,8 @@ def read(path: Path) -> Card:
         kind, _, name = header.removeprefix("=== ").partition(": ")
         try:
             if kind == "hidden":
-                if name.partition("-grade")[0] != path.stem:
-                    raise ValueError(f"a grade cell of {path.stem} should be named after it")
+                if name.partition("-grade")[0] != path.stem or name in hidden:
+                    raise ValueError(f"it should name a grade cell of {path.stem}, once")
                 hidden[name] = body.splitlines()
             elif kind == "explained":
                 explained = name, " ".join(body.split())
@@ -116,22 +112,21 @@ def section(see: str) -> tuple[str, str]:
 
 
 def _told(head: str, path: Path) -> dict[str, Any]:
-    lines: dict[str, list[str]] = {}
+    told: dict[str, Any] = {}
     for line in filter(None, head.splitlines()):
-        match = LINE.fullmatch(line)
-        if not match or match[1] not in HEAD:
+        key, _, words = line.partition(": ")
+        if key in ("idea", "fix"):
+            told[key] = words
+        elif key == "see":
+            told["see"] = section(words)
+        elif key == "ask":
+            told["questions"] = tuple(re.split(r"(?<=\?) ", words))
+        elif key == "excused":
+            kind, _, why = words.partition(" - ")
+            told.setdefault("excused", {})[kind] = why
+        else:
             raise CourseError(
-                f"{place(path)}: above the first header a line should be one of {', '.join(HEAD)}, "
-                f"such as 'idea: ...', but is {line!r}."
+                f"{place(path)}: above the first header a line should be 'idea: ...', or see, fix, ask "
+                f"or excused, but is {line!r}."
             )
-        lines.setdefault(match[1], []).append(match[2])
-    told: dict[str, Any] = {key: " ".join(lines[key]) for key in ("idea", "fix") if key in lines}
-    if "see" in lines:
-        told["see"] = section(lines["see"][0])
-    if "ask" in lines:
-        told["questions"] = tuple(lines["ask"])
-    if "excused" in lines:
-        told["excused"] = {
-            kind: why for kind, _, why in (one.partition(" - ") for one in lines["excused"])
-        }
     return told

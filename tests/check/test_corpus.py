@@ -30,8 +30,7 @@ def read(path: Path) -> Answers:
 
 HEAD = """idea: A product.
 see: 03, Products, and more
-ask: What is the product?
-ask: Of what?
+ask: What is the product? Of what?
 excused: gradients - a mask comes out
 excused: gradients of by - a number: not trained
 
@@ -67,9 +66,10 @@ def test_a_card_has_the_words_of_an_exercise_and_its_hidden_checks(tmp_path):
 @pytest.mark.parametrize(
     ("head", "words"),
     [
-        ("a note\n", "should be one of idea, .* but is 'a note'"),
-        ("ideal: this\n", "should be one of idea"),
-        ("=== hidden: scale-grade\na: n=3\n", "should be named after it"),
+        ("a note\n", "should be 'idea: ...', .* but is 'a note'"),
+        ("ideal: this\n", "should be 'idea"),
+        ("=== hidden: scale-grade\na: n=3\n", "a grade cell of scaled"),
+        ("=== hidden: scaled-grade\na: n=3\n" * 2, "a grade cell of scaled, once"),
     ],
 )
 def test_a_head_that_does_not_fit_is_refused_with_its_place(tmp_path, head, words):
