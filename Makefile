@@ -70,7 +70,7 @@ house: $(READY) ## draw the rooms into CONTRIBUTING.md, make the tables of the a
 	@$(BIN)/python -m tests.house.tables
 	@$(BIN)/python -m seqcourse.check.shipped
 
-exercise: $(READY) ## lay out a new exercise, NAME=ps5/my_mask (for maintainers)
+exercise: $(READY) ## lay out the exercise NAME, such as ps5/my_mask (for maintainers)
 	@$(BIN)/python -m seqcourse.cli.exercise $(NAME)
 	@$(BIN)/python -m seqcourse.check.shipped
 
