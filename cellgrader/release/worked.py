@@ -90,12 +90,7 @@ def worked(course: Course, name: str, book: dict) -> dict[str, Worked]:
 
 def explained(course: Course, name: str) -> dict[str, tuple[str, str]]:
     """The style beside the solution and the explanation of each exercise, from its card."""
-    return getattr(the_course().load_checks(course.root, name), "EXPLAINED", {})
-
-
-def reasons(course: Course, name: str) -> dict[str, dict[str, str]]:
-    """Why each option of a poll is right or wrong, by the name of the poll and the letter."""
-    return getattr(the_course().load_checks(course.root, name), "REASONS", {})
+    return the_course().load_checks(course.root, name).EXPLAINED
 
 
 def reasons_of_polls(course: Course, name: str) -> dict[str, Worked]:
@@ -103,11 +98,11 @@ def reasons_of_polls(course: Course, name: str) -> dict[str, Worked]:
     checks = the_course().load_checks(course.root, name)
     right = {check.answer: check.right for check in checks.CHECKS if hasattr(check, "right")}
     found = {}
-    for poll, options in reasons(course, name).items():
+    for poll, options in checks.REASONS.items():
         judged = {letter: "right" if letter == right[poll] else "wrong" for letter in options}
         lines = [f"{letter} is {judged[letter]}. {reason}" for letter, reason in options.items()]
         found[poll] = Worked("\n\n".join(lines))
-    return {poll: one for poll, one in found.items() if one.explained}
+    return found
 
 
 def model_answers(book: dict) -> dict[str, Worked]:

@@ -16,18 +16,10 @@
     def causal_mask(size, past=0):
         return torch.ones(size, past + size).tril(diagonal=past).bool()
 
-Above the first header: the idea in a sentence, chapter and section to read again, what to do in the end
-in words, three questions that lead there, and what the hidden checks need not see (`kinds`), with the
-reason. `hidden` is the check of a grade cell (`listing`), `explained` says why the solution is as it is,
-and names the right answer that is shown beside it. Right and wrong answers follow (`corpus`).
-
-Polls share one card, polls.txt:
-
-    === poll_1
-    see: 09, Several heads
-    right: a
-    a: Each head projects the vectors with its own part of the matrices.
-    b: Here every head has its own keys and values.
+Above the first header: the idea, chapter and section to read again, what to do in the end, three
+questions that lead there, and what the hidden checks need not see (`kinds`), with the reason. `hidden`
+is the check of a grade cell (`listing`), `explained` says why the solution is as it is, and names the
+right answer that is shown beside it. Right and wrong answers follow (`corpus`). Polls share polls.txt.
 """
 
 from __future__ import annotations
@@ -122,8 +114,7 @@ def _told(head: str, path: Path) -> dict[str, Any]:
         elif key == "ask":
             told["questions"] = tuple(re.split(r"(?<=\?) ", words))
         elif key == "excused":
-            kind, _, why = words.partition(" - ")
-            told.setdefault("excused", {})[kind] = why
+            told["excused"] = dict(part.partition(" - ")[::2] for part in words.split("; "))
         else:
             raise CourseError(
                 f"{place(path)}: above the first header a line should be 'idea: ...', or see, fix, ask "

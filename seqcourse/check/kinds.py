@@ -2,8 +2,8 @@
 
 Without a word the gradients of all floating inputs are compared, the first case is in single precision,
 every second one has other strides, and what has no gradients is called once more with other numbers of
-the same sizes. The card of an exercise has a line for each kind that is left out, with the reason:
-"excused: gradients - why". `tests/check/test_kinds.py` compares the two.
+the same sizes. The card of an exercise says what is left out, and the reason:
+"excused: gradients - why; float32 - why". `tests/check/test_kinds.py` compares the two.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def polls(path: Path) -> tuple[list[Poll], dict[str, dict[str, str]]]:
                 f"It says: {right!r}, with reasons for: {', '.join(told) or 'none'}."
             )
         found.append(Poll(f"{name}-grade", name, right, see))
-        reasons[name] = told
+        reasons |= {name: told} if told else {}
     return found, reasons
 
 

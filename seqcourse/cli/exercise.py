@@ -1,7 +1,7 @@
-"""`make exercise NAME=ps5/my_mask`: lay out a new exercise, the example of solutions/checks/README.md.
+"""`make exercise NAME=ps5/my_mask`: lay out a new exercise as a copy of a small one, to be changed.
 
-It writes the card, the record and the cells of the notebook under the new name, with a row of the table
-at its top: an exercise that works, to be changed piece by piece.
+The card and the record are the example of solutions/checks/README.md, the cells those of `padding_mask`
+of assignment 5, all under the new name; the table at the top of the notebook gets a row.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from seqcourse.check import shipped
 from seqcourse.cli.root import find_root
 from seqcourse.errors import CourseError
 
-EXAMPLE = "padding_mask"
+FROM, EXAMPLE = "ps5", "padding_mask"
 ROW = re.compile(r"^\| \d+ \|.*\n(?!\| \d)", re.M)  # the last one of a table of exercises
+BLOCK = re.compile(r"^```(?:text|python)\n(.*?)^```", re.M | re.S)
 
 
 def lay_out(root: Path, place: str) -> list[Path]:
@@ -32,72 +33,47 @@ def lay_out(root: Path, place: str) -> list[Path]:
         CourseError: the name cannot be one, is taken, or the assignment has no exercises with cards.
     """
     assignment, _, name = place.partition("/")
-    book = root / "solutions" / assignment / f"{assignment}.ipynb"
-    records, checks = root / "seqcourse" / "check" / assignment, root / "solutions" / "checks"
+    book, records = _notebook(root, assignment), root / "seqcourse" / "check" / assignment
     if not (name.isidentifier() and book.is_file() and (records / shipped.FILE).is_file()):
         raise CourseError(
             f"A new exercise should be named like ps5/my_mask, after an assignment that has exercises "
             f"with cards, but is named {place!r}."
         )
+    checks = root / "solutions" / "checks"
+    card, record = checks / assignment / f"{name}.txt", records / f"{name.lower()}_record.py"
     written = json.loads(book.read_text(encoding="utf-8"))
     taken = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in written["cells"]]
-    card, record = checks / assignment / f"{name}.txt", records / f"{name.lower()}_record.py"
     if name in taken or card.exists() or record.exists():
         raise CourseError(f"{assignment} has an exercise {name} already. Choose another name.")
-    number = 1 + max(task.number for task in progress.read(book).tasks)
-    cells, python, words = example(checks / "README.md", assignment, name, number)
-    row, *cells = (_cell(assignment, name, kind, text) for kind, text in cells)
-    ids = [cell["id"] for cell in written["cells"]]
-    end = ids.index(f"{assignment}-used-md") if f"{assignment}-used-md" in ids else len(ids)
-    written["cells"][end:end] = cells
-    top = ROW.sub(
-        lambda last: last[0] + "".join(row["source"]) + "\n", "".join(written["cells"][0]["source"])
-    )
-    written["cells"][0]["source"] = top.splitlines(keepends=True)
+    _add_cells(written, _cells(root), assignment, name, 1 + progress.read(book).tasks[-1].number)
     book.write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    card.write_text(words, encoding="utf-8")
-    record.write_text(python, encoding="utf-8")
+    blocks = BLOCK.findall((checks / "README.md").read_text(encoding="utf-8"))
+    for path, block in zip((record, card), blocks, strict=True):
+        path.write_text(block.replace(EXAMPLE, name), encoding="utf-8")
     return [card, record, book]
 
 
-def example(
-    page: Path, assignment: str, name: str, number: int
-) -> tuple[list[tuple[str, str]], str, str]:
-    """The example's cells by kind, its record and its card, under another name."""
-    blocks = re.findall(r"^```(?:text|python)\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
-    for old, new in ((EXAMPLE, name), ("psN", assignment)):
-        blocks = [block.replace(old, new) for block in blocks]
-    cells = re.sub(r"(Exercise|^\|) N\b", rf"\1 {number}", blocks[0], flags=re.M)
-    return re.findall(r"^%% (\w+)\n(.*?)\n(?=%% |\Z)", cells, re.M | re.S), *blocks[1:]
+def _notebook(root: Path, assignment: str) -> Path:
+    return root / "solutions" / assignment / f"{assignment}.ipynb"
 
 
-def _cell(assignment: str, name: str, kind: str, text: str) -> dict[str, Any]:
-    """A cell of the notebook; kind: row, text, solution, check or grade."""
-    cell: dict[str, Any] = {
-        "id": f"{assignment}-{name}-{kind}",
-        "source": text.splitlines(keepends=True),
-    }
-    if kind in ("row", "text"):
-        return {"cell_type": "markdown", **cell, "id": f"{assignment}-{name}-md", "metadata": {}}
-    mark = {
-        "cell_type": "code",
-        "grade": kind == "grade",
-        "grade_id": name if kind == "solution" else f"{name}-{kind}",
-        "locked": kind != "solution",
-        "schema_version": 3,
-        "solution": kind == "solution",
-        "task": False,
-    }
-    if points := re.search(r"(\d+) points?\. ", text):
-        mark["points"] = int(points[1])
-    tags = {"tags": ["check"]} if kind == "check" else {}
-    cell |= {
-        "cell_type": "code",
-        "execution_count": None,
-        "outputs": [],
-        "metadata": {"nbgrader": mark, **tags},
-    }
-    return {key: cell[key] for key in sorted(cell)}
+def _cells(root: Path) -> list[dict[str, Any]]:
+    """The cells to copy."""
+    found = json.loads(_notebook(root, FROM).read_text(encoding="utf-8"))["cells"]
+    return [cell for cell in found if cell["id"].startswith(f"{FROM}-{EXAMPLE}-")]
+
+
+def _add_cells(book: dict, cells: list[dict], assignment: str, name: str, number: int) -> None:
+    """Put copies of the cells before the last section of a notebook, and a row into its table."""
+    copied = json.dumps(cells).replace(FROM, assignment).replace(EXAMPLE, name)
+    copied = re.sub(r"Exercise \d+", f"Exercise {number}", copied).replace("2 + 2 points", "2 points")
+    ids = [cell["id"] for cell in book["cells"]]
+    last = f"{assignment}-used-md"
+    end = ids.index(last) if last in ids else len(ids)
+    book["cells"][end:end] = json.loads(copied)
+    top = "".join(book["cells"][0]["source"])
+    top = ROW.sub(lambda row: f"{row[0]}| {number} | `{name}` | 2 | 10 |\n", top)
+    book["cells"][0]["source"] = top.splitlines(keepends=True)
 
 
 if __name__ == "__main__":

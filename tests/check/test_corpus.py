@@ -31,8 +31,7 @@ def read(path: Path) -> Answers:
 HEAD = """idea: A product.
 see: 03, Products, and more
 ask: What is the product? Of what?
-excused: gradients - a mask comes out
-excused: gradients of by - a number: not trained
+excused: gradients - a mask comes out; gradients of by - a number: not trained
 
 === hidden: scaled-grade
 a few: n=3

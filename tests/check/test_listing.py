@@ -49,7 +49,9 @@ def test_polls_have_a_right_option_and_reasons(tmp_path):
     )
     assert polls(path) == (
         [Poll("poll_1-grade", "poll_1", "b", ("03", "Polls")), Poll("poll_2-grade", "poll_2", "a")],
-        {"poll_1": {"a": "No: why.", "b": "Yes."}, "poll_2": {}},
+        {
+            "poll_1": {"a": "No: why.", "b": "Yes."},
+        },
     )
     for text in ("=== poll_1\na: Why.\n", "=== poll_1\nright: b\na: Why.\n"):
         path.write_text(text)
