@@ -34,7 +34,7 @@ class Experiments:
         the NotImplementedError of an unsolved exercise is no mistake, and a failed assertion speaks for
         itself.
         """
-        for number in _numbers(which):
+        for number in numbers(which):
             for name in (name for name, one in self.numbers.items() if one == number):
                 self._refuse_if_wrong(number, name)
         try:
@@ -69,7 +69,7 @@ class Experiments:
             return  # what runs through it says so
 
 
-def _numbers(which: str) -> list[int]:
+def numbers(which: str) -> list[int]:
     """The numbers in such words as "1, 2 and 4 to 7"."""
     found: list[int] = []
     for first, last in re.findall(r"(\d+)(?: to (\d+))?", which):
