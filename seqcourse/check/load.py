@@ -46,8 +46,7 @@ def load_checks(root: Path, assignment: str) -> ModuleType:
     module.HELD_OUT = {name: found.held_out for name, found in answers.items()}
     module.RIGHT = {name: found.right for name, found in answers.items() if found.right}
     module.SURVIVORS = {name: found.survives for name, found in answers.items() if found.survives}
-    module.EXPLAINED = {name: cards[name].explained for name in answers if name in cards}
-    module.EXPLAINED = {name: told for name, told in module.EXPLAINED.items() if told}
+    module.EXPLAINED = {name: one.explained for name, one in cards.items() if one.explained}
     return module
 
 

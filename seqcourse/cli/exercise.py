@@ -10,7 +10,6 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 from seqcourse import progress
 from seqcourse.check import shipped
@@ -33,19 +32,20 @@ def lay_out(root: Path, place: str) -> list[Path]:
         CourseError: the name cannot be one, is taken, or the assignment has no exercises with cards.
     """
     assignment, _, name = place.partition("/")
-    book, records = _notebook(root, assignment), root / "seqcourse" / "check" / assignment
+    book, source = (root / "solutions" / of / f"{of}.ipynb" for of in (assignment, FROM))
+    checks, records = root / "solutions" / "checks", root / "seqcourse" / "check" / assignment
     if not (name.isidentifier() and book.is_file() and (records / shipped.FILE).is_file()):
         raise CourseError(
             f"A new exercise should be named like ps5/my_mask, after an assignment that has exercises "
             f"with cards, but is named {place!r}."
         )
-    checks = root / "solutions" / "checks"
     card, record = checks / assignment / f"{name}.txt", records / f"{name.lower()}_record.py"
-    written = json.loads(book.read_text(encoding="utf-8"))
+    written, example = (json.loads(path.read_text(encoding="utf-8")) for path in (book, source))
     taken = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in written["cells"]]
     if name in taken or card.exists() or record.exists():
         raise CourseError(f"{assignment} has an exercise {name} already. Choose another name.")
-    _add_cells(written, _cells(root), assignment, name, 1 + progress.read(book).tasks[-1].number)
+    last = progress.read(book).tasks[-1].number
+    _add(written["cells"], example["cells"], assignment, name, last + 1)
     book.write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     blocks = BLOCK.findall((checks / "README.md").read_text(encoding="utf-8"))
     for path, block in zip((record, card), blocks, strict=True):
@@ -53,27 +53,14 @@ def lay_out(root: Path, place: str) -> list[Path]:
     return [card, record, book]
 
 
-def _notebook(root: Path, assignment: str) -> Path:
-    return root / "solutions" / assignment / f"{assignment}.ipynb"
-
-
-def _cells(root: Path) -> list[dict[str, Any]]:
-    """The cells to copy."""
-    found = json.loads(_notebook(root, FROM).read_text(encoding="utf-8"))["cells"]
-    return [cell for cell in found if cell["id"].startswith(f"{FROM}-{EXAMPLE}-")]
-
-
-def _add_cells(book: dict, cells: list[dict], assignment: str, name: str, number: int) -> None:
-    """Put copies of the cells before the last section of a notebook, and a row into its table."""
-    copied = json.dumps(cells).replace(FROM, assignment).replace(EXAMPLE, name)
-    copied = re.sub(r"Exercise \d+", f"Exercise {number}", copied).replace("2 + 2 points", "2 points")
-    ids = [cell["id"] for cell in book["cells"]]
-    last = f"{assignment}-used-md"
-    end = ids.index(last) if last in ids else len(ids)
-    book["cells"][end:end] = json.loads(copied)
-    top = "".join(book["cells"][0]["source"])
+def _add(cells: list[dict], copied: list[dict], assignment: str, name: str, number: int) -> None:
+    """Put copies of the example's cells before the last section, and a row into the table."""
+    text = json.dumps([cell for cell in copied if cell["id"].startswith(f"{FROM}-{EXAMPLE}-")])
+    text = re.sub(r"Exercise \d+", f"Exercise {number}", text).replace("2 + 2 points", "2 points")
+    cells[-2:-2] = json.loads(text.replace(FROM, assignment).replace(EXAMPLE, name))
+    top = "".join(cells[0]["source"])
     top = ROW.sub(lambda row: f"{row[0]}| {number} | `{name}` | 2 | 10 |\n", top)
-    book["cells"][0]["source"] = top.splitlines(keepends=True)
+    cells[0]["source"] = top.splitlines(keepends=True)
 
 
 if __name__ == "__main__":
