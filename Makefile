@@ -20,7 +20,7 @@ TESTS := $(PYTEST) -n $(TEST_WORKERS) tests --no-loadscope-reorder --durations=2
 NOTEBOOKS := $(PYTEST) -n $(WORKERS) book solutions --nbval-lax --nbval-cell-timeout=$(CELL_TIMEOUT) -p tests.notebooks.times
 
 .DEFAULT_GOAL := help
-.PHONY: help course lab book pdf release grade check test test-all bench dist house numbers constraints
+.PHONY: help course lab book pdf release grade check test test-all bench dist house exercise numbers constraints
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -65,10 +65,14 @@ bench: $(READY) ## run the side-by-side measurements in benchmarks/
 dist: $(READY) ## what is published: source distribution and wheel, in dist/
 	@$(BIN)/python -m tests.house.dist dist $(TAG)
 
-house: $(READY) ## draw the rooms into CONTRIBUTING.md, make the tables of the appendices, write the mistakes out (for maintainers)
+house: $(READY) ## draw the rooms into CONTRIBUTING.md, make the tables of the appendices, write out what packages hold of the cards (for maintainers)
 	@$(BIN)/python -m tests.house.picture
 	@$(BIN)/python -m tests.house.tables
-	@$(BIN)/python -m seqcourse.check.corpus
+	@$(BIN)/python -m seqcourse.check.shipped
+
+exercise: $(READY) ## lay out the exercise NAME, such as ps5/my_mask (for maintainers)
+	@$(BIN)/python -m seqcourse.cli.exercise $(NAME)
+	@$(BIN)/python -m seqcourse.check.shipped
 
 numbers: $(READY) ## bring the numbers of figures, formulas and sections in the book's texts up to date (for maintainers)
 	@$(BIN)/python -m seqcourse.pages.plain

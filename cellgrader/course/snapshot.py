@@ -142,8 +142,8 @@ def course_snapshot(course: Course, name: str) -> Snapshot:
     checks = course.solutions / "checks"
     # Checks may import other files in their folder.
     paths += [path for path in checks.glob("*.py") if path.stem == name or not is_assignment(path.stem)]
-    paths += [checks / name / "checks.txt", course.root / CONFIG_FILE]
-    paths += sorted((checks / name).glob("*.safetensors"))
+    paths += [course.root / CONFIG_FILE, *(checks / name).glob("*.txt")]
+    paths += (checks / name).glob("*.safetensors")
     files = {
         path.relative_to(course.root).as_posix(): path.read_bytes()
         for path in sorted(paths)

@@ -27,8 +27,6 @@ from cellgrader.release.reshape import reshape
 CAUSE = re.compile(r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: .*)?)$", re.M)
 # What running the instructor's notebook leaves beside it.
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", "*-run", "*.safetensors")
-# The grade cells of solutions/checks/psN/checks.txt; reading it whole would load PyTorch.
-LISTED = re.compile(r"^=== (\S+)", re.M)
 
 
 @dataclass(frozen=True)
@@ -167,17 +165,13 @@ def _refuse_unchecked(course: Course, name: str, book: dict) -> None:
     cells = [mark["grade_id"] for mark in marks if mark.get("grade") and not mark.get("solution")]
     if not cells:
         return
-    listed = course.solutions / "checks" / name / "checks.txt"
-    if listed.is_file():
-        known = LISTED.findall(listed.read_text(encoding="utf-8"))
-    else:
-        known = [check.cell for check in the_course().load_checks(course.root, name).CHECKS]
+    known = [check.cell for check in the_course().load_checks(course.root, name).CHECKS]
     unchecked = [cell for cell in cells if cell not in known]
     if unchecked:
         raise CourseError(
             f"Every graded cell of {name} should have a hidden check or be graded by hand, but "
-            f"{', '.join(unchecked)} has neither. Write its check in "
-            f"solutions/checks/{name}/checks.txt, or make the cell a solution cell with points."
+            f"{', '.join(unchecked)} has neither. Write its check into the exercise's card in "
+            f"solutions/checks/{name}, or make the cell a solution cell with points."
         )
 
 

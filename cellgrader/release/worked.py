@@ -1,19 +1,7 @@
 """The worked answers of an assignment, sealed for what students get.
 
-Each is the solution, another right answer of the corpus, and the explanation in
-solutions/checks/psN/explained.md, where an exercise has a block:
-
-    ## softmax | through the logarithm of the sum
-
-    Three to eight sentences.
-
-The heading names the exercise and the style that stands beside the solution. A poll's block gives the
-reason of each option:
-
-    ## poll_1
-
-    - a: One sentence.
-    - b: One sentence.
+Each is the solution, another right answer and the explanation that the exercise's card has
+(solutions/checks/psN/EXERCISE.txt). A poll has the reason of each option.
 
 The model answer to a written question comes from the instructor's notebook, without its rubric.
 """
@@ -34,9 +22,6 @@ from cellgrader.profile import the_course
 __all__ = ["FILE", "class_key", "explained", "sealed", "worked"]
 
 OPEN, AFTER_DUE, NEVER = "open", "after_due", "never"
-EXPLAINED = "explained.md"
-BLOCK = re.compile(r"^## (\S+) \| (.+)\n\n((?:(?!## ).*\n?)+)", re.M)
-OPTIONS = re.compile(r"^## (\S+)\n\n((?:- \w+: .+\n?)+)", re.M)
 MODEL = re.compile(r"\*\*Model answer\.\*\*\s*(.+?)\s*(?=\n\*\*Rubric\b|\Z)", re.S)
 TITLE = re.compile(r"^## Exercise (\d+) · (.+)$", re.M)
 
@@ -47,7 +32,7 @@ def sealed(course: Course, name: str, book: dict) -> bytes | None:
     Args:
         book: the instructor's notebook, as the class gives it.
     Raises:
-        CourseError: a block of explained.md belongs to no exercise, or names an unknown style.
+        CourseError: an explanation names an unknown style.
     """
     when = course.settings.answers
     blocks = explained(course, name)
@@ -85,7 +70,7 @@ def every_answer(course: Course, name: str, book: dict) -> dict[str, tuple[str, 
 
 
 def worked(course: Course, name: str, book: dict) -> dict[str, Worked]:
-    """The worked answers to the exercises of a notebook that explained.md explains."""
+    """The worked answers to the exercises of a notebook whose cards explain them."""
     styles = the_course().load_checks(course.root, name).RIGHT
     cells = {notebooks.mark(cell).get("grade_id"): notebooks.text(cell) for cell in book["cells"]}
     here = {exercise.name for exercise in notebooks.exercises(book)}
@@ -94,8 +79,8 @@ def worked(course: Course, name: str, book: dict) -> dict[str, Worked]:
         others = dict(styles.get(exercise, ()))
         if style not in others:
             raise CourseError(
-                f"{name}/{EXPLAINED}: the block of {exercise} should name a right answer of its corpus "
-                f"after '|', but names {style!r}. There are: {', '.join(others) or 'none'}."
+                f"{name}/{exercise}.txt: '=== explained: ...' should name a right answer of the card, "
+                f"but names {style!r}. There are: {', '.join(others) or 'none'}."
             )
         if exercise in here:  # a class may leave it out
             code = notebooks.without_markers(cells[exercise]).strip()
@@ -104,50 +89,16 @@ def worked(course: Course, name: str, book: dict) -> dict[str, Worked]:
 
 
 def explained(course: Course, name: str) -> dict[str, tuple[str, str]]:
-    """The style beside the solution and the explanation of each exercise, from explained.md.
-
-    Raises:
-        CourseError: a line of the file is in no block.
-    """
-    text = _text(course, name)
-    without = OPTIONS.sub("", BLOCK.sub("", text))
-    left = [line for line in without.splitlines() if line.strip() and line[:2] != "# "]
-    if left:
-        raise CourseError(
-            f"{name}/{EXPLAINED}: {left[0]!r} should be in a block with a heading '## exercise | style' "
-            f"and an empty line below it."
-        )
-    return {
-        exercise: (style.strip(), " ".join(text.split()))
-        for exercise, style, text in BLOCK.findall(text)
-    }
-
-
-def reasons(course: Course, name: str) -> dict[str, dict[str, str]]:
-    """Why each option of a poll is right or wrong, by the name of the poll and the letter."""
-    return {
-        poll: dict(re.findall(r"^- (\w+): (.+)$", options, re.M))
-        for poll, options in OPTIONS.findall(_text(course, name))
-    }
+    """The style beside the solution and the explanation of each exercise, from its card."""
+    return the_course().load_checks(course.root, name).EXPLAINED
 
 
 def reasons_of_polls(course: Course, name: str) -> dict[str, Worked]:
-    """What is shown of each poll that explained.md explains.
-
-    Raises:
-        CourseError: a block belongs to no poll, or leaves out the right option.
-    """
-    polls = the_course().check_part("hidden").Poll
-    checks = the_course().load_checks(course.root, name).CHECKS
-    right = {check.answer: check.right for check in checks if isinstance(check, polls)}
+    """What is shown of each poll whose options have reasons."""
+    checks = the_course().load_checks(course.root, name)
+    right = {check.answer: check.right for check in checks.CHECKS if hasattr(check, "right")}
     found = {}
-    for poll, options in reasons(course, name).items():
-        if right.get(poll) not in options:
-            raise CourseError(
-                f"{name}/{EXPLAINED}: the block of {poll} should belong to a poll and give a reason for "
-                f"its right option, {right.get(poll, 'but there is no such poll')}. "
-                f"It has: {', '.join(options)}."
-            )
+    for poll, options in checks.REASONS.items():
         judged = {letter: "right" if letter == right[poll] else "wrong" for letter in options}
         lines = [f"{letter} is {judged[letter]}. {reason}" for letter, reason in options.items()]
         found[poll] = Worked("\n\n".join(lines))
@@ -167,12 +118,6 @@ def class_key(course: Course, name: str) -> str:
     made = hmac.digest(course.secret(), f"worked answers {name}".encode(), hashlib.sha256)[:10]
     letters = base64.b32encode(made).decode()
     return "-".join(letters[start : start + 4] for start in range(0, len(letters), 4))
-
-
-def _text(course: Course, name: str) -> str:
-    """The text of explained.md; "" if there is none."""
-    path = course.solutions / "checks" / name / EXPLAINED
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def _records(course: Course, name: str) -> dict:

@@ -240,8 +240,8 @@ class Examiner:
         for cell in graded:
             if cell not in judges:
                 raise CourseError(
-                    f"solutions/checks/{name}/checks.txt should have a check for the grade cell "
-                    f"{cell}, but has none. Write one, or take the cell out of the notebook."
+                    f"A card in solutions/checks/{name} should have a check for the grade cell "
+                    f"{cell}, but none has. Write one, or take the cell out of the notebook."
                 )
         verdicts = _judged({cell: (judges[cell], ran.answers[cell]) for cell in requests})
         verdicts |= {cell: _none(each.problem) for cell, each in beside.items() if each.problem}

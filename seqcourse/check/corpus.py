@@ -1,6 +1,6 @@
 """Right and wrong answers as text: a wrong answer is a small change to a right one.
 
-``solutions/checks/psN/<exercise>.txt`` holds the answers that test the checks of one exercise::
+The card of an exercise (`card`) holds the answers that test its checks::
 
     === right: by hand
     def causal_mask(size, past=0):
@@ -24,25 +24,17 @@ these are named, with one of the words between `` / ``. Below stands one of:
 
 A right answer may be written in each of these ways, too.
 
-`mistakes.json` beside an assignment's records has its mistakes written out::
-
-    python -m seqcourse.check.corpus          # makes these files
-
 ``=== survives: DropCall, line 5 | why`` explains an operator mutant that may keep every point; below
 stands what line 5 of the solution then reads.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from seqcourse.check import mistakes
-from seqcourse.check.hidden import Check, Poll
-from seqcourse.errors import CourseError
+from seqcourse.check.hidden import Poll
 
 HEADER = re.compile(r"=== (right|wrong|mistake|held out|survives): (.+?)(?: \| (.+))?")
 PIECE = re.compile(r"(?:(\d+)x )?(\S.*?) +=>(?: +(\S.*))?")
@@ -61,30 +53,47 @@ class Answers(NamedTuple):
     mistakes: list[tuple[str, str]]  # (question, source), of the wrong ones that name a mistake
     held_out: list[
         tuple[str, ...]
-    ]  # as `wrong`; how many are named is measured, and no check reads them
+    ]  # as `wrong`; no check reads them, and how many are named is measured
 
+    def add(self, exercise: str, header: str, source: str) -> None:
+        """Put the answer below a header to the others.
 
-def answers_to(checks: Sequence[Check], folder: Path) -> dict[str, Answers]:
-    """The answers that test these checks, by exercise, in the order of the checks.
-
-    Args:
-        folder: one text file for each exercise; wrong answers to a poll need no file.
-
-    Raises:
-        CourseError: a text cannot be read, or belongs to no check; the sentence says where.
-    """
-    texts = {path.stem: path for path in folder.glob("*.txt") if path.name != "checks.txt"}
-    found = {}
-    for name, check in {check.answer: check for check in checks}.items():
-        if name in texts:
-            found[name] = read(texts.pop(name))
-        elif isinstance(check, Poll):
-            found[name] = Answers(poll_answers(check), [], [], [], [])
-    for path in texts.values():
-        raise CourseError(
-            f"{_place(path)} should be named after an exercise, but no check has that name."
-        )
-    return found
+        Raises:
+            ValueError: something does not fit.
+        """
+        match = HEADER.fullmatch(header)
+        if not match or not source.strip():
+            raise ValueError(
+                "it should be '=== right: style' or '=== wrong: name | words', with lines below"
+            )
+        kind, name, says = match.groups()
+        if kind == "survives":
+            operator, _, line = name.partition(", line ")
+            if not (line.isdigit() and says):
+                raise ValueError("it should be '=== survives: operator, line 3 | why'")
+            self.survives.append((operator, int(line), source.strip(), says))
+            return
+        if any(name == other for other, *_ in self.right + self.wrong + self.held_out):
+            raise ValueError("another answer has this name")
+        body = BODY.fullmatch(source)
+        if body or CHANGE.match(source):
+            if not self.right:
+                raise ValueError("there is no right answer above to change")
+            above = self.right[-1][1]
+            source = _first_line(exercise, above) + source if body else changed(above, source)
+        if kind == "mistake":
+            question, *first = re.split(r"(?<=[?.)]) \| ", says or "", maxsplit=1)
+            if not question.endswith(("?", ".", ")")):
+                raise ValueError("a mistake should have its question behind a |")
+            self.mistakes.append((question, source))
+            says = (
+                first[0] if first else max(re.split(r"\d+", question), key=len).strip()
+            )  # a grader hides the numbers
+        if kind == "right":
+            self.right.append((name, source))
+        else:
+            there = self.held_out if kind == "held out" else self.wrong
+            there.append((name, source, *([says] if says else [])))
 
 
 def poll_answers(poll: Poll) -> list[tuple[str, str]]:
@@ -93,69 +102,6 @@ def poll_answers(poll: Poll) -> list[tuple[str, str]]:
     wrong += [("no answer", None), ("all letters at once", LETTERS), ("a list of letters", [*LETTERS])]
     wrong += [("a letter that is no answer", "x"), ("a capital letter", poll.right.upper())]
     return [(name, f"{poll.answer} = {value!r}\n") for name, value in wrong]
-
-
-def read(path: Path) -> Answers:
-    """The answers in one text.
-
-    Raises:
-        CourseError: something does not fit; the sentence says in which answer, and what.
-    """
-    answers = Answers([], [], [], [], [])
-    for header, body in _sections(path):
-        match = HEADER.fullmatch(header)
-        try:
-            if not match or not body.strip():
-                raise ValueError(
-                    "it should be '=== right: style' or '=== wrong: name | words', with lines below"
-                )
-            _add(answers, path.stem, *match.groups(), body)
-        except ValueError as error:
-            raise CourseError(f"{_place(path)}, {header!r}: {error}.") from error
-    return answers
-
-
-def _place(path: Path) -> str:
-    return f"{path.parent.name}/{path.name}"
-
-
-def _sections(path: Path) -> Iterator[tuple[str, str]]:
-    """Every header and the text below it, without blank lines at the ends."""
-    start, *parts = re.split(r"^(?====)", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    for part in [start] * bool(start.strip()) + parts:
-        header, _, body = part.partition("\n")
-        yield header, body.strip("\n") + "\n"
-
-
-def _add(answers: Answers, exercise: str, kind: str, name: str, says: str | None, source: str) -> None:
-    """Put one answer to the others; raises ValueError for what does not fit."""
-    if kind == "survives":
-        operator, _, line = name.partition(", line ")
-        if not (line.isdigit() and says):
-            raise ValueError("it should be '=== survives: operator, line 3 | why'")
-        answers.survives.append((operator, int(line), source.strip(), says))
-        return
-    if any(name == other for other, *_ in answers.right + answers.wrong + answers.held_out):
-        raise ValueError("another answer has this name")
-    body = BODY.fullmatch(source)
-    if body or CHANGE.match(source):
-        if not answers.right:
-            raise ValueError("there is no right answer above to change")
-        above = answers.right[-1][1]
-        source = _first_line(exercise, above) + source if body else changed(above, source)
-    if kind == "mistake":
-        question, *first = re.split(r"(?<=[?.)]) \| ", says or "", maxsplit=1)
-        if not question.endswith(("?", ".", ")")):
-            raise ValueError("a mistake should have its question behind a |")
-        answers.mistakes.append((question, source))
-        says = (
-            first[0] if first else max(re.split(r"\d+", question), key=len).strip()
-        )  # a grader hides the numbers
-    if kind == "right":
-        answers.right.append((name, source))
-    else:
-        there = answers.held_out if kind == "held out" else answers.wrong
-        there.append((name, source, *([says] if says else [])))
 
 
 def _first_line(exercise: str, source: str) -> str:
@@ -196,18 +142,3 @@ def _replaced(source: str, old: str, new: str, times: int = 1, start: str = "") 
     if found != times:
         raise ValueError(f"{old!r} occurs {found} times in the right answer above, not {times}")
     return source
-
-
-def written_out(folder: Path) -> str:
-    """The text of `mistakes.json` for the texts in a folder: a line for each exercise."""
-    texts = sorted(path for path in folder.glob("*.txt") if path.name != "checks.txt")
-    found = {path.stem: read(path).mistakes for path in texts}
-    lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in found.items() if v]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-if __name__ == "__main__":
-    here = Path(__file__).resolve().parent
-    for checks in sorted((here.parents[1] / "solutions" / "checks").glob("ps*/checks.txt")):
-        made = written_out(checks.parent)
-        (here / checks.parent.name / mistakes.FILE).write_text(made, encoding="utf-8")

@@ -6,30 +6,25 @@
         reference=reference_causal_mask,
         cases=cases_of(causal_arguments, {"the first example": dict(size=4), ...}),
         forbid=("causal_mask",),
-        idea="A query may look at itself and at what stands before it.",
-        see=("08", "Do not look ahead"),
     )
 
-Students call it: `check.ps5.causal_mask(causal_mask)` is the self-check. Its hidden cases stand in
-solutions/checks. Both record calls, and judge them, in the same way.
+Students call it: `check.ps5.causal_mask(causal_mask)` is the self-check. Its words and its hidden cases
+are on its card (`card`). Both record calls, and judge them, in the same way.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
-from pathlib import Path
 from typing import Any
 
 import numpy
 import torch
 
 from seqcourse import progress
-from seqcourse.check import kinds, mistakes, worked
+from seqcourse.check import kinds, worked
 from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed, not_solved, outcome
 from seqcourse.check.inputs import floating, noncontiguous
 from seqcourse.check.lines import never_ran, noted_lines
@@ -63,7 +58,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Exercise:
-    """All that belongs to one exercise, but for its hidden cases and its wrong and right answers.
+    """All that checks one exercise, but for its hidden cases and its wrong and right answers.
+
+    The card has `idea`, `see`, `fix`, `questions` and `excused`.
 
     name: of the function or class that students write.
     make: makes the arguments of one call by name, in the order of the signature. It runs where the
@@ -74,8 +71,7 @@ class Exercise:
         function that makes it (or several, as a tuple). The wrong answers of `mistakes` come first; here
         are those that no wrong answer makes.
     cases: the calls of the self-check.
-    excused: what the checks of this exercise need not see, and why; from `kinds.txt`, see
-        `seqcourse.check.kinds`.
+    excused: what the checks of this exercise need not see, and why; see `seqcourse.check.kinds`.
     forbid: functions that the answer may not use, because they are what it should build.
     tolerance: the largest difference that counts as equal; None for the usual one. `because`: why.
     fixed_precision: `seqcourse audit` tries no other precision: inputs lie exactly on borders, which
@@ -93,8 +89,7 @@ class Exercise:
     variants: what differs in some of the hidden checks, by a name of ours: fields of this record, or
         "cases", a function of the seed that chooses the cases (and gives their seeds).
     idea: what the exercise is about, in a sentence.     see: chapter and section to read again.
-    questions: three that lead there, for whoever helps; from `questions.txt`.
-    fix: what to do, in words; from `fixes.txt`.
+    questions: three that lead there, for whoever helps.     fix: what to do, in words.
     """
 
     name: str
@@ -419,38 +414,3 @@ class Polls:
             progress.note(name, passed=True)  # no try: the check of all polls is still to come
             print(f"{name}: answered.")
         print(UNSEEN)
-
-
-def gather(package: str, path: Iterable[str]) -> dict[str, Exercise]:
-    """The exercises of all modules of a package (`__name__`, `__path__`), by the name of the answer.
-
-    What to do in each stands beside them in `fixes.txt`, what to ask in `questions.txt`, what hidden
-    checks leave out in `kinds.txt`: a line "name: sentences" for each.
-    """
-    found: dict[str, Exercise] = {}
-    folder = next(map(Path, path))
-    fixes, questions, left = (_lines(folder / f"{name}.txt") for name in ("fixes", "questions", "kinds"))
-    for part in pkgutil.iter_modules(path, f"{package}."):
-        for value in vars(importlib.import_module(part.name)).values():
-            if isinstance(value, Exercise):
-                object.__setattr__(value, "fix", fixes.get(value.name, ""))
-                object.__setattr__(value, "excused", kinds.excuses(left.get(value.name, kinds.ALL)))
-                asked = re.findall(r"[^?]+\?", questions.get(value.name, ""))
-                object.__setattr__(value, "questions", tuple(map(str.strip, asked)))
-                found[value.name] = value
-    with_mistakes(found, mistakes.read(folder))
-    return found
-
-
-def with_mistakes(exercises: Mapping[str, Exercise], written: mistakes.Written) -> None:
-    """Put the mistakes that are written as wrong answers in front of the exercises' own."""
-    right = {name: one.reference for name, one in exercises.items() if one.reference}
-    for name, one in exercises.items():
-        made = mistakes.likely(name, written, right)
-        made = [replace(mistake, answer=one.through(mistake.answer)) for mistake in made]
-        object.__setattr__(one, "likely", (*made, *one.likely))
-
-
-def _lines(path: Path) -> dict[str, str]:
-    """The lines "name: sentences" of a text, by name."""
-    return dict(line.split(": ", 1) for line in path.read_text(encoding="utf-8").splitlines())

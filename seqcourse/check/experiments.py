@@ -18,12 +18,11 @@ class Experiments:
     """`with check.ps5.experiment("1, 4 and 5"):` around what draws or trains with a student's answers.
 
     exercises: by the name of the answer.
-    in_order: the answers of exercise 1, of exercise 2, ...: "layer_norm, split_heads merge_heads, ...";
-        nothing between two commas for an exercise without code.
+    numbers: those of the exercises in the notebook, by the name of the answer, in order.
     """
 
     exercises: Mapping[str, Exercise]
-    in_order: str
+    numbers: Mapping[str, int]
 
     @contextlib.contextmanager
     def __call__(self, which: str) -> Iterator[None]:
@@ -35,9 +34,8 @@ class Experiments:
         the NotImplementedError of an unsolved exercise is no mistake, and a failed assertion speaks for
         itself.
         """
-        answers = self.in_order.split(", ")
-        for number in _numbers(which):
-            for name in answers[number - 1].split():
+        for number in numbers(which):
+            for name in (name for name, one in self.numbers.items() if one == number):
                 self._refuse_if_wrong(number, name)
         try:
             yield
@@ -71,7 +69,7 @@ class Experiments:
             return  # what runs through it says so
 
 
-def _numbers(which: str) -> list[int]:
+def numbers(which: str) -> list[int]:
     """The numbers in such words as "1, 2 and 4 to 7"."""
     found: list[int] = []
     for first, last in re.findall(r"(\d+)(?: to (\d+))?", which):

@@ -2,8 +2,8 @@
 
 Without a word the gradients of all floating inputs are compared, the first case is in single precision,
 every second one has other strides, and what has no gradients is called once more with other numbers of
-the same sizes. `kinds.txt` beside an exercise has a line for each, "name: all" or what is left out, with
-the reason: "name: gradients - why; float32 - why". `tests/check/test_kinds.py` compares the two.
+the same sizes. The card of an exercise says what is left out, and the reason:
+"excused: gradients - why; float32 - why". `tests/check/test_kinds.py` compares the two.
 """
 
 from __future__ import annotations
@@ -16,17 +16,10 @@ from torch import Tensor
 from seqcourse.check.inputs import as_float32, each_tensor, noncontiguous
 
 GRADIENTS, FLOAT32, STRIDES, AGAIN = "gradients", "float32", "strides", "again"
-ALL = "all"
 # What the kinds are called in the sentence that names the input.
 WORDS = {FLOAT32: "float32", STRIDES: "not contiguous", AGAIN: "other numbers"}
 
 Arguments = dict[str, Any]
-
-
-def excuses(line: str) -> dict[str, str]:
-    """The kinds that a line leaves out, and why."""
-    parts = [] if line.strip() == ALL else line.split(";")
-    return {kind.strip(): why.strip() for kind, _, why in (part.partition(" - ") for part in parts)}
 
 
 def varied(made: Mapping[str, Arguments], excused: Mapping[str, str]) -> dict[str, Arguments]:

@@ -1,23 +1,18 @@
 """Mistakes as the wrong answers that make them.
 
-A wrong answer of the corpus that names a mistake is headed ``=== mistake: NAME | QUESTION``, in
-``solutions/checks/psN/<exercise>.txt``. There it is a small change to a right answer, which a student's
-package does not hold. So `mistakes.json` beside an assignment's records has them written out, by
-`corpus.written_out`.
+A wrong answer that names a mistake is headed ``=== mistake: NAME | QUESTION`` on its exercise's card.
+There it is a small change to a right answer, which a student's package does not hold. So the package has
+them written out (`shipped`).
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from seqcourse.check.compare import Likely
-
-FILE = "mistakes.json"
 
 # What the notebooks import before their first exercise, and the ids of assignment 7.
 IMPORTS = """\
@@ -30,9 +25,6 @@ from seqcourse import data, decode, functional, models
 from seqcourse.tokens import EOS, PAD, SOS
 CLS, SEP, UNK, MASK, FIRST, IGNORE = 1, 2, 3, 4, 5, -100
 """
-
-# Exercise -> a question and the text of a wrong answer, for each mistake in the order of the corpus.
-Written = Mapping[str, Sequence[Sequence[str]]]
 
 
 @dataclass(frozen=True)
@@ -69,15 +61,6 @@ def _imported() -> dict[str, Any]:
     return space
 
 
-def likely(exercise: str, written: Written, others: Mapping[str, Any]) -> list[Likely]:
-    """The likely mistakes of an exercise."""
-    return [
-        Likely(question, WrongAnswer(exercise, source, others))
-        for question, source in written.get(exercise, ())
-    ]
-
-
-def read(folder: Path) -> Written:
-    """The mistakes in an assignment's exercises, as they are written out."""
-    path = folder / FILE
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+def likely(exercise: str, written: Iterable[Sequence[str]], others: Mapping[str, Any]) -> list[Likely]:
+    """The likely mistakes of an exercise, from questions and texts of wrong answers."""
+    return [Likely(question, WrongAnswer(exercise, source, others)) for question, source in written]

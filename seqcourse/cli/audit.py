@@ -63,8 +63,10 @@ def run_audit(
 
 def _wanted(course: Course, names: list[str]) -> list[str]:
     """The assignments of these names that have exercises; all of them without names."""
+    from seqcourse.check import card
+
     folder = course.solutions / "checks"
-    known = [name for name in course.names() if (folder / name / "checks.txt").is_file()]
+    known = [name for name in course.names() if card.has_exercises(folder / name)]
     for name in map(course.require, names):
         if name not in known:
             raise CourseError(

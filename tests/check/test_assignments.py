@@ -20,6 +20,7 @@ import nbformat
 import pytest
 import torch
 
+from cellgrader.notebook import document as notebooks
 from seqcourse import progress
 from seqcourse.check import Mistake
 from seqcourse.check.hidden import HiddenCheck, Poll
@@ -32,7 +33,7 @@ from tests.sizes import drawn
 
 ROOT = Path(__file__).resolve().parents[2]
 # Those with exercises; a whole system is tested in tests/grading/test_systems.py.
-ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/checks/ps*/checks.txt"))
+ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("seqcourse/check/ps*/exercises.json"))
 SEED = 20_001
 # How the names of answers begin that were written by readers of the text alone: there are many.
 A_READER = "a reader: "
@@ -145,11 +146,30 @@ def test_every_grade_cell_has_one_check_in_the_order_of_the_notebook(assignment)
 def test_experiments_know_the_numbers_of_the_exercises(assignment):
     tasks = progress.read(ROOT / "assignments" / assignment / f"{assignment}.ipynb").tasks
     functions = import_module(f"seqcourse.check.{assignment}").EXERCISES
-    coded = [" ".join(name for name in task.points if name in functions) for task in tasks]
-    experiment = import_module(f"seqcourse.check.{assignment}").experiment
-    assert experiment.in_order == ", ".join(coded).rstrip(", ")
-    told = re.findall(r"^\| (\d+) \|.*\| (\d+) \|$", _title(assignment), flags=re.M)
-    assert [(task.number, task.minutes) for task in tasks] == [tuple(map(int, row)) for row in told]
+    coded = [(name, task.number) for task in tasks for name in task.points if name in functions]
+    assert [*import_module(f"seqcourse.check.{assignment}").experiment.numbers.items()] == coded
+    graded = notebooks.exercises(notebooks.read(ROOT / "solutions" / assignment / f"{assignment}.ipynb"))
+    points = {task.number: 0.0 for task in tasks}
+    for one in graded:
+        points[int(one.number.rstrip("abcdefgh"))] += one.automatic + one.manual
+    told = re.findall(r"^\| (\d+) \|.*\| ([\d +]+) \| (\d+) \|$", _title(assignment), flags=re.M)
+    rows = [
+        (int(number), sum(map(float, many.split("+"))), int(minutes)) for number, many, minutes in told
+    ]
+    assert [(task.number, points[task.number], task.minutes) for task in tasks] == rows
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_an_example_in_the_text_is_what_the_solution_gives(assignment):
+    """Those of the form `call` is `result`; others are in the tests of their assignment."""
+    book = nbformat.read(ROOT / "solutions" / assignment / f"{assignment}.ipynb", as_version=4)
+    text = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
+    names = "|".join(map(re.escape, _exercises(assignment)))
+    for call, told in re.findall(rf"`((?:{names})\([^`]*\))` is `([^`]+)`", text):
+        found = eval(call, _namespace(assignment))
+        assert (found.tolist() if isinstance(found, torch.Tensor) else found) == ast.literal_eval(
+            told
+        ), call
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)

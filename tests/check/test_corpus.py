@@ -1,4 +1,4 @@
-"""The text of right and wrong answers: what it says, and the sentence for what does not fit."""
+"""Cards with right and wrong answers: what they say, and the sentence for what does not fit."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from seqcourse.check.corpus import answers_to, changed, poll_answers, read
+from seqcourse.check import card
+from seqcourse.check.corpus import Answers, changed, poll_answers
 from seqcourse.check.hidden import Poll
+from seqcourse.check.load import answers_to, load_checks
 from seqcourse.errors import CourseError
 
 RIGHT = """=== right: two lines
@@ -20,6 +22,66 @@ def scaled(x, by):
 def text(folder: Path, *sections: str) -> Path:
     (folder / "scaled.txt").write_text("\n".join(sections))
     return folder / "scaled.txt"
+
+
+def read(path: Path) -> Answers:
+    return card.read(path).answers
+
+
+HEAD = """idea: A product.
+see: 03, Products, and more
+ask: What is the product? Of what?
+excused: gradients - a mask comes out; gradients of by - a number: not trained
+
+=== hidden: scaled-grade
+a few: n=3
+
+=== hidden: scaled-grade-2
+see: 04, Sums
+more: n=4
+
+=== explained: two lines
+A product | is
+taken.
+"""
+
+
+def test_a_card_has_the_words_of_an_exercise_and_its_hidden_checks(tmp_path):
+    found = card.read(text(tmp_path, HEAD, RIGHT))
+    assert found.told == {
+        "idea": "A product.",
+        "see": ("03", "Products, and more"),
+        "questions": ("What is the product?", "Of what?"),
+        "excused": {"gradients": "a mask comes out", "gradients of by": "a number: not trained"},
+    }
+    assert found.hidden == {
+        "scaled-grade": ["a few: n=3"],
+        "scaled-grade-2": ["see: 04, Sums", "more: n=4"],
+    }
+    assert found.explained == ("two lines", "A product | is taken.")
+    assert [style for style, _ in found.answers.right] == ["two lines"]
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        ("a note\n", "should be 'idea: ...', .* but is 'a note'"),
+        ("ideal: this\n", "should be 'idea"),
+        ("=== hidden: scale-grade\na: n=3\n", "a grade cell of scaled"),
+        ("=== hidden: scaled-grade\na: n=3\n" * 2, "a grade cell of scaled, once"),
+    ],
+)
+def test_a_head_that_does_not_fit_is_refused_with_its_place(tmp_path, head, words):
+    with pytest.raises(CourseError, match=f"{tmp_path.name}/scaled.txt.*{words}"):
+        card.read(text(tmp_path, head, RIGHT))
+
+
+def test_a_card_with_hidden_checks_belongs_to_an_exercise(tmp_path):
+    folder = tmp_path / "solutions" / "checks" / "ps1"
+    folder.mkdir(parents=True)
+    text(folder, HEAD, RIGHT)
+    with pytest.raises(CourseError, match=r"ps1/scaled.txt: .* there is no scaled"):
+        load_checks(tmp_path, "ps1")
 
 
 def test_right_whole_and_surviving_answers_are_read_as_they_stand(tmp_path):
@@ -99,22 +161,20 @@ def test_what_does_not_fit_is_refused_with_its_place(tmp_path, section, words):
     assert f"{tmp_path.name}/scaled.txt" in str(caught.value)
 
 
-def test_a_text_begins_with_a_header_and_a_change_needs_a_right_answer(tmp_path):
-    with pytest.raises(CourseError, match="it should be"):
-        read(text(tmp_path, "a note\n", RIGHT))
+def test_a_change_needs_a_right_answer(tmp_path):
     with pytest.raises(CourseError, match="no right answer above"):
         read(text(tmp_path, "=== wrong: first | words\n*  =>  +\n", RIGHT))
 
 
 def test_every_text_belongs_to_a_check(tmp_path):
     text(tmp_path, RIGHT)
-    with pytest.raises(CourseError, match="scaled.txt should be named after an exercise"):
-        answers_to([Poll("poll_1-grade", "poll_1", "b")], tmp_path)
+    with pytest.raises(CourseError, match="ps1/scaled.txt should be named after an exercise"):
+        answers_to([Poll("poll_1-grade", "poll_1", "b")], card.cards(tmp_path), "ps1")
 
 
 def test_wrong_answers_to_a_poll_are_made_from_its_right_letter(tmp_path):
     poll = Poll("poll_1-grade", "poll_1", "b")
-    made = answers_to([poll], tmp_path / "missing")["poll_1"].wrong
+    made = answers_to([poll], card.cards(tmp_path / "missing"), "ps1")["poll_1"].wrong
     assert made == poll_answers(poll)
     values = []
     for _, source in made:

@@ -6,22 +6,21 @@ from pathlib import Path
 import pytest
 import torch
 
-from seqcourse.check import Mistake, corpus, mistakes
+from seqcourse.check import Mistake, card, shipped
 from seqcourse.check.compare import outcome
-from seqcourse.check.exercise import Exercise, cases_of, with_mistakes
+from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.check.inputs import copy, normal
 from seqcourse.check.load import load_checks
 
 ROOT = Path(__file__).resolve().parents[2]
-ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("solutions/checks/ps*/checks.txt"))
+ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("seqcourse/check/ps*/exercises.json"))
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_what_is_written_out_is_the_corpus(assignment):
-    """If it is not: python -m seqcourse.check.corpus."""
-    made = corpus.written_out(ROOT / "solutions" / "checks" / assignment)
-    kept = ROOT / "seqcourse" / "check" / assignment / mistakes.FILE
-    assert kept.read_text(encoding="utf-8") == made
+def test_what_packages_hold_is_what_the_cards_say(assignment):
+    """If it is not: python -m seqcourse.check.shipped."""
+    kept = ROOT / "seqcourse" / "check" / assignment / shipped.FILE
+    assert kept.read_text(encoding="utf-8") == shipped.written_out(ROOT, assignment)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
@@ -51,7 +50,13 @@ def sums(**options):
     )
 
 
-CARD = """=== right: the usual way
+CARD = """idea: A sum is scaled.
+
+=== hidden: sums-grade
+a few: n=5
+more: n=6
+
+=== right: the usual way
 def sums(x, factor):
     return factor * x.sum()
 
@@ -72,10 +77,9 @@ factor *  =>  3 * factor *
 @pytest.fixture
 def exercise(tmp_path):
     (tmp_path / "sums.txt").write_text(CARD, encoding="utf-8")
-    (tmp_path / mistakes.FILE).write_text(corpus.written_out(tmp_path), encoding="utf-8")
     twice = Exercise("twice", make=scaled_arguments, reference=lambda x: 2 * x, cases=())
     made = {"sums": sums(likely={"Is the factor forgotten?": lambda x, factor: x.sum()}), "twice": twice}
-    with_mistakes(made, mistakes.read(tmp_path))
+    shipped.fill(made, {"sums": card.read(tmp_path / "sums.txt").told})
     return made["sums"]
 
 
@@ -98,12 +102,13 @@ def test_whoever_makes_a_mistake_is_asked_its_question(exercise, answer, asked):
 def test_a_course_with_exercises_of_its_own_has_mistakes_too(tmp_path):
     folder = tmp_path / "solutions" / "checks" / "ps1"
     folder.mkdir(parents=True)
-    (folder / "checks.txt").write_text("=== sums-grade\na few: n=5\nmore: n=6\n", encoding="utf-8")
     (folder / "sums.txt").write_text(CARD.replace("twice(x)", "(x + x)"), encoding="utf-8")
     folder.with_suffix(".py").write_text(
         "from tests.check.test_detectors import sums\nEXERCISES = {'sums': sums()}\n", encoding="utf-8"
     )
     checks = load_checks(tmp_path, "ps1")
+    assert [*checks.CHECKS[0].cases] == ["a few", "more"]
+    assert checks.CHECKS[0].exercise.idea == "A sum is scaled."
     asked = [one.question for one in checks.CHECKS[0].exercise.likely]
     assert asked == ["Is it the mean? The sum is asked for.", "Is each number doubled twice?"]
     assert [name for name, *_ in checks.WRONG["sums"]] == ["a mean", "by another answer", "off by one"]

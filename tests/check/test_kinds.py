@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from seqcourse.check import Mistake, kinds
+from seqcourse.check import Mistake, card, kinds
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.inputs import each_tensor, normal
@@ -51,18 +51,15 @@ def _seen(checks: list[HiddenCheck], cases: list[dict[str, Any]]) -> dict[str, b
 
 @pytest.mark.parametrize(("assignment", "exercise"), _exercises())
 def test_every_kind_is_seen_or_excused_in_words(assignment, exercise):
-    lines = (assignments.ROOT / f"seqcourse/check/{assignment}/kinds.txt").read_text().splitlines()
-    line = {name: rest for name, _, rest in (one.partition(": ") for one in lines)}[exercise]
-    excused = kinds.excuses(line)
+    folder = assignments.ROOT / "solutions" / "checks" / assignment
+    excused = card.read(folder / f"{exercise}.txt").told.get("excused", {})
     judges = [one for one in assignments._judges(assignment) if one.check.answer == exercise]
     assert judges[0].check.exercise.excused.items() >= excused.items()
     cases = [given for judge in judges for given in judge.given().values()]
     seen = _seen([judge.check for judge in judges], cases)
     for kind, shown in seen.items():
-        assert shown or kind in excused, (
-            f"{exercise} does not see {kind}, and kinds.txt does not say why"
-        )
-        assert not shown or kind not in excused, f"{exercise} sees {kind}: kinds.txt need not excuse it"
+        assert shown or kind in excused, f"{exercise} does not see {kind}, and its card does not say why"
+        assert not shown or kind not in excused, f"{exercise} sees {kind}: its card need not excuse it"
     others = {kind.removeprefix(f"{kinds.GRADIENTS} of ") for kind in set(excused) - set(seen)}
     assert others <= set(cases[0]), "of which argument?"
     assert all(len(why.split()) > 2 for why in excused.values()), "an excuse is a reason in words"

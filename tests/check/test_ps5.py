@@ -24,17 +24,6 @@ def tensor(values) -> torch.Tensor:
 WEIGHTS = (tensor(ZERO + ZERO + EYE), tensor([0] * 6), tensor([[1, 2], [0, 4]]), tensor([0, 0]))
 
 
-def test_causal_mask():
-    square, past = ps5.causal_mask.reference(3), ps5.causal_mask.reference(2, 2)
-    assert f"`causal_mask(3)` is `{square.tolist()}`" in TEXT["ps5-causal_mask-md"]
-    assert f"`causal_mask(2, 2)` is `{past.tolist()}`" in TEXT["ps5-causal_mask-md"]
-
-
-def test_padding_mask():
-    mask = ps5.padding_mask.reference(torch.tensor([3, 2]), 4)
-    assert f"is `{mask.tolist()}`" in TEXT["ps5-padding_mask-md"]
-
-
 def test_combine():
     padding = torch.tensor([[True, True, False]])
     both = ps5.combine.reference(padding, ps5.causal_mask.reference(3))

@@ -47,15 +47,6 @@ def test_language_batch(length, inputs, targets):
     assert f"the inputs are `{inputs}` and the targets `{targets}`" in text
 
 
-def test_few_shot_prompt():
-    prompt = ps7.few_shot_prompt.reference(
-        "Translate.", ("English", "Spanish"), [("bread", "pan")], "milk"
-    )
-    assert prompt == "Translate.\n\nEnglish: bread\nSpanish: pan\n\nEnglish: milk\nSpanish:"
-    told = prompt.replace("\n", "\\n")
-    assert f'is `"{told}"`' in TEXT["ps7-few_shot_prompt-md"]
-
-
 @pytest.mark.parametrize("seed", range(30))
 def test_prompts_are_short_enough_to_be_compared_whole(seed):
     given = ps7.few_shot_prompt.make(4, white=True, seed=seed)

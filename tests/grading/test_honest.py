@@ -31,16 +31,14 @@ pytestmark = [
     pytest.mark.skipif(bool(refusal()), reason=f"no sandbox here: {refusal()}"),
 ]
 
-# Exercise -> points that are given automatically.
-FULL = {
-    "rnn_step": 5, "training_pairs": 4, "lstm_step": 7, "forward": 7, "draw": 5, "continue_text": 7,
-    "gradient_norms": 7, "train_in_streams": 9, "poll_1": 1, "poll_2": 1, "poll_3": 1,
-}  # fmt: skip
 # Seconds that a cell may take; nothing honest here takes two.
 TIMEOUT = 30
 
 RELEASED = notebooks.read(ROOT / "assignments" / "ps1" / "ps1.ipynb")
-RIGHT = sample.right_answers(notebooks.read(ROOT / "solutions" / "ps1" / "ps1.ipynb"))
+SOLUTION = notebooks.read(ROOT / "solutions" / "ps1" / "ps1.ipynb")
+RIGHT = sample.right_answers(SOLUTION)
+# Exercise -> points that are given automatically.
+FULL = {one.name: one.automatic for one in notebooks.exercises(SOLUTION) if one.automatic}
 
 Change = Callable[[dict], dict | None]
 
@@ -179,7 +177,7 @@ def elsewhere(notebook: dict) -> None:
 
 
 def merged(notebook: dict) -> None:
-    """All functions in one cell, the others deleted."""
+    """Several functions in one cell, the others deleted."""
     names = list(FULL)[:7]
     whole = "\n\n\n".join(text(notebook["cells"][at(notebook, name)]) for name in names)
     notebook["cells"][at(notebook, names[0])]["source"] = whole

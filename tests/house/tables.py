@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from seqcourse.audit import results
+from seqcourse.check.experiments import numbers
 from tests.versions.trial import RESULTS as VERSIONS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +20,9 @@ FILES = ROOT / "seqcourse" / "data" / "files"
 ZOO = ROOT / "seqcourse" / "zoo" / "files"
 # A table stands between two such lines.
 BEGIN, END = "<!-- made: {} -->\n", "<!-- made so far -->"
-EXERCISE = re.compile(r"^\| *\d+ *\|(?P<builds>[^|]*)\|(?P<points>[^|]*)\|(?P<minutes>[^|]*)\|$", re.M)
+EXERCISE = re.compile(
+    r"^\| *(?P<number>\d+) *\|(?P<builds>[^|]*)\|(?P<points>[^|]*)\|(?P<minutes>[^|]*)\|$", re.M
+)
 LEANS = re.compile(r"(?:That|It|They|This|These|Those)\b")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 # The data that recipes name: the folders of the package that they read.
@@ -117,6 +120,19 @@ def assignments() -> str:
     return "\n".join(lines)
 
 
+def weekend() -> str:
+    """The lines of course.toml that keep the exercises which the weekend's table names."""
+    page = (BOOK / "appendix_syllabus.md").read_text(encoding="utf-8")
+    kept, away, parts = dict(re.findall(r"(ps\d): (\d.*?) \|", page)), [], []
+    for number, (*_, rows) in enumerate(openings(), 1):
+        if words := kept.get(f"ps{number}"):
+            left = sorted({int(row["number"]) for row in rows} - set(numbers(words)))
+            parts += ["", f"[ps{number}]", f"leave_out = {left}"]
+        else:
+            away.append(f"ps{number}")
+    return "\n".join(["```toml", f"leave_out = {json.dumps(away)}", *parts, "```"])
+
+
 def data() -> str:
     """Each data set, its source and its licence, from its note."""
     lines = ["| data set | from | licence | its text |", "|---|---|---|---|"]
@@ -189,7 +205,7 @@ TABLES = {
     "assignments.md": {"exercises": exercises},
     "appendix_environment.md": {"versions": versions},
     "appendix_audit.md": {"ways": ways, "held": held, "usual": usual, "audit": audit},
-    "appendix_syllabus.md": {"goals": goals, "assignments": assignments},
+    "appendix_syllabus.md": {"goals": goals, "assignments": assignments, "weekend": weekend},
     "appendix_licences.md": {"data": data, "models": models},
 }
 

@@ -180,6 +180,4 @@ draw = Exercise(
         {kind: dict(call=call, logits=_ROW, temperature=0.6, seed=3) for call, kind in CALLS.items()},
     ),
     variants={"draw": {"cases": draw_cases}},
-    idea="The temperature says how often a draw leaves the likeliest entry.",
-    see=("01", "A network that writes"),
 )

@@ -146,6 +146,4 @@ train_in_streams = Exercise(
         _case("float32", batch=2, updates=2, length=3, rate=0.5, clip=0.5, dtype=torch.float32),
     ],
     variants={"clipped": {"judge": judge_clipped}},
-    idea="A fault is found by the inputs on which its symptom vanishes.",
-    see=("01", "A network that writes"),
 )

@@ -71,8 +71,6 @@ forward = Exercise(
             "Behind a sequence's end its output is zero and its state stays as it was.",
         ),
     ],
-    idea="One step is repeated along the sequence, and padding leaves the state as it was.",
-    see=("01", "A whole sequence"),
 )
 
 
@@ -114,6 +112,4 @@ gradient_norms = Exercise(
         ),
         Case("a long way on which the gradient grows", lambda: norms_arguments(1, 60, 1, 2, growth=1.1)),
     ],
-    idea="The further back a state is, the smaller (or larger) its gradient: a product of many steps.",
-    see=("01", "Gradients that fade, gradients that blow up"),
 )

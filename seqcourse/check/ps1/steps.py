@@ -51,8 +51,6 @@ rnn_step = Exercise(
     reference=functional.rnn_step,
     cases=standard_cases(rnn_arguments, dict(batch=2, d=3, h=4), dict(batch=5, d=7, h=2)),
     forbid=("RNN", "RNNCell", "rnn_tanh", "rnn_tanh_cell", "rnn_step"),
-    idea="The new state mixes the input with the old state and squashes the sum.",
-    see=("01", "One step, on paper"),
 )
 
 
@@ -65,6 +63,4 @@ lstm_step = Exercise(
         Case("large numbers in the cell state", lambda: lstm_arguments(2, 3, 4, scale=50.0)),
     ],
     forbid=("LSTM", "LSTMCell", "lstm_cell", "lstm_step"),
-    idea="Gates decide what the cell state keeps, what is added to it and what it shows.",
-    see=("01", "When it fades: a memory that is added to"),
 )

@@ -49,8 +49,6 @@ training_pairs = Exercise(
             "Are the rows counted with (N - 1) // length?",
         ),
     ],
-    idea="A language model learns to say at every place which character comes next.",
-    see=("01", "A network that writes"),
 )
 
 
@@ -96,6 +94,4 @@ continue_text = Exercise(
             "a longer text": dict(batch=4, prompt=6, length=12, seed=40),
         },
     ),
-    idea="A network writes by reading its own last character as the next input.",
-    see=("01", "A network that writes"),
 )

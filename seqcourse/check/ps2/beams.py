@@ -187,6 +187,4 @@ beam_search = Exercise(
     ],
     forbid=("beam_search", "exhaustive_search"),
     variants={"plain": {"cases": plain_cases}, "normalised": {"cases": normalised_cases}},
-    idea="A beam follows a few beginnings at once, so a weak first word may still win.",
-    see=("03", "Beam search: a few paths at once"),
 )

@@ -91,6 +91,4 @@ translation_loss = Exercise(
         ),
         _case("float32", source=[2, 4], target=[3, 1], dtype=torch.float32),
     ],
-    idea="A fault is found by the inputs on which its symptom vanishes.",
-    see=("02", "The loss: cross-entropy, summed over the words"),
 )

@@ -95,6 +95,4 @@ gumbel_softmax = Exercise(
     because="A temperature close to 0 makes the rounding of single precision 500 times as large.",
     forbid=("gumbel_softmax", "gumbel_max"),
     variants={"gumbel": {"cases": gumbel_cases}},
-    idea="With the right noise the largest score is a fair draw, and a softmax of it has a gradient.",
-    see=("04", "Drawing a word inside a network"),
 )

@@ -91,6 +91,4 @@ teacher_forced_loss = Exercise(
         "seqcourse.train.unroll",
         "seqcourse.decode.score",
     ),
-    idea="A sentence's loss is the sum of what each of its words costs when the true words are fed.",
-    see=("02", "The loss: cross-entropy, summed over the words"),
 )

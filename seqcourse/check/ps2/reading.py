@@ -39,8 +39,6 @@ final_states = Exercise(
     reference=reference_final_states,
     cases=standard_cases(final_arguments, dict(batch=3, time=5, h=2), dict(batch=4, time=7, h=3)),
     forbid=_MODELS,
-    idea="Each direction of the encoder ends at another place: at the last real word, and at the first.",
-    see=("02", "The code, naive and then right"),
 )
 
 
@@ -95,6 +93,4 @@ decoder_step = Exercise(
         Case("large logits", lambda: decoder_arguments(2, 7, 3, 4, 5, scale=50.0)),
     ],
     forbid=_MODELS,
-    idea="At every step the decoder hears the previous word, its own state and the context.",
-    see=("02", "What passes between: the context vector"),
 )

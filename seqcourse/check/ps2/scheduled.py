@@ -303,6 +303,4 @@ scheduled_sampling = Exercise(
     cases=cases_of(scheduled_arguments, {kind: dict(call=call, seed=3) for call, kind in CALLS.items()}),
     forbid=("scheduled_sampling_loss", "seqcourse.train.unroll"),
     variants={"scheduled": {"cases": scheduled_cases}},
-    idea="A coin decides at every step whether the decoder hears the true word or its own.",
-    see=("04", "Half-way: scheduled sampling"),
 )

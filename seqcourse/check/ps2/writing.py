@@ -56,6 +56,4 @@ greedy = Exercise(
         },
     ),
     forbid=("greedy", "beam_search", "exhaustive_search", "seqcourse.decode.sample"),
-    idea="A batch is written together, but each sentence stops at its own <eos>.",
-    see=("03", "Greedy: the likeliest next word"),
 )

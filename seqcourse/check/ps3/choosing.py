@@ -124,6 +124,4 @@ better_links = Exercise(
     judge_all=_judge(THIRD),
     variants={"a fifth": {"judge_all": _judge(FIFTH)}},
     forbid=("load_alignments", "links_from_weights"),
-    idea="A map of attention is evidence of an alignment, and a rule has to weigh it.",
-    see=("05", "Are the maps right?"),
 )

@@ -68,6 +68,4 @@ links = Exercise(
     look=_look,
     cases=_CASES,
     forbid=("links_from_weights",),
-    idea="A target word is linked to the source word with its largest weight.",
-    see=("05", "Are the maps right?"),
 )

@@ -60,6 +60,4 @@ alignment_error_rate = Exercise(
         ),
     ],
     forbid=("alignment_error_rate", "AlignmentError"),
-    idea="Predicted links are compared with sure and possible ones over a whole corpus.",
-    see=("05", "Are the maps right?"),
 )

@@ -48,8 +48,6 @@ general_score = Exercise(
         ),
     ],
     forbid=("dot_score", "general_score", "DotScore", "GeneralScore"),
-    idea="Two states are compared by a product, with a matrix between them if their widths differ.",
-    see=("05", "Four ways to compare two states"),
 )
 
 
@@ -85,8 +83,6 @@ additive_score = Exercise(
         dict(batch=3, time=3, d_s=3, d_h=3, d_a=3, scale=1000.0),
     ),
     forbid=("additive_score", "additive_score_from_keys", "AdditiveScore"),
-    idea="A small network with a tanh compares two states of any widths.",
-    see=("05", "Four ways to compare two states"),
 )
 
 
@@ -122,6 +118,4 @@ mlp_score = Exercise(
         dict(batch=4, time=4, d_s=4, d_h=4, d_a=4),
     ),
     forbid=("mlp_score", "MLPScore"),
-    idea="Both states go side by side into a network with a hidden layer, which gives one number.",
-    see=("05", "Four ways to compare two states"),
 )

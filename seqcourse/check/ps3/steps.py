@@ -73,8 +73,6 @@ attend = Exercise(
         ),
     ],
     forbid=("Attention", "scaled_dot_product_attention", "MultiheadAttention"),
-    idea="One look at the source: score, mask, softmax, weighted sum.",
-    see=("05", "Padding must not get a weight"),
 )
 
 
@@ -137,6 +135,4 @@ decoder_step = Exercise(
         ),
     ],
     forbid=("AttentionSeq2Seq", "MultiheadAttention"),
-    idea="The old state asks; what it finds goes into the cell and into the logits.",
-    see=("05", "The decoder of Bahdanau et al."),
 )

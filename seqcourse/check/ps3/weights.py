@@ -37,8 +37,6 @@ context = Exercise(
         "MultiheadAttention",
         "MultiHeadAttentionPool",
     ),
-    idea="The context is an average of the encoder states in which each has its own weight.",
-    see=("05", "A different average for every word"),
 )
 
 
@@ -151,6 +149,4 @@ softmax = Exercise(
     ],
     forbid=("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin"),
     variants={"softmax_of_nothing": {"judge": judge_softmax_of_nothing}},
-    idea="Scores become weights that sum to 1, without overflow and without a share for padding.",
-    see=("05", "Two steps: scores, then softmax"),
 )

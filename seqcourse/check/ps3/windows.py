@@ -76,6 +76,4 @@ local_weights = Exercise(
         ),
     ],
     forbid=("window_mask", "gaussian_window", "LocalAttention"),
-    idea="Only places near a predicted centre get a weight, and the nearer ones more.",
-    see=("05", "Local attention"),
 )

@@ -67,6 +67,4 @@ attention_backward = Exercise(
         ),
     ],
     forbid=AUTOGRAD,
-    idea="What flows back through a softmax is compared with its own weighted mean.",
-    see=("06", "Queries, keys and values"),
 )

@@ -68,8 +68,6 @@ cross_attention = Exercise(
         ),
     ],
     forbid=LAYERS,
-    idea="Three matrices make queries of what asks, and keys and values of what answers.",
-    see=("06", "Queries, keys and values"),
 )
 
 
@@ -120,6 +118,4 @@ SelfAttention = Exercise(
         ),
     ],
     forbid=LAYERS,
-    idea="Every vector of a sequence asks, and all of them answer.",
-    see=("07", "One query per vector"),
 )

@@ -54,8 +54,6 @@ positional_encoding = Exercise(
     forbid=("sinusoidal_encoding", "Positions", "shift_matrix", "rotate"),
     tolerance=4e-5,
     because="Frequencies in single precision are good enough, 10001 in place of 10000 is not.",
-    idea="Waves of many lengths give every position a vector of its own, also between whole numbers.",
-    see=("07", "Positions"),
 )
 
 
@@ -92,6 +90,4 @@ shift_matrix = Exercise(
     tolerance=3e-6,
     because="Frequencies in single precision are good enough, 10001 in place of 10000 is not.",
     hint="Make the matrix with dtype=torch.float64.",
-    idea="Moving on by tau places turns each pair of waves by an angle: one matrix for all positions.",
-    see=("07", "One matrix moves every position"),
 )

@@ -58,8 +58,6 @@ similarities = Exercise(
         ),
     ],
     forbid=LIBRARY,
-    idea="One matrix product compares every query with every input.",
-    see=("06", "From any similarity to a scaled dot product"),
 )
 
 
@@ -114,6 +112,4 @@ attention = Exercise(
         ),
     ],
     forbid=("attention", "Attention", *LIBRARY),
-    idea="Queries are compared with keys; the values are summed with the weights that result.",
-    see=("06", "Queries, keys and values"),
 )

@@ -100,6 +100,4 @@ relative_attention = Exercise(
         "numbers": {"judge": None, "record": record},
         "sizes": {"judge": _judge_sizes, "excused": {GRADIENTS: "the other cell compares them"}},
     },
-    idea="What counts between two words is how far apart they are, and a few distances are enough.",
-    see=("07", "Positions"),
 )

@@ -73,6 +73,4 @@ equivariance_gap = Exercise(
             "as many vectors as entries": dict(layer="running", batch=4, n=4, d=4, d_v=4),
         },
     ),
-    idea="A layer on sets ignores the order: shuffled inputs give the same outputs, shuffled alike.",
-    see=("07", "A layer on sets"),
 )

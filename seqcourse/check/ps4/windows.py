@@ -76,6 +76,4 @@ local_attention = Exercise(
         ),
     ],
     forbid=("window_mask", "LocalAttention", *LAYERS),
-    idea="A query that looks at its neighbours only costs as much in a long sequence as in a short one.",
-    see=("07", "Local windows"),
 )

@@ -199,6 +199,4 @@ attention = Exercise(
         "Block",
     ),
     variants={"nothing": {"judge": judge_nothing}},
-    idea="A query shares out 1 over the keys it may look at, and nothing where it may look at none.",
-    see=("08", "Do not look ahead"),
 )

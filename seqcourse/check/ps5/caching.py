@@ -110,6 +110,4 @@ cached_step = Exercise(
     ],
     forbid=LIBRARY,
     variants={"continued": {"judge": judge_continued, "record": inside.record_continued}},
-    idea="Keys and values of earlier vectors do not change: a step computes those of the new ones only.",
-    see=("08", "The key-value cache"),
 )

@@ -59,8 +59,6 @@ split_heads = Exercise(
         ),
     ],
     forbid=_LIBRARY,
-    idea="Each head gets a piece of every vector, and no entry of another head.",
-    see=("09", "One projection, reshaped"),
 )
 
 
@@ -92,6 +90,4 @@ merge_heads = Exercise(
         ),
     ],
     forbid=_LIBRARY,
-    idea="The pieces of all heads stand side by side again, in the order in which they were cut.",
-    see=("09", "One projection, reshaped"),
 )

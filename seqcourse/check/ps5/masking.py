@@ -45,8 +45,6 @@ causal_mask = Exercise(
     ),
     forbid=("causal_mask", "generate_square_subsequent_mask"),
     hint=_BOOLEAN,
-    idea="A query may look at itself and at what stands before it.",
-    see=("08", "Do not look ahead"),
 )
 
 
@@ -95,8 +93,6 @@ padding_mask = Exercise(
     ),
     forbid=("length_mask",),
     hint=_BOOLEAN,
-    idea="Only the real words of a padded batch may be attended to.",
-    see=("08", "Padding, and both at once"),
 )
 
 
@@ -136,6 +132,4 @@ combine = Exercise(
         },
     ),
     hint=_BOOLEAN,
-    idea="Both masks apply: a query may look at a key only if each of them allows it.",
-    see=("08", "Padding, and both at once"),
 )

@@ -75,6 +75,4 @@ decoder = Exercise(
             },
         ),
     ],
-    idea="A decoder whose shapes are all right can be wrong: properties that must hold show where.",
-    see=("08", "Train in parallel, write one by one"),
 )

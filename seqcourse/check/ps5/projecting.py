@@ -125,6 +125,4 @@ multi_head = Exercise(
         ),
     ],
     forbid=LIBRARY,
-    idea="One projection makes the queries, keys and values of all heads; each head attends by itself.",
-    see=("09", "One projection, reshaped"),
 )

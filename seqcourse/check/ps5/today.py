@@ -49,8 +49,6 @@ rotate = Exercise(
         ),
     ],
     forbid=("rotate",),
-    idea="Turned by their positions, a query and a key have a product that knows only their distance.",
-    see=("10", "Positions inside the score"),
 )
 
 
@@ -115,6 +113,4 @@ grouped_step = Exercise(
         ),
     ],
     forbid=("MultiHeadAttention", "multi_head_attention_forward", "MultiheadAttention"),
-    idea="Several heads share one group of keys and values, so the cache is smaller.",
-    see=("10", "Fewer keys and values"),
 )

@@ -130,6 +130,4 @@ generate = Exercise(
     ),
     variants={"text": {"cases": generate_cases, "record": record, "judge": None}},
     forbid=("greedy", "beam_search", "seqcourse.decode.sample"),
-    idea="The prompt is read in one call; then each new token is one call that needs the cache only.",
-    see=("08", "The key-value cache"),
 )

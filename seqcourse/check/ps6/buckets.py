@@ -70,6 +70,4 @@ biased_attention = Exercise(
             "float32": dict(batch=2, heads=3, n=7, m=7, d=4, dtype=torch.float32, seed=50),
         },
     ),
-    idea="What matters of two words is often how far apart they are, and the further, the less exactly.",
-    see=("07", "Positions"),
 )

@@ -34,8 +34,6 @@ block_parameters = Exercise(
     forbid=("parameters", "named_parameters", "numel", "Block"),
     tolerance=0.0,
     because="A count is a whole number.",
-    idea="The attention has four matrices whatever the number of heads; most parameters are the MLP's.",
-    see=("10", "Counting parameters"),
 )
 
 
@@ -87,6 +85,4 @@ transformer_parameters = Exercise(
     forbid=("parameters", "named_parameters", "numel", "Transformer"),
     tolerance=0.0,
     because="A count is a whole number.",
-    idea="The output weights are the target words' vectors: they are counted once.",
-    see=("11", "Tied embeddings"),
 )

@@ -86,6 +86,4 @@ decoder_block = Exercise(
         ),
     ],
     forbid=("Block", "TransformerDecoderLayer", "TransformerDecoder"),
-    idea="A word looks at the words before it, then at the source, then goes through the MLP.",
-    see=("11", "Encoder, decoder, cross-attention"),
 )

@@ -63,6 +63,4 @@ encoder_block = Exercise(
         ),
     ],
     forbid=("Block", "TransformerEncoderLayer", "TransformerEncoder"),
-    idea="Attention collects, the MLP computes; each is added to its input, with a norm around it.",
-    see=("10", "The block"),
 )

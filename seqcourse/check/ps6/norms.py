@@ -59,6 +59,4 @@ layer_norm = Exercise(
         "BatchNorm1d",
         "instance_norm",
     ),
-    idea="Every vector is shifted and scaled by its own mean and variance, then by learned numbers.",
-    see=("10", "Layer normalisation"),
 )

@@ -41,6 +41,4 @@ warmup_rate = Exercise(
         },
     ),
     forbid=("Trainer", "torch.optim.lr_scheduler"),
-    idea="The learning rate climbs in a straight line, then falls with the root of the step.",
-    see=("11", "Warm-up"),
 )

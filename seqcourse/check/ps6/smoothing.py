@@ -66,6 +66,4 @@ label_smoothed_loss = Exercise(
         ),
     ],
     forbid=("cross_entropy", "CrossEntropyLoss", "sequence_loss", "label_loss", "teacher_forcing_loss"),
-    idea="The right word is wanted with a little less than 1, every word with a little more than 0.",
-    see=("11", "Label smoothing"),
 )

@@ -88,6 +88,4 @@ translate = Exercise(
         },
     ),
     forbid=("greedy", "beam_search", "exhaustive_search", "seqcourse.decode.sample"),
-    idea="The source is encoded once; then every step hands its state and its word on to the next.",
-    see=("11", "It translates"),
 )

@@ -314,8 +314,6 @@ Transformer = Exercise(
         },
     ),
     forbid=("Transformer", "TransformerEncoder", "TransformerDecoder", "Block", "MultiHeadAttention"),
-    idea="Two tables, two stacks of your blocks, and the table of target words once more at the end.",
-    see=("11", "Encoder, decoder, cross-attention"),
 )
 
 
@@ -375,6 +373,4 @@ train_step = Exercise(
             "a batch of one, and no smoothing": dict(lengths=[4], epsilon=0.0, seed=20),
         },
     ),
-    idea="Feed the word before, compare with the word itself, and take one step down.",
-    see=("11", "Label smoothing"),
 )

@@ -46,8 +46,6 @@ adapted_linear = Exercise(
         ),
     ],
     forbid=("LowRank",),
-    idea="A trained matrix stays as it is, and a product of two thin ones beside it is learned.",
-    see=("12", "A small change to a large model"),
 )
 
 
@@ -92,6 +90,4 @@ dpo_loss = Exercise(
         ),
     ],
     forbid=("dpo_loss",),
-    idea="The better answer should gain more than the worse one, measured from the model before.",
-    see=("12", "Eight answers and a judge"),
 )

@@ -56,6 +56,4 @@ language_batch = Exercise(
         ),
     ],
     forbid=("TextBatches",),
-    idea="A language model reads all documents as one stream, and every token asks for the next.",
-    see=("12", "Pre-train: the next word"),
 )

@@ -88,8 +88,6 @@ gpt_parameters = Exercise(
     reference=reference_gpt_parameters,
     cases=_cases(gpt_arguments, GPT2_SMALL),
     forbid=_FORBID,
-    idea="The sizes of GPT decide how many parameters it has; one formula counts them all.",
-    see=("12", "Scale"),
 )
 
 bert_parameters = Exercise(
@@ -98,6 +96,4 @@ bert_parameters = Exercise(
     reference=reference_bert_parameters,
     cases=_cases(bert_arguments, BERT_BASE),
     forbid=_FORBID,
-    idea="BERT has segments, one more normalisation and a pooler; GPT has a last normalisation.",
-    see=("12", "Scale"),
 )

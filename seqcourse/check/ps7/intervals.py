@@ -56,6 +56,4 @@ paired_interval = Exercise(
     ),
     tolerance=7e-5,
     because="Means in single precision are good enough.",
-    idea="Resampling the texts that two classifiers were asked about says how sure a difference is.",
-    see=("12", "Fine-tune: few labels, and an auxiliary loss"),
 )

@@ -109,6 +109,4 @@ masked_word_loss = Exercise(
     ],
     forbid=("masked_word_loss", "sequence_loss", "language_model_loss"),
     variants={"nothing": {"judge": judge_nothing}},
-    idea="Only the chosen places are asked for their word; if none is chosen, the loss is 0.",
-    see=("12", "Pre-train: masked words"),
 )

@@ -104,6 +104,4 @@ mask_words = Exercise(
     ],
     forbid=("mask_words", "MaskedBatches"),
     fixed_precision=True,
-    idea="BERT chooses 15 % of the words; most of them become <mask>, some another word, some stay.",
-    see=("12", "Pre-train: masked words"),
 )

@@ -76,6 +76,4 @@ learn_merges = Exercise(
         ),
     ],
     forbid=("SubwordVocabulary",),
-    idea="Pieces of words are made by joining the most frequent pair of neighbours again and again.",
-    see=("11", "Join the most frequent pair"),
 )

@@ -77,6 +77,4 @@ few_shot_prompt = Exercise(
         ),
     ],
     forbid=("PromptTask",),
-    idea="A prompt shows a model solved examples, and stops where its answer should begin.",
-    see=("12", "Prompt: the task is in the text"),
 )

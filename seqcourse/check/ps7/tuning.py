@@ -95,6 +95,4 @@ fine_tuning_loss = Exercise(
         ),
     ],
     forbid=("fine_tuning_loss", "language_model_loss", "Classifier"),
-    idea="Fine-tuning adds the language model's loss, with a weight, to that of the classes.",
-    see=("12", "Fine-tune: few labels, and an auxiliary loss"),
 )

@@ -123,6 +123,4 @@ mended = Exercise(
         },
         _HINT,
     ),
-    idea="A fault is found by the smallest input that shows it.",
-    see=("13", "From pixels to places"),
 )

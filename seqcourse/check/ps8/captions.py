@@ -105,6 +105,4 @@ caption_step = Exercise(
         ),
     ],
     forbid=("SoftCaptioner", "FixedCaptioner", "HardCaptioner"),
-    idea="The captioner looks with its old state, gates what it saw, takes its step and then speaks.",
-    see=("13", "From pixels to places"),
 )

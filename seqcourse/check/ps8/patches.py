@@ -58,8 +58,6 @@ cut_patches = Exercise(
         dict(batch=3, rows=3, columns=3, size=3, channels=1, seed=1),
     ),
     forbid=("patches", "PatchEmbedding", "ViT"),
-    idea="A picture becomes a sequence of patches, counted row by row.",
-    see=("14", "A picture as a sentence"),
 )
 
 
@@ -102,6 +100,4 @@ embed_patches = Exercise(
         Case("a single patch", lambda: embed_arguments(3, 1, 2, 5, seed=2)),
     ],
     forbid=("PatchEmbedding", "ViT"),
-    idea="A Transformer reads a class token and projected patches, each with its position added.",
-    see=("14", "A picture as a sentence"),
 )

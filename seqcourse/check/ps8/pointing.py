@@ -116,6 +116,4 @@ points_at = Exercise(
         Case("float32", lambda: pointing_arguments(60, 8, 8, cell=1, dtype=torch.float32, seed=3)),
     ],
     forbid=("points_at", "pointing_game"),
-    idea="A map points at a thing if the centre of its highest cell lies in the box of that thing.",
-    see=("13", "Does it point at what it names?"),
 )

@@ -81,6 +81,4 @@ pyramid_layer = Exercise(
         ),
     ],
     forbid=("pair_neighbours", "PyramidLSTM"),
-    idea="Each layer of the listener joins two neighbours in time, so that half as many states remain.",
-    see=("15", "Listen: a pyramid"),
 )

@@ -52,6 +52,4 @@ rollout = Exercise(
         Case("a single layer and a single patch", lambda: rollout_arguments(2, layers=1, n=2, seed=3)),
     ],
     forbid=("rollout", "attention_rollout"),
-    idea="Multiplied through all layers, attention shows which patches the class token read from.",
-    see=("14", "Where did it look?"),
 )

@@ -65,6 +65,4 @@ doubly_stochastic = Exercise(
         ),
     ],
     forbid=("doubly_stochastic", "captioning_loss"),
-    idea="Over a whole sentence, every place of the picture should receive a total weight of about 1.",
-    see=("13", "Look at everything once"),
 )

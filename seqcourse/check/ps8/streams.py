@@ -114,6 +114,4 @@ co_attention = Exercise(
         ),
     ],
     forbid=("CoAttention", "MultiheadAttention"),
-    idea="Two streams read each other at the same time, each under the other's mask.",
-    see=("14", "Two streams"),
 )

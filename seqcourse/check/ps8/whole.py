@@ -277,8 +277,6 @@ Captioner = Exercise(
         "TransformerCaptioner",
         "MultiheadAttention",
     ),
-    idea="See, look, remember, speak, word by word; in training the words are given.",
-    see=("13", "A picture as a set of places"),
 )
 
 
@@ -361,6 +359,4 @@ train = Exercise(
             "batches that can be read once": dict(lengths=[3, 2], once=True, seed=30),
         },
     ),
-    idea="The words' loss, a little of the penalty, one careful step: for every batch.",
-    see=("13", "Look at everything once"),
 )

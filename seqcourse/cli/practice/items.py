@@ -23,7 +23,7 @@ from cellgrader.viva.kinds import CALL
 from cellgrader.viva.outcomes import SAME, STOPS, UNCLEAR, Planned, Tried, effect
 from cellgrader.viva.questions import BATCH, LOOK, NUMBERS, WORD, WORDS, questions
 from cellgrader.viva.table import setting
-from seqcourse.check import mistakes, versions
+from seqcourse.check import mistakes, shipped, versions
 from seqcourse.check.compare import Mistake
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.finding import Finding
@@ -196,7 +196,7 @@ def _differing(call: versions.Call, first: str) -> str:
 def _reviews(exercises: Mapping[str, Exercise], name: str, folder: Path, seed: int) -> Iterator[Item]:
     """Wrong answers of the course: what is the mistake? The self-check knows."""
     right = {key: one.reference for key, one in exercises.items() if one.reference}
-    written = mistakes.likely(name, mistakes.read(folder), right)
+    written = mistakes.likely(name, shipped.read(folder)["exercises"][name].get("mistakes", ()), right)
     chance, asked = random.Random(f"{seed} {name}"), dict.fromkeys(one.question for one in written)
     for wrong in chance.sample(written, min(REVIEWS, len(written))):
         finding, source = _checked(exercises[name], wrong.answer.made()), wrong.answer.source
