@@ -66,8 +66,13 @@ def _exercises(assignment: str) -> list[str]:
     return [
         name
         for name, cell in _cells(assignment).items()
-        if cell.metadata.nbgrader.solution and cell.cell_type == "code"
+        if cell.metadata.nbgrader.solution and cell.cell_type == "code" and not _shows(cell)
     ]
+
+
+def _shows(cell: nbformat.NotebookNode) -> bool:
+    """Whether grading does not run a cell: it displays something, as a student's measurement does."""
+    return "show" in cell.metadata.get("tags", [])
 
 
 def _namespace(assignment: str) -> dict:
@@ -81,7 +86,7 @@ def _solved(assignment: str) -> dict:
     for cell in _cells(assignment).values():
         grader = cell.metadata.nbgrader
         wanted = grader.solution or "setup" in cell.metadata.get("tags", [])
-        if cell.cell_type == "code" and wanted:
+        if cell.cell_type == "code" and wanted and not _shows(cell):
             exec(compile(cell.source, grader.grade_id, "exec"), space)
     return space
 
