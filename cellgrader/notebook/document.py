@@ -117,7 +117,7 @@ def write_text(path: Path, content: str) -> None:
 def exercises(notebook: dict) -> list[Exercise]:
     """The exercises of a notebook, in order.
 
-    An answer cell that nothing grades is none of them: it belongs to the written answer below it, such
+    An answer cell that nothing grades is none of them: it belongs to the written answer beside it, such
     as the code of a figure.
 
     Raises:

@@ -136,12 +136,13 @@ def test_every_exercise_has_answers_to_test_it(assignment):
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_one_measurement_is_the_students_and_a_person_reads_it(assignment):
-    """Grading runs no code of it and keeps its figure; the written answer below it has the points."""
-    cells = _cells(assignment)
-    names = list(cells)
-    code, written = (cells[names[names.index("measurement") + step]] for step in (0, 1))
+    """Grading runs no code of it and keeps its figure; the written answer beside it has the points."""
+    cells = list(_cells(assignment).values())
+    place = [cell.metadata.nbgrader.grade_id for cell in cells].index("measurement")
+    code, beside = cells[place], [cells[place - 1], cells[place + 1]]
     assert code.cell_type == "code" and _shows(code) and not code.metadata.nbgrader.grade
-    assert written.cell_type == "markdown" and written.metadata.nbgrader.points >= 4
+    (written,) = (cell for cell in beside if cell.cell_type == "markdown")
+    assert written.metadata.nbgrader.points >= 4
     rubric = written.source.partition("**Rubric")[2]
     assert "a prediction with its reason" in rubric and "two sentences that fit the figure" in rubric
 
