@@ -362,7 +362,7 @@ def test_the_figure_of_a_measurement_is_kept_as_it_was_handed_in(marks, tmp_path
     found = cell(mend(read_submission(path), RELEASE["ps1"]).notebook, "measurement")
     assert notebooks.text(found) == RIGHT["ps1"]["measurement"]
     assert found["outputs"][0]["text"].startswith("[As the student handed it in")
-    assert found["outputs"][1]["data"] == figure["data"]
+    assert found["outputs"][1]["data"]["image/png"] == "aGVsbG8="
 
 
 def test_two_written_answers_are_both_kept():
