@@ -117,6 +117,9 @@ def write_text(path: Path, content: str) -> None:
 def exercises(notebook: dict) -> list[Exercise]:
     """The exercises of a notebook, in order.
 
+    An answer cell that nothing grades is none of them: it belongs to the written answer beside it, such
+    as the code of a figure.
+
     Raises:
         CourseError: a test cell comes before the first answer cell.
     """
@@ -141,6 +144,7 @@ def exercises(notebook: dict) -> list[Exercise]:
             drafts[-1].tests.append(grader["grade_id"])
             drafts[-1].automatic += float(grader.get("points", 0))
     found = []
+    drafts = [draft for draft in drafts if draft.tests]
     for place, draft in enumerate(drafts, start=1):
         alike = [other.name for other in drafts if other.number == draft.number]
         letter = chr(ord("a") + alike.index(draft.name)) if len(alike) > 1 else ""

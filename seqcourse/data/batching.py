@@ -19,6 +19,9 @@ _POOL = 100  # number of batches whose sentences are sorted by length together
 def pad(sequences: Sequence[Sequence[int]], value: int = PAD) -> tuple[Tensor, Tensor]:
     """Stack id lists of different lengths into one tensor, padded at the end.
 
+    A list without ids becomes a row of padding with the length 0. It has a place in a table; a model
+    that reads it raises an error, for there is nothing to read.
+
     Args:
         sequences: B lists of ids.
         value: the id used as padding.

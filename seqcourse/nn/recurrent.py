@@ -146,7 +146,7 @@ class Recurrent(nn.Module):
             x: inputs, (B, T, D), padded on the right.
             lengths: real length of each sequence, (B,), 1 to T, or None when none is padded.
             state: state before the first step, (B, layers * directions, H) or a pair of them.
-            path: "fused" or "readable".
+            path: "fused" or "readable": same arguments, same shapes, the same numbers.
 
         Returns:
             Outputs (B, T, H * directions), zeros at padding, and the state after each sequence's last

@@ -67,8 +67,13 @@ def _exercises(assignment: str) -> list[str]:
     return [
         name
         for name, cell in _cells(assignment).items()
-        if cell.metadata.nbgrader.solution and cell.cell_type == "code"
+        if cell.metadata.nbgrader.solution and cell.cell_type == "code" and not _shows(cell)
     ]
+
+
+def _shows(cell: nbformat.NotebookNode) -> bool:
+    """Whether grading does not run a cell: it displays something, as a student's measurement does."""
+    return "show" in cell.metadata.get("tags", [])
 
 
 def _namespace(assignment: str) -> dict:
@@ -82,7 +87,7 @@ def _solved(assignment: str) -> dict:
     for cell in _cells(assignment).values():
         grader = cell.metadata.nbgrader
         wanted = grader.solution or "setup" in cell.metadata.get("tags", [])
-        if cell.cell_type == "code" and wanted:
+        if cell.cell_type == "code" and wanted and not _shows(cell):
             exec(compile(cell.source, grader.grade_id, "exec"), space)
     return space
 
@@ -128,6 +133,19 @@ def test_every_exercise_has_answers_to_test_it(assignment):
     assert set(records) == functions and all(record.fix for record in records.values())
     asked = [question for record in records.values() for question in record.questions]
     assert len(asked) == len(set(asked)) == 3 * len(records)
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_one_measurement_is_the_students_and_a_person_reads_it(assignment):
+    """Grading runs no code of it and keeps its figure; the written answer beside it has the points."""
+    cells = list(_cells(assignment).values())
+    place = [cell.metadata.nbgrader.grade_id for cell in cells].index("measurement")
+    code, beside = cells[place], [cells[place - 1], cells[place + 1]]
+    assert code.cell_type == "code" and _shows(code) and not code.metadata.nbgrader.grade
+    (written,) = (cell for cell in beside if cell.cell_type == "markdown")
+    assert written.metadata.nbgrader.points >= 4
+    rubric = written.source.partition("**Rubric")[2]
+    assert "a prediction with its reason" in rubric and "two sentences that fit the figure" in rubric
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqcourse import data
+from seqcourse import data, models
 from seqcourse.errors import CourseError
 
 IDS = st.lists(st.integers(4, 9), max_size=12)
@@ -109,6 +109,17 @@ def test_to_moves_every_tensor():
     batch = next(iter(data.Batches([[4]], [[5]]))).to("meta")
     tensors = (batch.src, batch.src_lengths, batch.tgt_in, batch.tgt_out, batch.index)
     assert all(tensor.device.type == "meta" for tensor in tensors)
+
+
+def test_a_list_without_ids_has_a_place_in_a_table_and_is_read_by_no_model():
+    ids, lengths = data.pad([[], [4, 5]])
+    assert ids.tolist() == [[data.PAD, data.PAD], [4, 5]] and lengths.tolist() == [0, 2]
+    with pytest.raises(ValueError, match="between 1 and the padded length 2"):
+        models.Seq2Seq(9, 9, 4, 8).encode(ids, lengths)
+    ids, lengths = data.pad([[], []])
+    assert ids.shape == (2, 0) and lengths.tolist() == [0, 0]
+    with pytest.raises(ValueError, match="at least one step"):
+        models.Seq2Seq(9, 9, 4, 8).encode(ids, lengths)
 
 
 def test_mistakes_with_batches_get_sentences():

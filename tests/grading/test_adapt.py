@@ -165,9 +165,11 @@ def test_code_that_later_parts_need_is_given(tmp_path):
     command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    # The last figure of assignment 1 draws with exercise 5; nothing needs exercise 7.
+    # The last figure of assignment 1 draws with exercise 5, its measurement with exercise 7; nothing
+    # needs exercise 2.
     assert "ps1-draw-solution" in left["ps1", 5] and "ps1-draw-grade" not in left["ps1", 5]
-    assert "ps1-gradient_norms-solution" not in left["ps1", 7]
+    assert "ps1-gradient_norms-solution" in left["ps1", 7]
+    assert "ps1-training_pairs-solution" not in left["ps1", 2]
     # The hidden checks of a Transformer call the student's own blocks.
     assert "ps6-decoder_block-solution" in left["ps6", 6]
 

@@ -348,6 +348,23 @@ def test_a_written_answer_beside_its_cell(where):
     assert "The answer to why was next to its cell" in remarks
 
 
+@pytest.mark.parametrize("marks", [True, False])
+def test_the_figure_of_a_measurement_is_kept_as_it_was_handed_in(marks, tmp_path):
+    submitted = full()
+    figure = {"output_type": "display_data", "data": {"image/png": "aGVsbG8="}, "metadata": {}}
+    cell(submitted, "measurement")["outputs"] = [copy.deepcopy(figure)]
+    if not marks:
+        for each in submitted["cells"]:
+            each["metadata"].pop("nbgrader", None)
+            each.pop("id")
+    path = tmp_path / "ps1.ipynb"
+    path.write_text(json.dumps(submitted), encoding="utf-8")
+    found = cell(mend(read_submission(path), RELEASE["ps1"]).notebook, "measurement")
+    assert notebooks.text(found) == RIGHT["ps1"]["measurement"]
+    assert found["outputs"][0]["text"].startswith("[As the student handed it in")
+    assert found["outputs"][1]["data"]["image/png"] == "aGVsbG8="
+
+
 def test_two_written_answers_are_both_kept():
     submitted = full()
     submitted["cells"].append(copy.deepcopy(cell(submitted, "why")))

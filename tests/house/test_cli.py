@@ -12,7 +12,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from seqcourse.cli import doctor, root
+from seqcourse.cli import doctor, lab, root
 from seqcourse.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -172,6 +172,19 @@ def test_data_check_finds_a_changed_file(tmp_path):
         "a.txt is not the file that came with the course",
         "b.txt is missing",
     ]
+
+
+def test_a_busy_machine_gets_one_thread_for_each_notebook(monkeypatch, capsys):
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1}, raising=False)
+    monkeypatch.setattr("os.getloadavg", lambda: (2.6, 1.0, 1.0), raising=False)
+    assert lab.fewer_threads({}) == {"OMP_NUM_THREADS": "1"}
+    told = capsys.readouterr().out
+    assert "2.6 processes for 2 cores" in told and "OMP_NUM_THREADS=2 seqcourse lab" in told
+    assert lab.fewer_threads({"OMP_NUM_THREADS": "2"}) == {}
+    monkeypatch.setattr("os.getloadavg", lambda: (2.0, 9.0, 9.0))
+    assert lab.fewer_threads({}) == {}
+    monkeypatch.delattr("os.getloadavg")  # as on Windows
+    assert lab.fewer_threads({}) == {} and capsys.readouterr().out == ""
 
 
 def test_doctor_does_not_ask_for_a_checkout(monkeypatch):

@@ -52,23 +52,69 @@ def logits(model, source, lengths, target):
 def words(model):
     return letters, phones
 """
+SEES = """
+
+TASK = "captioner"
+
+
+def load(tensors, notes):
+    model = Captioner(3 * 16 * 16, len(WORDS), 24)
+    model.load_state_dict(tensors)
+    return model.eval()
+
+
+def logits(model, picture, target):
+    following = torch.cat([target[:, 1:], target[:, -1:]], dim=1)  # fed: <sos> and all but the last
+    made, weights = model(cut_patches(picture, 16), following)
+    return made, weights.unflatten(-1, (4, 4))
+
+
+def words(model):
+    return WORDS
+
+
+def caption(model, pictures):
+    rows = model.caption(cut_patches(pictures, 16), 23)  # as many as a page writes
+    return [(" ".join(WORDS.decode(row)), None) for row in rows.tolist()]
+"""
 
 
 def speller(folder: Path) -> Path:
     """Assignment 6's own Transformer that pronounces, made publishable by one cell more."""
-    content = json.loads((ROOT / "solutions/ps6/ps6.ipynb").read_text(encoding="utf-8"))
-    cell = {"cell_type": "code", "id": "own", "metadata": {}, "outputs": [], "execution_count": None}
-    content["cells"].append({**cell, "source": SPELLER})
-    path = folder / "ps6.ipynb"
-    path.write_text(json.dumps(content), encoding="utf-8")
-    needed = own.with_needs(own.code_of(path), "load", "letters", "phones")
-    space = run("\n".join(needed.values()), "made.ipynb")
+    path, space = with_a_cell_more(folder, "ps6", SPELLER, "letters", "phones")
     sizes = len(space["letters"]), len(space["phones"])
     torch.manual_seed(0)
     model = space["Transformer"](*sizes, 32, 4, 2, 64, "pre")
+    return with_checkpoint(path, model, model.bias)
+
+
+def sees(folder: Path) -> Path:
+    """Assignment 8's own captioner, made publishable by one cell more."""
+    path, space = with_a_cell_more(folder, "ps8", SEES, "WORDS")
+    torch.manual_seed(0)
+    model = space["Captioner"](3 * 16 * 16, len(space["WORDS"]), 24)
+    for each in model.parameters():
+        torch.nn.init.normal_(each, std=0.6)  # so that the words it writes differ
+    return with_checkpoint(path, model, model.output.bias)
+
+
+def with_a_cell_more(folder: Path, name: str, cell: str, *needed: str) -> tuple[Path, dict]:
+    """An assignment's solution with a cell at its end, and the names that it defines."""
+    content = json.loads((ROOT / f"solutions/{name}/{name}.ipynb").read_text(encoding="utf-8"))
+    empty = {"cell_type": "code", "id": "own", "metadata": {}, "outputs": [], "execution_count": None}
+    content["cells"].append({**empty, "source": cell})
+    path = folder / f"{name}.ipynb"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    texts = own.with_needs(own.code_of(path), "load", *needed)
+    return path, run("\n".join(texts.values()), "made.ipynb")
+
+
+def with_checkpoint(path: Path, model: torch.nn.Module, bias: torch.Tensor) -> Path:
+    """The notebook, with the checkpoint of a model that never writes <pad>, <sos> or <unk> beside it."""
     with torch.no_grad():
-        model.bias[[data.PAD, data.SOS, data.UNK]] = -99  # a trained one never writes them
-    own.save(folder / "ps6.safetensors", model.state_dict(), {"losses": own.curve([3.2, 0.8])})
+        bias[[data.PAD, data.SOS, data.UNK]] = -99
+    notes = {"losses": own.curve([3.2, 0.8])}
+    own.save(path.with_suffix(".safetensors"), model.state_dict(), notes)
     return path
 
 
@@ -80,13 +126,14 @@ def reference(folder: Path) -> Path:
 
 
 @pytest.fixture(
-    scope="module", params=nightly_but(["transformer", "captioner"], ["reference", "speller", *SYSTEMS])
+    scope="module",
+    params=nightly_but(["transformer", "captioner"], ["reference", "speller", "sees", *SYSTEMS]),
 )
 def made(request, tmp_path_factory):
     """The name of a system, its notebook, its page, and what publishing said."""
     folder = tmp_path_factory.mktemp("own")
     kind = request.param
-    makes = {"reference": reference, "speller": speller}
+    makes = {"reference": reference, "speller": speller, "sees": sees}
     path = makes[kind](folder) if kind in makes else notebook(folder, SYSTEMS[kind])
     page = folder / "page.html"
     said = publish(path, page, names="Ada <b>& Ben", count=HELD_OUT)
@@ -144,7 +191,7 @@ def test_it_says_what_the_students_own_code_says(made, opened):
         shown, told = page.locator(".own-answer").inner_text().split(), text.split()
         assert told and shown[: len(told)] == told  # theirs stops after 12
         return
-    if kind == "captioner":
+    if kind in ("captioner", "sees"):
         (scene,) = data.load_scenes("test", 1)
         picture = torch.from_numpy(scene.image).permute(2, 0, 1)[None].float() / 255
         (text,) = own_system(path).say(picture)
