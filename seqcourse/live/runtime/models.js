@@ -112,7 +112,9 @@ seqlive.part(function (live) {
   function GPT(P, sizes) {
     const { width, heads, layers } = sizes, table = P["positions.table"];
     return {
-      longest: table.shape[0],
+      parameters: P,
+      sizes,
+      longest: table?.shape[0], // with rotary positions there is no table: such a model is only traced
       start: () => Array.from({ length: layers }, () => noPast),
       step(token, past) {
         let x = add(embed(P.embedding, [token]), embed(table, [past[0][2]]));

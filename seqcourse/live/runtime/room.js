@@ -3,23 +3,23 @@
 (function () {
   "use strict";
   const live = window.seqlive, { element } = live, rooms = live.rooms, { number } = rooms;
-  const OTHER = "she drinks red wine"; // a sentence to take a state from
+  const LAST = 999; // a place that no text has: the last one is meant
 
   const said = (word) => (word === "<eos>" ? "(end)" : word);
   const sentence = (words) => words.filter((word) => word !== "<eos>").join(" ");
   const bound = ({ kind }) => !["off", "mlp", "heat"].includes(kind); // to words of one sentence
 
   // The places of the parts, as they come with the first answer.
-  function furnish() {
-    const part = (name) => element("div", "", { class: name });
+  function furnish(isRow) {
+    const unit = isRow ? "symbol" : "word", part = (name) => element("div", "", { class: name });
     const group = (name, label) => element("div", "", { class: name, role: "group", "aria-label": label });
     const parts = {
-      room: part("sq-room"), both: part("sq-room-both"), machine: part("sq-room-machine"),
-      written: group("sq-room-written", "The translation: choose the word that is about to be written"),
+      room: part(isRow ? "sq-room sq-room-alone" : "sq-room"), both: part("sq-room-both"), machine: part("sq-room-machine"),
+      written: group("sq-room-written", isRow ? "The row: choose the symbol that has just been read" : "The translation: choose the word that is about to be written"),
       floors: part("sq-room-floors"),
-      side: group("sq-room-side", "Tour, next word and lens"),
+      side: group("sq-room-side", `Tour, next ${unit} and lens`),
       tour: part("sq-room-tour"),
-      bars: group("sq-room-next", "The next word"),
+      bars: group("sq-room-next", `The next ${unit}`),
       list: element("div"), why: element("button", "", { type: "button" }),
       below: group("sq-room-below", "Changes and lens"),
       chips: part("sq-room-chips"),
@@ -52,6 +52,28 @@
     const held = room.parts.written.contains(document.activeElement);
     const asks = element("p", "It writes. Choose the word that is about to be written:", { class: "sq-room-name" });
     room.parts.written.replaceChildren(asks, box, now);
+    if (held) box.querySelector("[aria-pressed=true]").focus();
+  }
+
+  // The row that is read; below each symbol, how likely it was before it was read.
+  function rowRead(room) {
+    const { plain, at, changed, row } = room.answer, box = element("p"), { count, loss } = row.again;
+    plain.forEach(function (symbol, k) {
+      const share = row.again.shares[k], was = row.plain.shares[k], bar = element("i", "", { "aria-hidden": "true" });
+      const said = k ? `${symbol}, expected with ${number(share)}${changed ? `, before ${number(was)}` : ""}` : symbol;
+      const one = element("button", symbol, { type: "button", "aria-pressed": k === at, "aria-label": said, title: said });
+      bar.style.cssText = `--w:${100 * share}%;--b:${100 * was}%`;
+      bar.className = changed ? "sq-changed" : "";
+      if (k) one.append(bar);
+      one.addEventListener("click", () => room.set({ at: k, trail: [] }));
+      box.append(one, " ");
+    });
+    const before = changed ? ` (before: ${number(row.plain.loss)})` : "";
+    const cost = `Symbols that can be looked up: ${count}. They cost ${number(loss)} nats each${before}.`;
+    const held = room.parts.written.contains(document.activeElement);
+    room.parts.written.replaceChildren(
+      element("p", "It reads. Choose the symbol that has just been read. A bar: how likely the symbol was before that.", { class: "sq-room-name" }),
+      box, element("p", count ? cost : "Nothing can be looked up: no symbol stands behind the same one twice.", { class: "sq-room-now" }));
     if (held) box.querySelector("[aria-pressed=true]").focus();
   }
 
@@ -91,7 +113,8 @@
   function open(root, form) {
     const status = root.querySelector("[role=status]");
     const given = { text: null, at: 0, changes: [], trail: [] }; // what the worker is asked for
-    const room = { root, form, parts: furnish(), ...given, past: [], other: OTHER, asked: 0, most: 0 };
+    const { other, row } = root.dataset, isRow = Boolean(row), unit = isRow ? "symbol" : "word";
+    const room = { root, form, parts: furnish(isRow), isRow, unit, ...given, past: [], other, asked: 0, most: 0 };
     const { floors, lens, chips, tour } = room.parts;
 
     room.has = (change) => room.changes.some((one) => rooms.same(one, change));
@@ -108,7 +131,7 @@
       if (asked !== room.asked) return;
       [room.answer, room.at, room.name] = [answer, answer.at, name];
       if (!room.parts.room.isConnected) live.show(root, room.parts.room);
-      written(room);
+      (isRow ? rowRead : written)(room);
       bars(room);
       rooms.floors(room, floors);
       rooms.chips(room, chips);
@@ -116,7 +139,8 @@
     }
     room.saying = function () {
       const { bars: [first], plain, rewritten, changed, unknown } = room.answer;
-      const next = `Next word: ${said(first.word)}, ${number(first.share)}${changed ? ` (before ${number(first.before)})` : ""}.`;
+      const next = `Next ${unit}: ${said(first.word)}, ${number(first.share)}${changed ? ` (before ${number(first.before)})` : ""}.`;
+      if (isRow) return next;
       return `${next} It writes: ${sentence(changed ? rewritten : plain)} ${live.unknown(unknown)}`.trim();
     };
 
@@ -201,7 +225,7 @@
     slide(room);
     room.tour = rooms.tour(room, tour);
     room.follow = async function (hash) {
-      const stop = /^#stop-(\d+)$/.exec(hash), state = hash.startsWith("#room=") && rooms.fromLink(hash);
+      const stop = new RegExp(`^#${root.dataset.stop}-(\\d+)$`).exec(hash), state = hash.startsWith("#room=") && rooms.fromLink(hash);
       if (stop && stop[1] >= 1 && stop[1] <= room.tour.count) await room.tour.open(stop[1] - 1);
       else if (state) {
         form.elements.text.value = state.text;
@@ -225,7 +249,17 @@
     }
     if (follows) form.elements.text.value = before; // the address led nowhere
     const text = form.elements.text.value, kept = room.changes.filter((one) => !bound(one));
-    const saying = await room.put(text === room.text ? {} : { text, at: 0, trail: [], changes: kept });
+    const saying = await room.put(text === room.text ? {} : { text, at: room.isRow ? LAST : 0, trail: [], changes: kept });
     return follows ? `The address could not be followed. ${saying}` : saying;
+  };
+
+  // A new row: symbols drawn evenly from the table, which begin again after 12 to 18.
+  live.setUps.room = function (root) {
+    root.querySelector("[data-shuffle]")?.addEventListener("click", function ({ target }) {
+      const draw = (count) => Math.floor(Math.random() * count), { shuffle } = target.dataset;
+      const once = Array.from({ length: 12 + draw(7) }, () => shuffle[draw(shuffle.length)]).join("");
+      root.querySelector("form").elements.text.value = once + once.slice(0, 6 + draw(5));
+      live.answer(root);
+    });
   };
 })();

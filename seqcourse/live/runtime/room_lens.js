@@ -9,7 +9,7 @@
     carried: "what is handed over", credit: "reasons", embedding: "embedding", head: "map", logit: "score",
     mean: "mean", mlp: "sum", neuron: "neuron", norm: "normalised number", piece: "share by numbers",
     place: "position", project: "projection", score: "score", share: "share", spread: "spread",
-    state: "number of the stream", weight: "weight", wrote: "sum",
+    state: "number of the stream", weight: "weight", turned: "turned number", wrote: "sum",
   };
 
   const plain = (label) => label.map((part) => (Array.isArray(part) ? part[0] : part)).join("");
@@ -67,7 +67,8 @@
   // The numbers of a vector, one to choose; arrow keys go from one to the next.
   function grid(room, { vector, k }, node) {
     const box = element("div", "", { class: "sq-room-grid", role: "group", "aria-label": `The ${vector.length} numbers of this vector` });
-    const top = Math.max(...vector.map(Math.abs)), columns = 24;
+    const top = Math.max(...vector.map(Math.abs)), columns = vector.length % 24 ? 16 : 24;
+    box.style.setProperty("--columns", columns);
     vector.forEach(function (value, at) {
       const cell = element("button", "", {
         type: "button", "aria-pressed": at === k, tabindex: at === k ? 0 : -1, title: `${at + 1}: ${number(value)}`,
