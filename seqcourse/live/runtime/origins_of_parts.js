@@ -61,12 +61,13 @@ seqlive.part(function (live) {
   rules.weight = function ({ side, stage, head, i, j }, { T, words, columns, beside, made, other }) {
     const part = attentionOf(side, stage), look = T.looks[stage][i], scores = look.scores[head], m = scores.length;
     const held = other ? undefined : made.held(part, head, i, m), weight = look.weights[head][j];
+    const high = Math.max(...scores), grown = (score) => Math.exp(score - high);
     const terms = [...scores].map((score, column) => ({
-      label: ["e^", [number(score), beside("score", { stage, head, i, j: column })], ` for “${columns[column]}”`],
-      value: Math.exp(score),
+      label: ["e^(", [number(score), beside("score", { stage, head, i, j: column })], ` − ${number(high)}) for “${columns[column]}”`],
+      value: grown(score),
     }));
-    const total = terms.reduce((sum, term) => sum + term.value, 0);
-    const usual = `softmax: e^${number(scores[j])} / ${number(total)} = ${number(Math.exp(scores[j]) / total)}.`;
+    const total = terms.reduce((sum, term) => sum + term.value, 0), share = grown(scores[j]);
+    const usual = `softmax: ${number(share)} of ${number(total)}, the sum of the row, is ${number(share / total)}. The highest score is subtracted first.`;
     const offers = [
       { kind: "hold", part, head, row: i, column: j, word: columns[j], done: held === j },
       { kind: "keys", part, a: j, words: columns.slice(0, m) },
