@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from seqcourse.errors import CourseError
-from seqcourse.live.figure import bars_of, figure
+from seqcourse.live.figure import bars_of, figure, png
 from seqcourse.live.page import maps_of_heads, small_maps
+from seqcourse.live.scenes import looks
 from seqcourse.tokens import SOS, SPECIALS
 
 # What a room's stops are called in an address, and the file that holds them.
 TRANSLATOR, ROW = ("stop", "room.toml"), ("induction", "room_of_a_row.toml")
+MOST_THINGS = 4  # of a scene that is typed; how they are placed, runtime/room.js knows, too
 OTHER = "she drinks red wine"  # a sentence to take a state from
 LONGEST_ROW = 64
 
@@ -39,11 +41,12 @@ def room(model: str, label: str, examples: Sequence[str], tour: bool = True) -> 
     the maps of all heads are shown, but nothing is operated.
 
     Args:
-        model: of the zoo: a translator that is a Transformer with sinusoidal positions and pre-norm, or
-            a GPT of attention alone with rotary positions, which reads a row of symbols.
+        model: of the zoo: a translator that is a Transformer with sinusoidal positions and pre-norm, a
+            GPT of attention alone with rotary positions, which reads a row of symbols, or a Transformer
+            that captions a scene.
         label: what to type.
-        examples: sentences or rows; the first one's answer is in the page.
-        tour: with the stops, which only one page of a book can have for each of the two kinds.
+        examples: sentences, rows, or things from left to right; the first one's answer is in the page.
+        tour: with the stops, which only one page of a book can have for each kind; a captioner has none.
 
     Raises:
         CourseError: if there is no label or example, or the model is a GPT of another kind.
@@ -52,30 +55,69 @@ def room(model: str, label: str, examples: Sequence[str], tour: bool = True) -> 
     from seqcourse.viz.html import Shown, has_widgets
 
     recipe, system = zoo.recipe(model), zoo.load(model)
-    is_row = recipe.model == "GPT"
+    sees, is_row = recipe.model == "TransformerCaptioner", recipe.model == "GPT"
     if is_row and (recipe.sizes.get("hidden"), recipe.sizes.get("positions")) != (0, "rotary"):
         raise CourseError(
             f"{model} has no machine room: a GPT in one has hidden=0 and positions='rotary'."
         )
-    kind = ROW if is_row else TRANSLATOR
+    kind, tour = ROW if is_row else TRANSLATOR, tour and not sees
+    answer = _read_row if is_row else _captioned if sees else _translated
 
     def run(text: str) -> Shown:
-        said, bars, maps = (_read_row if is_row else _translated)(system, text, has_widgets())
+        said, bars, maps = answer(system, text, has_widgets())
         return Shown(bars + (maps or (_questions(kind) if tour else "")), said)
 
     key, file = kind
     given = {
+        "kind": "row" if is_row else "picture" if sees else "sentence",
         "stops": json.dumps(stops(kind) if tour else [], ensure_ascii=False),
         "tour": _tour(file)["leads"],
         "stop": key,
         "opens": f"{key}-|room=",  # what in an address, behind the "#", opens the machine
-        "other": (examples[1:] or examples)[0] if is_row and examples else OTHER,
-        "row": "yes" if is_row else "",
+        "other": (examples[1:] or examples)[0] if (is_row or sees) and examples else OTHER,
     }
     draws = f'<button type="button" data-shuffle="{"".join(system.source.tokens[len(SPECIALS) :])}">'
     controls = f"{draws}A new row</button>" if is_row else ""
     title = "Two layers of attention" if is_row else "The Transformer"
     return figure("room", {model: title}, label, examples, run, controls, **given)
+
+
+def scene(text: str) -> Any:
+    """A scene of things that are named from left to right, with commas between them.
+
+    Raises:
+        CourseError: if a thing is unknown, or there are more than four.
+    """
+    from seqcourse import data
+    from seqcourse.live.sheet import SIZE, things
+
+    names = [" ".join(name.split()) for name in text.lower().split(",")]
+    if len(names) > MOST_THINGS or not set(names) <= set(things()):
+        some = ", ".join(list(things())[:3])
+        raise CourseError(
+            f"Write at least one and at most {MOST_THINGS} things with commas, such as {some}."
+        )
+    side = min(28, 56 / len(names))
+    return data.arrange(
+        [(name, SIZE * (k + 0.5) / len(names), 38, side) for k, name in enumerate(names)]
+    )
+
+
+def _captioned(system: Any, text: str, with_maps: bool) -> tuple[str, str, str]:
+    """What a captioner writes of a scene, with the scene, the bars of its first word, and its maps."""
+    import torch
+
+    found = system.caption([(shown := scene(text)).image], beam=1)[0]
+    with torch.inference_mode():
+        pixels = torch.as_tensor(shown.image).permute(2, 0, 1)[None].to(system.device)
+        logits = system.model(pixels, None, torch.tensor([[SOS]], device=system.device)).logits[0, -1]
+    said = (
+        f'<img class="sq-photo" src="{png(shown.image)}" width="64" height="64" '
+        f'alt="{html.escape(text)}">'
+        f"<p>It writes, word by word the likeliest: <b>{html.escape(found.text)}</b></p>"
+    )
+    bars = bars_of("The first word", _likeliest(system, logits))
+    return found.text, said + bars, looks(found.tokens, found.maps) if with_maps else ""
 
 
 def _translated(system: Any, text: str, with_maps: bool) -> tuple[str, str, str]:

@@ -218,6 +218,7 @@ def load(page, *models: str) -> None:
 ROOM = "en-es-transformer"
 ROOM_EXAMPLES = ["we are eating bread", "the man bit the dog"]
 ROW, ROWS = "induction", ["kfaqdwlzubxmkfaqdw", "thequickbrownthequ", "questionablyquest"]
+PICTURE, PICTURED = "captions-transformer", ["zebra, red tomato", "red tomato, zebra, duck", "zebra"]
 
 
 @pytest.fixture(scope="session")
@@ -232,6 +233,12 @@ def row_address(tmp_path_factory) -> str:
     return room_page(tmp_path_factory.mktemp("row"), ROW, "A row of symbols", ROWS)
 
 
+@pytest.fixture(scope="session")
+def picture_address(tmp_path_factory) -> str:
+    """The same with the room of a captioner."""
+    return room_page(tmp_path_factory.mktemp("picture"), PICTURE, "Things, from left to right", PICTURED)
+
+
 def room_page(folder: Path, model: str, label: str, examples: list[str]) -> str:
     """The address of a page with one room, in the section "room"."""
     with pytest.MonkeyPatch.context() as patch:
@@ -244,6 +251,7 @@ def room_page(folder: Path, model: str, label: str, examples: list[str]) -> str:
     )
     page = PAGE.format(f'<section id="room">{shown}</section>').replace("</head>", f"{styles}</head>")
     (folder / "index.html").write_text(page, encoding="utf-8")
+    light.lighten(folder)  # as the book is built
     return (folder / "index.html").as_uri()
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from seqcourse import data, functional
+from seqcourse.live.room import scene
 from seqcourse.tokens import EOS, SOS
 
 Found = dict[str, Any]
@@ -138,15 +139,19 @@ class Hooked:
                 self.others[one["text"]] = {side: other[side]["states"] for side in self.states}
         found: Found = {side: {} for side in self.states}
         with torch.inference_mode(), self._hooked(found, changes):
-            found["logits"] = self.forward(text, written).logits[0]
+            found["logits"] = self.forward(text, written, changes)[0]
         heat = next((one["to"] for one in changes if one["kind"] == "heat"), 1.0)
         found["shares"] = (found["logits"][-1].double() / heat).softmax(-1)
         return found
 
-    def forward(self, text: str, written: Sequence[int]) -> Any:
-        """The model's own pass."""
+    def forward(self, text: str, written: Sequence[int], changes: Sequence[Found]) -> Tensor:
+        """The logits of the model's own pass, (1, N, V)."""
         ids, lengths = data.pad([self.ids(text)])
-        return self.model(ids, lengths, torch.tensor([[SOS, *written]]))
+        return self.model(ids, lengths, torch.tensor([[SOS, *written]])).logits
+
+    def positions(self, side: str) -> Any:
+        """The module that adds positions to a side's vectors."""
+        return getattr(self.model, "source_positions" if side == "encoder" else "target_positions")
 
     def write(self, text: str, changes: Sequence[Found] = ()) -> list[int]:
         """Word by word the likeliest, each time from the whole forward pass."""
@@ -290,7 +295,7 @@ class Hooked:
         hook(attention.out.register_forward_pre_hook, keep_mixed)
 
     def _move_places(self, stack: ExitStack, kept: Found, side: str, changes: Sequence[Found]) -> None:
-        positions = getattr(self.model, "source_positions" if side == "encoder" else "target_positions")
+        positions = self.positions(side)
         usual = positions.forward
 
         def forward(x: Tensor, first: int = 0) -> Tensor:
@@ -319,8 +324,8 @@ class HookedRow(Hooked):
     def ids(self, text: str) -> list[int]:
         return self.system.source.encode(list(text), eos=False)
 
-    def forward(self, text: str, written: Sequence[int]) -> Any:
-        return self.model(torch.tensor([self.ids(text)]))
+    def forward(self, text: str, written: Sequence[int], changes: Sequence[Found]) -> Tensor:
+        return self.model(torch.tensor([self.ids(text)])).logits
 
     def write(self, text: str, changes: Sequence[Found] = ()) -> list[int]:
         return []
@@ -346,3 +351,29 @@ class HookedRow(Hooked):
         for block in self.model.blocks:
             block.self_attention.project = moved(block.self_attention)
             stack.callback(delattr, block.self_attention, "project")
+
+
+class HookedCaptioner(Hooked):
+    """A captioner that writes of the scene of a text; of its encoder only the memory is kept."""
+
+    states: Mapping[str, Mapping[str, str]] = {"decoder": STATES["decoder"]}
+
+    def memory(self, text: str) -> Tensor:
+        """The vectors of the places, (N, D)."""
+        pixels = torch.as_tensor(scene(text).image).permute(2, 0, 1)[None]
+        with torch.inference_mode():
+            return self.model.encoder_norm(self.model.encoder(pixels))[0]
+
+    def ids(self, text: str) -> list[int]:
+        return [0] * len(self.memory(text))
+
+    def positions(self, side: str) -> Any:
+        return self.model.positions
+
+    def forward(self, text: str, written: Sequence[int], changes: Sequence[Found]) -> Tensor:
+        places = self.memory(text).clone()
+        for one in changes:
+            if one["kind"] == "patch" and one["part"] == "encoder.memory":
+                places[one["at"]] = self.memory(one["text"])[one["from"]]
+        known = self.model.remember(places[None], torch.ones(1, len(places), dtype=torch.bool))
+        return self.model.write(known, torch.tensor([[SOS, *written]]))[0]

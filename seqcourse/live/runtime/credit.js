@@ -70,6 +70,7 @@ seqlive.part(function (live) {
       const shares = live.softmax(logits);
       return { kind: "next", words: live.top(logits, NEAREST).map(({ id }) => [system.target[id], shares[id]]) };
     }
+    if (!P.source_embedding) return null; // a place of a picture is near to no word
     const E = P.source_embedding, size = Math.sqrt(x.reduce((sum, value) => sum + value * value, 0));
     const cosines = Float64Array.from({ length: E.shape[0] }, function (_, id) {
       let product = 0, square = 0;

@@ -1,29 +1,41 @@
 // The machine room's Transformer, with its lid off: a text is put in, changes are made, and the traces of the
 // last answer stay, so that any of their numbers can be asked for. A translator reads a sentence and writes;
-// a model of one row of symbols reads the row.
+// a model of one row of symbols reads the row, a captioner a picture that the page has composed of the text.
 seqlive.part(function (live) {
   "use strict";
   const { EOS, SOS, UNK } = live;
   const MOST = 24, MOST_SYMBOLS = 64, KEPT = 16, BARS = 5;
   const machines = {};
 
-  // A GPT is a decoder alone; its parts get the names of the translator's.
-  function tracerOf({ parameters: P, sizes }) {
+  // A captioner has a decoder as a translator does. A GPT is a decoder alone; its parts get the same names.
+  function tracerOf({ parameters: P, sizes, remember }) {
     if (!P.embedding) return live.tracer(P, sizes);
+    if (remember) return live.tracer({ ...P, target_embedding: P.embedding }, { ...sizes, sees: true });
     const rename = (name) => name.replace(/^blocks/, "decoder").replace(/^norm/, "decoder_norm");
     const named = Object.fromEntries(Object.entries(P).map(([name, values]) => [rename(name), values]));
     return live.tracer({ ...named, target_embedding: P.embedding }, { ...sizes, alone: true });
   }
   function open(name) {
     const system = live.systems[name];
-    return (machines[name] ||= {
-      ...tracerOf(system.model),
+    if (machines[name]) return machines[name];
+    const tracer = tracerOf(system.model);
+    return (machines[name] = {
+      ...tracer,
       system,
-      unit: system.model.parameters.embedding ? "symbol" : "word",
+      unit: tracer.alone ? "symbol" : "word",
+      pictures: new Map(), // what was composed of a text, as vectors of its places
       kept: new Map(), // the latest traces: they serve while their part is unchanged
     });
   }
   live.machineOf = (name) => machines[name];
+  live.see = function ({ name, text, pixels }) {
+    const { pictures, system } = open(name);
+    if (!pictures.has(text)) pictures.set(text, system.model.remember(pixels));
+  };
+  function placesOf({ pictures }, text) {
+    const { length } = pictures.get(text), side = Math.sqrt(length), ids = Array.from({ length }, (_, i) => i);
+    return { tokens: ids.map((i) => `row ${Math.floor(i / side) + 1}, column ${(i % side) + 1}`), ids };
+  }
 
   function readRow({ system: { ids, split } }, text) {
     const tokens = split(live.spaced(live.short(text)).replaceAll(" ", "")), known = [...ids.keys()].slice(live.SPECIALS.length);
@@ -36,6 +48,7 @@ seqlive.part(function (live) {
   }
   function idsOf(machine, text) {
     if (machine.alone) return readRow(machine, text);
+    if (machine.sees) return placesOf(machine, text);
     const { system } = machine, tokens = live.readSentence(system, text);
     if (tokens.length > MOST)
       throw new live.Refusal(`The machine room has place for ${MOST} words and punctuation marks; these are ${tokens.length}.`);
@@ -46,7 +59,7 @@ seqlive.part(function (live) {
   function ready(machine, changes) {
     const made = live.changing(changes, function (text, side, stage, at) {
       const states = (side === "encoder" ? live.encoderOf(machine, text) : live.decoderOf(machine, text)).states[stage];
-      if (!states?.[at]) throw new live.Refusal(`The other ${machine.alone ? "row" : "sentence"} has no such ${machine.unit}.`);
+      if (!states?.[at]) throw new live.Refusal(`There is no such ${machine.unit} in “${text}”.`);
       return states[at];
     });
     const has = (part) => part === "output" || machine.stages[part.split(".")[0]].length > 0;
@@ -64,7 +77,12 @@ seqlive.part(function (live) {
   }
   live.encoderOf = function (machine, text, changes = []) {
     const own = live.inEncoder(changes);
-    return latest(machine, JSON.stringify([text, own]), () => machine.encode(idsOf(machine, text).ids, ready(machine, own)));
+    return latest(machine, JSON.stringify([text, own]), function () {
+      const made = ready(machine, own);
+      if (!machine.sees) return machine.encode(idsOf(machine, text).ids, made);
+      const { z, length } = machine.pictures.get(text);
+      return machine.given(z, length, made);
+    });
   };
 
   // What is written word by word, each time the likeliest word: ids, and the trace. After `given` words
@@ -155,7 +173,7 @@ seqlive.part(function (live) {
       bars: shown.map((id) => ({ id, word: system.target[id], share: shares[id], before: before[id] })),
       heat: made.heat,
       changed: changes.length > 0,
-      unknown: tokens.filter((token) => !system.ids.has(token)),
+      unknown: machine.sees ? [] : tokens.filter((token) => !system.ids.has(token)),
     };
   };
 

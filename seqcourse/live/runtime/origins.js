@@ -114,7 +114,7 @@ seqlive.part(function (live) {
   };
 
   rules.state = function (node, found) {
-    const { side, stage, i, k } = node, { T, P, D, alone, turns, before, beside, words, made, other, stateCalled } = found;
+    const { side, stage, i, k } = node, { T, P, D, alone, sees, turns, before, beside, words, made, other, stateCalled } = found;
     const x = T.states[stage][i], patch = !other && made.patchOf(`${side}.${stage}`, i);
     const shown = { title: `“${words[i]}”, ${stateCalled(stage)}`, vector: x, k, total: x[k], offers: [] };
     if (!other) shown.offers.push({ kind: "patch", part: `${side}.${stage}`, at: i });
@@ -122,6 +122,8 @@ seqlive.part(function (live) {
       const from = { t: "state", side, stage, i: patch.from, k, text: patch.text };
       return { ...shown, about: `Taken from “${patch.text}”.`, terms: [{ label: [["the same number there", from]], value: x[k] }] };
     }
+    if (stage === "memory" && sees)
+      return { ...shown, about: "What the convolutional network says of this place, normalised. That network is not open here.", terms: [{ label: ["from the picture"], value: x[k] }] };
     if (stage === "memory")
       return {
         ...shown, ...rules.norm({ ...node, stage: "end" }, found),

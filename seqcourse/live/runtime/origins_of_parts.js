@@ -5,11 +5,23 @@ seqlive.part(function (live) {
   const ROWS = { query: 0, key: 1, value: 2 }; // of in_weight, in parts of D rows
   const range = (first, count) => Array.from({ length: count }, (_, k) => first + k);
 
-  rules.head = function ({ side, stage, head }, { T, words, columns, made, beside, at, other, unit, ofSide }) {
+  rules.head = function ({ side, stage, head }, { T, words, columns, made, beside, at, other, unit, ofSide, sees }) {
     const looks = side === "decoder" && !other ? T.looks[stage].slice(0, at + 1) : T.looks[stage];
     const part = attentionOf(side, stage), done = made.isOff(part, head);
+    const title = `Head ${head + 1} of ${called(stage)}${ofSide}`, offers = other ? [] : [{ kind: "off", part, head, done }];
+    // The weights of the word that is read last, as they lie on the picture.
+    function places(weights, i) {
+      const side = range(0, Math.sqrt(weights.length)), at = (row, column) => row * side.length + column;
+      const all = (make) => side.map((row) => side.map((column) => make(at(row, column))));
+      return {
+        rows: side.map((k) => `row ${k + 1}`), columns: side.map((k) => k + 1),
+        weights: all((j) => weights[j]), labels: all((j) => columns[j]),
+        nodes: all((j) => beside("weight", { stage, head, i, j })),
+      };
+    }
+    if (sees && stage[0] === "c") return { title, about: `Where “${words[looks.length - 1]}” looks: each cell is a place of the picture. Choose a weight.`, map: places(looks.at(-1).weights[head], looks.length - 1), offers };
     return {
-      title: `Head ${head + 1} of ${called(stage)}${ofSide}`,
+      title,
       about: `A row is a ${unit} that looks, a column a ${unit} that is looked at. Each row sums to 1. Choose a weight.`,
       map: {
         rows: looks.map((_, i) => words[i]),
@@ -17,7 +29,7 @@ seqlive.part(function (live) {
         weights: looks.map((look) => look.weights[head]),
         nodes: looks.map((look, i) => [...look.weights[head]].map((_, j) => beside("weight", { stage, head, i, j }))),
       },
-      offers: other ? [] : [{ kind: "off", part, head, done }],
+      offers,
     };
   };
 

@@ -3,19 +3,20 @@
 (function () {
   "use strict";
   const live = window.seqlive, { element } = live, rooms = live.rooms, { number } = rooms;
-  const LAST = 999; // a place that no text has: the last one is meant
+  const OF = { picture: "sq-room-of-picture", row: "sq-room-of-row" }; // whole: styles of unnamed classes are left out
+  const MOST_THINGS = 4, LAST = 999; // a place that no text has: the last one is meant
 
   const said = (word) => (word === "<eos>" ? "(end)" : word);
   const sentence = (words) => words.filter((word) => word !== "<eos>").join(" ");
   const bound = ({ kind }) => !["off", "mlp", "heat"].includes(kind); // to words of one sentence
 
   // The places of the parts, as they come with the first answer.
-  function furnish(isRow) {
-    const unit = isRow ? "symbol" : "word", part = (name) => element("div", "", { class: name });
+  function furnish(kind) {
+    const isRow = kind === "row", unit = isRow ? "symbol" : "word", part = (name) => element("div", "", { class: name });
     const group = (name, label) => element("div", "", { class: name, role: "group", "aria-label": label });
     const parts = {
-      room: part(isRow ? "sq-room sq-room-alone" : "sq-room"), both: part("sq-room-both"), machine: part("sq-room-machine"),
-      written: group("sq-room-written", isRow ? "The row: choose the symbol that has just been read" : "The translation: choose the word that is about to be written"),
+      room: part(`sq-room ${OF[kind] ?? ""}`.trim()), both: part("sq-room-both"), machine: part("sq-room-machine"),
+      written: group("sq-room-written", isRow ? "The row: choose the symbol that has just been read" : "What it writes: choose the word that is about to be written"),
       floors: part("sq-room-floors"),
       side: group("sq-room-side", `Tour, next ${unit} and lens`),
       tour: part("sq-room-tour"),
@@ -113,8 +114,8 @@
   function open(root, form) {
     const status = root.querySelector("[role=status]");
     const given = { text: null, at: 0, changes: [], trail: [] }; // what the worker is asked for
-    const { other, row } = root.dataset, isRow = Boolean(row), unit = isRow ? "symbol" : "word";
-    const room = { root, form, parts: furnish(isRow), isRow, unit, ...given, past: [], other, asked: 0, most: 0 };
+    const { other, kind } = root.dataset, isRow = kind === "row", sees = kind === "picture", unit = isRow ? "symbol" : "word";
+    const room = { root, form, parts: furnish(kind), kind, isRow, sees, unit, ...given, past: [], other, asked: 0, most: 0 };
     const { floors, lens, chips, tour } = room.parts;
 
     room.has = (change) => room.changes.some((one) => rooms.same(one, change));
@@ -123,10 +124,32 @@
       return room.change(room.has(change) ? rest : [...rest, change]);
     };
 
+    // The pictures of some texts, of things from left to right, go to the worker; the address of the last one.
+    room.see = async function (texts) {
+      if (!sees) return;
+      await live.openSheet();
+      const [[name]] = live.modelsOf(root), known = live.names("things"), canvas = element("canvas", "", { width: live.SIZE, height: live.SIZE });
+      for (const text of texts) {
+        const things = text.toLowerCase().split(",").map((one) => one.trim().replace(/\s+/gu, " ")), other = things.find((one) => !known.includes(one));
+        if (other !== undefined || things.length > MOST_THINGS)
+          throw Object.assign(new Error(`Write one to ${MOST_THINGS} things with commas between them, such as ${known.slice(0, 3).join(", ")}. ${other ? `There is no “${other.slice(0, 40)}”.` : ""}`.trim()), { plain: true });
+        const count = things.length, side = Math.min(28, 56 / count);
+        const placed = things.map((one, k) => [one, (live.SIZE * (k + 0.5)) / count, 38, side]);
+        const pixels = live.compose({ ground: "plain", things: placed }), bytes = new ImageData(live.SIZE, live.SIZE);
+        for (let i = 0; i < live.SIZE ** 2; i++) bytes.data.set([...pixels.subarray(3 * i, 3 * i + 3), 255], 4 * i);
+        canvas.getContext("2d").putImageData(bytes, 0, 0);
+        await live.send("see", { name, text, pixels });
+      }
+      return canvas.toDataURL();
+    };
+
     // Ask the worker and show what it says; of several questions only the last is shown.
     async function compute() {
       const asked = (room.asked += 1), [[name]] = live.modelsOf(root);
       await live.loadAll(root);
+      const others = room.changes.filter(({ kind }) => kind === "patch").map(({ text }) => text);
+      const shown = await room.see([...others, room.text]);
+      if (shown) room.parts.room.style.setProperty("--picture", `url(${shown})`);
       const answer = await live.send("operate", { name, text: room.text, at: room.at, changes: room.changes });
       if (asked !== room.asked) return;
       [room.answer, room.at, room.name] = [answer, answer.at, name];

@@ -50,13 +50,14 @@
           room.change(to === at ? rest : [...rest, { kind: "place", part, at, to }]);
         }))],
     patch(room, { part, at }) {
-      const what = room.isRow ? "another row" : "another sentence";
+      const what = `another ${room.kind}`;
       const text = element("input", "", { value: room.other, "aria-label": what, maxlength: 90 });
       const list = choice([], `${room.unit} of ${what}`), side = part.split(".")[0];
       // The words there are known to the worker: a decoder's are those that it would write.
       async function fill() {
         room.other = text.value;
-        const words = await live.send("wordsThere", { name: room.name, text: text.value, side }).catch(() => []);
+        const there = { name: room.name, text: text.value, side };
+        const words = await room.see([text.value]).then(() => live.send("wordsThere", there)).catch(() => []);
         if (room.other !== text.value) return;
         list.replaceChildren(...words.map((word, i) => element("option", word, { value: i })));
         list.value = Math.min(at, words.length - 1);

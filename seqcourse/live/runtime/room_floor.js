@@ -5,8 +5,8 @@
   const live = window.seqlive, { element } = live;
   const rooms = (live.rooms ||= {});
   const WARM = [196, 84, 20], COLD = [24, 118, 190], AMBER = [214, 140, 10];
-  const FULL = { memory: 3 }, USUAL = 4; // the size of a number that has the full colour
-  const TITLES = { encoder: "Encoder: it reads", decoder: "Decoder: it writes", alone: "The model: it reads" };
+  const FULL = { memory: 3 }, USUAL = 4, DARKEST = 0.68; // the size of a number that has the full colour
+  const TITLES = { encoder: "Encoder: it reads", decoder: "Decoder: it writes", alone: "The model: it reads", scene: "Encoder: it looks" };
 
   // A number as it is shown: two digits behind the point, three for what is small.
   rooms.number = (x) =>
@@ -64,7 +64,7 @@
     const { words, states } = room.answer[side], full = isAlone(room) ? largest(states[stage]) : FULL[stage] ?? USUAL, row = element("div", "", { class: "sq-room-row" });
     states[stage].forEach(function (vector, i) {
       const patched = room.changes.some((one) => one.kind === "patch" && one.part === `${side}.${stage}` && one.at === i);
-      const said = `${words[i]}, ${rooms.stateCalled(room, stage)}${ofSide(room, side)}${patched ? `, from another ${room.isRow ? "row" : "sentence"}` : ""}`;
+      const said = `${words[i]}, ${rooms.stateCalled(room, stage)}${ofSide(room, side)}${patched ? `, from another ${room.kind}` : ""}`;
       const kind = patched ? "sq-room-tile sq-patched" : "sq-room-tile", key = `${side}.${stage}.${i}`;
       const tile = element("button", "", { type: "button", class: kind, "data-key": key, "aria-label": said });
       tile.append(tinted(vector, full));
@@ -84,13 +84,35 @@
       const one = element("div", "", { class: room.has(change) ? "sq-room-head sq-off" : "sq-room-head" });
       const label = `map of head ${head + 1}, ${said}`, key = `${side}.${stage}.head${head}`;
       const button = element("button", "", { type: "button", class: "sq-room-map", "data-key": key, "aria-label": label });
-      button.append(rooms.map(rows));
+      if (room.sees && stage[0] === "c") {
+        button.classList.add("sq-room-seen");
+        button.append(veil(rows.at(-1)));
+      } else button.append(rooms.map(rows));
       button.addEventListener("click", () => room.look({ t: "head", side, stage, head }, button));
       one.append(button, onOff(room, change, said, `head ${head + 1}`));
       box.append(one);
     });
     lines.push([...box.querySelectorAll("button")], [...box.querySelectorAll("input")]);
     return [element("p", `+ ${attentionCalled(stage)}`, { class: "sq-room-plus" }), box];
+  }
+
+  // Where a head looks at a picture: dark where it does not look.
+  const veil = (weights) =>
+    picture([...weights], Math.sqrt(weights.length), (weight) => [0, 0, 0, 255 * DARKEST * (1 - weight / Math.max(...weights))]);
+
+  // A picture whose places can be chosen, as wide as the memory's grid.
+  function scene(room, lines) {
+    const { words } = room.answer.encoder, side = Math.sqrt(words.length), box = element("div", "", { class: "sq-room-scene sq-room-seen" });
+    box.style.setProperty("--side", side);
+    words.forEach(function (word, i) {
+      const isPatched = room.changes.some(({ kind, part, at }) => kind === "patch" && part === "encoder.memory" && at === i);
+      const said = `${word}, memory${isPatched ? ", from another picture" : ""}`, key = `encoder.memory.${i}`;
+      const place = element("button", "", { type: "button", class: isPatched ? "sq-patched" : "", "data-key": key, "aria-label": said, title: word });
+      place.addEventListener("click", () => room.look({ t: "state", side: "encoder", stage: "memory", i, k: 0 }, place));
+      box.append(place);
+    });
+    for (let row = 0; row < side; row++) lines.push([...box.children].slice(row * side, (row + 1) * side));
+    return [element("p", `memory: a vector for each of ${words.length} places`, { class: "sq-room-name" }), box];
   }
 
   function floor(room, side, lines) {
@@ -101,7 +123,9 @@
       if (places[i] !== i) cell.append(element("small", ` at ${places[i]}`));
       head.append(cell);
     });
-    parts.push(head, ...tiles(room, side, "x0", lines));
+    const isScene = room.sees && side === "encoder";
+    if (isScene) parts.push(...scene(room, lines));
+    else parts.push(head, ...tiles(room, side, "x0", lines));
     for (const stage of room.answer[side].stages.slice(1)) {
       if (stage[0] !== "x") parts.push(...heads(room, side, stage, lines));
       else {
@@ -112,9 +136,9 @@
       }
       parts.push(...tiles(room, side, stage, lines));
     }
-    if (side === "encoder")
+    if (side === "encoder" && !isScene)
       parts.push(element("p", "÷ normalised", { class: "sq-room-plus" }), ...tiles(room, side, "memory", lines));
-    const title = TITLES[isAlone(room) ? "alone" : side];
+    const title = TITLES[isAlone(room) ? "alone" : isScene ? "scene" : side];
     const section = element("section", "", { class: "sq-room-floor", "aria-label": title });
     const scroller = element("div", "", { class: "sq-room-scroll" });
     scroller.append(...parts);

@@ -87,7 +87,7 @@
     return box;
   }
 
-  function map(room, { rows, columns, weights, nodes }) {
+  function map(room, { rows, columns, weights, nodes, labels }) {
     const table = element("table", "", { class: "sq-room-weights" }), head = element("tr"), body = element("tbody");
     head.append(element("td"), ...columns.map((word) => element("th", word, { scope: "col" })));
     rows.forEach(function (word, i) {
@@ -95,7 +95,7 @@
       row.append(element("th", word, { scope: "row" }));
       weights[i].forEach(function (weight, j) {
         const cell = element("td"), text = weight.toFixed(2);
-        const label = `${text}: ${word} looks at ${columns[j]}`, style = `--w:${(100 * weight).toFixed(0)}%`;
+        const label = `${text}: ${labels ? labels[i][j] : `${word} looks at ${columns[j]}`}`, style = `--w:${(100 * weight).toFixed(0)}%`;
         const button = element("button", text, { type: "button", "data-node": "weight", style, "aria-label": label });
         button.addEventListener("click", () => room.deeper(nodes[i][j]));
         cell.append(button);

@@ -1,7 +1,8 @@
 // One forward pass of a Transformer of which everything is kept, word by word. A state is one of
 //   x0 word + position, s0 after self-attention, c0 after cross-attention, x1 after block 1 ..., memory;
 // a norm, an attention or an MLP has the name of the state behind it: s0, c0, x1; the last norm is "end".
-// A model of one row of symbols has a decoder alone, which looks at nothing but the row.
+// A model of one row of symbols has a decoder alone, which looks at nothing but the row. Of a captioner, which
+// sees a picture, the encoder is not traced: its memory has a vector for each place of the picture.
 seqlive.part(function (live) {
   "use strict";
   const EPSILON = 1e-5;
@@ -14,10 +15,10 @@ seqlive.part(function (live) {
   }
   Object.assign(live, { attentionOf, blockOf, normOf });
 
-  live.tracer = function (P, { width: D, heads: H, layers: L, hidden: F, alone = false, positions }) {
+  live.tracer = function (P, { width: D, heads: H, layers: L, hidden: F, alone = false, sees = false, positions }) {
     const S = D / H, layers = Array.from({ length: L }, (_, l) => l), turns = positions === "rotary";
     const stages = {
-      encoder: alone ? [] : ["x0", ...layers.flatMap((l) => [`s${l}`, `x${l + 1}`])],
+      encoder: alone ? [] : sees ? ["memory"] : ["x0", ...layers.flatMap((l) => [`s${l}`, `x${l + 1}`])],
       decoder: ["x0", ...layers.flatMap((l) =>
         [`s${l}`, ...(alone ? [] : [`c${l}`]), ...(F ? [`x${l + 1}`] : [])])],
     };
@@ -136,6 +137,17 @@ seqlive.part(function (live) {
       return T;
     }
 
+    // What an encoder hands over that is not traced, n vectors side by side.
+    function given(vectors, n, changes) {
+      const T = empty("encoder");
+      for (let i = 0; i < n; i++) {
+        T.ids.push(i);
+        T.places.push(i);
+        put(T.states, "memory", changes.patched("encoder.memory", i, vectors.slice(i * D, (i + 1) * D)));
+      }
+      return T;
+    }
+
     // A decoder that has read nothing, before the memory of an encoder if there is one.
     function start(E) {
       const T = { ...empty("decoder"), logits: [] };
@@ -159,6 +171,6 @@ seqlive.part(function (live) {
       return T.logits[i];
     }
 
-    return { P, D, H, L, F, S, alone, turns, stages, before, angle, norm, encode, start, read };
+    return { P, D, H, L, F, S, alone, sees, turns, stages, before, angle, norm, encode, given, start, read };
   };
 });
