@@ -18,11 +18,12 @@ starts of their own text; `show`, `bands` and the views `translating`, `choosing
 does, `looks` shows where a model looked at it, `compose` lets a reader change it, `fitting` shows
 which picture a caption fits.
 
-The machine room has parts of its own, which only its page loads. In the worker `tracing` keeps every
-number of a Transformer, with what `changing` knows of the reader's changes; `machine` answers, and
-`origins`, `origins_of_parts` and `credit` say where a number comes from. In the page `room` has the
-state, `room_floor` the tiles and maps, `room_lens` the sums, `room_changes` chips and links,
-`room_tour` the stops, whose texts are in `room.toml`.
+The machine room has parts of its own, which only its pages load. In the worker `tracing` keeps every
+number of a Transformer, of a decoder alone, or of a captioner's decoder, with what `changing` knows of
+the reader's changes; `machine` answers, and `origins`, `origins_of_parts` and `credit` say where a
+number comes from. In the page `room` has the state, `room_floor` the tiles and maps, `room_lens` the
+sums, `room_changes` chips and links, `room_tour` the stops, whose texts are in `room.toml` and
+`room_of_a_row.toml`.
 """
 
 from seqcourse.live.choosing import sample, tree

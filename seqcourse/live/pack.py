@@ -30,6 +30,7 @@ KINDS = {
     "pairs of scenes": "scenes",
     "pronunciation": "letters",
     "questions": "scenes",
+    "repeats": "characters",
     "speech": "sounds",
     "subword translation": "subwords",
     "subwords": "subwords",

@@ -66,15 +66,20 @@ def maps_of_heads(system: Any, found: Any) -> str:
     rows = ""
     for kind, title in _ATTENTIONS.items():
         for layer, in_layer in enumerate(getattr(maps, kind)[0].cpu(), start=1):
-            small = ""
-            for head, weights in enumerate(in_layer, start=1):
-                cells = "".join(f'<i style="--w:{w:.2f}"></i>' for w in weights.flatten().tolist())
-                small += (
-                    f'<span class="sq-small" role="img" style="--n:{weights.shape[1]}" '
-                    f'aria-label="{title}, layer {layer}, head {head}">{cells}</span>'
-                )
-            rows += f"<span>{title}, layer {layer}</span><span>{small}</span>"
+            rows += small_maps(f"{title}, layer", layer, in_layer)
     return f'<div class="sq-all-heads">{rows}</div>'
+
+
+def small_maps(title: str, layer: int, maps: Any) -> str:
+    """The name of a layer, and a small map for each of its heads, (H, N, M)."""
+    small = ""
+    for head, weights in enumerate(maps, start=1):
+        cells = "".join(f'<i style="--w:{w:.2f}"></i>' for w in weights.flatten().tolist())
+        small += (
+            f'<span class="sq-small" role="img" style="--n:{weights.shape[1]}" '
+            f'aria-label="{title} {layer}, head {head}">{cells}</span>'
+        )
+    return f"<span>{title} {layer}</span><span>{small}</span>"
 
 
 def write(

@@ -52,8 +52,8 @@ def caption(
 
     def run(scene: Any, model: str, _question: str) -> tuple[str, str]:
         (found,) = zoo.load(model).caption([scene.image])
-        looks = _looks(found.tokens, found.maps)
-        return f'<p class="sq-told">{html.escape(found.text)}</p>{looks}', found.text
+        told = f'<p class="sq-told">{html.escape(found.text)}</p>'
+        return told + looks(found.tokens, found.maps), found.text
 
     return _figure(_Wanted("caption", models, label, things, ground, run))
 
@@ -91,9 +91,9 @@ def ask(
             f'<p class="sq-told">{html.escape(found.text)}</p>',
             map_of(words, ["probability"], [[share] for share in shares], "Likeliest answers"),
             '<p class="sq-note">Where each word looks:</p>',
-            _looks(found.words, found.at_places[-1].mean(0)),
+            looks(found.words, found.at_places[-1].mean(0)),
             '<p class="sq-note">How much each place looks at the word:</p>',
-            _looks(found.words, found.at_words[-1].mean(0).T),
+            looks(found.words, found.at_words[-1].mean(0).T),
         ]
         return "".join(parts), found.text
 
@@ -187,7 +187,7 @@ def _edges(box: tuple[int, int, int, int]) -> str:
     return f"left:{x0:g}%;top:{y0:g}%;width:{x1 - x0:g}%;height:{y1 - y0:g}%"
 
 
-def _looks(words: Sequence[str], maps: Any) -> str:
+def looks(words: Sequence[str], maps: Any) -> str:
     """A map over the picture for every word; the same as runtime/looks.js makes."""
     return f'<div class="sq-looks">{"".join(map(_look, words, numpy.asarray(maps)))}</div>'
 

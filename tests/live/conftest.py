@@ -54,6 +54,16 @@ PAGE = """<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset=
 <link rel="stylesheet" href="_static/live/live.css"><script defer src="_static/live/start.js"></script>
 </head><body><main><h1>Live</h1>{}</main></body></html>"""
 
+WIDER = """() => [...document.querySelectorAll("main *")]
+    .filter(node => !node.closest(".sq-room-scroll, .sq-heard"))
+    .filter(node => node.getBoundingClientRect().right > innerWidth + 1)
+    .map(node => node.outerHTML.slice(0, 120))"""
+DARK = """:root { --pst-color-background: #121212; --pst-color-text-base: #ced6dd;
+    --pst-color-surface: #29313d; --pst-color-text-muted: #9ca4af;
+    --pst-color-primary: #74baf0; --pst-color-border: #48566b;
+    background: #121212; color: #ced6dd; color-scheme: dark; }"""
+RULES = {"rules": {"label-content-name-mismatch": {"enabled": True}}, "resultTypes": ["violations"]}
+
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_) -> None:
@@ -207,22 +217,41 @@ def load(page, *models: str) -> None:
 
 ROOM = "en-es-transformer"
 ROOM_EXAMPLES = ["we are eating bread", "the man bit the dog"]
+ROW, ROWS = "induction", ["kfaqdwlzubxmkfaqdw", "thequickbrownthequ", "questionablyquest"]
+PICTURE, PICTURED = "captions-transformer", ["zebra, red tomato", "red tomato, zebra, duck", "zebra"]
 
 
 @pytest.fixture(scope="session")
 def room_address(tmp_path_factory) -> str:
     """The address of a page with nothing but the machine room, in a folder."""
-    folder = tmp_path_factory.mktemp("room")
+    return room_page(tmp_path_factory.mktemp("room"), ROOM, LABEL, ROOM_EXAMPLES)
+
+
+@pytest.fixture(scope="session")
+def row_address(tmp_path_factory) -> str:
+    """The same with the room of a model that reads one row of symbols."""
+    return room_page(tmp_path_factory.mktemp("row"), ROW, "A row of symbols", ROWS)
+
+
+@pytest.fixture(scope="session")
+def picture_address(tmp_path_factory) -> str:
+    """The same with the room of a captioner."""
+    return room_page(tmp_path_factory.mktemp("picture"), PICTURE, "Things, from left to right", PICTURED)
+
+
+def room_page(folder: Path, model: str, label: str, examples: list[str]) -> str:
+    """The address of a page with one room, in the section "room"."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQCOURSE_STATIC", "1")
-        shown = live.room(ROOM, LABEL, ROOM_EXAMPLES)._repr_html_()
+        shown = live.room(model, label, examples)._repr_html_()
     sphinx.write_runtime(folder / "_static" / "live")
-    sphinx.write_models(folder / "_static" / "live", [ROOM])
+    sphinx.write_models(folder / "_static" / "live", [model])
     styles = "".join(
         f'<link rel="stylesheet" href="_static/live/{name}">' for name in sphinx.own_styles(shown)
     )
     page = PAGE.format(f'<section id="room">{shown}</section>').replace("</head>", f"{styles}</head>")
     (folder / "index.html").write_text(page, encoding="utf-8")
+    light.lighten(folder)  # as the book is built
     return (folder / "index.html").as_uri()
 
 

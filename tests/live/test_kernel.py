@@ -44,6 +44,11 @@ def kernel(monkeypatch):
             'aria-label="Decoder, source, layer 2, head 4"',
         ),
         (
+            lambda: live.room("induction", "A row", ["abcdefghijklmnabcd"]),
+            "kfaqdwlzubxmkfaqdw",
+            'aria-label="Layer 2, head 4"',
+        ),
+        (
             lambda: live.cells("char-alice", "A text", ["Alice"], entry=0),
             "Why,",
             ">y</span>",

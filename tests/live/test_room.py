@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import numpy
 import pytest
 import torch
 
@@ -14,14 +13,11 @@ from seqcourse.tokens import EOS, SOS
 from tests.sizes import nightly_but
 
 from .conftest import ROOM, ROOM_EXAMPLES, sentences
-from .hooked import Hooked
+from .hooked import SEND, WALK, Hooked, close, compare
 
 pytestmark = pytest.mark.browser
 BREAD = ROOM_EXAMPLES[0]
 TEXTS = [BREAD, "the man bit the dog", "She was wearing a black hat."]
-# Typed arrays become lists on their way out of the page.
-SEND = """async ([call, given]) => JSON.parse(JSON.stringify(await seqlive.send(call, given),
-    (_, value) => ArrayBuffer.isView(value) ? Array.from(value) : value))"""
 CROSS = [f"decoder.{layer}.cross_attention" for layer in range(2)]
 CHANGES = {
     "a head off": [{"kind": "off", "part": CROSS[1], "head": 1}],
@@ -41,6 +37,9 @@ CHANGES = {
     **{f"patch of {state}": [
         {"kind": "patch", "part": f"encoder.{state}", "at": 3, "text": "she drinks red wine", "from": 3}]
        for state in ("x0", "s0", "x1", "s1", "x2", "memory")},
+    **{f"patch of the decoder's {state}": [
+        {"kind": "patch", "part": f"decoder.{state}", "at": 2, "text": "she drinks red wine", "from": 3}]
+       for state in ("x0", "s0", "c0", "x1", "s1", "c1", "x2")},
     "heat": [{"kind": "heat", "part": "output", "to": 0.5}],
 }  # fmt: skip
 CHANGES["several"] = [
@@ -54,6 +53,7 @@ ALWAYS = [
     "hold in the decoder",
     "an MLP off",
     "patch of memory",
+    "patch of the decoder's c0",
 ]
 
 
@@ -64,54 +64,6 @@ def hooked() -> Hooked:
 
 def send(page, call: str, **given):
     return page.evaluate(SEND, [call, {"name": ROOM, **given}])
-
-
-def close(mine, theirs, what: str) -> None:
-    """Equal within 1e-5 of the value, or of the largest number beside it."""
-    theirs = torch.as_tensor(theirs).double().numpy()
-    most = max(1.0, float(abs(theirs).max(initial=0)))
-    numpy.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-5 * most, err_msg=what)
-
-
-def compare(mine, theirs, rows: int | None) -> int:
-    """All numbers of one side; how many there were."""
-    count = 0
-
-    def same(a, b, what):
-        nonlocal count
-        close(a, b, f"{mine['side']} {what}")
-        count += torch.as_tensor(b).numel()
-
-    for kept in ("embedding", "place"):
-        same(mine[kept][:rows], theirs[kept], kept)
-    assert mine["states"].keys() == theirs["states"].keys()
-    for state, values in theirs["states"].items():
-        same(mine["states"][state][:rows], values, state)
-    assert mine["norms"].keys() == theirs["norms"].keys()
-    for name, (y, mean, spread) in theirs["norms"].items():
-        own = mine["norms"][name][:rows]
-        for key, values in (("y", y), ("mean", mean), ("spread", spread)):
-            same([one[key] for one in own], values, f"{name} {key}")
-    for name, values in theirs["inner"].items():
-        own = mine["mlps"][name][:rows]
-        same([one["inner"] for one in own], values, f"{name} neurons")
-        same([one["out"] for one in own], theirs["mlp"][name], f"{name} MLP")
-    assert mine["looks"].keys() == theirs["looks"].keys()
-    for name, look in theirs["looks"].items():
-        own = mine["looks"][name][:rows]
-        for letter, kept in (("k", "keys"), ("v", "values")):
-            whole = look[letter].transpose(0, 1).flatten(1)  # (M, D)
-            same(mine[kept][name][: len(whole)], whole, f"{name} {kept}")
-        same([one["q"] for one in own], look["q"].transpose(0, 1).flatten(1), f"{name} queries")
-        same([one["mixed"] for one in own], look["mixed"], f"{name} mixed")
-        scores = look["q"] @ look["k"].transpose(1, 2) / look["q"].shape[-1] ** 0.5  # (H, N, M)
-        for i, one in enumerate(own):
-            m = len(one["weights"][0])
-            same(one["weights"], look["weights"][:, i, :m], f"{name} weights")
-            same(one["scores"], scores[:, i, one["keyFrom"]], f"{name} scores")
-            assert not look["weights"][:, i, m:].any()
-            same(one["wrote"], look["wrote"][:, i], f"{name} wrote")
-    return count
 
 
 def check(page, hooked, text: str, at: int, changes=()) -> None:
@@ -168,24 +120,6 @@ def test_a_change_changes_something(room):
     for name in ALWAYS:
         changes = CHANGES[name]
         assert send(room, "operate", text=BREAD, at=2, changes=changes)["bars"] != plain, name
-
-
-# Answers to some nodes, to three of the nodes that each of them names, and so on: every kind of node a
-# few times. An answer is told by its node, its texts, its number and the sum of its terms.
-WALK = """async ([name, waiting, most]) => {
-    const seen = [], count = {};
-    while (waiting.length) {
-        const node = waiting.shift();
-        if ((count[node.t] = (count[node.t] ?? 0) + 1) > most) continue;
-        const found = await seqlive.send("origin", { name, node }), { terms, map, title, about } = found;
-        const sum = terms && terms.reduce((all, { value }) => all + value, 0);
-        seen.push({ node, title, about, sum, total: found.total, value: found.value });
-        const named = map ? map.nodes.flat()
-            : terms.flatMap(({ label }) => label.filter(Array.isArray).map(part => part[1]));
-        const places = new Set([0, 0.37, 0.99].map(share => Math.floor(share * named.length)));
-        waiting.push(...[...places].map(place => named[place]).filter(Boolean));
-    }
-    return seen; }"""
 
 
 def walk(page, *starts, most: int = 12):
@@ -400,6 +334,10 @@ def test_what_the_page_invites_to_try_shows_something(hooked):
     assert bitten == ["el perro mordió al hombre ."] * 2 + ["el perro mordió al perro ."]
     verb = {"kind": "patch", "part": "encoder.memory", "at": 2, "text": "she drinks red wine", "from": 1}
     assert written(BREAD, [verb]) == "nosotros bebe pan ."
+    late = {"kind": "patch", "at": 2, "text": "she drinks red wine", "from": 2}
+    assert hooked.write("she drinks red wine")[1] == words.index("bebe")
+    for stage, said in (("s1", "estamos comiendo pan ."), ("c1", "estamos comiendo vino .")):
+        assert written(BREAD, [{**late, "part": f"decoder.{stage}"}]) == said
 
 
 def test_the_largest_share_of_a_lead_is_what_stop_9_says(room):

@@ -14,22 +14,26 @@ from seqcourse.errors import CourseError
 from seqcourse.live import sphinx
 from seqcourse.live.room import stops
 
-from .conftest import BAD, DYING, KILL, LABEL, ROOM, ROOM_EXAMPLES, TIMEOUT, ask, load
+from .conftest import (
+    BAD,
+    DARK,
+    DYING,
+    KILL,
+    LABEL,
+    ROOM,
+    ROOM_EXAMPLES,
+    RULES,
+    TIMEOUT,
+    WIDER,
+    ask,
+    load,
+)  # fmt: skip
 
 pytestmark = pytest.mark.browser
 BREAD = ROOM_EXAMPLES[0]
 HELD = "document.activeElement"
 BARS = """() => [...document.querySelectorAll(".sq-room-bar")].map(bar =>
     [...bar.querySelectorAll("span")].map(part => part.textContent).join(" "))"""
-WIDER = """() => [...document.querySelectorAll("main *")]
-    .filter(node => !node.closest(".sq-room-scroll, .sq-heard"))
-    .filter(node => node.getBoundingClientRect().right > innerWidth + 1)
-    .map(node => node.outerHTML.slice(0, 120))"""
-DARK = """:root { --pst-color-background: #121212; --pst-color-text-base: #ced6dd;
-    --pst-color-surface: #29313d; --pst-color-text-muted: #9ca4af;
-    --pst-color-primary: #74baf0; --pst-color-border: #48566b;
-    background: #121212; color: #ced6dd; color-scheme: dark; }"""
-RULES = {"rules": {"label-content-name-mismatch": {"enabled": True}}, "resultTypes": ["violations"]}
 
 
 def chips(page) -> list[str]:
@@ -237,10 +241,23 @@ def test_what_the_lens_offers_is_done(machine):
     settled(machine)
     machine.get_by_role("button", name="bread, memory: what the decoder reads, encoder").click()
     machine.get_by_role("button", name="Patch").click()
+    machine.locator(".sq-room-chip").wait_for()
     settled(machine)
     assert chips(machine)[0] == "“bread”, memory, from “she drinks red wine” ×"
     assert "vino" in machine.locator(".sq-room-now").text_content()
     assert machine.locator(".sq-patched").count() == 1
+    # a state of the decoder: of a word that it would write for the other sentence
+    machine.get_by_role("button", name="estamos, after block 2, decoder").click()
+    there = machine.get_by_label("word of another sentence")
+    there.locator("option", has_text="<sos>").wait_for(state="attached")
+    assert there.locator("option").all_text_contents()[:4] == ["<sos>", "ella", "bebe", "vino"]
+    there.select_option("vino")
+    machine.get_by_role("button", name="Patch").click()
+    settled(machine)
+    machine.wait_for_function("document.querySelectorAll('.sq-room-chip').length === 2")
+    assert chips(machine)[1] == "“estamos”, after block 2, from “she drinks red wine” ×"
+    machine.get_by_role("button", name="the same number there").click()
+    machine.locator(".sq-room-lens .sq-room-title", has_text="“vino”").wait_for()
     # another sentence keeps what is bound to no word
     machine.get_by_role("checkbox", name="head 3 of cross-attention 1, decoder is on").uncheck()
     settled(machine)

@@ -3,7 +3,7 @@
 seqlive.part(function (live) {
   "use strict";
   const ATTENTION = /^(encoder\.\d\.self|decoder\.\d\.(self|cross))_attention$/;
-  const STAGE = /^encoder\.(x\d|s\d|memory)$/, whole = (x) => Number.isInteger(x) && x >= 0;
+  const STAGE = /^(encoder\.(x\d|s\d|memory)|decoder\.(x\d|s\d|c\d))$/, whole = (x) => Number.isInteger(x) && x >= 0;
   const words = (...places) => places.every(whole);
   // For each kind: what its part is called, and which numbers it has.
   const KINDS = {
@@ -24,7 +24,7 @@ seqlive.part(function (live) {
       throw new live.Refusal("This machine has no such part, so the changes could not be made.");
   }
 
-  // What a trace asks while it is made. `stateOf(text, stage, place)` is a state of another sentence.
+  // What a trace asks while it is made. `stateOf(text, side, stage, place)` is a state of another text.
   live.changing = function (changes, stateOf) {
     check(changes);
     const find = (kind, part, fits) => changes.find((one) => one.kind === kind && one.part === part && fits(one));
@@ -47,7 +47,7 @@ seqlive.part(function (live) {
       patchOf: (stage, at) => find("patch", stage, (one) => one.at === at),
       patched(stage, at, state) {
         const one = find("patch", stage, (one) => one.at === at);
-        return one ? stateOf(one.text, stage.split(".")[1], one.from) : state;
+        return one ? stateOf(one.text, ...stage.split("."), one.from) : state;
       },
     };
   };

@@ -1,24 +1,21 @@
 // What a vector is nearest to, and which part of the machine earns a word its lead over another.
 seqlive.part(function (live) {
   "use strict";
-  const { attentionOf, origins: rules, plainNumber: number, stateCalled } = live;
+  const { attentionOf, origins: rules, partCalled, plainNumber: number } = live;
   const NEAREST = 5;
 
   // What each part has written into the stream of the word that is read last: [label, vector, node of number k].
-  function written({ T, P, L, at }) {
+  function written({ T, P, stages, turns, unit, at }) {
     const node = (t, more) => (k) => ({ t, side: "decoder", i: at, k, ...more });
-    const rows = [
-      ["embedding of the last word", T.embedding[at], node("embedding")],
-      ["its position", T.place[at], node("place")],
-    ];
-    for (let l = 0; l < L; l++) {
-      for (const stage of [`s${l}`, `c${l}`]) {
-        const name = stateCalled(stage).replace("after ", "");
+    const rows = [[`embedding of the last ${unit}`, T.embedding[at], node("embedding")]];
+    if (!turns) rows.push(["its position", T.place[at], node("place")]);
+    for (const stage of stages.decoder.slice(1)) {
+      if (stage[0] === "x") rows.push([`MLP ${stage[1]}`, T.mlps[stage][at].out, node("mlp", { stage })]);
+      else {
         T.looks[stage][at].wrote.forEach((vector, head) =>
-          rows.push([`${name}, head ${head + 1}`, vector, node("wrote", { stage, head })]));
-        rows.push([`${name}, bias`, P[attentionOf("decoder", stage) + ".out.bias"], null]);
+          rows.push([`${partCalled(stage)}, head ${head + 1}`, vector, node("wrote", { stage, head })]));
+        rows.push([`${partCalled(stage)}, bias`, P[attentionOf("decoder", stage) + ".out.bias"], null]);
       }
-      rows.push([`MLP ${l + 1}`, T.mlps[`x${l + 1}`][at].out, node("mlp", { stage: `x${l + 1}` })]);
     }
     return rows;
   }
@@ -43,7 +40,8 @@ seqlive.part(function (live) {
     const terms = written(found).map(([label, vector, goal], row) =>
       ({ label: goal ? [[label, { t: "piece", id, rival, row }]] : [label], value: sum(parts(vector)) }));
     const shift = Array.from(P["decoder_norm.beta"], (value, k) => value * (E[id * D + k] - E[rival * D + k]));
-    terms.push({ label: ["biases of the last norm and of the words"], value: B[id] - B[rival] + sum(shift) });
+    const biases = B ? "biases of the last norm and of the words" : "bias of the last norm";
+    terms.push({ label: [biases], value: (B ? B[id] - B[rival] : 0) + sum(shift) });
     if (!others.includes(rival)) others.push(rival);
     return {
       title: `Why “${system.target[id]}” and not “${system.target[rival]}”`,
@@ -72,6 +70,7 @@ seqlive.part(function (live) {
       const shares = live.softmax(logits);
       return { kind: "next", words: live.top(logits, NEAREST).map(({ id }) => [system.target[id], shares[id]]) };
     }
+    if (!P.source_embedding) return null; // a place of a picture is near to no word
     const E = P.source_embedding, size = Math.sqrt(x.reduce((sum, value) => sum + value * value, 0));
     const cosines = Float64Array.from({ length: E.shape[0] }, function (_, id) {
       let product = 0, square = 0;

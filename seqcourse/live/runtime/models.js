@@ -112,9 +112,12 @@ seqlive.part(function (live) {
   function GPT(P, sizes) {
     const { width, heads, layers } = sizes, table = P["positions.table"];
     return {
-      longest: table.shape[0],
+      parameters: P,
+      sizes,
+      longest: table?.shape[0], // with rotary positions there is no table: such a model is only traced
       start: () => Array.from({ length: layers }, () => noPast),
       step(token, past) {
+        if (!table) throw new live.Refusal("This model stands open in a room. It does not write.");
         let x = add(embed(P.embedding, [token]), embed(table, [past[0][2]]));
         const state = past.map(function (before, l) {
           const block = `blocks.${l}`, look = lookBack(P, block, x, before, width, heads);

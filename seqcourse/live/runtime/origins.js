@@ -7,47 +7,38 @@ seqlive.part(function (live) {
   const number = (x) => x.toFixed(Math.abs(x) < 0.0995 && x ? 3 : 2).replace(/^-(?=[0.]+$)/, "").replace("-", "−");
   live.plainNumber = number;
 
-  // The state that a part reads: what stands before it in the stream.
-  const STREAM = {
-    encoder: (l) => [`x${l}`, `s${l}`, `x${l + 1}`],
-    decoder: (l) => [`x${l}`, `s${l}`, `c${l}`, `x${l + 1}`],
-  };
-  function before(side, stage, layers) {
-    if (stage === "end" || stage === "memory") return `x${layers}`;
-    const l = stage[0] === "x" ? stage[1] - 1 : Number(stage[1]), order = STREAM[side](l);
-    return order[order.indexOf(stage) - 1];
-  }
-  const blockOf = (stage) => (stage[0] === "x" ? stage[1] - 1 : Number(stage[1]));
-  const attentionOf = (side, stage) => `${side}.${blockOf(stage)}.${stage[0] === "s" ? "self" : "cross"}_attention`;
-  function normOf(side, stage) {
-    if (stage === "end") return `${side}_norm`;
-    return `${side}.${blockOf(stage)}.${{ s: "self", c: "cross", x: "mlp" }[stage[0]]}_norm`;
-  }
+  const { attentionOf, blockOf, normOf } = live;
+
   // What parts and states are called.
   const called = (stage) => `${stage[0] === "s" ? "self-attention" : "cross-attention"} ${blockOf(stage) + 1}`;
   function stateCalled(stage) {
-    if (stage === "x0") return "word + position";
     if (stage === "memory") return "memory";
     return stage[0] === "x" ? `after block ${stage[1]}` : `after ${called(stage)}`;
   }
-  Object.assign(live, { before, blockOf, attentionOf, stateCalled });
+  live.partCalled = called;
 
   // What the functions below have in common: the machine, the trace, its words, and names for nodes beside.
   function scene(name, node) {
-    const machine = live.machineOf(name), { now, system } = machine, other = node.text !== undefined;
-    const E = other ? live.encoderOf(machine, node.text) : now.E, T = node.side === "encoder" ? E : now.T;
-    const source = [...live.readSentence(system, node.text ?? now.text), "<eos>"];
-    const target = ["<sos>", ...now.T.ids.slice(1).map((id) => system.target[id])];
-    const words = node.side === "encoder" ? source : target;
-    const beside = (t, more) => ({ t, side: node.side, ...(other && { text: node.text }), ...more });
-    const columns = node.stage?.[0] === "c" ? source : words;
-    return { ...machine, machine, E, T, words, columns, beside, made: now.made, shares: now.shares, at: now.at, other };
+    const machine = live.machineOf(name), { now, system, alone, unit, turns } = machine, other = node.text !== undefined;
+    const text = node.text ?? now.text, side = node.side ?? "decoder";
+    const E = alone ? null : other ? live.encoderOf(machine, text) : now.E;
+    const T = side === "encoder" ? E : other ? live.decoderOf(machine, text) : now.T;
+    const written = () => ["<sos>", ...now.T.ids.slice(1).map((id) => system.target[id])];
+    const words = alone || other || side === "encoder" ? live.wordsOf(machine, text, side) : written();
+    const beside = (t, more) => ({ t, side, ...(other && { text }), ...more });
+    const columns = node.stage?.[0] === "c" ? live.wordsOf(machine, text, "encoder") : words;
+    const begins = turns ? "embedding" : `${unit} + position`;
+    return {
+      ...machine, machine, E, T, words, columns, beside, made: now.made, shares: now.shares, at: now.at, other,
+      stateCalled: (stage) => (stage === "x0" ? begins : stateCalled(stage)),
+      ofSide: alone ? "" : `, ${side}`,
+    };
   }
 
   const rules = {};
   live.origins = rules;
 
-  rules.share = function ({ id }, { T, shares, at, made, system }) {
+  rules.share = function ({ id }, { T, shares, at, made, system, unit }) {
     const logits = T.logits[at], top = live.top(logits, SHOWN).map((one) => one.id), heat = made.heat;
     if (!top.includes(id)) top.push(id);
     const high = logits[top[0]], grown = (one) => Math.exp((logits[one] - high) / heat);
@@ -58,31 +49,31 @@ seqlive.part(function (live) {
       value: grown(one),
     }));
     const rest = total - terms.reduce((sum, { value }) => sum + value, 0);
-    terms.push({ label: [`all other ${logits.length - top.length} words`], value: rest });
+    terms.push({ label: [`all other ${logits.length - top.length} ${unit}s`], value: rest });
     return {
       title: `The share of “${system.target[id]}” is ${number(shares[id])}`,
-      about: `softmax: ${number(grown(id))} of ${number(total)}, the sum over all words. The highest score is subtracted first.`,
+      about: `softmax: ${number(grown(id))} of ${number(total)}, the sum over all ${unit}s. The highest score is subtracted first.`,
       total, terms, value: shares[id],
     };
   };
 
-  rules.logit = function ({ id }, { T, P, D, at, system }) {
+  rules.logit = function ({ id }, { T, P, D, at, system, unit }) {
     const z = T.norms.end[at].y, E = P.target_embedding, terms = [];
     for (let k = 0; k < D; k++)
       terms.push({
         label: [[number(z[k]), { t: "norm", side: "decoder", stage: "end", i: at, k }], ` · ${number(E[id * D + k])} (number ${k + 1})`],
         value: z[k] * E[id * D + k],
       });
-    terms.push({ label: [`bias of “${system.target[id]}”`], value: P.output_bias[id] });
+    if (P.output_bias) terms.push({ label: [`bias of “${system.target[id]}”`], value: P.output_bias[id] });
     return {
       title: `The score of “${system.target[id]}”`,
-      about: "z · embedding of the word + bias: the last normalised vector, compared with the word’s row of the table.",
+      about: `z · embedding of the ${unit}${P.output_bias ? " + bias" : ""}: the last normalised vector, compared with the ${unit}’s row of the table.`,
       total: T.logits[at][id], terms,
     };
   };
 
-  rules.norm = function ({ side, stage, i, k }, { T, P, L, beside, words }) {
-    const { y, mean, spread } = T.norms[stage][i], from = before(side, stage, L), x = T.states[from][i][k];
+  rules.norm = function ({ side, stage, i, k }, { T, P, before, beside, words }) {
+    const { y, mean, spread } = T.norms[stage][i], from = before(side, stage), x = T.states[from][i][k];
     const gamma = P[normOf(side, stage) + ".gamma"][k], beta = P[normOf(side, stage) + ".beta"][k];
     return {
       title: `Number ${k + 1} of “${words[i]}”, normalised`,
@@ -104,8 +95,8 @@ seqlive.part(function (live) {
   };
 
   // The mean and the spread of a vector: of all its numbers.
-  function moment(node, { T, D, L, beside, words }, title, about, of, total, more) {
-    const from = before(node.side, node.stage, L), x = T.states[from][node.i];
+  function moment(node, { T, D, before, beside, words, stateCalled }, title, about, of, total, more) {
+    const from = before(node.side, node.stage), x = T.states[from][node.i];
     const terms = [...x].map((value, k) => ({
       label: ["of ", [number(value), beside("state", { stage: from, i: node.i, k })], ` (number ${k + 1})`],
       value: of(value) / D,
@@ -123,14 +114,16 @@ seqlive.part(function (live) {
   };
 
   rules.state = function (node, found) {
-    const { side, stage, i, k } = node, { T, P, L, D, beside, words, made, other } = found, x = T.states[stage][i];
-    const patch = !other && side === "encoder" && made.patchOf(`encoder.${stage}`, i);
+    const { side, stage, i, k } = node, { T, P, D, alone, sees, turns, before, beside, words, made, other, stateCalled } = found;
+    const x = T.states[stage][i], patch = !other && made.patchOf(`${side}.${stage}`, i);
     const shown = { title: `“${words[i]}”, ${stateCalled(stage)}`, vector: x, k, total: x[k], offers: [] };
-    if (side === "encoder" && !other) shown.offers.push({ kind: "patch", part: `encoder.${stage}`, at: i });
+    if (!other) shown.offers.push({ kind: "patch", part: `${side}.${stage}`, at: i });
     if (patch) {
       const from = { t: "state", side, stage, i: patch.from, k, text: patch.text };
       return { ...shown, about: `Taken from “${patch.text}”.`, terms: [{ label: [["the same number there", from]], value: x[k] }] };
     }
+    if (stage === "memory" && sees)
+      return { ...shown, about: "What the convolutional network says of this place, normalised. That network is not open here.", terms: [{ label: ["from the picture"], value: x[k] }] };
     if (stage === "memory")
       return {
         ...shown, ...rules.norm({ ...node, stage: "end" }, found),
@@ -138,13 +131,13 @@ seqlive.part(function (live) {
       };
     if (stage === "x0") {
       if (!other) shown.offers.push({ kind: "place", part: side, at: i, now: T.places[i] });
-      const terms = [
-        { label: [["√192 · embedding", beside("embedding", { i, k })]], value: T.embedding[i][k] },
-        { label: [[`position ${T.places[i]}`, beside("place", { i, k })]], value: T.place[i][k] },
-      ];
-      return { ...shown, about: `x = √${D} · embedding + position`, terms };
+      const times = alone ? "" : `√${D} · `;
+      const terms = [{ label: [[`${times}embedding`, beside("embedding", { i, k })]], value: T.embedding[i][k] }];
+      if (turns) return { ...shown, about: "x = embedding. The position comes later: it turns queries and keys.", terms };
+      terms.push({ label: [[`position ${T.places[i]}`, beside("place", { i, k })]], value: T.place[i][k] });
+      return { ...shown, about: `x = ${times}embedding + position`, terms };
     }
-    const from = before(side, stage, L);
+    const from = before(side, stage);
     const terms = [{ label: [[stateCalled(from), beside("state", { stage: from, i, k })]], value: T.states[from][i][k] }];
     if (stage[0] === "x") {
       if (!other) shown.offers.push({ kind: "mlp", part: `${side}.${blockOf(stage)}.mlp` });
@@ -159,12 +152,15 @@ seqlive.part(function (live) {
     return { ...shown, about: "x′ = x + what each head writes + bias: the old number stays, something is added.", terms };
   };
 
-  rules.embedding = ({ i, k }, { T, D, words }) => ({
-    title: `Number ${k + 1} of the embedding of “${words[i]}”`,
-    about: `√${D} · the number in the word’s row of the table. Training chose it; it is the same in every sentence.`,
-    total: T.embedding[i][k],
-    terms: [{ label: [`√${D} · ${(T.embedding[i][k] / Math.sqrt(D)).toFixed(4).replace("-", "−")}`], value: T.embedding[i][k] }],
-  });
+  rules.embedding = function ({ i, k }, { T, D, alone, unit, words }) {
+    const times = alone ? 1 : Math.sqrt(D), value = T.embedding[i][k], stored = (value / times).toFixed(4).replace("-", "−");
+    const said = alone ? "The" : `√${D} · the`;
+    return {
+      title: `Number ${k + 1} of the embedding of “${words[i]}”`,
+      about: `${said} number in the ${unit}’s row of the table. Training chose it; it is the same in every ${alone ? "row" : "sentence"}.`,
+      total: value, terms: [{ label: [alone ? stored : `√${D} · ${stored}`], value }],
+    };
+  };
   rules.place = ({ i, k }, { T, D }) => ({
     title: `Number ${k + 1} of position ${T.places[i]}`,
     about: "A sine or a cosine of the position. Nothing here was learned.",

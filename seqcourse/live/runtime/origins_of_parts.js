@@ -1,29 +1,40 @@
 // Where the numbers inside an attention and an MLP come from: weights, scores, queries, keys, values, neurons.
 seqlive.part(function (live) {
   "use strict";
-  const { attentionOf, origins: rules, plainNumber: number, stateCalled } = live;
+  const { attentionOf, origins: rules, partCalled: called, plainNumber: number } = live;
   const ROWS = { query: 0, key: 1, value: 2 }; // of in_weight, in parts of D rows
-  const called = (stage) => stateCalled(stage).replace("after ", "");
   const range = (first, count) => Array.from({ length: count }, (_, k) => first + k);
 
-  rules.head = function ({ side, stage, head }, { T, words, columns, made, beside, at, other }) {
-    const looks = side === "decoder" ? T.looks[stage].slice(0, at + 1) : T.looks[stage];
+  rules.head = function ({ side, stage, head }, { T, words, columns, made, beside, at, other, unit, ofSide, sees }) {
+    const looks = side === "decoder" && !other ? T.looks[stage].slice(0, at + 1) : T.looks[stage];
     const part = attentionOf(side, stage), done = made.isOff(part, head);
+    const title = `Head ${head + 1} of ${called(stage)}${ofSide}`, offers = other ? [] : [{ kind: "off", part, head, done }];
+    // The weights of the word that is read last, as they lie on the picture.
+    function places(weights, i) {
+      const side = range(0, Math.sqrt(weights.length)), at = (row, column) => row * side.length + column;
+      const all = (make) => side.map((row) => side.map((column) => make(at(row, column))));
+      return {
+        rows: side.map((k) => `row ${k + 1}`), columns: side.map((k) => k + 1),
+        weights: all((j) => weights[j]), labels: all((j) => columns[j]),
+        nodes: all((j) => beside("weight", { stage, head, i, j })),
+      };
+    }
+    if (sees && stage[0] === "c") return { title, about: `Where “${words[looks.length - 1]}” looks: each cell is a place of the picture. Choose a weight.`, map: places(looks.at(-1).weights[head], looks.length - 1), offers };
     return {
-      title: `Head ${head + 1} of ${called(stage)}, ${side}`,
-      about: "A row is a word that looks, a column a word that is looked at. Each row sums to 1. Choose a weight.",
+      title,
+      about: `A row is a ${unit} that looks, a column a ${unit} that is looked at. Each row sums to 1. Choose a weight.`,
       map: {
         rows: looks.map((_, i) => words[i]),
         columns: columns.slice(0, looks.at(-1).weights[head].length),
         weights: looks.map((look) => look.weights[head]),
         nodes: looks.map((look, i) => [...look.weights[head]].map((_, j) => beside("weight", { stage, head, i, j }))),
       },
-      offers: other ? [] : [{ kind: "off", part, head, done }],
+      offers,
     };
   };
 
   // What a head writes into one number of the stream.
-  rules.wrote = function ({ side, stage, head, i, k }, { T, P, D, S, words, columns, beside, made, other }) {
+  rules.wrote = function ({ side, stage, head, i, k }, { T, P, D, S, words, columns, beside, made, other, unit }) {
     const part = attentionOf(side, stage), look = T.looks[stage][i], O = P[part + ".out.weight"];
     const isOff = !other && made.isOff(part, head);
     const terms = [...look.weights[head]].map(function (weight, j) {
@@ -39,7 +50,7 @@ seqlive.part(function (live) {
       title: `Number ${k + 1} of what head ${head + 1} writes for “${words[i]}”`,
       about: isOff
         ? "This head is off: it looks, but it writes nothing."
-        : "Σ weight · W_O value: each word hands over its value, as much as its weight says.",
+        : `Σ weight · W_O value: each ${unit} hands over its value, as much as its weight says.`,
       total: look.wrote[head][k], terms, offers: other ? [] : [{ kind: "off", part, head, done: isOff }],
     };
   };
@@ -62,12 +73,13 @@ seqlive.part(function (live) {
   rules.weight = function ({ side, stage, head, i, j }, { T, words, columns, beside, made, other }) {
     const part = attentionOf(side, stage), look = T.looks[stage][i], scores = look.scores[head], m = scores.length;
     const held = other ? undefined : made.held(part, head, i, m), weight = look.weights[head][j];
+    const high = Math.max(...scores), grown = (score) => Math.exp(score - high);
     const terms = [...scores].map((score, column) => ({
-      label: ["e^", [number(score), beside("score", { stage, head, i, j: column })], ` for “${columns[column]}”`],
-      value: Math.exp(score),
+      label: ["e^(", [number(score), beside("score", { stage, head, i, j: column })], ` − ${number(high)}) for “${columns[column]}”`],
+      value: grown(score),
     }));
-    const total = terms.reduce((sum, term) => sum + term.value, 0);
-    const usual = `softmax: e^${number(scores[j])} / ${number(total)} = ${number(Math.exp(scores[j]) / total)}.`;
+    const total = terms.reduce((sum, term) => sum + term.value, 0), share = grown(scores[j]);
+    const usual = `softmax: ${number(share)} of ${number(total)}, the sum of the row, is ${number(share / total)}. The highest score is subtracted first.`;
     const offers = [
       { kind: "hold", part, head, row: i, column: j, word: columns[j], done: held === j },
       { kind: "keys", part, a: j, words: columns.slice(0, m) },
@@ -80,37 +92,57 @@ seqlive.part(function (live) {
     };
   };
 
-  rules.score = function ({ side, stage, head, i, j }, { T, S, words, columns, beside }) {
-    const look = T.looks[stage][i], from = look.keyFrom[j], key = T.keys[stage][from], root = Math.sqrt(S);
+  rules.score = function ({ side, stage, head, i, j }, { T, S, words, columns, beside, turns, unit }) {
+    const made = turns ? "turned" : "project", look = T.looks[stage][i], from = look.keyFrom[j], key = T.keys[stage][from], root = Math.sqrt(S);
     const terms = range(head * S, S).map((c) => ({
-      label: ["q ", [number(look.q[c]), beside("project", { stage, which: "query", i, c })],
-        " · k ", [number(key[c]), beside("project", { stage, which: "key", i: from, c })], ` / √${S}`],
+      label: ["q ", [number(look.q[c]), beside(made, { stage, which: "query", i, c })],
+        " · k ", [number(key[c]), beside(made, { stage, which: "key", i: from, c })], ` / √${S}`],
       value: (look.q[c] * key[c]) / root,
     }));
     const moved = from === j ? "" : ` The keys are exchanged: this is that of “${columns[from]}”.`;
     return {
       title: `The score of “${columns[j]}” for “${words[i]}”`,
-      about: `q · k / √${S}: the query of the word that looks, the key of the word that is looked at.${moved}`,
+      about: `q · k / √${S}: the query of the ${unit} that looks, the key of the ${unit} that is looked at.${moved}`,
       total: look.scores[head][j], terms,
     };
   };
 
   // One number of a query, key or value: a row of the projection times the vector that is projected.
-  rules.project = function ({ side, stage, which, i, c }, { T, E, P, D, S, words, columns, beside }) {
+  rules.project = function (node, { T, E, P, D, S, words, columns, beside, turns, unit }) {
+    const { side, stage, which, i, c } = node;
     const part = attentionOf(side, stage), W = P[part + ".in_weight"], row = ROWS[which] * D + c;
     const across = stage[0] === "c" && which !== "query"; // keys and values of the memory
     const z = across ? E.states.memory[i] : T.norms[stage][i].y;
-    const goal = (k) => across ? { t: "state", side: "encoder", stage: "memory", i, k } : beside("norm", { stage, i, k });
+    const goal = (k) => across ? beside("state", { side: "encoder", stage: "memory", i, k }) : beside("norm", { stage, i, k });
     const terms = range(0, D).map((k) => ({
       label: [`W ${number(W[row * D + k])} · `, [number(z[k]), goal(k)], ` (number ${k + 1})`],
       value: W[row * D + k] * z[k],
     }));
     terms.push({ label: ["bias"], value: P[part + ".in_bias"][row] });
-    const kept = which === "query" ? T.looks[stage][i].q : (which === "key" ? T.keys : T.values)[stage][i];
+    const kept = turns && which !== "value" ? null : read(T, node)[c]; // what was turned is kept after its turn
     return {
       title: `Number ${(c % S) + 1} of the ${which} of “${(across ? columns : words)[i]}”, head ${Math.floor(c / S) + 1}`,
-      about: `W_${which[0].toUpperCase()} z + bias, with z the ${across ? "memory" : "normalised vector"} of the word.`,
-      total: kept[c], terms,
+      about: `W_${which[0].toUpperCase()} z + bias, with z the ${across ? "memory" : "normalised vector"} of the ${unit}.`,
+      total: kept ?? terms.reduce((sum, { value }) => sum + value, 0), terms,
+    };
+  };
+  const read = (T, { stage, which, i }) =>
+    which === "query" ? T.looks[stage][i].q : (which === "key" ? T.keys : T.values)[stage][i];
+
+  // One number of a query or key that its position has turned, together with its partner in the pair.
+  rules.turned = function (node, found) {
+    const { which, i, c } = node, { T, S, words, angle, beside } = found, place = T.places[i];
+    const isFirst = c % S < S / 2, partner = isFirst ? c + S / 2 : c - S / 2, by = angle(c % S, place);
+    const of = (at) => rules.project({ ...node, c: at }, found).total, shown = number(by % (2 * Math.PI));
+    const term = (at, times, said) => ({
+      label: [`${said}(${shown}) · `, [number(of(at)), beside("project", { stage: node.stage, which, i, c: at })]],
+      value: times * of(at),
+    });
+    return {
+      title: `Number ${(c % S) + 1} of the ${which} of “${words[i]}”, turned by place ${place}`,
+      about: `Numbers ${(Math.min(c, partner) % S) + 1} and ${(Math.max(c, partner) % S) + 1} are a pair, turned by the angle ${shown}. A score then depends on the distance of two places.`,
+      total: read(T, node)[c],
+      terms: [term(c, Math.cos(by), "cos"), term(partner, (isFirst ? -1 : 1) * Math.sin(by), isFirst ? "−sin" : "sin")],
     };
   };
 

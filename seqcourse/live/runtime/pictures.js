@@ -69,11 +69,18 @@ seqlive.part(function (live) {
   const SoftCaptioner = (P, sizes) => recurrent(P, sizes, (found) => found);
   const HardCaptioner = (P, sizes) => recurrent(P, sizes, largest);
 
-  function TransformerCaptioner(P, { width, heads, layers }) {
+  function TransformerCaptioner(P, { width, heads, layers, hidden }) {
     const numbers = Array.from({ length: layers }, (_, l) => l);
+    const remember = function (pixels) {
+      const { length, states } = look(P, pixels);
+      return { length, z: layerNorm(P, "encoder_norm", states, length) };
+    };
     return {
+      parameters: P, // for those who trace it
+      sizes: { width, heads, layers, hidden },
+      remember,
       encode(pixels) {
-        const { length, states } = look(P, pixels), z = layerNorm(P, "encoder_norm", states, length);
+        const { length, z } = remember(pixels);
         const keys = numbers.map((l) => keysOf(P, `decoder.${l}.cross_attention`, z, length, width));
         return { length, keys };
       },

@@ -3,23 +3,24 @@
 (function () {
   "use strict";
   const live = window.seqlive, { element } = live, rooms = live.rooms, { number } = rooms;
-  const OTHER = "she drinks red wine"; // a sentence to take a state from
+  const OF = { picture: "sq-room-of-picture", row: "sq-room-of-row" }; // whole: styles of unnamed classes are left out
+  const MOST_THINGS = 4, LAST = 999; // a place that no text has: the last one is meant
 
   const said = (word) => (word === "<eos>" ? "(end)" : word);
   const sentence = (words) => words.filter((word) => word !== "<eos>").join(" ");
   const bound = ({ kind }) => !["off", "mlp", "heat"].includes(kind); // to words of one sentence
 
   // The places of the parts, as they come with the first answer.
-  function furnish() {
-    const part = (name) => element("div", "", { class: name });
+  function furnish(kind) {
+    const isRow = kind === "row", unit = isRow ? "symbol" : "word", part = (name) => element("div", "", { class: name });
     const group = (name, label) => element("div", "", { class: name, role: "group", "aria-label": label });
     const parts = {
-      room: part("sq-room"), both: part("sq-room-both"), machine: part("sq-room-machine"),
-      written: group("sq-room-written", "The translation: choose the word that is about to be written"),
+      room: part(`sq-room ${OF[kind] ?? ""}`.trim()), both: part("sq-room-both"), machine: part("sq-room-machine"),
+      written: group("sq-room-written", isRow ? "The row: choose the symbol that has just been read" : "What it writes: choose the word that is about to be written"),
       floors: part("sq-room-floors"),
-      side: group("sq-room-side", "Tour, next word and lens"),
+      side: group("sq-room-side", `Tour, next ${unit} and lens`),
       tour: part("sq-room-tour"),
-      bars: group("sq-room-next", "The next word"),
+      bars: group("sq-room-next", `The next ${unit}`),
       list: element("div"), why: element("button", "", { type: "button" }),
       below: group("sq-room-below", "Changes and lens"),
       chips: part("sq-room-chips"),
@@ -52,6 +53,28 @@
     const held = room.parts.written.contains(document.activeElement);
     const asks = element("p", "It writes. Choose the word that is about to be written:", { class: "sq-room-name" });
     room.parts.written.replaceChildren(asks, box, now);
+    if (held) box.querySelector("[aria-pressed=true]").focus();
+  }
+
+  // The row that is read; below each symbol, how likely it was before it was read.
+  function rowRead(room) {
+    const { plain, at, changed, row } = room.answer, box = element("p"), { count, loss } = row.again;
+    plain.forEach(function (symbol, k) {
+      const share = row.again.shares[k], was = row.plain.shares[k], bar = element("i", "", { "aria-hidden": "true" });
+      const said = k ? `${symbol}, expected with ${number(share)}${changed ? `, before ${number(was)}` : ""}` : symbol;
+      const one = element("button", symbol, { type: "button", "aria-pressed": k === at, "aria-label": said, title: said });
+      bar.style.cssText = `--w:${100 * share}%;--b:${100 * was}%`;
+      bar.className = changed ? "sq-changed" : "";
+      if (k) one.append(bar);
+      one.addEventListener("click", () => room.set({ at: k, trail: [] }));
+      box.append(one, " ");
+    });
+    const before = changed ? ` (before: ${number(row.plain.loss)})` : "";
+    const cost = `Symbols that can be looked up: ${count}. They cost ${number(loss)} nats each${before}.`;
+    const held = room.parts.written.contains(document.activeElement);
+    room.parts.written.replaceChildren(
+      element("p", "It reads. Choose the symbol that has just been read. A bar: how likely the symbol was before that.", { class: "sq-room-name" }),
+      box, element("p", count ? cost : "Nothing can be looked up: no symbol stands behind the same one twice.", { class: "sq-room-now" }));
     if (held) box.querySelector("[aria-pressed=true]").focus();
   }
 
@@ -91,7 +114,8 @@
   function open(root, form) {
     const status = root.querySelector("[role=status]");
     const given = { text: null, at: 0, changes: [], trail: [] }; // what the worker is asked for
-    const room = { root, form, parts: furnish(), ...given, past: [], other: OTHER, asked: 0, most: 0 };
+    const { other, kind } = root.dataset, isRow = kind === "row", sees = kind === "picture", unit = isRow ? "symbol" : "word";
+    const room = { root, form, parts: furnish(kind), kind, isRow, sees, unit, ...given, past: [], other, asked: 0, most: 0 };
     const { floors, lens, chips, tour } = room.parts;
 
     room.has = (change) => room.changes.some((one) => rooms.same(one, change));
@@ -100,15 +124,37 @@
       return room.change(room.has(change) ? rest : [...rest, change]);
     };
 
+    // The pictures of some texts, of things from left to right, go to the worker; the address of the last one.
+    room.see = async function (texts) {
+      if (!sees) return;
+      await live.openSheet();
+      const [[name]] = live.modelsOf(root), known = live.names("things"), canvas = element("canvas", "", { width: live.SIZE, height: live.SIZE });
+      for (const text of texts) {
+        const things = text.toLowerCase().split(",").map((one) => one.trim().replace(/\s+/gu, " ")), other = things.find((one) => !known.includes(one));
+        if (other !== undefined || things.length > MOST_THINGS)
+          throw Object.assign(new Error(`Write one to ${MOST_THINGS} things with commas between them, such as ${known.slice(0, 3).join(", ")}. ${other ? `There is no “${other.slice(0, 40)}”.` : ""}`.trim()), { plain: true });
+        const count = things.length, side = Math.min(28, 56 / count);
+        const placed = things.map((one, k) => [one, (live.SIZE * (k + 0.5)) / count, 38, side]);
+        const pixels = live.compose({ ground: "plain", things: placed }), bytes = new ImageData(live.SIZE, live.SIZE);
+        for (let i = 0; i < live.SIZE ** 2; i++) bytes.data.set([...pixels.subarray(3 * i, 3 * i + 3), 255], 4 * i);
+        canvas.getContext("2d").putImageData(bytes, 0, 0);
+        await live.send("see", { name, text, pixels });
+      }
+      return canvas.toDataURL();
+    };
+
     // Ask the worker and show what it says; of several questions only the last is shown.
     async function compute() {
       const asked = (room.asked += 1), [[name]] = live.modelsOf(root);
       await live.loadAll(root);
+      const others = room.changes.filter(({ kind }) => kind === "patch").map(({ text }) => text);
+      const shown = await room.see([...others, room.text]);
+      if (shown) room.parts.room.style.setProperty("--picture", `url(${shown})`);
       const answer = await live.send("operate", { name, text: room.text, at: room.at, changes: room.changes });
       if (asked !== room.asked) return;
       [room.answer, room.at, room.name] = [answer, answer.at, name];
       if (!room.parts.room.isConnected) live.show(root, room.parts.room);
-      written(room);
+      (isRow ? rowRead : written)(room);
       bars(room);
       rooms.floors(room, floors);
       rooms.chips(room, chips);
@@ -116,7 +162,8 @@
     }
     room.saying = function () {
       const { bars: [first], plain, rewritten, changed, unknown } = room.answer;
-      const next = `Next word: ${said(first.word)}, ${number(first.share)}${changed ? ` (before ${number(first.before)})` : ""}.`;
+      const next = `Next ${unit}: ${said(first.word)}, ${number(first.share)}${changed ? ` (before ${number(first.before)})` : ""}.`;
+      if (isRow) return next;
       return `${next} It writes: ${sentence(changed ? rewritten : plain)} ${live.unknown(unknown)}`.trim();
     };
 
@@ -201,7 +248,7 @@
     slide(room);
     room.tour = rooms.tour(room, tour);
     room.follow = async function (hash) {
-      const stop = /^#stop-(\d+)$/.exec(hash), state = hash.startsWith("#room=") && rooms.fromLink(hash);
+      const stop = new RegExp(`^#${root.dataset.stop}-(\\d+)$`).exec(hash), state = hash.startsWith("#room=") && rooms.fromLink(hash);
       if (stop && stop[1] >= 1 && stop[1] <= room.tour.count) await room.tour.open(stop[1] - 1);
       else if (state) {
         form.elements.text.value = state.text;
@@ -225,7 +272,17 @@
     }
     if (follows) form.elements.text.value = before; // the address led nowhere
     const text = form.elements.text.value, kept = room.changes.filter((one) => !bound(one));
-    const saying = await room.put(text === room.text ? {} : { text, at: 0, trail: [], changes: kept });
+    const saying = await room.put(text === room.text ? {} : { text, at: room.isRow ? LAST : 0, trail: [], changes: kept });
     return follows ? `The address could not be followed. ${saying}` : saying;
+  };
+
+  // A new row: symbols drawn evenly from the table, which begin again after 12 to 18.
+  live.setUps.room = function (root) {
+    root.querySelector("[data-shuffle]")?.addEventListener("click", function ({ target }) {
+      const draw = (count) => Math.floor(Math.random() * count), { shuffle } = target.dataset;
+      const once = Array.from({ length: 12 + draw(7) }, () => shuffle[draw(shuffle.length)]).join("");
+      root.querySelector("form").elements.text.value = once + once.slice(0, 6 + draw(5));
+      live.answer(root);
+    });
   };
 })();

@@ -9,15 +9,15 @@
 
   // A change in words.
   rooms.changeCalled = function (room, change) {
-    const { kind, part, head, a, b, at, to, row, column } = change, called = rooms.partCalled;
-    const { encoder, decoder } = room.answer, words = part.startsWith("encoder") ? encoder.words : decoder.words;
-    const read = part.includes("cross") || part.startsWith("encoder") ? encoder.words : decoder.words;
+    const { kind, part, head, a, b, at, to, row, column } = change, called = (one) => rooms.partCalled(room, one);
+    const { encoder, decoder } = room.answer, words = (part.startsWith("encoder") ? encoder : decoder).words;
+    const read = (part.includes("cross") || part.startsWith("encoder") ? encoder : decoder).words;
     const word = (list, i) => `“${list[i] ?? `word ${i + 1}`}”`;
     if (kind === "off") return `head ${head + 1} of ${called(part)} off`;
     if (kind === "mlp") return `${called(part)} off`;
     if (kind === "heat") return `temperature ${to}`;
-    if (kind === "place") return `${word(words, at)} (${part}) at place ${to}`;
-    const stage = () => rooms.stateCalled(part.split(".")[1]).split(":")[0];
+    if (kind === "place") return `${word(words, at)}${encoder ? ` (${part})` : ""} at place ${to}`;
+    const stage = () => rooms.stateCalled(room, part.split(".")[1]).split(":")[0];
     if (kind === "patch") return `${word(words, at)}, ${stage()}, from “${change.text}”`;
     if (kind === "hold") return `head ${head + 1} of ${called(part)}: ${word(words, row)} → ${word(read, column)}`;
     return `${kind} ${word(read, a)} ↔ ${word(read, b)}, ${called(part)}`;
@@ -50,17 +50,22 @@
           room.change(to === at ? rest : [...rest, { kind: "place", part, at, to }]);
         }))],
     patch(room, { part, at }) {
-      const text = element("input", "", { value: room.other, "aria-label": "another sentence", maxlength: 90 });
-      const list = choice([], "word of the other sentence");
-      const fill = function () {
-        const words = text.value.match(/[\p{L}\p{N}'-]+|\S/gu) ?? [];
+      const what = `another ${room.kind}`;
+      const text = element("input", "", { value: room.other, "aria-label": what, maxlength: 90 });
+      const list = choice([], `${room.unit} of ${what}`), side = part.split(".")[0];
+      // The words there are known to the worker: a decoder's are those that it would write.
+      async function fill() {
+        room.other = text.value;
+        const there = { name: room.name, text: text.value, side };
+        const words = await room.see([text.value]).then(() => live.send("wordsThere", there)).catch(() => []);
+        if (room.other !== text.value) return;
         list.replaceChildren(...words.map((word, i) => element("option", word, { value: i })));
         list.value = Math.min(at, words.length - 1);
-        room.other = text.value;
-      };
-      text.addEventListener("input", fill);
-      fill();
-      return ["Take this state from ", text, list, button("Patch", function () {
+      }
+      let filled = fill();
+      text.addEventListener("input", () => (filled = fill()));
+      return ["Take this state from ", text, list, button("Patch", async function () {
+        await filled;
         const rest = room.changes.filter((one) => one.kind !== "patch" || one.part !== part || one.at !== at);
         room.change([...rest, { kind: "patch", part, at, text: text.value, from: Number(list.value) }]);
       })];
@@ -83,12 +88,11 @@
 
   // The score: so many heads are off and nothing else is changed; is the translation still the same?
   function score(room) {
-    const { encoder, decoder, plain, rewritten } = room.answer, off = room.changes.length;
+    const { encoder, decoder, same } = room.answer, off = room.changes.length, what = room.isRow ? "next symbol" : "sentence";
     if (room.changes.some(({ kind }) => kind !== "off")) return "";
-    const all = [encoder, decoder].flatMap(({ maps }) => Object.values(maps)).flat().length;
-    const isSame = rewritten.join(" ") === plain.join(" ");
-    if (isSame) room.most = Math.max(room.most, off);
-    return `${off} of ${all} heads off, ${isSame ? "the same sentence" : "another sentence"}. Most with the same: ${room.most}.`;
+    const all = [encoder, decoder].filter(Boolean).flatMap(({ maps }) => Object.values(maps)).flat().length;
+    if (same) room.most = Math.max(room.most, off);
+    return `${off} of ${all} heads off, ${same ? "the same" : "another"} ${what}. Most with the same: ${room.most}.`;
   }
 
   // The changes, each with a button that takes it back.

@@ -5,8 +5,8 @@
   const live = window.seqlive, { element } = live;
   const rooms = (live.rooms ||= {});
   const WARM = [196, 84, 20], COLD = [24, 118, 190], AMBER = [214, 140, 10];
-  const COLUMNS = 16, FULL = { memory: 3 }, USUAL = 4; // the size of a number that has the full colour
-  const TITLES = { encoder: "Encoder: it reads", decoder: "Decoder: it writes" };
+  const FULL = { memory: 3 }, USUAL = 4, DARKEST = 0.68; // the size of a number that has the full colour
+  const TITLES = { encoder: "Encoder: it reads", decoder: "Decoder: it writes", alone: "The model: it reads", scene: "Encoder: it looks" };
 
   // A number as it is shown: two digits behind the point, three for what is small.
   rooms.number = (x) =>
@@ -22,7 +22,7 @@
     return canvas;
   }
   const tint = (full) => (value) => [...(value < 0 ? COLD : WARM), 255 * Math.min(1, Math.abs(value) / full)];
-  rooms.tile = (vector, stage) => picture([...vector], COLUMNS, tint(FULL[stage] ?? USUAL));
+  const tinted = (vector, full) => picture([...vector], vector.length > 100 ? 16 : 8, tint(full));
   rooms.map = function (rows) {
     const columns = Math.max(...rows.map((row) => row.length));
     const values = rows.flatMap((row) => Array.from({ length: columns }, (_, j) => row[j] ?? 0));
@@ -33,16 +33,18 @@
   const partOf = (side, stage) =>
     `${side}.${blockOf(stage)}.${{ s: "self_attention", c: "cross_attention", x: "mlp" }[stage[0]]}`;
   const attentionCalled = (stage) => `${stage[0] === "s" ? "self-attention" : "cross-attention"} ${blockOf(stage) + 1}`;
-  rooms.stateCalled = function (stage) {
-    if (stage === "x0") return "word + position";
+  const isAlone = (room) => !room.answer.encoder; // a model of one row: nothing needs to be told from a decoder
+  const ofSide = (room, side) => (isAlone(room) ? "" : `, ${side}`);
+  rooms.stateCalled = function (room, stage) {
+    if (stage === "x0") return isAlone(room) ? "embedding" : "word + position";
     if (stage === "memory") return "memory: what the decoder reads";
     return stage[0] === "x" ? `after block ${stage[1]}` : `after ${attentionCalled(stage)}`;
   };
   // A part of the machine in words: "decoder.1.cross_attention" becomes "cross-attention 2".
-  rooms.partCalled = function (part) {
+  rooms.partCalled = function (room, part) {
     const [side, block, what] = part.split("."), number = Number(block) + 1;
     if (what === "cross_attention") return `cross-attention ${number}`;
-    return `${what === "mlp" ? "MLP" : "self-attention"} ${number} (${side})`;
+    return `${what === "mlp" ? "MLP" : "self-attention"} ${number}${isAlone(room) ? "" : ` (${side})`}`;
   };
 
   // A switch: ticked while its part is on.
@@ -55,38 +57,62 @@
     return label;
   }
 
+  const largest = (vectors) => Math.max(...vectors.map((vector) => Math.max(...vector.map(Math.abs))));
+
   // The stream's states of one stage, a tile for each word.
   function tiles(room, side, stage, lines) {
-    const { words, states } = room.answer[side], row = element("div", "", { class: "sq-room-row" });
+    const { words, states } = room.answer[side], full = isAlone(room) ? largest(states[stage]) : FULL[stage] ?? USUAL, row = element("div", "", { class: "sq-room-row" });
     states[stage].forEach(function (vector, i) {
       const patched = room.changes.some((one) => one.kind === "patch" && one.part === `${side}.${stage}` && one.at === i);
-      const said = `${words[i]}, ${rooms.stateCalled(stage)}, ${side}${patched ? ", from another sentence" : ""}`;
+      const said = `${words[i]}, ${rooms.stateCalled(room, stage)}${ofSide(room, side)}${patched ? `, from another ${room.kind}` : ""}`;
       const kind = patched ? "sq-room-tile sq-patched" : "sq-room-tile", key = `${side}.${stage}.${i}`;
       const tile = element("button", "", { type: "button", class: kind, "data-key": key, "aria-label": said });
-      tile.append(rooms.tile(vector, stage));
+      tile.append(tinted(vector, full));
       tile.addEventListener("click", () => room.look({ t: "state", side, stage, i, k: 0 }, tile));
       row.append(tile);
     });
     lines.push([...row.children]);
-    return [element("p", rooms.stateCalled(stage), { class: "sq-room-name" }), row];
+    return [element("p", rooms.stateCalled(room, stage), { class: "sq-room-name" }), row];
   }
 
   // The maps of an attention, and below each the switch of its head.
   function heads(room, side, stage, lines) {
-    const part = partOf(side, stage), said = `${attentionCalled(stage)}, ${side}`;
+    const part = partOf(side, stage), said = `${attentionCalled(stage)}${ofSide(room, side)}`;
     const box = element("div", "", { class: "sq-room-heads" });
     room.answer[side].maps[stage].forEach(function (rows, head) {
       const change = { kind: "off", part, head };
       const one = element("div", "", { class: room.has(change) ? "sq-room-head sq-off" : "sq-room-head" });
       const label = `map of head ${head + 1}, ${said}`, key = `${side}.${stage}.head${head}`;
       const button = element("button", "", { type: "button", class: "sq-room-map", "data-key": key, "aria-label": label });
-      button.append(rooms.map(rows));
+      if (room.sees && stage[0] === "c") {
+        button.classList.add("sq-room-seen");
+        button.append(veil(rows.at(-1)));
+      } else button.append(rooms.map(rows));
       button.addEventListener("click", () => room.look({ t: "head", side, stage, head }, button));
       one.append(button, onOff(room, change, said, `head ${head + 1}`));
       box.append(one);
     });
     lines.push([...box.querySelectorAll("button")], [...box.querySelectorAll("input")]);
     return [element("p", `+ ${attentionCalled(stage)}`, { class: "sq-room-plus" }), box];
+  }
+
+  // Where a head looks at a picture: dark where it does not look.
+  const veil = (weights) =>
+    picture([...weights], Math.sqrt(weights.length), (weight) => [0, 0, 0, 255 * DARKEST * (1 - weight / Math.max(...weights))]);
+
+  // A picture whose places can be chosen, as wide as the memory's grid.
+  function scene(room, lines) {
+    const { words } = room.answer.encoder, side = Math.sqrt(words.length), box = element("div", "", { class: "sq-room-scene sq-room-seen" });
+    box.style.setProperty("--side", side);
+    words.forEach(function (word, i) {
+      const isPatched = room.changes.some(({ kind, part, at }) => kind === "patch" && part === "encoder.memory" && at === i);
+      const said = `${word}, memory${isPatched ? ", from another picture" : ""}`, key = `encoder.memory.${i}`;
+      const place = element("button", "", { type: "button", class: isPatched ? "sq-patched" : "", "data-key": key, "aria-label": said, title: word });
+      place.addEventListener("click", () => room.look({ t: "state", side: "encoder", stage: "memory", i, k: 0 }, place));
+      box.append(place);
+    });
+    for (let row = 0; row < side; row++) lines.push([...box.children].slice(row * side, (row + 1) * side));
+    return [element("p", `memory: a vector for each of ${words.length} places`, { class: "sq-room-name" }), box];
   }
 
   function floor(room, side, lines) {
@@ -97,21 +123,26 @@
       if (places[i] !== i) cell.append(element("small", ` at ${places[i]}`));
       head.append(cell);
     });
-    parts.push(head, ...tiles(room, side, "x0", lines));
-    for (let l = 0; l < room.answer.layers; l++) {
-      for (const stage of side === "encoder" ? [`s${l}`] : [`s${l}`, `c${l}`])
-        parts.push(...heads(room, side, stage, lines), ...tiles(room, side, stage, lines));
-      const mlp = element("div", "", { class: "sq-room-mlp" });
-      mlp.append("+ ", onOff(room, { kind: "mlp", part: `${side}.${l}.mlp` }, side, `MLP ${l + 1}`));
-      lines.push([...mlp.querySelectorAll("input")]);
-      parts.push(mlp, ...tiles(room, side, `x${l + 1}`, lines));
+    const isScene = room.sees && side === "encoder";
+    if (isScene) parts.push(...scene(room, lines));
+    else parts.push(head, ...tiles(room, side, "x0", lines));
+    for (const stage of room.answer[side].stages.slice(1)) {
+      if (stage[0] !== "x") parts.push(...heads(room, side, stage, lines));
+      else {
+        const mlp = element("div", "", { class: "sq-room-mlp" });
+        mlp.append("+ ", onOff(room, { kind: "mlp", part: partOf(side, stage) }, side, `MLP ${stage[1]}`));
+        lines.push([...mlp.querySelectorAll("input")]);
+        parts.push(mlp);
+      }
+      parts.push(...tiles(room, side, stage, lines));
     }
-    if (side === "encoder")
+    if (side === "encoder" && !isScene)
       parts.push(element("p", "÷ normalised", { class: "sq-room-plus" }), ...tiles(room, side, "memory", lines));
-    const section = element("section", "", { class: "sq-room-floor", "aria-label": TITLES[side] });
+    const title = TITLES[isAlone(room) ? "alone" : isScene ? "scene" : side];
+    const section = element("section", "", { class: "sq-room-floor", "aria-label": title });
     const scroller = element("div", "", { class: "sq-room-scroll" });
     scroller.append(...parts);
-    section.append(element("p", TITLES[side], { class: "sq-room-title" }), scroller);
+    section.append(element("p", title, { class: "sq-room-title" }), scroller);
     lines.slice(first).flat().forEach((one, k) => (one.tabIndex = k ? -1 : 0)); // one stop for the Tab key
     return section;
   }
@@ -121,8 +152,8 @@
     const held = box.contains(document.activeElement) && document.activeElement.dataset.key;
     const scrolled = [...box.querySelectorAll(".sq-room-scroll")].map((one) => one.scrollLeft);
     const lines = [];
-    box.replaceChildren(...["encoder", "decoder"].map((side) => floor(room, side, lines)));
-    box.querySelectorAll(".sq-room-scroll").forEach((one, k) => (one.scrollLeft = scrolled[k] ?? 0));
+    box.replaceChildren(...["encoder", "decoder"].filter((side) => room.answer[side]).map((side) => floor(room, side, lines)));
+    box.querySelectorAll(".sq-room-scroll").forEach((one, k) => (one.scrollLeft = scrolled[k] ?? (room.isRow ? one.scrollWidth : 0)));
     const focus = function (one) {
       const own = one.closest("section");
       lines.flat().forEach((other) => own.contains(other) && (other.tabIndex = other === one ? 0 : -1));

@@ -9,7 +9,7 @@
     carried: "what is handed over", credit: "reasons", embedding: "embedding", head: "map", logit: "score",
     mean: "mean", mlp: "sum", neuron: "neuron", norm: "normalised number", piece: "share by numbers",
     place: "position", project: "projection", score: "score", share: "share", spread: "spread",
-    state: "number of the stream", weight: "weight", wrote: "sum",
+    state: "number of the stream", weight: "weight", turned: "turned number", wrote: "sum",
   };
 
   const plain = (label) => label.map((part) => (Array.isArray(part) ? part[0] : part)).join("");
@@ -67,7 +67,8 @@
   // The numbers of a vector, one to choose; arrow keys go from one to the next.
   function grid(room, { vector, k }, node) {
     const box = element("div", "", { class: "sq-room-grid", role: "group", "aria-label": `The ${vector.length} numbers of this vector` });
-    const top = Math.max(...vector.map(Math.abs)), columns = 24;
+    const top = Math.max(...vector.map(Math.abs)), columns = vector.length % 24 ? 16 : 24;
+    box.style.setProperty("--columns", columns);
     vector.forEach(function (value, at) {
       const cell = element("button", "", {
         type: "button", "aria-pressed": at === k, tabindex: at === k ? 0 : -1, title: `${at + 1}: ${number(value)}`,
@@ -86,7 +87,7 @@
     return box;
   }
 
-  function map(room, { rows, columns, weights, nodes }) {
+  function map(room, { rows, columns, weights, nodes, labels }) {
     const table = element("table", "", { class: "sq-room-weights" }), head = element("tr"), body = element("tbody");
     head.append(element("td"), ...columns.map((word) => element("th", word, { scope: "col" })));
     rows.forEach(function (word, i) {
@@ -94,7 +95,7 @@
       row.append(element("th", word, { scope: "row" }));
       weights[i].forEach(function (weight, j) {
         const cell = element("td"), text = weight.toFixed(2);
-        const label = `${text}: ${word} looks at ${columns[j]}`, style = `--w:${(100 * weight).toFixed(0)}%`;
+        const label = `${text}: ${labels ? labels[i][j] : `${word} looks at ${columns[j]}`}`, style = `--w:${(100 * weight).toFixed(0)}%`;
         const button = element("button", text, { type: "button", "data-node": "weight", style, "aria-label": label });
         button.addEventListener("click", () => room.deeper(nodes[i][j]));
         cell.append(button);

@@ -27,17 +27,17 @@
   }
 
   rooms.tour = function (room, box) {
-    const stops = JSON.parse(room.root.dataset.stops);
+    const stops = JSON.parse(room.root.dataset.stops), { tour, stop: key } = room.root.dataset;
     if (!stops.length) return { open() {}, count: 0 };
     const numbers = element("nav", "", { class: "sq-room-stops", "aria-label": "The stops of the tour" });
     const body = element("div");
     stops.forEach(({ title }, k) =>
-      numbers.append(button(String(k + 1), () => open(k), { id: `stop-${k + 1}`, "aria-label": `${k + 1}: ${title}`, title })));
+      numbers.append(button(String(k + 1), () => open(k), { id: `${key}-${k + 1}`, "aria-label": `${k + 1}: ${title}`, title })));
     box.replaceChildren(numbers, body);
     rest();
 
     function rest() {
-      const said = element("p", `A tour of ${stops.length} stops leads from the words to the next word. `);
+      const said = element("p", `A tour of ${stops.length} stops ${tour} `);
       said.append(button("Start the tour", () => open(0)));
       body.replaceChildren(said);
     }
@@ -58,7 +58,7 @@
       body.replaceChildren(title, element("p", stop.question), options);
       room.form.elements.text.value = stop.text;
       await room.set({ text: stop.text, at: stop.at, changes: [], trail: [] });
-      room.link(`stop-${k + 1}`);
+      room.link(`${key}-${k + 1}`);
       title.focus({ preventScroll: true });
     }
     function leave() {

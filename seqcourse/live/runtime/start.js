@@ -142,7 +142,7 @@
     });
     // A picture pressed before the figure is prepared is pressed again then.
     form.addEventListener("click", function ({ target }) {
-      const button = target.closest("[data-picture],[data-clear]");
+      const button = target.closest("[data-picture],[data-clear],[data-shuffle]");
       if (button && !root.isSetUp) near(root).then((ready) => ready && button.click());
     });
     form.addEventListener("submit", function (event) {

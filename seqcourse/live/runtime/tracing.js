@@ -1,12 +1,42 @@
 // One forward pass of a Transformer of which everything is kept, word by word. A state is one of
 //   x0 word + position, s0 after self-attention, c0 after cross-attention, x1 after block 1 ..., memory;
 // a norm, an attention or an MLP has the name of the state behind it: s0, c0, x1; the last norm is "end".
+// A model of one row of symbols has a decoder alone, which looks at nothing but the row. Of a captioner, which
+// sees a picture, the encoder is not traced: its memory has a vector for each place of the picture.
 seqlive.part(function (live) {
   "use strict";
   const EPSILON = 1e-5;
 
-  live.tracer = function (P, { width: D, heads: H, layers: L, hidden: F }) {
-    const S = D / H, layers = Array.from({ length: L }, (_, l) => l);
+  const blockOf = (stage) => (stage[0] === "x" ? stage[1] - 1 : Number(stage[1]));
+  const attentionOf = (side, stage) => `${side}.${blockOf(stage)}.${stage[0] === "s" ? "self" : "cross"}_attention`;
+  function normOf(side, stage) {
+    if (stage === "end") return `${side}_norm`;
+    return `${side}.${blockOf(stage)}.${{ s: "self", c: "cross", x: "mlp" }[stage[0]]}_norm`;
+  }
+  Object.assign(live, { attentionOf, blockOf, normOf });
+
+  live.tracer = function (P, { width: D, heads: H, layers: L, hidden: F, alone = false, sees = false, positions }) {
+    const S = D / H, layers = Array.from({ length: L }, (_, l) => l), turns = positions === "rotary";
+    const stages = {
+      encoder: alone ? [] : sees ? ["memory"] : ["x0", ...layers.flatMap((l) => [`s${l}`, `x${l + 1}`])],
+      decoder: ["x0", ...layers.flatMap((l) =>
+        [`s${l}`, ...(alone ? [] : [`c${l}`]), ...(F ? [`x${l + 1}`] : [])])],
+    };
+    // The state that a part reads: what stands before it in the stream.
+    function before(side, stage) {
+      const at = stages[side].indexOf(stage);
+      return at < 0 ? stages[side].at(-1) : stages[side][at - 1]; // the last norm reads the last state
+    }
+
+    // Rotary positions: the angle at a place by which numbers c and c + S/2 of a head are turned, and both turned.
+    const angle = (c, place) => place * Math.pow(10000, (-2 * (c % (S / 2))) / S);
+    function turn(x, place) {
+      if (!turns) return x;
+      return x.map(function (value, c) {
+        const isFirst = c % S < S / 2, other = x[isFirst ? c + S / 2 : c - S / 2], by = angle(c % S, place);
+        return value * Math.cos(by) + (isFirst ? -other : other) * Math.sin(by);
+      });
+    }
 
     // The normalisation `name` of a vector, with the mean and the spread that it divides by.
     function norm(name, x) {
@@ -15,10 +45,10 @@ seqlive.part(function (live) {
       return { y: live.layerNorm(P, name, x, 1), mean, spread: Math.sqrt(variance + EPSILON) };
     }
 
-    // Attention `part` of word `row`, z normalised, to the first m of the keys and values: what each of
+    // Attention `part` of word `row`, by its query q, to the first m of the keys and values: what each of
     // its heads writes to the stream, (H, D). A head that is off looks, but writes nothing.
-    function look(part, z, row, keys, values, m, changes) {
-      const q = live.project(P, part, z, 1, D, 0), O = P[part + ".out.weight"];
+    function look(part, q, row, keys, values, m, changes) {
+      const O = P[part + ".out.weight"];
       const keyFrom = changes.order("keys", part, m), valueFrom = changes.order("values", part, m);
       const scores = [], weights = [], mixed = new Float32Array(D), wrote = [];
       const out = Float32Array.from(P[part + ".out.bias"]);
@@ -63,8 +93,9 @@ seqlive.part(function (live) {
 
     function begin(T, id, changes) {
       const table = P[T.side === "encoder" ? "source_embedding" : "target_embedding"], i = T.ids.length;
-      const at = changes.placeOf(T.side, i), embedding = live.embed(table, [id], Math.sqrt(D));
-      const place = live.addPositions(new Float32Array(D), 1, D, at);
+      const at = changes.placeOf(T.side, i), embedding = live.embed(table, [id], alone ? 1 : Math.sqrt(D));
+      const place = new Float32Array(D);
+      if (!turns) live.addPositions(place, 1, D, at);
       T.ids.push(id);
       T.places.push(at);
       T.embedding.push(embedding);
@@ -72,50 +103,57 @@ seqlive.part(function (live) {
       put(T.states, "x0", changes.patched(T.side + ".x0", i, live.add(embedding, place)));
     }
 
-    // A sublayer's norm, and its keys and values if it looks at its own side.
-    function prepare(T, from, to, name, part, i) {
-      const found = norm(name, T.states[from][i]);
+    // The norm in front of the part `to`, and its keys and values if it looks at its own side.
+    function prepare(T, to, i) {
+      const found = norm(normOf(T.side, to), T.states[before(T.side, to)][i]), part = attentionOf(T.side, to);
       put(T.norms, to, found);
-      if (!part) return;
-      put(T.keys, to, live.project(P, part, found.y, 1, D, 1));
+      if (to[0] !== "s") return;
+      put(T.keys, to, turn(live.project(P, part, found.y, 1, D, 1), T.places[i]));
       put(T.values, to, live.project(P, part, found.y, 1, D, 2));
     }
-    function attend(T, from, to, part, i, keys, values, m, changes) {
-      const found = look(part, T.norms[to][i].y, i, keys, values, m, changes);
-      put(T.looks, to, found);
-      put(T.states, to, changes.patched(`${T.side}.${to}`, i, live.add(T.states[from][i], found.out)));
-    }
-    function addMlp(T, from, to, block, i, changes) {
-      prepare(T, from, to, block + ".mlp_norm", null, i);
-      const found = think(block + ".mlp", T.norms[to][i].y, changes);
-      put(T.mlps, to, found);
-      put(T.states, to, changes.patched(`${T.side}.${to}`, i, live.add(T.states[from][i], found.out)));
+    // What an attention or an MLP adds to the stream of word i; an attention looks at m words.
+    function act(T, to, i, m, changes) {
+      const z = T.norms[to][i].y, part = attentionOf(T.side, to), isMlp = to[0] === "x";
+      const query = () => turn(live.project(P, part, z, 1, D, 0), T.places[i]);
+      const found = isMlp ? think(`${T.side}.${blockOf(to)}.mlp`, z, changes)
+        : look(part, query(), i, T.keys[to], T.values[to], m, changes);
+      put(isMlp ? T.mlps : T.looks, to, found);
+      const x = live.add(T.states[before(T.side, to)][i], found.out);
+      put(T.states, to, changes.patched(`${T.side}.${to}`, i, x));
     }
 
     function encode(ids, changes) {
-      const T = empty("encoder"), each = (act) => ids.forEach((_, i) => act(i)), n = ids.length;
+      const T = empty("encoder"), each = (one) => ids.forEach((_, i) => one(i));
       ids.forEach((id) => begin(T, id, changes));
-      for (const l of layers) {
-        const block = `encoder.${l}`, part = block + ".self_attention", x = `x${l}`, s = `s${l}`;
-        each((i) => prepare(T, x, s, block + ".self_norm", part, i));
-        each((i) => attend(T, x, s, part, i, T.keys[s], T.values[s], n, changes));
-        each((i) => addMlp(T, s, `x${l + 1}`, block, i, changes));
+      for (const to of stages.encoder.slice(1)) {
+        each((i) => prepare(T, to, i));
+        each((i) => act(T, to, i, ids.length, changes));
       }
       each(function (i) {
-        const found = norm("encoder_norm", T.states[`x${L}`][i]);
+        const found = norm("encoder_norm", T.states[before("encoder", "end")][i]);
         put(T.norms, "end", found);
         put(T.states, "memory", changes.patched("encoder.memory", i, found.y));
       });
       return T;
     }
 
-    // A decoder that has read nothing, before the memory of an encoder.
+    // What an encoder hands over that is not traced, n vectors side by side.
+    function given(vectors, n, changes) {
+      const T = empty("encoder");
+      for (let i = 0; i < n; i++) {
+        T.ids.push(i);
+        T.places.push(i);
+        put(T.states, "memory", changes.patched("encoder.memory", i, vectors.slice(i * D, (i + 1) * D)));
+      }
+      return T;
+    }
+
+    // A decoder that has read nothing, before the memory of an encoder if there is one.
     function start(E) {
       const T = { ...empty("decoder"), logits: [] };
-      for (const l of layers) {
-        const part = `decoder.${l}.cross_attention`;
-        T.keys[`c${l}`] = E.states.memory.map((z) => live.project(P, part, z, 1, D, 1));
-        T.values[`c${l}`] = E.states.memory.map((z) => live.project(P, part, z, 1, D, 2));
+      for (const c of stages.decoder.filter(([kind]) => kind === "c")) {
+        T.keys[c] = E.states.memory.map((z) => live.project(P, attentionOf("decoder", c), z, 1, D, 1));
+        T.values[c] = E.states.memory.map((z) => live.project(P, attentionOf("decoder", c), z, 1, D, 2));
       }
       return T;
     }
@@ -124,20 +162,15 @@ seqlive.part(function (live) {
     function read(T, id, changes) {
       const i = T.ids.length;
       begin(T, id, changes);
-      for (const l of layers) {
-        const block = `decoder.${l}`, own = block + ".self_attention", across = block + ".cross_attention";
-        const [x, s, c] = [`x${l}`, `s${l}`, `c${l}`];
-        prepare(T, x, s, block + ".self_norm", own, i);
-        attend(T, x, s, own, i, T.keys[s], T.values[s], i + 1, changes);
-        prepare(T, s, c, block + ".cross_norm", null, i);
-        attend(T, s, c, across, i, T.keys[c], T.values[c], T.keys[c].length, changes);
-        addMlp(T, c, `x${l + 1}`, block, i, changes);
+      for (const to of stages.decoder.slice(1)) {
+        prepare(T, to, i);
+        act(T, to, i, to[0] === "c" ? T.keys[to].length : i + 1, changes);
       }
-      put(T.norms, "end", norm("decoder_norm", T.states[`x${L}`][i]));
+      put(T.norms, "end", norm("decoder_norm", T.states[before("decoder", "end")][i]));
       T.logits.push(live.linear(T.norms.end[i].y, 1, P.target_embedding, P.output_bias));
       return T.logits[i];
     }
 
-    return { P, D, H, L, F, S, norm, encode, start, read };
+    return { P, D, H, L, F, S, alone, sees, turns, stages, before, angle, norm, encode, given, start, read };
   };
 });
