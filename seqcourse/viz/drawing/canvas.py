@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
@@ -14,6 +14,7 @@ from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array
 from seqcourse.viz.drawing.formulas import length, number
 from seqcourse.viz.drawing.places import Around, Places, Thing, way
+from seqcourse.viz.drawing.strokes import mask_cell, number_cell, rounded
 
 _LAYERS = {"panel": 0, "flow": 1, "thing": 2, "ring": 3}  # what covers what
 _LAST = 99  # a step that no drawing reaches
@@ -124,9 +125,9 @@ class Drawing(Places):
             place = Thing(w, h, k % n * (w + gap[0]), k // n * (h + gap[1]))
             box.hold(box.cells, [place])
             if kind == "k":
-                _mask_cell(box, place, str(value))
+                mask_cell(box, place, str(value))
             elif value == value:
-                _number_cell(box, place, kind, float(value), digits)
+                number_cell(box, place, kind, float(value), digits)
         return box
 
     def module(
@@ -316,7 +317,7 @@ class Drawing(Places):
             points = points[:-1] + [[bx - (long - 2) * ux, by - (long - 2) * uy]]
             note.marks += f'<path class="hd r-{role}" d="M{bx:.1f} {by:.1f}L{hx - half * uy:.1f} '
             note.marks += f'{hy + half * ux:.1f}L{hx + half * uy:.1f} {hy - half * ux:.1f}z"/>'
-        path = f'd="{_rounded(points, width)}"'
+        path = f'd="{rounded(points, width)}"'
         return f'<path class="ln r-{role}" stroke-width="{width:.1f}" {path}/>{note.marks}'
 
     def _pipe(self, a: Thing, b: Thing, at: float, role: str, width: float, sides: str) -> str:
@@ -376,50 +377,3 @@ class Drawing(Places):
                 made += piece if tag == before else "</g>" * bool(before) + tag + piece
                 before = tag
         return made + "</g>" * bool(before)
-
-
-def _mask_cell(box: Thing, place: Thing, signs: str) -> None:
-    box.rect(place.l, place.t, place.w, place.h, f"c r-{'no' if signs else 'x'}")
-    if not signs:
-        at = f'cx="{place.cx:g}" cy="{place.cy:g}"'
-        box.marks += f'<circle class="may" {at} r="{max(2.4, place.w / 7.5):.1f}"/>'
-    box.marks += "".join(_hatching(place, sign) for sign in signs)
-
-
-def _number_cell(box: Thing, place: Thing, kind: str, value: float, digits: int) -> None:
-    hidden = value == float("-inf")
-    box.rect(
-        place.l, place.t, place.w, place.h, f"c r-{'no' if hidden else 'a' if kind == 'a' else 'x'}"
-    )
-    if hidden:
-        box.marks += _hatching(place, "/")
-    if kind == "a" and value > 0.005:
-        box.rect(place.l, place.t, place.w, place.h, "full", 6, f' opacity="{value:.2f}"')
-    strong = " b over" if hidden else " on" if kind == "a" and value > 0.4 else ""
-    box.write(place.cx, place.cy, number(value, digits), 12, "n" + strong)
-
-
-def _hatching(place: Thing, sign: str) -> str:
-    """Lines in a masked cell, rising ("/") or falling ("\\\\")."""
-    w, h, d = place.w - 6, place.h - 6, ""
-    for k in range(8, int(w + h) - 5, 8):  # the lines x + y = k, inside the cell
-        x0, x1 = max(0, k - h), min(w, k)
-        ya, yb = (k - x0, k - x1) if sign == "/" else (h - k + x0, h - k + x1)
-        d += f"M{place.l + 3 + x0:g} {place.t + 3 + ya:g}L{place.l + 3 + x1:g} {place.t + 3 + yb:g}"
-    return f'<path class="hatch" d="{d}"/>'
-
-
-def _rounded(points: Sequence[Sequence[float]], width: float) -> str:
-    """A path through points at right angles, its corners rounded."""
-    d = ""
-    for k, (x, y) in enumerate(points):
-        if k in (0, len(points) - 1):
-            d += f"{'L' if k else 'M'}{x:.1f} {y:.1f}"
-            continue
-        near: list[float] = []
-        for qx, qy in (points[k - 1], points[k + 1]):
-            far = abs(qx - x) + abs(qy - y) or 1
-            t = min(9 + width / 2, far / 2) / far
-            near += [x + (qx - x) * t, y + (qy - y) * t]
-        d += f"L{near[0]:.1f} {near[1]:.1f}Q{x:.1f} {y:.1f} {near[2]:.1f} {near[3]:.1f}"
-    return d
