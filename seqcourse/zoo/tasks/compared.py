@@ -16,8 +16,9 @@ from seqcourse.models import TwoStream
 from seqcourse.settings import seed_everything
 from seqcourse.tokens import MASK, SPECIALS
 from seqcourse.train import Trainer, answer_loss, region_loss
-from seqcourse.zoo.system import System, mean_over
+from seqcourse.zoo.system import System
 from seqcourse.zoo.tasks import captioned, paired
+from seqcourse.zoo.tasks.evaluation import mean_over
 from seqcourse.zoo.tasks.questions import HELD_OUT, QuestionTask, by_kind, encode, scenes
 
 #: Who reads what: each stream the other; each stream only itself; the same with the picture hidden.

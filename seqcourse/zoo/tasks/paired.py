@@ -19,7 +19,8 @@ from seqcourse.models import ContrastivePair
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer, TrainingConfig
 from seqcourse.zoo import storage
-from seqcourse.zoo.system import System, Task, mean_over
+from seqcourse.zoo.system import System, Task
+from seqcourse.zoo.tasks.evaluation import mean_over
 from seqcourse.zoo.tasks.questions import HELD_OUT
 
 BATCH = 128

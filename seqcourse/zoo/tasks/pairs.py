@@ -13,8 +13,9 @@ from torch import nn
 from seqcourse import data, metrics
 from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
 from seqcourse.train import teacher_forcing_loss
-from seqcourse.zoo.system import System, Task, mean_over
+from seqcourse.zoo.system import System, Task
 from seqcourse.zoo.tasks import heads, positions, race, regimes
+from seqcourse.zoo.tasks.evaluation import mean_over
 
 LENGTH_EDGES = (1, 5, 7, 9, 11, 14, 17)  # English words: 1-4, 5-6, 7-8, 9-10, 11-13, 14-16
 

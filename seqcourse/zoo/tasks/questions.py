@@ -20,7 +20,8 @@ from seqcourse.data.pictures import kinds
 from seqcourse.data.questions import QUESTION_KINDS
 from seqcourse.errors import CourseError
 from seqcourse.train import Trainer, answer_loss, region_loss
-from seqcourse.zoo.system import System, Task, mean_over
+from seqcourse.zoo.system import System, Task
+from seqcourse.zoo.tasks.evaluation import mean_over
 
 HELD_OUT = {"valid": 300, "test": 1000}  # scenes; each shows a pair of things never trained on
 _WORDS = "how many are there what colour is the left right of above below ?"
