@@ -61,18 +61,8 @@ def exhaustive_search(
             for length in range(1, max_len + 1):
                 out = model.step(tokens, state, memories.of([sentence] * len(paths)))
                 log_probs = hide(next_log_probs(out, len(paths)), forbid)
-                possible = (log_probs > float("-inf")).nonzero()  # (N, 2): row, token
-                if len(possible) > LIMIT:
-                    raise ValueError(
-                        f"exhaustive search would follow {len(possible):,} paths at step {length}, "
-                        f"more than {LIMIT:,}. Choose a smaller max_len or a smaller vocabulary."
-                    )
-                gains = log_probs[possible[:, 0], possible[:, 1]].tolist()
-                grown = [(*place, gain) for place, gain in zip(possible.tolist(), gains, strict=True)]
-                # Equals in the order of beam search: the better path's first, then the lower id.
-                grown.sort(key=lambda one: (-(paths[one[0]][1] + one[2]), one[0], -one[2], one[1]))
                 longer, rows = [], []
-                for row, token, gain in grown:
+                for row, token, gain in _continuations(paths, log_probs, length):
                     written, log_prob = paths[row]
                     if token == EOS:
                         score = normalised(log_prob + gain, length, length_penalty)
@@ -89,10 +79,7 @@ def exhaustive_search(
                 Hypothesis(written, total, normalised(total, max_len, length_penalty), False)
                 for written, total in paths
             ]
-            best_first = [
-                *sorted(ended, key=lambda hypothesis: -hypothesis.score),
-                *sorted(cut, key=lambda hypothesis: -hypothesis.score),
-            ]
+            best_first = [one for found in (ended, cut) for one in sorted(found, key=lambda h: -h.score)]
             if not best_first:
                 raise ValueError(
                     f"sentence {sentence} has no output: all that the model allows is forbidden "
@@ -100,3 +87,21 @@ def exhaustive_search(
                 )
             results.append(best_first[:n_best])
     return results
+
+
+def _continuations(
+    paths: list[tuple[list[int], float]], log_probs: Tensor, length: int
+) -> list[tuple[int, int, float]]:
+    """Every possible next word of every path as (row, token, gain), the likeliest path first.
+
+    Equals in the order of beam search: the better path's first, then the lower id.
+    """
+    possible = (log_probs > float("-inf")).nonzero()  # (N, 2): row, token
+    if len(possible) > LIMIT:
+        raise ValueError(
+            f"exhaustive search would follow {len(possible):,} paths at step {length}, "
+            f"more than {LIMIT:,}. Choose a smaller max_len or a smaller vocabulary."
+        )
+    gains = log_probs[possible[:, 0], possible[:, 1]].tolist()
+    grown = [(*place, gain) for place, gain in zip(possible.tolist(), gains, strict=True)]
+    return sorted(grown, key=lambda one: (-(paths[one[0]][1] + one[2]), one[0], -one[2], one[1]))
