@@ -23,7 +23,7 @@ from typing import Any
 import numpy
 import torch
 
-from seqcourse.check.compare import is_unsolved
+from seqcourse.check.errors import is_unsolved
 from seqcourse.check.plain import pack, unpack
 from seqcourse.check.values import arrays
 

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check import masked
-from seqcourse.check.compare import AnyError, Mistake, gradients, outcome, same
+from seqcourse.check.compare import AnyError, Mistake, outcome, same
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.gradients import gradients
 from seqcourse.check.inputs import normal
 from seqcourse.check.recording import judge
 from seqcourse.check.values import result
