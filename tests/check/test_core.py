@@ -14,8 +14,9 @@ from seqcourse import functional
 from seqcourse.check import Mistake, core
 from seqcourse.check.compare import compare
 from seqcourse.check.exercise import Exercise, standard_cases
+from seqcourse.check.forbidden import refuse
 from seqcourse.check.polls import Polls
-from seqcourse.check.watch import Watch, refuse
+from seqcourse.check.watch import Watch
 
 
 def double(x, y):
