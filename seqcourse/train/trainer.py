@@ -22,8 +22,8 @@ from seqcourse.train.checkpoint import (
     save_checkpoint,
     set_random_state,
 )
-from seqcourse.train.parts import over_processes
 from seqcourse.train.precision import accelerator_for
+from seqcourse.train.processes import over_processes
 from seqcourse.train.progress import progress
 
 DECAYS = ("constant", "linear", "cosine")
