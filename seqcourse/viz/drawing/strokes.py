@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from seqcourse.viz.drawing.formulas import number
-from seqcourse.viz.drawing.places import Thing
+from seqcourse.viz.drawing.layout import Box
 
 
-def mask_cell(box: Thing, place: Thing, signs: str) -> None:
+def mask_cell(box: Box, place: Box, signs: str) -> None:
     box.rect(place.l, place.t, place.w, place.h, f"c r-{'no' if signs else 'x'}")
     if not signs:
         at = f'cx="{place.cx:g}" cy="{place.cy:g}"'
@@ -16,7 +16,7 @@ def mask_cell(box: Thing, place: Thing, signs: str) -> None:
     box.marks += "".join(_hatching(place, sign) for sign in signs)
 
 
-def number_cell(box: Thing, place: Thing, kind: str, value: float, digits: int) -> None:
+def number_cell(box: Box, place: Box, kind: str, value: float, digits: int) -> None:
     hidden = value == float("-inf")
     box.rect(
         place.l, place.t, place.w, place.h, f"c r-{'no' if hidden else 'a' if kind == 'a' else 'x'}"
@@ -29,7 +29,7 @@ def number_cell(box: Thing, place: Thing, kind: str, value: float, digits: int) 
     box.write(place.cx, place.cy, number(value, digits), 12, "n" + strong)
 
 
-def _hatching(place: Thing, sign: str) -> str:
+def _hatching(place: Box, sign: str) -> str:
     """Lines in a masked cell, rising ("/") or falling ("\\\\")."""
     w, h, d = place.w - 6, place.h - 6, ""
     for k in range(8, int(w + h) - 5, 8):  # the lines x + y = k, inside the cell
