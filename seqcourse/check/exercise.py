@@ -28,9 +28,9 @@ from seqcourse.check import kinds, worked
 from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed, not_solved, outcome
 from seqcourse.check.forbidden import refuse
 from seqcourse.check.inputs import floating, noncontiguous
-from seqcourse.check.lines import never_ran, noted_lines
 from seqcourse.check.modules import judge_module, record_module
 from seqcourse.check.naming import explaining, size_question, written_numbers
+from seqcourse.check.notebook_lines import never_ran, noted_lines
 from seqcourse.check.recording import judge, observe, record
 from seqcourse.check.stages import passed, shown
 from seqcourse.check.values import result

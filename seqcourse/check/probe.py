@@ -32,7 +32,7 @@ import seqcourse
 from cellgrader.probe_files import ENDING, PATIENCE, REQUEST, RESULT
 from seqcourse.check.errors import is_unsolved
 from seqcourse.check.naming import WRITTEN, written_numbers
-from seqcourse.check.plain import pack
+from seqcourse.check.payload import pack
 from seqcourse.check.recording import observe
 from seqcourse.check.values import arrays
 

@@ -22,7 +22,7 @@ from seqcourse.check.forbidden import refuse
 from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
 from seqcourse.check.inputs import packed
 from seqcourse.check.load import load_checks
-from seqcourse.check.plain import pack, unpack
+from seqcourse.check.payload import pack, unpack
 from seqcourse.check.probe import BROKE, MISSING, RAN, UNSOLVED, probe
 from seqcourse.check.recording import quiet, record
 from seqcourse.errors import CourseError

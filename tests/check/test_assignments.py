@@ -26,7 +26,7 @@ from seqcourse.check import Mistake
 from seqcourse.check.forbidden import covers
 from seqcourse.check.hidden import HiddenCheck, Poll
 from seqcourse.check.load import load_checks
-from seqcourse.check.plain import pack
+from seqcourse.check.payload import pack
 from seqcourse.check.probe import probe
 from seqcourse.check.verdict import Judge, Verdict
 from tests.sizes import drawn

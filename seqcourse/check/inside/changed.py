@@ -24,7 +24,7 @@ import numpy
 import torch
 
 from seqcourse.check.errors import is_unsolved
-from seqcourse.check.plain import pack, unpack
+from seqcourse.check.payload import pack, unpack
 from seqcourse.check.values import arrays
 
 # The file name of the answer's code, by which its lines are told from the library's.
