@@ -11,7 +11,7 @@ from seqcourse.zoo.tasks.compared import ComparedTask
 from seqcourse.zoo.tasks.familiar import FamiliarTask
 from seqcourse.zoo.tasks.language import CharacterTask, SubwordTask, WordTask
 from seqcourse.zoo.tasks.masked import MaskedTask
-from seqcourse.zoo.tasks.paired import PairTask
+from seqcourse.zoo.tasks.paired import ScenePairTask
 from seqcourse.zoo.tasks.pairs import (
     PronunciationTask,
     SubwordTranslationTask,
@@ -41,7 +41,7 @@ TASKS: dict[str, type[Task]] = {
     "clothes": ClothesTask,
     "questions": QuestionTask,
     "compared questions": ComparedTask,
-    "pairs of scenes": PairTask,
+    "pairs of scenes": ScenePairTask,
     "repeats": RepeatsTask,
     "sums": SumsTask,
 }

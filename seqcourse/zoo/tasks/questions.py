@@ -192,7 +192,7 @@ def encode(question: data.Question, source: Vocabulary, target: Vocabulary) -> E
 
 
 @dataclass
-class Answer:
+class PictureAnswer:
     """A model's answer to a question about a picture.
 
     Attributes:
@@ -210,7 +210,7 @@ class Answer:
     at_places: Tensor
 
 
-def answer(system: System, picture: numpy.ndarray, question: str, count: int = 5) -> Answer:
+def answer(system: System, picture: numpy.ndarray, question: str, count: int = 5) -> PictureAnswer:
     """Ask a trained model.
 
     Args:
@@ -242,4 +242,4 @@ def answer(system: System, picture: numpy.ndarray, question: str, count: int = 5
         (system.target.tokens[i], share)
         for i, share in zip(top.indices.tolist(), top.values.tolist(), strict=True)
     ]
-    return Answer(best[0][0], best, [SPECIALS[SOS], *words], *maps)
+    return PictureAnswer(best[0][0], best, [SPECIALS[SOS], *words], *maps)
