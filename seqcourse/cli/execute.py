@@ -65,19 +65,14 @@ def run_notebooks(
     record = json.loads(record_file.read_text()) if record_file.is_file() else {}
     package = package_fingerprint(root)
     marks = {path: f"{package}-{code_fingerprint(path)}" for path in notebooks}
-    due = [
-        path
-        for path in notebooks
-        if record.get(_name(path, root)) != marks[path] or not _is_cached(cache, path, root)
-    ]
+    known = {path for path in notebooks if record.get(_name(path, root)) == marks[path]}
+    due = [path for path in notebooks if path not in known or not _is_cached(cache, path, root)]
     if kept := len(notebooks) - len(due):
         report(f"{kept} of {len(notebooks)} notebooks are up to date")
     if not due:
         return 0
 
-    lock = threading.RLock()
-    failures: list[str] = []
-    done = 0
+    lock, failures, done = threading.RLock(), list[str](), 0
 
     def tell(line: str) -> None:
         with lock:

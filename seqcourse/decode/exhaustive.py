@@ -43,8 +43,7 @@ def exhaustive_search(
     Arguments, ranking and result are those of `beam_search`, without attention weights: hypotheses
     that ended come before those that `max_len` cut off, by log_prob / |y|**alpha each.
 
-    Raises ValueError for arguments that make no sense and where a step would hold more than
-    1,000,000 paths.
+    Raises ValueError for arguments that make no sense and for more than 1,000,000 paths in a step.
     """
     whole_number("max_len", max_len)
     whole_number("n_best", n_best)
@@ -55,8 +54,7 @@ def exhaustive_search(
         results = []
         for sentence in range(start.count):
             here = torch.tensor([sentence], device=start.device)
-            ended: list[Hypothesis] = []
-            paths: list[tuple[list[int], float]] = [([], 0.0)]
+            ended, paths = list[Hypothesis](), [(list[int](), 0.0)]
             tokens, state = start.tokens[here], select(start.state, here)
             for length in range(1, max_len + 1):
                 out = model.step(tokens, state, memories.of([sentence] * len(paths)))
@@ -79,14 +77,13 @@ def exhaustive_search(
                 Hypothesis(written, total, normalised(total, max_len, length_penalty), False)
                 for written, total in paths
             ]
-            best_first = [one for found in (ended, cut) for one in sorted(found, key=lambda h: -h.score)]
-            if not best_first:
+            results.append([h for found in (ended, cut) for h in sorted(found, key=lambda h: -h.score)])
+            if not results[-1]:
                 raise ValueError(
                     f"sentence {sentence} has no output: all that the model allows is forbidden "
                     f"(forbid = {list(forbid)}). Forbid less."
                 )
-            results.append(best_first[:n_best])
-    return results
+    return [best_first[:n_best] for best_first in results]
 
 
 def _continuations(

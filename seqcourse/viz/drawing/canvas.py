@@ -261,7 +261,7 @@ class Drawing(Layout):
         """A way from one thing to another, or from each of a list to each of a list.
 
         The role's colour says what flows ("l": only "then"). ``sides`` and ``by`` are those of
-        `places.way`. Beside it stands a text, or above it a small module ``on`` it.
+        `layout.way`. Beside it stands a text, or above it a small module ``on`` it.
         """
         if isinstance(a, list) or isinstance(b, list):
             n = len(a) if isinstance(a, list) else len(b)
