@@ -27,11 +27,7 @@ if TYPE_CHECKING:
 # Task -> heading, measure and how the measure is made.
 TABLES = {
     "translator": ("Translators", "BLEU", "Capital letters do not count."),
-    "captioner": (
-        "Captioners",
-        "CIDEr",
-        "Pointing: how many named things the maps' peaks hit.",
-    ),
+    "captioner": ("Captioners", "CIDEr", "Pointing: how many named things the maps' peaks hit."),
 }
 
 

@@ -240,10 +240,7 @@ class Run:
         saver = Saver(self.course, self.name)
         if scheduler is None:
             workers = min(workers or os.cpu_count() or 1, len(students))
-        with (
-            self.examining(workers, scheduler, begun) as examined,
-            DeferredInterrupt() as interrupt,
-        ):
+        with self.examining(workers, scheduler, begun) as examined, DeferredInterrupt() as interrupt:
             for student, snapshot, found in examined(students):
                 with interrupt.deferred():
                     for record in self.save_all(saver, student, snapshot, found):

@@ -309,13 +309,7 @@ class Exercise:
             self._compare(found, given, label, prefix, gradient, size)
 
     def _compare(
-        self,
-        found: Found,
-        given: Arguments,
-        label: str,
-        prefix: str,
-        gradient: Sequence[str],
-        hint: str,
+        self, found: Found, given: Arguments, label: str, prefix: str, gradient: Sequence[str], hint: str
     ) -> None:
         compare = judge_module if self.is_class else judge
         compare(

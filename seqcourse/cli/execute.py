@@ -33,14 +33,7 @@ SIDE_BY_SIDE = 2
 QUIET_KERNEL = ["--IPKernelApp.log_level=40"]
 RECORD = "executed.json"
 # What a page's outputs do not depend on.
-NOT_IN_FINGERPRINT = (
-    "cli/",
-    "check/",
-    "pages/",
-    "live/runtime/",
-    "progress.py",
-    "profile.py",
-)
+NOT_IN_FINGERPRINT = ("cli/", "check/", "pages/", "live/runtime/", "progress.py", "profile.py")
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 

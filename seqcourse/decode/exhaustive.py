@@ -9,15 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.decode.interface import LENGTH_PENALTY, Hypothesis, StepModel, normalised
-from seqcourse.decode.running import (
-    Rows,
-    begin,
-    evaluating,
-    hide,
-    next_log_probs,
-    penalty,
-    whole_number,
-)
+from seqcourse.decode.running import Rows, begin, evaluating, hide, next_log_probs, penalty, whole_number
 from seqcourse.decode.trees import select
 from seqcourse.tokens import EOS
 

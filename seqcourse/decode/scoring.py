@@ -9,13 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.decode.interface import StepModel
-from seqcourse.decode.running import (
-    Rows,
-    begin,
-    evaluating,
-    next_log_probs,
-    token_in_vocabulary,
-)
+from seqcourse.decode.running import Rows, begin, evaluating, next_log_probs, token_in_vocabulary
 from seqcourse.decode.trees import row_count, select
 from seqcourse.tokens import EOS, PAD
 

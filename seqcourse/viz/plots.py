@@ -12,15 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array, as_labels
-from seqcourse.viz.style import (
-    COLOURS,
-    DASHES,
-    DIVERGING,
-    LINES,
-    MARKERS,
-    SEQUENTIAL,
-    figure_axes,
-)
+from seqcourse.viz.style import COLOURS, DASHES, DIVERGING, LINES, MARKERS, SEQUENTIAL, figure_axes
 
 _PRINTED_CELLS = 80  # "auto" prints the numbers of a matrix with at most this many cells
 
@@ -336,10 +328,7 @@ def _print_values(ax: Axes, image: Any, matrix: np.ndarray, digits: int) -> None
 
 def _map_size(n_rows: int, n_columns: int, rows: Sequence[str] | None) -> tuple[float, float]:
     words = 0.08 * max((len(str(row)) for row in rows), default=0) if rows is not None else 0.3
-    return (
-        min(9.0, max(3.4, 0.5 * n_columns + words + 1.6)),
-        min(7.5, max(2.0, 0.4 * n_rows + 1.1)),
-    )
+    return (min(9.0, max(3.4, 0.5 * n_columns + words + 1.6)), min(7.5, max(2.0, 0.4 * n_rows + 1.1)))
 
 
 def _alignment_size(

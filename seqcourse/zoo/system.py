@@ -83,6 +83,7 @@ class Task(ABC):
         Args:
             short: the most steps to take, in a trial.
         """
+        return None
 
     def watch(self, model: nn.Module, epoch: int) -> dict[str, Any] | None:
         """What to store about a model after an epoch; most tasks store nothing."""
@@ -394,7 +395,4 @@ class System:
             logits[:, [PAD, SOS, EOS, UNK, self.source.id(MASK)]] = -math.inf
         found = logits[row[0] == self.source.id(MASK)].softmax(-1).topk(count)
         pairs = zip(found.indices.tolist(), found.values.tolist(), strict=True)
-        return [
-            [(self.target.tokens[i], p) for i, p in zip(best, shares, strict=True)]
-            for best, shares in pairs
-        ]
+        return [[(self.target.tokens[i], p) for i, p in zip(*pair, strict=True)] for pair in pairs]

@@ -90,7 +90,7 @@ def _needs_a_mask(scores: Tensor, mask: Tensor | None) -> None:
 
 _SOFTMAX_LIKELY = {
     "The mask may be None: then every position may be attended to. Ask `if mask is not None` "
-    "before you use it.": _needs_a_mask,
+    "before you use it.": _needs_a_mask
 }
 
 

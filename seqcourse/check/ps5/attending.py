@@ -93,7 +93,7 @@ def _needs_a_mask(q, k, v, mask=None):
 
 _LIKELY = {
     "The mask may be None: then every key may be looked at. Ask `if mask is not None` before you "
-    "use it.": _needs_a_mask,
+    "use it.": _needs_a_mask
 }
 
 _SPOILED = (

@@ -63,9 +63,7 @@ decoder_block = Exercise(
     "decoder_block",
     make=decoder_arguments,
     reference=reference_decoder_block,
-    likely={
-        "Is a size written into the causal mask? Make it for y.shape[1] words.": _mask_too_small,
-    },
+    likely={"Is a size written into the causal mask? Make it for y.shape[1] words.": _mask_too_small},
     cases=[
         *standard_cases(
             decoder_arguments, dict(batch=2, n=3, m=5, d=4), dict(batch=4, n=4, m=4, d=4, seed=20)

@@ -360,7 +360,7 @@ def _read_twice(weights: Any, batches: Any, *settings: Any) -> Any:
 
 _TRAIN = {
     "Are the batches counted, indexed or read twice? A generator gives them one by one, and once: for "
-    "grid, captions in batches.": (_listed, _read_twice),
+    "grid, captions in batches.": (_listed, _read_twice)
 }
 
 

@@ -46,8 +46,7 @@ def grade(
         bool, typer.Option("--everything", help="Run also the cells that only show something.")
     ] = False,
     unsafe_no_sandbox: Annotated[
-        bool,
-        typer.Option("--unsafe-no-sandbox", help="Run students' code with all your rights."),
+        bool, typer.Option("--unsafe-no-sandbox", help="Run students' code with all your rights.")
     ] = False,
 ) -> None:
     """Autograde what lies in grading/submitted/STUDENT/psN, and print the grades."""
@@ -75,8 +74,7 @@ def watch(
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="Grade what is there, then end.")] = False,
     until_idle: Annotated[
-        float | None,
-        typer.Option(help="End after so many seconds in which nothing arrived.", min=0),
+        float | None, typer.Option(help="End after so many seconds in which nothing arrived.", min=0)
     ] = None,
     db_url: DatabaseUrl = None,
 ) -> None:
@@ -229,8 +227,7 @@ def report(
 def leaderboard(
     name: Annotated[str, typer.Argument(help="The assignment with a trained system: ps9.")],
     final: Annotated[
-        bool,
-        typer.Option("--final", help="Close it: the final half counts from now on, and is shown."),
+        bool, typer.Option("--final", help="Close it: the final half counts from now on, and is shown.")
     ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Where the page goes; grading/leaderboard-ps9.html without.")

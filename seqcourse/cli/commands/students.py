@@ -11,9 +11,7 @@ from seqcourse.cli.commands.base import app
 
 
 @app.command()
-def start(
-    folder: Annotated[Path, typer.Argument(help="A new folder, such as my-course.")],
-) -> None:
+def start(folder: Annotated[Path, typer.Argument(help="A new folder, such as my-course.")]) -> None:
     """Make a folder of your own with the chapters and the assignments."""
     from seqcourse.cli.handout import start as make
 

@@ -163,11 +163,7 @@ class SubwordTranslationTask(TranslationTask):
         language = self.recipe.data[-2:]
         found = [t.text for t in system.translate([p.source for p in pairs], batch_size=64)]
         score = metrics.bleu(found, [lower(p.target, language) for p in pairs])
-        return {
-            **super().measure(system),
-            "bleu_any": score.score,
-            "sentences_any": len(pairs),
-        }
+        return {**super().measure(system), "bleu_any": score.score, "sentences_any": len(pairs)}
 
 
 class PronunciationTask(PairTask):

@@ -44,11 +44,7 @@ class QuestionTask(Task):
         return Vocabulary(list(asked)), Vocabulary(list(answers))
 
     def batches(
-        self,
-        source: Vocabulary,
-        target: Vocabulary,
-        split: str = "train",
-        grids: Tensor | None = None,
+        self, source: Vocabulary, target: Vocabulary, split: str = "train", grids: Tensor | None = None
     ) -> QuestionBatches:
         """For training one question about each scene; of the held-out splits all questions. ``grids``
         stand in for the pictures."""
