@@ -63,7 +63,7 @@ class Sealed:
 
 
 @dataclass(frozen=True)
-class AnswerSheet:
+class Sheet:
     """The worked answers of an assignment, by the name of the answer."""
 
     assignment: str
@@ -97,7 +97,7 @@ class AnswerSheet:
         return (json.dumps({"about": about, **asdict(self)}, indent=1) + "\n").encode()
 
 
-def read(notebook: Path) -> AnswerSheet | None:
+def read(notebook: Path) -> Sheet | None:
     """The worked answers beside a notebook; None if there are none, or the file is damaged."""
     path = notebook.with_name(FILE)
     try:
@@ -106,9 +106,7 @@ def read(notebook: Path) -> AnswerSheet | None:
         told = json.loads(path.read_text(encoding="utf-8"))
         entries = {str(name): Sealed(**entry) for name, entry in told["answers"].items()}
         fit = all(isinstance(e.sealed, str) and isinstance(e.shift, int) for e in entries.values())
-        sheet = AnswerSheet(
-            str(told["assignment"]), str(told["opens"]), told["after_hints"] is True, entries
-        )
+        sheet = Sheet(str(told["assignment"]), str(told["opens"]), told["after_hints"] is True, entries)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return sheet if fit and sheet.assignment == notebook.stem else None

@@ -13,17 +13,7 @@ import hashlib
 import hmac
 import re
 
-from cellgrader.answers.sheet import (
-    CLASS,
-    CODE,
-    FILE,
-    POLL,
-    RESULT,
-    WRITTEN,
-    AnswerSheet,
-    Sealed,
-    Worked,
-)
+from cellgrader.answers.sheet import CLASS, CODE, FILE, POLL, RESULT, WRITTEN, Sealed, Sheet, Worked
 from cellgrader.course.folders import Course
 from cellgrader.errors import CourseError
 from cellgrader.notebook import document as notebooks
@@ -51,7 +41,7 @@ def sealed(course: Course, name: str, book: dict) -> bytes | None:
     right = the_course().check_part("right")
     given = class_key(course, name) if when == AFTER_DUE else ""
     opens = CLASS if given else RESULT
-    sheet = AnswerSheet(name, opens, opens == RESULT and course.settings["answers.after_hints"], {})
+    sheet = Sheet(name, opens, opens == RESULT and course.settings["answers.after_hints"], {})
     answers, records = every_answer(course, name, book), _records(course, name)
     titles = dict(TITLE.findall("\n\n".join(map(notebooks.text, book["cells"]))))
     for exercise in notebooks.exercises(book):

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.syntax import Syntax
 
 from cellgrader.answers import sheet as sheets
-from cellgrader.answers.sheet import AnswerSheet, Worked
+from cellgrader.answers.sheet import Sheet, Worked
 from cellgrader.class_settings import in_words
 from cellgrader.printable import printable
 from seqcourse import progress
@@ -96,7 +96,7 @@ def show_key(name: str) -> None:
     )
 
 
-def _keep(notebook: Path, sheet: AnswerSheet, key: str) -> None:
+def _keep(notebook: Path, sheet: Sheet, key: str) -> None:
     """Write the class's key into the record of the notebook."""
     if sheet.opens == sheets.RESULT:
         raise CourseError("These worked answers need no key of a class: each opens by its self-check.")
@@ -106,7 +106,7 @@ def _keep(notebook: Path, sheet: AnswerSheet, key: str) -> None:
         raise CourseError(f"{shown(notebook.parent)} cannot be written, so the key is not kept.")
 
 
-def _open(notebook: Path, sheet: AnswerSheet, name: str) -> Worked | None:
+def _open(notebook: Path, sheet: Sheet, name: str) -> Worked | None:
     """A worked answer with the key that the record has for it, or that an answer in its cell gives."""
     if sheet.opens == sheets.RESULT and sheet.answers[name].kind == sheets.WRITTEN:
         there = any(task.passed.get(name) for task in progress.read(notebook).tasks)
@@ -115,7 +115,7 @@ def _open(notebook: Path, sheet: AnswerSheet, name: str) -> Worked | None:
     return sheet.open(name, progress.latest(notebook).get(of, progress.Latest()).key)
 
 
-def _look_up(notebook: Path, sheet: AnswerSheet, name: str) -> Worked | None:
+def _look_up(notebook: Path, sheet: Sheet, name: str) -> Worked | None:
     """A worked answer whose exercise is not solved, where the class allows that."""
     if sheet.opens != sheets.RESULT or not sheet.after_hints:
         return None
@@ -131,7 +131,7 @@ def _look_up(notebook: Path, sheet: AnswerSheet, name: str) -> Worked | None:
     return answer
 
 
-def _why(notebook: Path, sheet: AnswerSheet, name: str) -> str:
+def _why(notebook: Path, sheet: Sheet, name: str) -> str:
     """What is missing for a worked answer."""
     entry, call = sheet.answers[name], f"check.{sheet.assignment}.{name}({name})"
     closed = f"The worked answer to exercise {entry.number} ({name}) is still closed."
@@ -156,7 +156,7 @@ def _why(notebook: Path, sheet: AnswerSheet, name: str) -> str:
     )
 
 
-def _list(notebook: Path, sheet: AnswerSheet) -> None:
+def _list(notebook: Path, sheet: Sheet) -> None:
     """Which worked answers there are, and which of them are open."""
     width = max(len(entry.number) for entry in sheet.answers.values())
     for name, entry in sheet.answers.items():
@@ -165,7 +165,7 @@ def _list(notebook: Path, sheet: AnswerSheet) -> None:
     tell(f"To read one: seqcourse solution {sheet.assignment} NUMBER")
 
 
-def _print(sheet: AnswerSheet, name: str, answer: Worked) -> None:
+def _print(sheet: Sheet, name: str, answer: Worked) -> None:
     """One worked answer: in colours on a terminal, plain elsewhere."""
     console = Console(highlight=False, markup=False, emoji=False)
     entry = sheet.answers[name]

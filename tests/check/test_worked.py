@@ -23,11 +23,11 @@ from tests.house.test_house import ROOT
 NAMES = [f"ps{number}" for number in range(1, 9)]
 
 
-def beside(name: str) -> sheet.AnswerSheet:
+def beside(name: str) -> sheet.Sheet:
     return sheet.read(ROOT / "assignments" / name / f"{name}.ipynb")
 
 
-def of_code(found: sheet.AnswerSheet) -> dict[str, sheet.Sealed]:
+def of_code(found: sheet.Sheet) -> dict[str, sheet.Sealed]:
     return {name: entry for name, entry in found.answers.items() if entry.kind == sheet.CODE}
 
 

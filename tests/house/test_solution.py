@@ -125,7 +125,7 @@ def test_a_closed_class_and_a_damaged_file_are_named(content, notebook):
 
 def test_a_class_key_is_typed_once(notebook):
     found = sheets.read(notebook)
-    locked = sheets.AnswerSheet("ps5", sheets.CLASS, False, {})
+    locked = sheets.Sheet("ps5", sheets.CLASS, False, {})
     for name, entry in list(found.answers.items())[:2]:
         lines = locked.locked(name, sheets.Worked(f"Why {name}.", "code"), "ABCD-EFGH")
         locked.answers[name] = sheets.Sealed(entry.number, entry.title, 0, lines)
