@@ -27,16 +27,12 @@ if TYPE_CHECKING:
 # Task -> heading, measure and how the measure is made.
 TABLES = {
     "translator": ("Translators", "BLEU", "Capital letters do not count."),
-    "captioner": (
-        "Captioners",
-        "CIDEr",
-        "Pointing: how many named things the maps' peaks hit.",
-    ),
+    "captioner": ("Captioners", "CIDEr", "Pointing: how many named things the maps' peaks hit."),
 }
 
 
 @dataclass(frozen=True)
-class Entry:
+class LeaderboardRow:
     """A row: a student's system, or with ``ours`` a model of the course."""
 
     name: str
@@ -48,13 +44,13 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Board:
+class Leaderboard:
     """A leaderboard: the half that it shows, rows by task (best first), and what a person should look
     at, in sentences."""
 
     assignment: str
     half: str
-    tables: Mapping[str, Sequence[Entry]]
+    tables: Mapping[str, Sequence[LeaderboardRow]]
     looks: tuple[str, ...]
 
 
@@ -94,7 +90,7 @@ def graded_systems(course: Course, name: str) -> list[Record]:
     return graded
 
 
-def make_board(course: Course, name: str, check: Check, graded: Sequence[Record]) -> Board:
+def make_board(course: Course, name: str, check: Check, graded: Sequence[Record]) -> Leaderboard:
     """The leaderboard of a class from its records."""
     from cellgrader.run.examine import Examiner
 
@@ -102,14 +98,14 @@ def make_board(course: Course, name: str, check: Check, graded: Sequence[Record]
     ours_of = the_course().system_part("course")
     made = check.make(examiner.seed(name, check.cell, "", 0))
     half = "final" if systems.is_final(course, name) else "public"
-    tables: dict[str, list[Entry]] = {}
+    tables: dict[str, list[LeaderboardRow]] = {}
     looks = [f"{record.student}: {line}" for record in graded for line in record.to_review]
     for task in TABLES:
         own = [record for record in graded if record.measured["task"] == task]
         ours = ours_of.lines(task, made) if own else []
         rows = [_entry(course, examiner.secret, record, half) for record in own]
         rows += [
-            Entry(each.name, each.halves[half], each.parameters, each.seconds, ours=True)
+            LeaderboardRow(each.name, each.halves[half], each.parameters, each.seconds, ours=True)
             for each in ours
         ]
         tables[task] = sorted(rows, key=lambda row: -row.measures["score"])
@@ -129,17 +125,19 @@ def make_board(course: Course, name: str, check: Check, graded: Sequence[Record]
                     f"{one.student} and {other.student}: {same:.0%} of the mistakes are word for word "
                     "the same, as those of one model are."
                 )
-    return Board(name, half, {task: rows for task, rows in tables.items() if rows}, tuple(looks))
+    return Leaderboard(name, half, {task: rows for task, rows in tables.items() if rows}, tuple(looks))
 
 
-def _entry(course: Course, secret: bytes, record: Record, half: str) -> Entry:
+def _entry(course: Course, secret: bytes, record: Record, half: str) -> LeaderboardRow:
     found: dict[str, Any] = record.measured
     named = course.settings["leaderboard.names"]
     name = printable(record.student) if named else systems.pseudonym(secret, record.student)
-    return Entry(name, found[half], found["parameters"], found["seconds"], found.get("minutes", 0.0))
+    return LeaderboardRow(
+        name, found[half], found["parameters"], found["seconds"], found.get("minutes", 0.0)
+    )
 
 
-def as_page(board: Board) -> str:
+def as_page(board: Leaderboard) -> str:
     """The page. It never names what a person should look at."""
     when = (
         "These are the scores on the final half of the hidden split. They earn the points."
@@ -156,7 +154,7 @@ def as_page(board: Board) -> str:
     )
 
 
-def _table(task: str, rows: Sequence[Entry]) -> str:
+def _table(task: str, rows: Sequence[LeaderboardRow]) -> str:
     heading, measure, how = TABLES[task]
     pointing = any("pointing" in row.measures for row in rows)
     highest = max(row.measures["high"] for row in rows) or 1.0

@@ -40,7 +40,7 @@ _WORDS = {True: "done", False: "not yet right", None: "not begun"}
 
 
 @dataclass
-class Task:
+class AssignedExercise:
     """An exercise of an assignment: its number, its title and the minutes that it is said to take.
 
     points: by the name of the answer, such as {"causal_mask": 4}; 0 for what no self-check judges: a
@@ -72,7 +72,7 @@ class Progress:
     spent: the time between self-checks, breaks left out.     hints: how many were asked for.
     """
 
-    tasks: list[Task]
+    tasks: list[AssignedExercise]
     spent: timedelta
     hints: int
 
@@ -95,7 +95,7 @@ class Progress:
         return earned, sum(sum(task.points.values()) for task in tasks)
 
     @property
-    def next(self) -> Task | None:
+    def next(self) -> AssignedExercise | None:
         """The first exercise that is not done."""
         return next((task for task in self.tasks if task.state is not True), None)
 
@@ -143,7 +143,7 @@ def read(notebook: Path) -> Progress:
     return Progress(tasks, spent, hints=sum(hint for *_, hint, _ in notes))
 
 
-def _tasks(cells: list[Mapping[str, Any]]) -> Iterator[Task]:
+def _tasks(cells: list[Mapping[str, Any]]) -> Iterator[AssignedExercise]:
     """The exercises that the cells of a notebook hold, with the points of their graded cells.
 
     Without nbgrader's metadata, those are told by their text; a text that belongs to an exercise with
@@ -157,7 +157,9 @@ def _tasks(cells: list[Mapping[str, Any]]) -> Iterator[Task]:
             if task:
                 yield task
             minutes = _MINUTES.search(source)
-            task = Task(int(heading[1]), heading[2].strip(), int(minutes[1]) if minutes else 0, {}, {})
+            task = AssignedExercise(
+                int(heading[1]), heading[2].strip(), int(minutes[1]) if minutes else 0, {}, {}
+            )
             by_hand = not marked and _BY_HAND in source
             continue
         grader = _grader(cell)
@@ -328,7 +330,7 @@ def _show(notebook: Path, update: bool = False) -> None:
         return  # it is being saved; the next self-check shows it
 
 
-def _sign(task: Task) -> tuple[str, str]:
+def _sign(task: AssignedExercise) -> tuple[str, str]:
     """What the panel shows of an exercise, and the same in words."""
     if task.state and task.looked_up:
         return "(✓)", "done, with the worked answer"

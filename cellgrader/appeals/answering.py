@@ -8,9 +8,10 @@ from cellgrader.course.gradebook import open_gradebook, opened
 from cellgrader.course.small_files import APPEAL
 from cellgrader.errors import CourseError
 from cellgrader.marks.appeal_points import MOST, give_points, new_answer, write_answer
-from cellgrader.marks.history import label, note, numbers_of, read_history
-from cellgrader.marks.history import points as as_points
+from cellgrader.marks.history import note, read_history
 from cellgrader.marks.in_gradebook import grades_of
+from cellgrader.marks.in_words import label, numbers_of
+from cellgrader.marks.in_words import points as as_points
 from cellgrader.notebook import document as notebooks
 from cellgrader.notebook.parse import shown
 from cellgrader.platforms.spreadsheet import number
@@ -33,22 +34,7 @@ def answer(
     """
     from nbgrader.api import MissingEntry
 
-    need_student(course, name, student)
-    exercises = notebooks.exercises(class_notebook(course, name))
-    wanted = exercise.lower()
-    chosen = next((each for each in exercises if wanted in (each.number, each.name.lower())), None)
-    if chosen is None:
-        raise CourseError(
-            f"--exercise should be one of {', '.join(each.number for each in exercises)}, but is "
-            f"{shown(exercise)}."
-        )
-    said = {each.exercise.name: each.words for each in read_appeals(course, name, student)[0]}
-    if chosen.name not in said:
-        some = ", ".join(each.number for each in exercises if each.name in said) or "no exercise"
-        raise CourseError(
-            f"{student} should have an appeal about exercise {chosen.number} in {APPEAL}, but it is "
-            f"about {some}. Points without an appeal are given in the formgrader."
-        )
+    chosen, words = _appealed(course, name, student, exercise)
     if points is not None and not 0 <= points <= chosen.points:
         raise CourseError(
             f"--points should be from 0 to {number(chosen.points)}, what exercise {chosen.number} is "
@@ -69,7 +55,7 @@ def answer(
                     f"{student} should have a mark of {name} before an appeal is answered, but has "
                     f"none. Grade first: {program()} grade {name} --student {student}"
                 )
-            said_now = {"words": said[chosen.name], "comment": comment, "points": points}
+            said_now = {"words": words, "comment": comment, "points": points}
             kept = new_answer(course, name, student, chosen, **said_now)
             write_answer(course, name, student, chosen.name, kept)
             give_points(grades, chosen, points)
@@ -84,6 +70,27 @@ def answer(
         f"The feedback page says so when it is written again: "
         f"{program()} feedback {name} --student {student}",
     ]
+
+
+def _appealed(course: Course, name: str, student: str, exercise: str) -> tuple[notebooks.Exercise, str]:
+    """The exercise that is asked for, and the words of the student's appeal about it."""
+    need_student(course, name, student)
+    exercises = notebooks.exercises(class_notebook(course, name))
+    wanted = exercise.lower()
+    chosen = next((each for each in exercises if wanted in (each.number, each.name.lower())), None)
+    if chosen is None:
+        raise CourseError(
+            f"--exercise should be one of {', '.join(each.number for each in exercises)}, but is "
+            f"{shown(exercise)}."
+        )
+    said = {each.exercise.name: each.words for each in read_appeals(course, name, student)[0]}
+    if chosen.name not in said:
+        some = ", ".join(each.number for each in exercises if each.name in said) or "no exercise"
+        raise CourseError(
+            f"{student} should have an appeal about exercise {chosen.number} in {APPEAL}, but it is "
+            f"about {some}. Points without an appeal are given in the formgrader."
+        )
+    return chosen, said[chosen.name]
 
 
 def need_student(course: Course, name: str, student: str) -> None:

@@ -20,7 +20,7 @@ from cellgrader.course.folders import Course
 from cellgrader.course.gradebook import handed_in, opened
 from cellgrader.course.records import read_record
 from cellgrader.course.small_files import APPEAL
-from cellgrader.marks.appeal_points import Answer, read_answers
+from cellgrader.marks.appeal_points import AppealAnswer, read_answers
 from cellgrader.marks.history import Mark, owners, state_of
 from cellgrader.notebook import document as notebooks
 from cellgrader.notebook.document import Exercise
@@ -56,7 +56,7 @@ class Appeal:
 
 
 @dataclass(frozen=True)
-class Case:
+class AppealCase:
     """An appeal with all that an instructor needs to answer it.
 
     mark: the points now; None without a grade.     saw: what the checks said.
@@ -67,7 +67,7 @@ class Case:
     appeal: Appeal
     mark: Mark | None
     saw: str
-    answer: Answer | None
+    answer: AppealAnswer | None
 
     @property
     def state(self) -> str:
@@ -178,7 +178,7 @@ def _decoded(content: bytes) -> str:
 
 def cases(
     course: Course, name: str, students: Iterable[str] | None = None
-) -> tuple[list[Case], list[str]]:
+) -> tuple[list[AppealCase], list[str]]:
     """The appeals of a class beside what the checks saw, and sentences about files that are unclear."""
 
     found, unclear = [], []
@@ -199,5 +199,5 @@ def cases(
                 said = [record.messages.get(test, "") for test in each.exercise.tests] if record else []
                 saw = " ".join(filter(None, said))
                 mark = marks.get(each.exercise.name)
-                found.append(Case(student, each, mark, saw, answers.get(each.exercise.name)))
+                found.append(AppealCase(student, each, mark, saw, answers.get(each.exercise.name)))
     return found, unclear

@@ -7,19 +7,25 @@ that is left to do for nbgrader is to save the result, in the same steps.
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
 from traitlets import Bool, Integer, Unicode
 
 from cellgrader.course.folders import Course
-from cellgrader.course.records import FAILED
-from cellgrader.grade.submissions import examining, no_attempt_left
+from cellgrader.course.records import FAILED, read_record
+from cellgrader.grade.submissions import Run
 from cellgrader.notebook.search import NotGradable
 from cellgrader.processes.cluster import Died
+from cellgrader.profile import program
+from cellgrader.submission.attempts import attempt, graded, spent, work_of
 from cellgrader.submission.partners import Teams, find_teams
+
+if TYPE_CHECKING:
+    from cellgrader.grade.submissions import Examined
 
 
 class Reader(NotebookExporter):
@@ -66,3 +72,31 @@ class Reader(NotebookExporter):
             raise NotGradable(done.status, done.sentence)
         book = nbformat.reads(json.dumps(done.graded()), as_version=4)
         return self.from_notebook_node(book, resources=resources, **kw)
+
+
+def examining(
+    course: Course, name: str, *, timeout: int, everything: bool, unsafe: bool
+) -> AbstractContextManager[Examined]:
+    """One worker that examines as `seqcourse grade` does; nothing is saved."""
+    options: dict[str, object] = {"confined": not unsafe, "timeout": timeout, "everything": everything}
+    return Run(course, name, options, tell=lambda record: None).examining(workers=1)
+
+
+def no_attempt_left(course: Course, name: str, student: str, teams: Teams | None = None) -> str:
+    """Why a submission is not graded by plain nbgrader, which writes no records; "" if it is."""
+    most = course.settings["attempts"]
+    team = (teams or find_teams(course, name)).of(student)
+    if team.unclear or len(team.members) > 1:
+        return team.unclear or (
+            f"It is the work of {len(team.members)} partners. Grade it for all: {program()} grade {name}"
+        )
+    record = read_record(course, name, student)
+    if record is not None:
+        last = record.attempt if record.has_grade else 0
+    else:
+        last = most if (course.autograded / student / name).exists() else 0
+    done = graded(course, name, [student], last)
+    if not most or not done:
+        return ""
+    content = work_of(course, name, student).digest()
+    return spent(most, attempt(course, name, student, content), done)

@@ -24,9 +24,11 @@ from cellgrader.course.records import FAILED, read_record, unfit_name
 from cellgrader.course.snapshot import Snapshot, course_snapshot
 from cellgrader.course.version import FILE as VERSION
 from cellgrader.errors import CourseError
-from cellgrader.grade.submissions import Run, refuse_unconfined, to_grade
+from cellgrader.grade.submissions import Run, refuse_unconfined
 from cellgrader.grade.which_counts import would_not_count
-from cellgrader.marks.history import label, owners, points, state_of
+from cellgrader.grade.who import to_grade
+from cellgrader.marks.history import owners, state_of
+from cellgrader.marks.in_words import label, points
 from cellgrader.marks.only_gains import Difference, Gains, compare
 from cellgrader.notebook.parse import shown
 from cellgrader.platforms.spreadsheet import number
@@ -37,6 +39,7 @@ from cellgrader.submission.attempts import graded, spent
 from cellgrader.submission.partners import handing_in
 
 if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
     from rich.table import Table
 
 
@@ -128,59 +131,72 @@ def preview(
     if scheduler is None:
         refuse_unconfined(unsafe)
     course = replace(course, db_url=course.gradebook_url)
-    options = {
-        "confined": not unsafe,
-        "timeout": timeout or course.settings["timeout"],
-        "everything": everything,
-    }
+    timeout = timeout or course.settings["timeout"]
+    options = {"confined": not unsafe, "timeout": timeout, "everything": everything}
     snapshot = _fresh(course, name)
     run = Run(course, name, options, tell=lambda record: None, snapshot=snapshot, writes=False)
     gains = Gains(course, name, only_gains=only_gains, again=again)
-    found: list[Difference] = []
-    failed: list[str] = []
     with opened(course, as_it_is=True) as gradebook:
-        submissions, owner = handed_in(gradebook, name), owners(course, name)
-        marked = [
-            who
-            for who in wanted
-            if who in submissions
-            and (state := state_of(course, name, submissions[who], owner))
-            and state.marks is not None
-        ]
-        todo = []
-        for who in run.teams.firsts(marked):
-            if why := run.unclear(who):
-                members = run.teams.of(who).members
-                failed += [f"{shown(each)}: {printable(why)}" for each in members if each in marked]
-            elif _is_to_do(run, course, name, who, again):
-                todo.append(who)
-        if todo:
-            with run.examining(workers, scheduler) as examined:
-                for_each = (
-                    (student, submission, done)
-                    for first, submission, done in examined(todo)
-                    for student in run.teams.of(first).members
-                    if student in marked
-                )
-                for student, submission, done in for_each:
-                    why = getattr(done, "why", "") or done.status == FAILED and done.sentence
-                    if why:
-                        failed.append(f"{shown(student)}: {printable(why)}")
-                        continue
-                    attempt = submission.attempt
-                    done = replace(done, student=student)
-                    alone = len(run.teams.of(student).members) == 1
-                    if alone and would_not_count(course, done, submission):
-                        continue
-                    one = compare(course, name, submissions[student], done, attempt)
-                    if one and one.now.differs(one.before):
-                        same = one.before.attempt in (None, attempt)
-                        kept = one.gain < 0 and same and gains.protects(student, attempt)
-                        found.append(replace(one, kept=kept))
+        marked, found, failed = _examine(run, gains, gradebook, wanted, again, workers, scheduler)
     found.sort(key=lambda each: wanted.index(each.student))
     same = len(marked) - len(found) - len(failed)
     without = tuple(who for who in wanted if who not in marked)
     return Preview(name, tuple(found), same, without, tuple(failed))
+
+
+def _examine(
+    run: Run,
+    gains: Gains,
+    gradebook: Gradebook,
+    wanted: list[str],
+    again: bool,
+    workers: int | None,
+    scheduler: str | None,
+) -> tuple[list[str], list[Difference], list[str]]:
+    """Who has a mark, how marks would differ, and who could not be examined, with the reason."""
+    course, name, found, failed = run.course, run.name, list[Difference](), list[str]()
+    submissions, owner = handed_in(gradebook, name), owners(course, name)
+    marked = [
+        who
+        for who in wanted
+        if who in submissions
+        and (state := state_of(course, name, submissions[who], owner))
+        and state.marks is not None
+    ]
+    todo = []
+    for who in run.teams.firsts(marked):
+        if why := run.unclear(who):
+            members = run.teams.of(who).members
+            failed += [f"{shown(each)}: {printable(why)}" for each in members if each in marked]
+        elif _is_to_do(run, course, name, who, again):
+            todo.append(who)
+    if todo:
+        with run.examining(workers, scheduler) as examined:
+            for_each = (
+                (student, submission, done)
+                for first, submission, done in examined(todo)
+                for student in run.teams.of(first).members
+                if student in marked
+            )
+            for student, submission, done in for_each:
+                why = getattr(done, "why", "") or done.status == FAILED and done.sentence
+                if why:
+                    failed.append(f"{shown(student)}: {printable(why)}")
+                    continue
+                done = replace(done, student=student)
+                alone = len(run.teams.of(student).members) == 1
+                if alone and would_not_count(course, done, submission):
+                    continue
+                one = compare(course, name, submissions[student], done, submission.attempt)
+                if one and one.now.differs(one.before):
+                    found.append(_kept(one, gains, student, submission.attempt))
+    return marked, found, failed
+
+
+def _kept(one: Difference, gains: Gains, student: str, attempt: int) -> Difference:
+    """The same, with whether the mark stays because a regrade would lower it."""
+    same = one.before.attempt in (None, attempt)
+    return replace(one, kept=one.gain < 0 and same and gains.protects(student, attempt))
 
 
 def _is_to_do(run: Run, course: Course, name: str, student: str, again: bool) -> bool:

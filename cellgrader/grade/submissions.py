@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -31,16 +31,15 @@ from cellgrader.course.records import (
 from cellgrader.course.snapshot import Snapshot, course_snapshot, folder_snapshot
 from cellgrader.errors import CourseError
 from cellgrader.grade.which_counts import best_counts, forget_best, save_best, standing
+from cellgrader.grade.who import to_grade
 from cellgrader.marks.appeal_points import restore
 from cellgrader.marks.history import announcing, note
 from cellgrader.marks.in_gradebook import LOST, found_records
 from cellgrader.marks.only_gains import Gains
-from cellgrader.people.enrolment import misplaced, question, unknown
 from cellgrader.processes.interrupt import DeferredInterrupt
-from cellgrader.profile import program
 from cellgrader.run import systems
 from cellgrader.submission.attempts import attempt, graded, known_again, note_graded, spent, work_of
-from cellgrader.submission.partners import Teams, find_teams
+from cellgrader.submission.partners import find_teams
 from cellgrader.with_nbgrader.lock import alone
 
 if TYPE_CHECKING:
@@ -130,65 +129,6 @@ def refuse_unconfined(unsafe: bool) -> None:
         raise CourseError(refusal())
 
 
-def examining(
-    course: Course, name: str, *, timeout: int, everything: bool, unsafe: bool
-) -> AbstractContextManager[Examined]:
-    """One worker that examines as ``grade`` does; nothing is saved. For plain nbgrader."""
-    options: dict[str, object] = {"confined": not unsafe, "timeout": timeout, "everything": everything}
-    return Run(course, name, options, tell=lambda record: None).examining(workers=1)
-
-
-def no_attempt_left(course: Course, name: str, student: str, teams: Teams | None = None) -> str:
-    """Why a submission is not graded by plain nbgrader, which writes no records; "" if it is."""
-    most = course.settings["attempts"]
-    team = (teams or find_teams(course, name)).of(student)
-    if team.unclear or len(team.members) > 1:
-        return team.unclear or (
-            f"It is the work of {len(team.members)} partners. Grade it for all: {program()} grade {name}"
-        )
-    record = read_record(course, name, student)
-    if record is not None:
-        last = record.attempt if record.has_grade else 0
-    else:
-        last = most if (course.autograded / student / name).exists() else 0
-    done = graded(course, name, [student], last)
-    if not most or not done:
-        return ""
-    content = work_of(course, name, student).digest()
-    return spent(most, attempt(course, name, student, content), done)
-
-
-def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[str]:
-    """The students whose submissions ``grade`` will grade, with their partners, each once.
-
-    A folder whose name is not on the class's list is graded only if it is named.
-
-    Raises:
-        CourseError: there is no such assignment, or a named student or the whole class has no
-            submission.
-    """
-    course.require(name)
-    handed_in = course.students(name)
-    asked = unknown(course, name) if not students else ()
-    wanted = list(dict.fromkeys(students)) or [who for who in handed_in if who not in asked]
-    if asked and not wanted:
-        raise CourseError(question(course, name, asked[0]))
-    teams = find_teams(course, name)
-    wanted = teams.whole(wanted) if students else sorted(teams.whole(wanted))
-    for student in wanted:
-        if not any(who in handed_in for who in teams.of(student).members):
-            raise CourseError(
-                f"{student} should have handed in {name} at "
-                f"{course.submitted}/{student}/{name}/{name}.ipynb, but there is nothing."
-            )
-    if not wanted:
-        raise CourseError(
-            f"Submissions of {name} should lie at {course.submitted}/STUDENT/{name}/"
-            f"{name}.ipynb, but there are none. {' '.join(misplaced(course, name))}".rstrip()
-        )
-    return wanted
-
-
 class Run:
     """One call of ``grade``: its fixed inputs, and the records so far.
 
@@ -211,16 +151,14 @@ class Run:
     ) -> None:
         self.course = course
         self.name = name
-        self.options = options
         self.tell = tell
         self.records: dict[str, Record] = {}
         self.most = course.settings["attempts"]
         self.writes = writes
         self.snapshot = snapshot or course_snapshot(course, name)
-        self._common = options | {"secret": hashlib.sha256(course.secret()).hexdigest()}
         self._digest = self.snapshot.digest()
         self.options = options | ({"final": True} if systems.is_final(course, name) else {})
-        self._common |= self.options
+        self._common = self.options | {"secret": hashlib.sha256(course.secret()).hexdigest()}
         self.teams = find_teams(course, name)
         self._sources: dict[str, str] = {}
 
@@ -302,10 +240,7 @@ class Run:
         saver = Saver(self.course, self.name)
         if scheduler is None:
             workers = min(workers or os.cpu_count() or 1, len(students))
-        with (
-            self.examining(workers, scheduler, begun) as examined,
-            DeferredInterrupt() as interrupt,
-        ):
+        with self.examining(workers, scheduler, begun) as examined, DeferredInterrupt() as interrupt:
             for student, snapshot, found in examined(students):
                 with interrupt.deferred():
                     for record in self.save_all(saver, student, snapshot, found):

@@ -5,6 +5,7 @@
 ``late``           penalties for being late
 ``late_days``      the account of late days
 ``history``        every change of a mark, with its reason
+``in_words``       those changes in words: for the terminal and a feedback page
 ``only_gains``     marks that a regrade would lower stay
 ``appeal_points``  answers to appeals, which outlive a gradebook
 ``scores``         a table for the terminal

@@ -33,7 +33,7 @@ MOST = 2_000
 
 
 @dataclass(frozen=True)
-class Answer:
+class AppealAnswer:
     """An answer to an appeal.
 
     words: the student's, as they were when it was answered.
@@ -54,16 +54,16 @@ def answers_path(course: Course, name: str, student: str) -> Path:
     return course.folder / "appeals" / name / file
 
 
-def read_answers(course: Course, name: str, student: str) -> dict[str, Answer]:
+def read_answers(course: Course, name: str, student: str) -> dict[str, AppealAnswer]:
     """Exercise -> the answer; {} if there is none."""
     try:
         content = json.loads(answers_path(course, name, student).read_text(encoding="utf-8"))
-        return {exercise: Answer(**each) for exercise, each in content.items()}
+        return {exercise: AppealAnswer(**each) for exercise, each in content.items()}
     except (FileNotFoundError, ValueError, TypeError, AttributeError):
         return {}
 
 
-def write_answer(course: Course, name: str, student: str, exercise: str, answer: Answer) -> None:
+def write_answer(course: Course, name: str, student: str, exercise: str, answer: AppealAnswer) -> None:
     """Keep an answer; it replaces an earlier one to the same exercise."""
     known = read_answers(course, name, student) | {exercise: answer}
     content = {each: asdict(one) for each, one in known.items()}
@@ -73,14 +73,14 @@ def write_answer(course: Course, name: str, student: str, exercise: str, answer:
 
 def new_answer(
     course: Course, name: str, student: str, exercise: Exercise, **said: str | float | None
-) -> Answer:
+) -> AppealAnswer:
     """An answer of now, about the work that was graded last.
 
     Args:
         said: words, comment and points of an ``Answer``.
     """
     work = _works(course, name, student).get(exercise.tests[0] if exercise.tests else "", "")
-    return Answer(**said, time=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", work=work)
+    return AppealAnswer(**said, time=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", work=work)
 
 
 def give_points(grades: Mapping[str, Grade], exercise: Exercise, points: float | None) -> None:

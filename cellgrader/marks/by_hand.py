@@ -100,10 +100,7 @@ class SaveGrades(SaveAutoGrades):
 
     def _add_score(self, cell: Any, resources: Any) -> None:
         grade = self.gradebook.find_grade(
-            cell.metadata["nbgrader"]["grade_id"],
-            self.notebook_id,
-            self.assignment_id,
-            self.student_id,
+            cell.metadata["nbgrader"]["grade_id"], self.notebook_id, self.assignment_id, self.student_id
         )
         grade.auto_score, _ = determine_grade(cell, self.log)
         if grade.manual_score is None:

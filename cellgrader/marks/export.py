@@ -133,6 +133,7 @@ def read_lines(
         if removed or record is not None and not record.has_grade:
             submission = None
         status = record.status if record else GRADED if submission else NOTHING
+        grades = in_gradebook.grades_of(submission)
         lines.append(
             Line(
                 student=student,
@@ -142,15 +143,10 @@ def read_lines(
                 status=REMOVED if removed else status,
                 sentence=GONE if removed else record.told if record else "",
                 handed_in=_timestamp(submission),
-                cells={
-                    grade.name: None if pending(grade) else counted(grade)
-                    for grade in in_gradebook.grades_of(submission)
-                },
+                cells={grade.name: None if pending(grade) else counted(grade) for grade in grades},
                 penalty=in_gradebook.penalty_of(submission),
                 maximum=maximum,
-                changed=tuple(
-                    g.name for g in in_gradebook.grades_of(submission) if pending(g) == CHANGED
-                ),
+                changed=tuple(grade.name for grade in grades if pending(grade) == CHANGED),
             )
         )
     return sorted(lines, key=lambda line: (line.last_name.casefold(), line.first_name, line.student))

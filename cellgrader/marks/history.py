@@ -12,19 +12,18 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cellgrader.course.folders import Course
 from cellgrader.course.gradebook import handed_in, opened
 from cellgrader.course.records import FAILED, LONGEST_NAME, read_record
-from cellgrader.marks.appeal_points import Answer, read_answers
+from cellgrader.marks.appeal_points import AppealAnswer, read_answers
 from cellgrader.marks.by_hand import counted, pending
 from cellgrader.marks.in_gradebook import grades_of, is_graded, penalty_of, total
 from cellgrader.marks.late import renew_penalties
 from cellgrader.notebook import document as notebooks
-from cellgrader.platforms.spreadsheet import number
 from cellgrader.printable import printable
 from cellgrader.release.adapt import class_notebook
 from cellgrader.submission.attempts import last_attempt
@@ -205,7 +204,7 @@ def entry(
     reason: str = "",
     words: str = "",
     kept: bool = False,
-    answers: Mapping[str, Answer] | None = None,
+    answers: Mapping[str, AppealAnswer] | None = None,
 ) -> Entry:
     """The entry for a mark that follows ``last``.
 
@@ -270,7 +269,7 @@ def _is_next(course: Course, name: str, student: str, now: State, last: Entry) -
     return known and now.attempt != last.state.attempt and bool(read_record(course, name, student))
 
 
-def _reason(before: State | None, now: State, answers: Mapping[str, Answer]) -> str:
+def _reason(before: State | None, now: State, answers: Mapping[str, AppealAnswer]) -> str:
     """Why a mark changed, as far as the two marks show it."""
     if now.marks is None:
         return GONE.format(now.status)
@@ -360,66 +359,3 @@ def _parsed(line: str) -> Entry | None:
         return Entry(*texts, state, words, content["from"], pairs, bool(content["kept"]))
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
-
-
-# What a person reads
-
-
-@dataclass(frozen=True)
-class Told:
-    """An entry in words: when, what happened to the total, why, and the exercises that changed."""
-
-    when: str
-    what: str
-    why: str
-    exercises: tuple[str, ...]
-
-
-def in_words(each: Entry, numbers: Mapping[str, str], zone: tzinfo = UTC) -> Told:
-    """An entry for a person.
-
-    Args:
-        numbers: exercise -> its number in the notebook.
-        zone: the class's, in which the time is shown.
-    """
-    what = f"{points(each.state.total)} point{'' if each.state.total == 1 else 's'}"
-    if each.before != each.state.total and each.reason != FIRST:
-        what = f"{points(each.before)} → {what}"
-    why = f"{each.reason} ({each.words.rstrip('.')})" if each.words else each.reason
-    exercises = tuple(
-        f"{label(exercise, numbers)}: {points(old)} → {points(new)}"
-        for exercise, (old, new) in each.changed.items()
-    )
-    when = datetime.fromisoformat(each.time).astimezone(zone)
-    return Told(f"{when:%Y-%m-%d %H:%M} {zone}", what, why, exercises)
-
-
-def points(value: float | None) -> str:
-    """Points as a person writes them; "–" where there are none."""
-    return "–" if value is None else number(value)
-
-
-def label(exercise: str, numbers: Mapping[str, str]) -> str:
-    """An exercise by its number and name."""
-    return f"{numbers[exercise]} {exercise}" if exercise in numbers else exercise
-
-
-def numbers_of(course: Course, name: str) -> dict[str, str]:
-    """Exercise -> its number in the notebook."""
-    return {each.name: each.number for each in notebooks.exercises(class_notebook(course, name))}
-
-
-def for_student(course: Course, name: str, student: str) -> list[Told]:
-    """The changes that a feedback page shows: those after the first mark.
-
-    The first points of an answer that waited for a grade by hand are not a change, and neither is a
-    mark that stayed.
-    """
-    found = [
-        each
-        for each in read_history(course, name, student)[1:]
-        if not each.only_waited and (each.changed or each.before != each.state.total)
-    ]
-    numbers = numbers_of(course, name) if found else {}
-    zone = course.settings.zone
-    return [in_words(each, numbers, zone) for each in found]

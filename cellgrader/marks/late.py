@@ -249,10 +249,7 @@ def renew_penalties(gradebook: Gradebook, assignment: str, config: Config) -> Ac
 
 
 def _renew(
-    submission: SubmittedAssignment,
-    policy: LateSubmissionPlugin,
-    config: Config,
-    found: Accounts,
+    submission: SubmittedAssignment, policy: LateSubmissionPlugin, config: Config, found: Accounts
 ) -> None:
     name, student = submission.assignment.name, submission.student.id
     late, _ = seconds_late(submission, config)

@@ -22,15 +22,13 @@ from cellgrader.marks.history import (
     append,
     changed,
     entry,
-    label,
-    numbers_of,
     owners,
-    points,
     read_history,
     state_of,
     writing,
 )
 from cellgrader.marks.in_gradebook import grades_of
+from cellgrader.marks.in_words import label, numbers_of, points
 from cellgrader.notebook import document as notebooks
 from cellgrader.printable import printable
 

@@ -22,7 +22,7 @@ from cellgrader.course.small_files import MARKED, NEEDED
 from cellgrader.errors import CourseError
 from cellgrader.marks import in_gradebook
 from cellgrader.marks.by_hand import CHANGED, counted, pending
-from cellgrader.marks.history import for_student
+from cellgrader.marks.in_words import for_student
 from cellgrader.marks.late import accounts, seconds_late
 from cellgrader.platforms.spreadsheet import number
 from cellgrader.printable import printable

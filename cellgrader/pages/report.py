@@ -24,7 +24,7 @@ MOST, PARTS = 3, 10
 
 
 @dataclass(frozen=True)
-class Mistake:
+class FrequentMistake:
     """What a check said to `count` students, and the section to teach again ("" if none is named)."""
 
     words: str
@@ -33,14 +33,14 @@ class Mistake:
 
 
 @dataclass(frozen=True)
-class Task:
+class ExerciseResult:
     """How an exercise went: the mean of the points (None: all wait), and the most frequent mistakes."""
 
     name: str
     number: str
     mean: float | None
     maximum: float
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[FrequentMistake, ...]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Report:
 
     scores: Scores
     graded: tuple[Row, ...]
-    tasks: tuple[Task, ...]
+    tasks: tuple[ExerciseResult, ...]
     looks: tuple[tuple[str, tuple[str, ...]], ...] = ()
     absent: tuple[str, ...] = ()
 
@@ -123,7 +123,7 @@ def make_report(scores: Scores, records: Sequence[Record], absent: Sequence[str]
         have = [row.points[exercise.name] for row in graded if exercise.name not in _held(row)]
         mean = statistics.mean(have) if have else None
         mistakes = _mistakes(exercise.tests, found)
-        tasks.append(Task(exercise.name, exercise.number, mean, exercise.points, mistakes))
+        tasks.append(ExerciseResult(exercise.name, exercise.number, mean, exercise.points, mistakes))
     looks = tuple((record.student, record.to_review) for record in records if record.to_review)
     return Report(scores, graded, tuple(tasks), looks, tuple(absent))
 
@@ -132,7 +132,9 @@ def _held(row: Row) -> set[str]:
     return {*row.waiting, *row.changed}
 
 
-def _mistakes(tests: Sequence[str], findings: Sequence[Mapping[str, Any]]) -> tuple[Mistake, ...]:
+def _mistakes(
+    tests: Sequence[str], findings: Sequence[Mapping[str, Any]]
+) -> tuple[FrequentMistake, ...]:
     """The most frequent mistakes of an exercise; each counts once for a student."""
     counts: Counter[str] = Counter()
     sections: dict[str, str] = {}
@@ -146,7 +148,7 @@ def _mistakes(tests: Sequence[str], findings: Sequence[Mapping[str, Any]]) -> tu
                     sections[words] = read_again(data["see"])
         counts.update(said)
     return tuple(
-        Mistake(words, count, sections.get(words, ""))
+        FrequentMistake(words, count, sections.get(words, ""))
         for words, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST]
     )
 
@@ -193,7 +195,7 @@ def as_page(report: Report, used: Mapping[str, str] = MappingProxyType({})) -> s
     )
 
 
-def _task(task: Task) -> str:
+def _task(task: ExerciseResult) -> str:
     mistakes = "".join(
         f"<li>{mistake.count} × {escape(mistake.words)}"
         + (f" <em>Teach again: {escape(mistake.see)}.</em>" if mistake.see else "")

@@ -103,24 +103,9 @@ def collect(
     if platform not in PATTERNS:
         raise CourseError(f"--from should be {' or '.join(PATTERNS)}, but is {platform!r}.")
     known = read_roster(roster, platform, class_list(course)) if roster else Roster()
-    late, unclear = set(), []
     try:
         with zipfile.ZipFile(archive) as opened:
-            found: dict[str, list[tuple[str, _File]]] = {}
-            for entry in _entries(opened, archive):
-                fits = PATTERNS[platform].fullmatch(entry.filename)
-                is_fine = fits and _is_fine(fits["folders"], fits["file"])
-                if not is_fine or TWICE.match(entry.filename) or entry.file_size > bounds.FILE:
-                    unclear.append(shown(entry.filename))
-                    continue
-                is_appeal = APPEALS.fullmatch(fits["file"])
-                whose = (entry, entry.filename[: fits.start("folders")])
-                file = (
-                    _File(*whose, APPEAL) if is_appeal else _File(*whose, fits["file"], fits["folders"])
-                )
-                found.setdefault(fits["student"], []).append((fits["number"], file))
-                if fits["late"]:
-                    late.add(fits["student"])
+            found, late, unclear = _found(opened, archive, platform)
             if not found:
                 raise CourseError(
                     f"{archive.name} should be what {platform.title()} gives as all submissions, but no "
@@ -134,14 +119,13 @@ def collect(
             course.make_folder()
             for student, entries in list(files.items()):
                 folder = course.submitted / student / name
+                when = _when(course, student in late, times.get(student))
                 try:
                     if {file.name for file in entries} == {APPEAL} and folder.is_dir():
                         _write_beside(opened, entries[-1].entry, folder)
                         late.discard(student)
                     else:
-                        _write(
-                            opened, entries, folder, _when(course, student in late, times.get(student))
-                        )
+                        _write(opened, entries, folder, when)
                     keep_name(course, name, student, entries[-1].beginning)
                 except (*DAMAGED, OSError, ValueError) as error:
                     unclear.append(f"{student} (cannot be unpacked: {error})")
@@ -164,6 +148,27 @@ def collect(
         tuple(sorted(times.keys() & files.keys())),
         tuple(sorted(names[number] for number in names.keys() & known.unread)),
     )
+
+
+def _found(
+    opened: zipfile.ZipFile, archive: Path, platform: str
+) -> tuple[dict[str, list[tuple[str, _File]]], set[str], list[str]]:
+    """The files by student, who is late, and the names that are not the platform's."""
+    found: dict[str, list[tuple[str, _File]]] = {}
+    late, unclear = set(), []
+    for entry in _entries(opened, archive):
+        fits = PATTERNS[platform].fullmatch(entry.filename)
+        is_fine = fits and _is_fine(fits["folders"], fits["file"])
+        if not is_fine or TWICE.match(entry.filename) or entry.file_size > bounds.FILE:
+            unclear.append(shown(entry.filename))
+            continue
+        is_appeal = APPEALS.fullmatch(fits["file"])
+        whose = (entry, entry.filename[: fits.start("folders")])
+        file = _File(*whose, APPEAL) if is_appeal else _File(*whose, fits["file"], fits["folders"])
+        found.setdefault(fits["student"], []).append((fits["number"], file))
+        if fits["late"]:
+            late.add(fits["student"])
+    return found, late, unclear
 
 
 def _is_fine(folders: str, file: str) -> bool:

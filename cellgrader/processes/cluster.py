@@ -27,11 +27,7 @@ if TYPE_CHECKING:
 
 # Modules that the fork server imports once for all workers. Forking after these imports is safe on Linux
 # only.
-PRELOAD = (
-    "cellgrader.processes.ignore_interrupts",
-    "distributed",
-    "cellgrader.run.worker",
-)
+PRELOAD = ("cellgrader.processes.ignore_interrupts", "distributed", "cellgrader.run.worker")
 SETTINGS = {
     "distributed.worker.multiprocessing-method": "forkserver" if sys.platform == "linux" else "spawn",
     "distributed.worker.profile.enabled": False,

@@ -25,7 +25,7 @@ from cellgrader.notebook.search import find_submission, read_submission
 from cellgrader.processes.limited import TooCostly, limited
 from cellgrader.profile import program, the_course
 from cellgrader.run import hard_to_read, systems
-from cellgrader.run.kernels import Answer, Runner
+from cellgrader.run.kernels import ProbeResult, Runner
 from cellgrader.run.outcome import as_data, grade_cells, outputs, points_for, some, status_of, told
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Examiner:
 
     def new_kernel(self) -> Any:
         """The manager of a kernel that was not started yet."""
-        from cellgrader.sandbox import Shared, Warm, kernel_manager, refusal
+        from cellgrader.sandbox import SharedWarm, Warm, kernel_manager, refusal
 
         if not self.confined:
             return kernel_manager(confined=False, limits=self.limits)
@@ -133,7 +133,7 @@ class Examiner:
             why = refusal()
             if why:
                 raise CourseError(why)
-            warm = Shared(self._door) if self._door else Warm()
+            warm = SharedWarm(self._door) if self._door else Warm()
             self._warm = self._stack.enter_context(warm)
         return kernel_manager(limits=self.limits, warm=self._warm)
 
@@ -289,7 +289,7 @@ def read(folder: Path, name: str, release: dict) -> tuple[Mended, tuple[str, ...
     return replace(mended, remarks=remarks), to_review
 
 
-def _judged(given: Mapping[str, tuple[Judge, Answer]]) -> dict[str, Verdict]:
+def _judged(given: Mapping[str, tuple[Judge, ProbeResult]]) -> dict[str, Verdict]:
     """The verdicts of all cells; where they take too much together, each by itself."""
     with contextlib.suppress(TooCostly):
         return limited(JUDGING, _verdicts, given)
@@ -307,5 +307,5 @@ def _none(why: str) -> Verdict:
     return the_course().check_part("verdict").Verdict.none(why)
 
 
-def _verdicts(given: Mapping[str, tuple[Judge, Answer]]) -> dict[str, Verdict]:
+def _verdicts(given: Mapping[str, tuple[Judge, ProbeResult]]) -> dict[str, Verdict]:
     return {cell: judge.verdict(answer.data, answer.ending) for cell, (judge, answer) in given.items()}

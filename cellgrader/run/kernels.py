@@ -56,7 +56,7 @@ class KernelGone(Exception):
 
 
 @dataclass
-class Answer:
+class ProbeResult:
     """The result of one probe: its packed arrays, or how it ended without a result."""
 
     data: bytes | None
@@ -76,7 +76,7 @@ class Ran:
 
     stopped: list[int] = field(default_factory=list)
     gone: dict[int, str] = field(default_factory=dict)
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, ProbeResult] = field(default_factory=dict)
     unfinished: str = ""
 
 
@@ -240,7 +240,7 @@ class Runner:
                 ran.unfinished = "exceeded the time limit for a whole notebook"
                 break
         for cell in requests:
-            ran.answers.setdefault(cell, Answer(None, "not reached"))
+            ran.answers.setdefault(cell, ProbeResult(None, "not reached"))
         return ran
 
     def _keep_first(self, first: dict[int, list]) -> None:
@@ -327,14 +327,14 @@ class Runner:
         for cell, request in requests.items():
             if cell in ran.answers:
                 continue
-            ran.answers[cell] = Answer(None, "not reached")
+            ran.answers[cell] = ProbeResult(None, "not reached")
             try:
                 ran.answers[cell] = await self._run_probe(client, request)
             except Exception as error:
-                ran.answers[cell] = Answer(None, "gone")
+                ran.answers[cell] = ProbeResult(None, "gone")
                 raise KernelGone(await self._why(client, error)) from error
 
-    async def _run_probe(self, client: _Client, request: Mapping[str, Any]) -> Answer:
+    async def _run_probe(self, client: _Client, request: Mapping[str, Any]) -> ProbeResult:
         manager = client.km
         # A probe has at most the time of a cell.
         request = {**request, "seconds": min(request["seconds"], self.timeout)}
@@ -347,8 +347,8 @@ class Runner:
             raise KernelGone("took too long")
         ending = manager.take(ENDING, most=100)
         if ending:
-            return Answer(None, ending.decode("ascii", "replace"))
-        return Answer(manager.take(RESULT, most=1 << 26), seconds=time.monotonic() - began)
+            return ProbeResult(None, ending.decode("ascii", "replace"))
+        return ProbeResult(manager.take(RESULT, most=1 << 26), seconds=time.monotonic() - began)
 
     async def _responds(self, client: _Client) -> bool:
         """Whether the kernel still answers after a cell was interrupted."""

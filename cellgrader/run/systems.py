@@ -24,7 +24,7 @@ from cellgrader.profile import the_course
 if TYPE_CHECKING:
     from cellgrader.checks import Check, Judge, Verdict
     from cellgrader.course.folders import Course
-    from cellgrader.run.kernels import Answer
+    from cellgrader.run.kernels import ProbeResult
 
 OPENING = "To read the checkpoint"
 SUFFIX = ".safetensors"
@@ -113,7 +113,7 @@ def to_review(beside: Mapping[str, Handed], checks: Path) -> tuple[str, ...]:
 
 
 def measured(
-    verdicts: Mapping[str, Verdict], answers: Mapping[str, Answer], beside: Mapping[str, Handed]
+    verdicts: Mapping[str, Verdict], answers: Mapping[str, ProbeResult], beside: Mapping[str, Handed]
 ) -> dict[str, Any]:
     """What is kept of the system in a submission; {} if there is none, or it did not run."""
     for cell, each in beside.items():

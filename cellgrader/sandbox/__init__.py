@@ -29,14 +29,14 @@ from cellgrader.sandbox.available import refusal
 from cellgrader.sandbox.bubblewrap import EXCHANGE, SCRATCH
 from cellgrader.sandbox.kernel import ConfinedKernelManager, kernel_manager
 from cellgrader.sandbox.limits import Limits
-from cellgrader.sandbox.warm import Shared, Warm, shared
+from cellgrader.sandbox.warm import SharedWarm, Warm, shared
 
 __all__ = [
     "EXCHANGE",
     "SCRATCH",
     "ConfinedKernelManager",
     "Limits",
-    "Shared",
+    "SharedWarm",
     "Warm",
     "kernel_manager",
     "refusal",

@@ -115,11 +115,7 @@ def _installed_elsewhere() -> list[Path]:
 
 
 def command(
-    limits: Limits,
-    *,
-    places: Iterable[tuple[str, Path]],
-    info: int,
-    accounts: dict[str, int],
+    limits: Limits, *, places: Iterable[tuple[str, Path]], info: int, accounts: dict[str, int]
 ) -> list[str]:
     """The bubblewrap command line that starts a holder in a sandbox.
 

@@ -30,7 +30,7 @@ from cellgrader.sandbox.available import refusal
 from cellgrader.sandbox.cgroup import Group
 from cellgrader.sandbox.client import ConfinedKernelClient
 from cellgrader.sandbox.limits import Limits, size_in_words
-from cellgrader.sandbox.usage import Meter, Watch
+from cellgrader.sandbox.usage import LimitWatch, Meter
 from cellgrader.sandbox.warm import Warm
 
 PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
@@ -73,7 +73,7 @@ class ConfinedKernelManager(AsyncKernelManager):
         self._report: socket.socket | None = None
         self._said: dict[str, Any] = {}  # by the messages that came while it started
         self._group: Group | None = None
-        self._watch: Watch | None = None
+        self._watch: LimitWatch | None = None
         self._descriptors: dict[str, int] = {}
         self._clients: list[ConfinedKernelClient] = []
         self._interrupted: float | None = None
@@ -123,7 +123,7 @@ class ConfinedKernelManager(AsyncKernelManager):
         self.transport, self.ip = "ipc", f"/proc/self/fd/{self._descriptors['sockets']}/kernel"
         for name, port in PORTS.items():
             setattr(self, name, port)
-        self._watch = Watch(Meter(self._take_proc()), self.limits, self.end, self._overdue)
+        self._watch = LimitWatch(Meter(self._take_proc()), self.limits, self.end, self._overdue)
         self._watch.start()
 
     async def _expect(self, what: str) -> Any:

@@ -117,7 +117,7 @@ def _kilobytes(text: str, *names: str) -> int:
     return sum(int(line.split()[1]) for line in text.split("\n") if line.startswith(names))
 
 
-class Watch(threading.Thread):
+class LimitWatch(threading.Thread):
     """A thread that kills a sandbox when it exceeds a limit.
 
     Args:

@@ -36,7 +36,7 @@ class Warm:
 
     Args:
         preload: modules to import besides Jupyter's kernel; None for those of the course.
-        door: a socket at which other clients arrive, see ``Shared``.
+        door: a socket at which other clients arrive, see ``SharedWarm``.
     """
 
     def __init__(self, preload: Iterable[str] | None = None, door: socket.socket | None = None):
@@ -173,7 +173,7 @@ def shared(preload: Iterable[str] | None = None) -> Iterator[Path]:
     """Start one warm process for the workers of this machine, without waiting for its imports.
 
     Yields:
-        Its door, for ``Shared``.
+        Its door, for ``SharedWarm``.
     """
     with tempfile.TemporaryDirectory(prefix="cellgrader-warm-") as folder:  # nobody else may enter it
         path = Path(folder) / "door"
@@ -190,7 +190,7 @@ def shared(preload: Iterable[str] | None = None) -> Iterator[Path]:
             warm.close()
 
 
-class Shared(Warm):
+class SharedWarm(Warm):
     """A client of the warm process behind a door; of one of its own if that cannot be reached."""
 
     def __init__(self, path: Path, preload: Iterable[str] | None = None):

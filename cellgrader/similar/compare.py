@@ -62,7 +62,7 @@ Prints = Mapping[str, "CodeFingerprint"]
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedPassages:
     """One exercise of a pair: the two answers, and the shared passages of each as (begin, end).
 
     An answer is empty where only one of the two has such a cell.
@@ -74,12 +74,12 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SimilarPair:
     """Two students, the share of each one's work that also appears in the other's, and where."""
 
     students: tuple[str, str]
     shares: tuple[float, float]
-    shared: tuple[Shared, ...]
+    shared: tuple[SharedPassages, ...]
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ class Similar:
     assignment: str
     threshold: float
     compared: int
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SimilarPair, ...]
     skipped: tuple[str, ...] = ()
-    ours: tuple[Pair, ...] = ()
+    ours: tuple[SimilarPair, ...] = ()
 
     @property
-    def every(self) -> tuple[Pair, ...]:
+    def every(self) -> tuple[SimilarPair, ...]:
         """The pairs of students, and those of a student's answer and the course's own."""
         return (*self.pairs, *self.ours)
 
@@ -221,7 +221,7 @@ def _package(name: str) -> dict[str, str]:
 
 def compare_with_ours(
     works: Mapping[str, Prints], known: Sequence[Prints], ours: Prints, threshold: float
-) -> list[Pair]:
+) -> list[SimilarPair]:
     """Answers in code that are alike the course's own, each with the source that it shares most with.
 
     Args:
@@ -244,7 +244,7 @@ def compare(
     known: Sequence[Prints],
     threshold: float,
     teams: Teams = Teams(),  # noqa: B008 (it cannot be changed)
-) -> list[Pair]:
+) -> list[SimilarPair]:
     """The pairs of students above the threshold, the most similar first. Partners are no pair.
 
     Args:
@@ -328,7 +328,7 @@ def _overlap(task: str, made: CodeFingerprint, other: _Work) -> tuple:
     return anywhere if anywhere[0] - same[0] >= ELSEWHERE else same
 
 
-def _pair(first: str, second: str, left: _Work, right: _Work, least: int = LEAST) -> Pair | None:
+def _pair(first: str, second: str, left: _Work, right: _Work, least: int = LEAST) -> SimilarPair | None:
     """Compare the work of two students; None if they share too little."""
     if left.hashes.isdisjoint(right.hashes):
         return None
@@ -345,8 +345,8 @@ def _pair(first: str, second: str, left: _Work, right: _Work, least: int = LEAST
         if task in marked[0] or task in marked[1]:
             made = [side.cells.get(task) for side in (left, right)]
             sources = tuple(one.raw_code if one else "" for one in made)
-            shared.append(Shared(task, sources, tuple(found.get(task, ()) for found in marked)))
-    return Pair((first, second), (common[0] / left.own, common[1] / right.own), tuple(shared))
+            shared.append(SharedPassages(task, sources, tuple(found.get(task, ()) for found in marked)))
+    return SimilarPair((first, second), (common[0] / left.own, common[1] / right.own), tuple(shared))
 
 
 def as_table(found: Similar) -> Table:

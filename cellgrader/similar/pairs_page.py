@@ -9,7 +9,7 @@ from html import escape
 
 from cellgrader.pages.frame import page
 from cellgrader.printable import printable
-from cellgrader.similar.compare import Pair, Shared, Similar
+from cellgrader.similar.compare import SharedPassages, Similar, SimilarPair
 
 
 def as_page(found: Similar) -> str:
@@ -40,7 +40,7 @@ def _plain(text: str) -> str:
     return escape(printable(text))
 
 
-def _row(number: int, pair: Pair) -> str:
+def _row(number: int, pair: SimilarPair) -> str:
     (first, second), (one, other) = pair.students, pair.shares
     tasks = ", ".join(part.exercise for part in pair.shared)
     return (
@@ -49,13 +49,13 @@ def _row(number: int, pair: Pair) -> str:
     )
 
 
-def _detail(number: int, pair: Pair) -> str:
+def _detail(number: int, pair: SimilarPair) -> str:
     first, second = map(_plain, pair.students)
     parts = "".join(_exercise(part, first, second) for part in pair.shared)
     return f'<h2 id="pair-{number}">{first} and {second}</h2>{parts}'
 
 
-def _exercise(part: Shared, first: str, second: str) -> str:
+def _exercise(part: SharedPassages, first: str, second: str) -> str:
     both = "".join(
         f"<div><p>{who}</p><pre>{_marked(source, places)}</pre></div>"
         for who, source, places in zip((first, second), part.sources, part.places, strict=True)

@@ -5,6 +5,7 @@
 ``tried``          reads a submission, runs the answers and their changes in the sandbox
 ``outcomes``       what the versions of an answer did, and what a change did to it
 ``questions``      the questions that this gives, each with four options
+``numbers``        how numbers can be shown, and by what they were multiplied
 ``choose``         five of them, of the same kinds for everybody
 ``sheet``          the sheet of one student: all is run twice, and only what agrees is asked
 ``at_once``        the sheets of a class, on all cores

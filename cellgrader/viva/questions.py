@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy
 
 from cellgrader.profile import the_course
 from cellgrader.viva.changes import Change, squeezed
+from cellgrader.viva.numbers import factor_between, views
 from cellgrader.viva.outcomes import SAME, SHAPE, STOPS, UNCLEAR, VALUES, Outcome, Tried, effect
 
 LETTERS = "abcd"
@@ -30,7 +31,6 @@ RUNS = "It runs to its end."
 NOWHERE = "No difference on any of"
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
 SHORT = 4  # characters of a number that can be found in a notebook
-ENTRIES = (2, 6)  # numbers in a row that is printed
 
 
 @dataclass(frozen=True)
@@ -323,14 +323,14 @@ class _Asker:
         yield from sorted(found, key=lambda one: one.plain)[:1]
 
     def _numbers(self, old: numpy.ndarray, new: numpy.ndarray) -> Iterator[Question]:
-        factor = _factor(old, new)
+        factor = factor_between(old, new)
         if factor is not None:
             near = [1 / factor, -factor, factor * factor, 2 * factor, factor + 1]
             wrong = [f"{number:.3g}" for number in near]
             words = f"By which number is every entry of {self.where} multiplied?"
             yield from self.ask(NUMBERS, words, f"{factor:.3g}", wrong, VALUES)
             return
-        for name, view, plain in _views(old):
+        for name, view, plain in views(old):
             right, was = view(new), view(old)
             if not right or right == was:
                 continue
@@ -350,46 +350,6 @@ class _Asker:
             other = self.tried.outcome(version, self.call).parts.get(self.part)
             if version != self.version and other is not None and other.shape == shape:
                 yield other
-
-
-def _factor(old: numpy.ndarray, new: numpy.ndarray) -> float | None:
-    """The number by which all was multiplied, if it is one and not 1."""
-    old, new = old.astype(float), new.astype(float)
-    if old.size < 2 or not (numpy.isfinite(old).all() and numpy.isfinite(new).all()):
-        return None
-    top = numpy.unravel_index(numpy.abs(old).argmax(), old.shape)
-    if not old[top]:
-        return None
-    factor = float(new[top] / old[top])
-    close = numpy.allclose(new, factor * old, rtol=1e-6, atol=1e-9)
-    return factor if close and not numpy.isclose(factor, 1) and abs(factor) > 1e-3 else None
-
-
-View = tuple[str, Callable[[numpy.ndarray], str], bool]
-
-
-def _views(old: numpy.ndarray) -> Iterator[View]:
-    """How numbers can be shown, the most telling way first: (words, text of an array, plain)."""
-    if not old.ndim:
-        yield "{} is", lambda one: _text(one.reshape(1)), False
-        return
-    (low, high), last = ENTRIES, old.shape[-1]
-    if old.ndim > 1 and low <= old.shape[-2] <= high and old.dtype.kind == "f":
-        rows, sums = old.shape[-2], old.sum(-1)
-        if numpy.allclose(sums, sums.flat[0], atol=1e-6):
-            words = "the rows of the first matrix in {} sum to"
-            yield words, lambda one: _text(one.sum(-1).reshape(-1, rows)[0]), False
-    if low <= last <= high:
-        words = "the first row of {} is" if old.ndim > 1 else "the first entries of {} are"
-        yield words, lambda one: _text(one.reshape(-1, last)[0]), old.dtype.kind == "f"
-
-
-def _text(row: numpy.ndarray) -> str:
-    """Numbers as they are printed: "0.21, 0.50, 0.29"; "" for numbers that are hard to read."""
-    if row.dtype.kind == "f":
-        large = numpy.isfinite(row) & (numpy.abs(row) >= 1000)
-        return "" if large.any() else ", ".join(f"{number + 0.0:.2f}" for number in row)
-    return ", ".join(str(int(number)) for number in row)
 
 
 # --- a batch of one ---------------------------------------------------------------------------------

@@ -5,5 +5,7 @@
 ``feedback_pages``  what the student finds
 ``passing``         work and feedback on their way through nbgrader's exchange
 ``board``           what the instructor sees
+``standing``        whether a version is graded now: what is known of it, and what a day allows
+``only_one``        one watcher at a time, and what a killed one left
 ``loop``            the watcher: from arrival to feedback, and on again after it was killed
 """

@@ -9,29 +9,34 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cellgrader.course.address import SQLITE
 from cellgrader.course.folders import Course, remove
 from cellgrader.course.gradebook import opened
-from cellgrader.course.records import read_record, record_path
+from cellgrader.course.records import Record, read_record, record_path
 from cellgrader.course.small_files import NEEDED, kept
 from cellgrader.course.watched import folder_of
+from cellgrader.errors import CourseError
 from cellgrader.notebook import document as notebooks
 from cellgrader.pages.feedback import making_feedback, page_path
 from cellgrader.pages.frame import page
 from cellgrader.printable import printable
 from cellgrader.processes.forked import Steps
 from cellgrader.release.generate import release
+from cellgrader.submission.partners import Team
+from cellgrader.watch import day
+from cellgrader.watch.board import Board
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
     from cellgrader.course.snapshot import Snapshot
     from cellgrader.run.examine import Examination
+    from cellgrader.watch.passing import Exchange
 
 
 def show_reason(course: Course, name: str, student: str, sentence: str, *, below: bool = True) -> Steps:
@@ -60,6 +65,59 @@ def can_be_released(course: Course, name: str, student: str) -> bool:
     """Whether a page can be passed on through nbgrader's exchange: the work came that way."""
     folder = page_path(course, name, student).parent
     return all((folder / file).is_file() for file in NEEDED)
+
+
+class Pages:
+    """Puts pages where the students find them; the arguments are those of a ``Watcher``."""
+
+    def __init__(
+        self,
+        course: Course,
+        name: str,
+        board: Board,
+        exchange: Exchange | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self.course, self.name, self.board = course, name, board
+        self.exchange, self.clock = exchange, clock
+        self._aside = Aside(course, name)
+
+    def say(self, team: Team, why: str) -> Steps:
+        """Put a reason onto the page of each of a group."""
+        for who in team.members:
+            yield from show_reason(self.course, self.name, who, why)
+            self.pass_on(who)
+
+    def put(self, record: Record, submission: Snapshot, found: Any) -> Steps:
+        course, name, student, which = self.course, self.name, record.student, submission.attempt
+        if record.attempt != which:
+            notice = f"{record.sentence} Here is the feedback on version {which}."
+            yield from self._aside.show(found, submission, notice)
+        elif record.has_grade:
+            try:
+                yield from making_feedback(course, name, student, self._notice(student, which))
+            except CourseError as error:  # such as a notebook whose page would be too large
+                yield from show_reason(course, name, student, str(error), below=False)
+                self.board.note(str(error))
+        else:
+            why = f"{record.sentence} This cost you no attempt."
+            yield from show_reason(course, name, student, why)
+
+    def _notice(self, student: str, which: int) -> str:
+        """Which version a page is about, and how many more are graded today."""
+        a_day = self.course.settings["watch.attempts_a_day"]
+        if not a_day:
+            return f"This is version {which}."
+        now = self.clock()
+        used = day.used(day.tries(self.course, self.name, student, now), now)
+        return f"This is version {which}. Graded today: {min(used, a_day)} of {a_day}."
+
+    def pass_on(self, student: str) -> None:
+        """Release a page through the exchange if the work came that way."""
+        if self.exchange is None or not can_be_released(self.course, self.name, student):
+            return
+        if why := self.exchange.release(student):
+            self.board.note(why)
 
 
 class Aside:

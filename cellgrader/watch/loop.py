@@ -14,33 +14,28 @@ at again if any of their folders changes.
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgrader.course.folders import Course
-from cellgrader.course.records import FAILED, UNCLEAR, Record, read_record, unfit_name, write_record
+from cellgrader.course.records import FAILED, Record, read_record, unfit_name, write_record
 from cellgrader.course.snapshot import Snapshot
-from cellgrader.course.watched import folder_of
-from cellgrader.errors import CourseError
 from cellgrader.grade.submissions import DeferredInterrupt, Run, forget_lost
-from cellgrader.grade.which_counts import automatic, best_counts, noted
 from cellgrader.marks import history
 from cellgrader.notebook.parse import shown
-from cellgrader.pages.feedback import making_feedback
 from cellgrader.people.enrolment import question, unknown
 from cellgrader.processes.forked import Beside, Steps
 from cellgrader.release.generate import release
-from cellgrader.submission.attempts import attempt, graded, known_again, newest, spent, work_of
+from cellgrader.submission.attempts import attempt, known_again, work_of
 from cellgrader.submission.partners import Team, Teams, find_teams
-from cellgrader.watch import day, feedback_pages
+from cellgrader.watch import day, feedback_pages, standing
 from cellgrader.watch.arrivals import Resting, inbox
 from cellgrader.watch.board import Board
+from cellgrader.watch.only_one import clean_up, only_watcher
 from cellgrader.with_nbgrader.lock import Busy, alone
 
 if TYPE_CHECKING:
@@ -78,14 +73,11 @@ class Watcher:
         timeout: int | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.course = replace(course, db_url=course.gradebook_url)
-        self.name = course.require(name)
-        self.board = board
-        self.exchange = exchange
-        self.clock = clock
+        self.course, self.name = replace(course, db_url=course.gradebook_url), course.require(name)
+        self.board, self.exchange, self.clock = board, exchange, clock
         self._timeout = timeout or course.settings["timeout"]
         self._resting = Resting()
-        self._aside = feedback_pages.Aside(self.course, name)
+        self._given = feedback_pages.Pages(self.course, name, board, exchange, clock)
         # Who is waiting, at work, or gets a page, with whom, and since when.
         self._arrived: dict[str, tuple[Team, float]] = {}
         self._ended: deque[tuple[str, Snapshot | None, Any]] = deque()
@@ -94,13 +86,9 @@ class Watcher:
         self._standing: dict[str, Hashable] = {}  # what it was held back for, see ``_stands``
         self._pages = Beside()  # the pages of those who are graded or held back
         self._slow: deque[str] = deque()  # who waits until nobody else does, and who is examined in full
-        self._in_full: set[str] = set()
-        self._faults: Counter[str] = Counter()
-        self._known: set[str] = set()
-        self._teams = Teams()
-        self._looked = 0.0
-        self._changing: set[str] = set()
-        self._moving = True
+        self._in_full, self._known, self._changing = set[str](), set[str](), set[str]()
+        self._faults, self._teams = Counter[str](), Teams()
+        self._looked, self._moving = 0.0, True
         self._busy = time.monotonic()  # when something last happened
 
     def run(self, workers: int | None = None, idle: float | None = None) -> None:
@@ -224,24 +212,22 @@ class Watcher:
         last = {who: each[-1] for who, each in tries.items() if each and each[-1].submission == digest}
         records = {who: read_record(course, name, who) for who in team.members}
         if len(last) == len(team.members):
-            if all(self._has_ended(last[who], records[who]) for who in team.members):
+            if all(standing.has_ended(last[who], records[who]) for who in team.members):
                 for who in team.members:
-                    if feedback_pages.belongs_to(
-                        course, name, who
-                    ):  # the same work, handed in once more
-                        self._pass_on(who)
+                    if feedback_pages.belongs_to(course, name, who):  # the same, handed in once more
+                        self._given.pass_on(who)
                 self._resting.take(student)
                 return
             submission = replace(submission, attempt=max(each.number for each in last.values()))
-            if all(self._is_saved(submission, each, team) for each in records.values()):
+            if all(standing.is_saved(self._run, submission, each, team) for each in records.values()):
                 self._resting.take(student)
                 self._arrive(student, team)
                 self._pages.add(team.first, self._show(team, submission, list(records.values()), None))
                 return
-        elif all(self._graded_elsewhere(who, digest, each) for who, each in records.items()):
+        elif all(standing.elsewhere(course, name, who, digest, each) for who, each in records.items()):
             self._resting.take(student)
             return
-        elif why := self._refusal(team, tries, records, now):
+        elif why := standing.refusal(course, name, team, tries, records, now):
             self._hold(student, team, why, stands)
             return
         self._held.pop(team.first, None)
@@ -267,16 +253,10 @@ class Watcher:
         if self._held.get(first) != which:
             self._held[first] = which
             self._arrive(student, team)
-            self._pages.add(first, self._say(team, why))
+            self._pages.add(first, self._given.say(team, why))
             self.board.held(first, why)
         self._standing[first] = stands
         self._later[student] = time.monotonic() + HELD  # and so on, until something has changed
-
-    def _say(self, team: Team, why: str) -> Steps:
-        """Put a reason onto the page of each of a group."""
-        for who in team.members:
-            yield from feedback_pages.show_reason(self.course, self.name, who, why)
-            self._pass_on(who)
 
     def _stands(self, team: Team, now: float) -> Hashable:
         """All that can end the wait of work that is held back, without reading it: it may be large."""
@@ -305,49 +285,6 @@ class Watcher:
                 day.note(self.course, self.name, who, last.number, day.SPOILT, now)
             day.begin(self.course, self.name, who, digest, found.attempt, now)
         return found
-
-    def _refusal(
-        self,
-        team: Team,
-        tries: dict[str, tuple[day.Try, ...]],
-        records: dict[str, Record | None],
-        now: float,
-    ) -> str:
-        """Why a new version is not graded now, or "". Of partners, who has used most counts."""
-        a_day = self.course.settings["watch.attempts_a_day"]
-        if a_day and max(day.used(before, now) for before in tries.values()) >= a_day:
-            are = "1 version a day is" if a_day == 1 else f"{a_day} versions a day are"
-            then = day.at(day.next_day(now), self.course.settings.zone)
-            return (
-                f"What you handed in last waits: {are} graded. It is graded on {then}, or what you hand "
-                f"in until then."
-            )
-        which = max(newest(self.course, self.name, who)[0] for who in team.members)
-        last = max(each.attempt if each and each.has_grade else 0 for each in records.values())
-        done = graded(self.course, self.name, team.members, last)
-        return spent(self.course.settings["attempts"], which + 1, done)
-
-    def _graded_elsewhere(self, student: str, digest: str, record: Record | None) -> bool:
-        """Whether `seqcourse grade` has graded this version."""
-        graded = record is not None and record.status not in (FAILED, UNCLEAR)
-        return graded and newest(self.course, self.name, student) == (record.attempt, digest)
-
-    def _has_ended(self, last: day.Try, record: Record | None) -> bool:
-        """Whether the student has the page, or the file is such that grading it again finds the same."""
-        if last.state == day.SHOWN:
-            return True
-        if record is None or record.status in (FAILED, UNCLEAR):
-            return False
-        return last.state == day.SPOILT and record.attempt == last.number
-
-    def _is_saved(self, submission: Snapshot, record: Record | None, team: Team) -> bool:
-        """Whether the grade of an attempt is in the gradebook, so that only the page is missing."""
-        if record is None or record.attempt != submission.attempt:
-            return False
-        alone = len(team.members) == 1  # of partners, the last version counts
-        if alone and best_counts(self.course) and noted(self.course, record) != record.attempt:
-            return False
-        return record.stands_for(self._run.fingerprint(submission, team.members))
 
     # Results
 
@@ -389,22 +326,15 @@ class Watcher:
         if submission is not None:
             self._note(team, submission, day.SPOILT)
         self.board.failed(team.first, f"{record.sentence} {self._again(team)}")
-        yield from self._say(team, f"{record.sentence} It is tried again, and costs you no attempt.")
+        why = f"{record.sentence} It is tried again, and costs you no attempt."
+        yield from self._given.say(team, why)
 
     def _show(self, team: Team, submission: Snapshot, records: list[Record], found: Any) -> Steps:
         """Put the page where the student finds it; for partners, one for each."""
-        which, record = submission.attempt, records[0]
-        points = f", {automatic(sum(found.points.values()))}" if found else ""
-        said = f"version {which} is {record.status}{points}"
-        state = day.SHOWN
-        if record.attempt != which:
-            said = record.sentence
-        elif not record.has_grade:
-            state = day.SPOILT
-            said = f"version {which} is {record.status}: {record.sentence}"
+        state, said = standing.ending(records[0], submission.attempt, found)
         for each in records:
-            yield from self._put_page(each, submission, found)
-            self._pass_on(each.student)
+            yield from self._given.put(each, submission, found)
+            self._given.pass_on(each.student)
         self._note(team, submission, state)
         self._faults.pop(team.first, None)
         now = time.monotonic()
@@ -415,37 +345,6 @@ class Watcher:
             self.board.graded(team.first, said, wait)
         else:
             self.board.failed(team.first, said)
-
-    def _put_page(self, record: Record, submission: Snapshot, found: Any) -> Steps:
-        course, name, student, which = self.course, self.name, record.student, submission.attempt
-        if record.attempt != which:
-            notice = f"{record.sentence} Here is the feedback on version {which}."
-            yield from self._aside.show(found, submission, notice)
-        elif record.has_grade:
-            try:
-                yield from making_feedback(course, name, student, self._notice(student, which))
-            except CourseError as error:  # such as a notebook whose page would be too large
-                yield from feedback_pages.show_reason(course, name, student, str(error), below=False)
-                self.board.note(str(error))
-        else:
-            why = f"{record.sentence} This cost you no attempt."
-            yield from feedback_pages.show_reason(course, name, student, why)
-
-    def _notice(self, student: str, which: int) -> str:
-        """Which version a page is about, and how many more are graded today."""
-        a_day = self.course.settings["watch.attempts_a_day"]
-        if not a_day:
-            return f"This is version {which}."
-        now = self.clock()
-        used = day.used(day.tries(self.course, self.name, student, now), now)
-        return f"This is version {which}. Graded today: {min(used, a_day)} of {a_day}."
-
-    def _pass_on(self, student: str) -> None:
-        """Release a page through the exchange if the work came that way."""
-        if self.exchange is None or not feedback_pages.can_be_released(self.course, self.name, student):
-            return
-        if why := self.exchange.release(student):
-            self.board.note(why)
 
     def _note(self, team: Team, submission: Snapshot, state: str) -> None:
         for who in team.members:
@@ -489,7 +388,7 @@ class Watcher:
         """Generate the assignment, as `seqcourse grade` does before it grades."""
         while True:
             with suppress(Busy), alone(self.course, brief=True):
-                _clean_up(self.course, self.name)
+                clean_up(self.course, self.name)
                 release(self.course, [self.name], target=self.course.folder / "released")
                 history.note(self.course, self.name)
                 return
@@ -499,41 +398,3 @@ class Watcher:
     def _places(self) -> str:
         here = f"{self.course.grading}/submitted/STUDENT/{self.name}"
         return here if self.exchange is None else f"{self.exchange.inbound} and {here}"
-
-
-@contextmanager
-def only_watcher(course: Course, name: str) -> Iterator[None]:
-    """Lock an assignment for one watcher. The system releases the lock when the process ends.
-
-    Raises:
-        CourseError: another process watches it.
-    """
-    course.make_folder()
-    folder = folder_of(course, name)
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a+") as file:
-        try:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # not available on Windows
-            pass
-        except BlockingIOError:
-            file.seek(0)
-            raise CourseError(
-                f"One process at a time should watch {name} in {course.grading}/, but process "
-                f"{file.read().strip() or 'of another one'} already does. Leave it running, or stop it "
-                f"first: nothing is lost, the next one goes on where it was."
-            ) from None
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
-        yield
-
-
-def _clean_up(course: Course, name: str) -> None:
-    """Remove half-written files of a watcher that was killed."""
-    left: list[Path] = [*folder_of(course, name).glob("*/.*.json.*")]
-    left += (course.folder / "attempts" / name).glob(".*.json.*")
-    for path in left:
-        path.unlink(missing_ok=True)

@@ -20,11 +20,7 @@ from nbgrader.apps.dbapp import DbAssignmentAddApp, DbAssignmentImportApp, DbBas
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import (
-    LimitOutput,
-    NbGraderPreprocessor,
-    OverwriteCells,
-)
+from nbgrader.preprocessors import LimitOutput, NbGraderPreprocessor, OverwriteCells
 
 from cellgrader.course.records import unfit_name
 from cellgrader.course.small_files import A_TIME, TIMESTAMP, kept, time

@@ -43,11 +43,7 @@ class Saver:
             logging.getLogger(noisy).propagate = False
 
     def save(
-        self,
-        done: Examination,
-        submission: Snapshot,
-        fingerprint: str,
-        partners: tuple[str, ...] = (),
+        self, done: Examination, submission: Snapshot, fingerprint: str, partners: tuple[str, ...] = ()
     ) -> Record:
         """Write a submission's grade, then its record.
 

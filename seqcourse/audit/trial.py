@@ -14,7 +14,7 @@ from seqcourse.check.compare import Mistake
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import BY_CASE, HiddenCheck
 from seqcourse.check.margin import Distance, noted
-from seqcourse.check.plain import unpack
+from seqcourse.check.payload import unpack
 from seqcourse.check.probe import BROKE
 from seqcourse.check.verdict import Judge
 from seqcourse.errors import CourseError

@@ -56,7 +56,7 @@ def taken(own: checkpoint.Sketch, reference: Path | None = None) -> list[str]:
     ]
 
 
-class Line:
+class MeasuredModel:
     """A model of the course on the hidden split: its texts, measures by half, size and seconds."""
 
     def __init__(self, name: str, task: str, made: Split) -> None:
@@ -75,11 +75,11 @@ class Line:
         self.parameters = sum(each.numel() for each in system.model.parameters())
 
 
-def lines(task: str, made: Split) -> list[Line]:
+def lines(task: str, made: Split) -> list[MeasuredModel]:
     """Every model of the course for a task."""
     if task not in LINES:
         raise CourseError(f"A task should be one of {', '.join(LINES)}, but is {task!r}.")
-    return [Line(name, task, made) for name in LINES[task]]
+    return [MeasuredModel(name, task, made) for name in LINES[task]]
 
 
 def same_mistakes(task: str, texts: Sequence[str], others: Sequence[str], made: Split) -> float:

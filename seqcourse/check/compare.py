@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import itertools
 import re
 import textwrap
@@ -16,11 +15,11 @@ import torch
 from torch import Tensor
 
 from seqcourse.check.discreet import error_in_words, is_discreet, size_in_words, sizes_told
+from seqcourse.check.errors import error_kind, error_question, is_unsolved, signature_question
 from seqcourse.check.finding import Finding
-from seqcourse.check.inputs import copied, copy, each_tensor, floating, normal
-from seqcourse.check.libraries import LIBRARIES
-from seqcourse.check.lines import line_of, note_line
+from seqcourse.check.inputs import copy
 from seqcourse.check.margin import note
+from seqcourse.check.notebook_lines import line_of, note_line
 
 # The tolerances of float32 and of float64; `seqcourse audit` measures what lies on both sides of them.
 COARSE, FINE = 5e-4, 1e-7
@@ -108,10 +107,11 @@ def listed(likely: LikelyMistakes) -> list[Likely]:
     ]
 
 
-def _flatten(value: Any) -> list[Any]:
+def flatten(value: Any) -> list[Any]:
+    """The parts of a result, also those within parts; arrays as tensors."""
     if isinstance(value, (tuple, list)):
         # A student's tuple subclass may be infinite.
-        return [item for part in itertools.islice(value, 100_000) for item in _flatten(part)]
+        return [item for part in itertools.islice(value, 100_000) for item in flatten(part)]
     return [torch.from_numpy(value) if isinstance(value, numpy.ndarray) else value]
 
 
@@ -181,7 +181,7 @@ def same(one: Any, other: Any, tolerance: float | None = None) -> bool:
     """Whether two results (tensors or tuples of tensors) have equal shapes and numbers."""
     if isinstance(one, (tuple, list)) != isinstance(other, (tuple, list)):
         return False
-    ones, others = _flatten(one), _flatten(other)
+    ones, others = flatten(one), flatten(other)
     return len(ones) == len(others) and all(
         _is_close(a, b, tolerance) for a, b in zip(ones, others, strict=True)
     )
@@ -189,7 +189,7 @@ def same(one: Any, other: Any, tolerance: float | None = None) -> bool:
 
 def is_right(got: Any, expected: Any, tolerance: float | None = None) -> bool:
     """Whether a result is the same as the right one; notes how far the two are apart, see `margin`."""
-    for one, other in zip(_flatten(got), _flatten(expected), strict=False):
+    for one, other in zip(flatten(got), flatten(expected), strict=False):
         if isinstance(one, Tensor) and isinstance(other, Tensor) and one.shape == other.shape:
             if one.is_floating_point() or other.is_floating_point():
                 note(one, other, usual_tolerance(one, other) if tolerance is None else tolerance)
@@ -213,30 +213,6 @@ def outcome(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
         return error
 
 
-def is_unsolved(error: BaseException) -> bool:
-    """Whether an exercise's stub raised this error: a NotImplementedError raised outside libraries.
-
-    PyTorch also raises NotImplementedError, for unsupported operations.
-    """
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if not isinstance(error, NotImplementedError) or trace is None:
-        return False
-    code = trace.tb_frame.f_code
-    if code.co_filename.startswith(LIBRARIES):
-        return False
-    # Raised in this line of the answer, not by compiled code that it calls.
-    return any(
-        step.offset == trace.tb_lasti and step.opname == "RAISE_VARARGS"
-        for step in dis.get_instructions(code)
-    )
-
-
-def error_kind(value: Any) -> str:
-    return getattr(value, "kind", type(value).__name__)
-
-
 def _explain(got: Any, arguments: Sequence[Any], likely: Iterable[Likely], tolerance) -> str:
     """The question of the first likely mistake with the same outcome, or ""."""
     for mistake in likely:
@@ -252,64 +228,7 @@ def _explain(got: Any, arguments: Sequence[Any], likely: Iterable[Likely], toler
     return ""
 
 
-def _signature_question(name: str, got: Exception) -> str:
-    """A question if the function does not accept the arguments it was called with, otherwise ""."""
-    if error_kind(got) == "TypeError" and str(got).startswith(f"{name.split()[0]}() "):
-        return "Does it take the arguments that the text lists, in that order?"
-    return ""
-
-
-# What to ask of an error that no likely mistake explains.
-_OF_ERRORS = {
-    r"shapes cannot be multiplied|Expected size for first two dimensions": (
-        "Is a transpose missing, or one too many? In a @ b the columns of a meet the rows of b."
-    ),
-    r"must match the size of tensor": (
-        "Is an axis missing, such as [:, None]? Or was only one of two sequences shortened? "
-        "Sizes are compared from the last axis on."
-    ),
-    r"[Ii]ndex -?\d+ is out of bounds|[Ii]ndex out of range": (
-        "Is an index larger than its axis? argmax() without dim counts through the whole tensor, and a "
-        "row number that is computed may need a limit."
-    ),
-    "A mask should fit": (
-        "Which axis of the mask belongs to which of the scores? They are lined up from the last one on."
-    ),
-    "unexpected keyword argument": (
-        "Which function is called in that line, and do its arguments have these names? The table above "
-        "the exercise has them."
-    ),
-    "values to unpack": (
-        "Is a shape taken apart into too many axes, or too few? shape[-1] counts from the end."
-    ),
-    r"Dimension out of range": (
-        "Does squeeze() or an index drop an axis, or are axes counted from the front? -1 is the last."
-    ),
-}
-# What to ask of errors that have nothing to do with shapes, whatever the input.
-_OF_KINDS = {
-    "NameError": "Is the name misspelt, or was the cell that defines it not run?",
-    "UnboundLocalError": "Is the name given a value on every way to that line?",
-    "ModuleNotFoundError": "Is the module's name misspelt? torch, numpy and math are there.",
-    "ZeroDivisionError": "Which number can be 0 there? Ask first, or divide by at least 1.",
-    "AttributeError": "What stands before the dot there? print(type(...)) says what it is.",
-    "KeyError": "Which keys does it have? Print them just before that line.",
-    "RecursionError": "When does the function stop calling itself?",
-}
-_SHAPES = "What meets in that line? Print the shapes just before it."
-_WITH_SHAPES = ("RuntimeError", "IndexError", "ValueError", "TypeError")
 _LIKE_THE_OLD = "Create new tensors like the old ones: x.new_zeros(...), torch.zeros_like(x)."
-
-
-def _error_question(got: Exception, hint: str) -> str:
-    """What to ask of an error: about its kind, then the case's own hint, then about its message."""
-    kind, told = error_kind(got), str(got)
-    if kind in _OF_KINDS:
-        return _OF_KINDS[kind]
-    if hint and "Dimension out of range" not in told:
-        return hint
-    known = next((words for part, words in _OF_ERRORS.items() if re.search(part, told)), hint)
-    return known or (_SHAPES if kind in _WITH_SHAPES and not is_discreet() else "")
 
 
 def _first_difference(got: Tensor, expected: Tensor) -> str:
@@ -349,11 +268,11 @@ def compare(
         tolerance = COARSE  # also for Python's numbers, which are float64 whatever they come from
     with sizes_told(*arguments, expected):
         if isinstance(got, Exception):
-            question = _explain(got, arguments, likely, tolerance) or _signature_question(name, got)
+            question = _explain(got, arguments, likely, tolerance) or signature_question(name, got)
             sizes = ", ".join(describe(value) for value in arguments)
             raise Mistake(
                 f"{stopped(name, got)} It was called with {sizes}.",
-                question or _error_question(got, hint),
+                question or error_question(got, hint),
                 sized=True,
             ) from got
         if got is None:
@@ -362,7 +281,7 @@ def compare(
             question = _explain(got, arguments, likely, tolerance) or _squeeze_question(got, expected)
             told, sized = _difference(got, expected, parts)
             raise Mistake(f"{name}: {told}", question or hint, sized=sized)
-        for one, other in zip(_flatten(got), _flatten(expected), strict=True):
+        for one, other in zip(flatten(got), flatten(expected), strict=True):
             if isinstance(one, Tensor) and not one.ndim and not _dtype_fits(one, other):
                 raise Mistake(
                     f"{name}: the number is right, but it should be a whole number (int), not a float.",
@@ -389,13 +308,13 @@ def _dtype_fits(one: Tensor, other: Tensor) -> bool:
 
 def _precisions(arguments: Sequence[Any]) -> set[torch.dtype]:
     """The floating dtypes of the inputs."""
-    tensors = [value for value in _flatten(arguments) if isinstance(value, Tensor)]
+    tensors = [value for value in flatten(arguments) if isinstance(value, Tensor)]
     return {value.dtype for value in tensors if value.is_floating_point()}
 
 
 def _squeeze_question(got: Any, expected: Any) -> str:
     """A question if the shapes differ only by axes of size 1, otherwise ""."""
-    for one, other in zip(_flatten(got), _flatten(expected), strict=False):
+    for one, other in zip(flatten(got), flatten(expected), strict=False):
         if not (isinstance(one, Tensor) and isinstance(other, Tensor)) or one.shape == other.shape:
             continue
         if one.ndim != other.ndim and one.squeeze().shape == other.squeeze().shape:
@@ -413,7 +332,7 @@ def stopped(what: str, error: Exception) -> str:
 
 def _difference(got: Any, expected: Any, parts: Sequence[str]) -> tuple[str, bool]:
     """How two results differ, in words, and whether they differ in a shape."""
-    ones, others = _flatten(got), _flatten(expected)
+    ones, others = flatten(got), flatten(expected)
     grouped = isinstance(got, (tuple, list)) == isinstance(expected, (tuple, list))
     plain = all(
         isinstance(item, Tensor) if isinstance(want, Tensor) else type(item) is type(want)
@@ -441,106 +360,3 @@ def _difference(got: Any, expected: Any, parts: Sequence[str]) -> tuple[str, boo
             )
             return f"{wrong} {_first_difference(one.detach(), other.detach())}".strip(), False
     return "the result differs.", False
-
-
-def gradients(
-    function: Callable[..., Any], given: Mapping[str, Any], wanted: Sequence[str]
-) -> dict[str, Tensor | None]:
-    """The gradients of `traced` alone."""
-    return traced(function, given, wanted)[0]
-
-
-def traced(
-    function: Callable[..., Any], given: Mapping[str, Any], wanted: Sequence[str]
-) -> tuple[dict[str, Tensor | None], Any, dict[str, Any]]:
-    """One call: the gradients of a fixed weighted sum of the results, the results, and the arguments
-    that it was called with.
-
-    The gradients are those of all floating tensors in the wanted arguments, also in tuples and in what
-    a function holds, by their places ("x", "state.0", "step.table"); None where no gradient arrives.
-    """
-    leaves, held = {}, []
-
-    def follow(place: str, tensor: Tensor) -> Tensor:
-        if not tensor.is_floating_point():
-            return tensor
-        leaves[place] = tensor.detach().requires_grad_()
-        return copied(leaves[place])  # not the leaf: an answer may change it in place
-
-    handed = {}
-    for name, value in copy(dict(given)).items():
-        if name in wanted and callable(value):  # what it holds is the caller's: on for this call only
-            mine = floating(value, name)
-            held += [leaf for leaf in mine.values() if not leaf.requires_grad]
-            leaves |= mine
-        elif name in wanted:
-            value = each_tensor(follow, value, name)
-        handed[name] = value
-    for leaf in held:
-        leaf.requires_grad_()
-    try:
-        with torch.enable_grad():  # a notebook cell may have disabled gradients globally
-            results = function(*handed.values())
-            return reached_from(results, leaves), results, handed
-    finally:
-        for leaf in held:
-            leaf.requires_grad_(False)
-
-
-def reached_from(results: Any, leaves: Mapping[str, Tensor]) -> dict[str, Tensor | None]:
-    """The gradients of a fixed weighted sum of all floating results, by the leaves' names."""
-    if not leaves:
-        return {}
-    total = sum(
-        (part * normal({"w": part.shape}, 7 + k)["w"].to(part)).sum()
-        for k, part in enumerate(_flatten(results))
-        if isinstance(part, Tensor) and part.is_floating_point()
-    )
-    if not isinstance(total, Tensor) or not total.requires_grad:
-        return dict.fromkeys(leaves)
-    reached = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
-    return dict(zip(leaves, reached, strict=True))
-
-
-def compare_gradients(
-    name: str,
-    got: Mapping[str, Tensor | Exception | None],
-    expected: Mapping[str, Tensor | None],
-    tolerance: float | None = None,
-) -> None:
-    """Raise Mistake if a gradient is wrong or missing (None), or computing it raised an error.
-
-    Nobody can ask for one that the right answer has none of.
-    """
-    for argument, right in expected.items():
-        if right is None:
-            continue
-        reached = got[argument]
-        if reached is None and not right.any():
-            continue
-        if isinstance(reached, Exception):
-            with sizes_told(*expected.values()):
-                words = error_in_words(error_kind(reached), str(reached))
-            raise Mistake(
-                f"{name}: the numbers are right, but no gradient reaches {argument}: on the way it "
-                f"stops with {words}.",
-                "Did you use NumPy, or change a tensor in place?",
-            )
-        if reached is None:
-            raise Mistake(
-                f"{name}: the numbers are right, but no gradient reaches {argument}.",
-                "Did you use .detach(), .data, .item(), NumPy or torch.no_grad() on the way?",
-            )
-        if not is_right(reached, right, tolerance):
-            raise Mistake(
-                f"{name}: the numbers are right, but the gradient of {argument} is not.",
-                "Did a .detach(), .data or .item() cut off one of several paths?",
-            )
-
-
-def place_in_words(place: str) -> str:
-    """ "state.0" as "part 1 of state", "step.table" as "the table of step"."""
-    argument, _, inside = place.partition(".")
-    if not inside:
-        return argument
-    return f"part {int(inside) + 1} of {argument}" if inside.isdigit() else f"the {inside} of {argument}"

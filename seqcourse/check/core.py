@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from seqcourse.check.compare import Likely, Mistake, compare, describe, gradients, same
+from seqcourse.check.compare import Likely, Mistake, compare, describe, same
+from seqcourse.check.gradients import gradients
 from seqcourse.check.inputs import copy, drawn, noncontiguous, normal
 from seqcourse.check.recording import after, judge, poll_verdict, quiet, record, unchanged
 from seqcourse.check.values import arrays, result

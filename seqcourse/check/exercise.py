@@ -15,7 +15,7 @@ are on its card (`card`). Both record calls, and judge them, in the same way.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import Any
@@ -26,14 +26,14 @@ import torch
 from seqcourse import progress
 from seqcourse.check import kinds, worked
 from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed, not_solved, outcome
+from seqcourse.check.forbidden import refuse
 from seqcourse.check.inputs import floating, noncontiguous
-from seqcourse.check.lines import never_ran, noted_lines
 from seqcourse.check.modules import judge_module, record_module
 from seqcourse.check.naming import explaining, size_question, written_numbers
+from seqcourse.check.notebook_lines import never_ran, noted_lines
 from seqcourse.check.recording import judge, observe, record
 from seqcourse.check.stages import passed, shown
 from seqcourse.check.values import result
-from seqcourse.check.watch import refuse
 
 # What a graded cell says where the self-check has passed.
 UNSEEN = "The hidden checks see more; they run when your work is graded."
@@ -309,13 +309,7 @@ class Exercise:
             self._compare(found, given, label, prefix, gradient, size)
 
     def _compare(
-        self,
-        found: Found,
-        given: Arguments,
-        label: str,
-        prefix: str,
-        gradient: Sequence[str],
-        hint: str,
+        self, found: Found, given: Arguments, label: str, prefix: str, gradient: Sequence[str], hint: str
     ) -> None:
         compare = judge_module if self.is_class else judge
         compare(
@@ -367,50 +361,3 @@ def standard_cases(
             "Create new tensors like the old ones: x.new_zeros(...), torch.zeros_like(x).",
         ),
     ]
-
-
-@dataclass(frozen=True)
-class Polls:
-    """The polls of an assignment: the letters of each, such as {"poll_1": "abc"}."""
-
-    letters: Mapping[str, str]
-
-    def __call__(self, **answers: Any) -> None:
-        """Say which polls are answered, and never which are right; show the reasons on a second try.
-
-        Raises:
-            Mistake: an answer is not one of the letters.
-        """
-        for name in self._answered(answers):
-            key, reasons = worked.opened_poll(name)
-            progress.note(name, passed=True, tried=True, key=key)
-            print(f"{name}: answered.")
-            if reasons:
-                worked.show(reasons, name)
-
-    def _answered(self, answers: Mapping[str, Any]) -> Iterator[str]:
-        """The polls that are answered, one by one; says so of the others."""
-        for name, letters in self.letters.items():
-            answer = answers.get(name)
-            if answer is None:
-                print(f"{name}: no answer yet.")
-            elif not isinstance(answer, str) or answer not in tuple(letters):
-                listed = ", ".join(f'"{letter}"' for letter in letters)
-                raise Mistake(f"{name} should be one of {listed}, but is {answer!r}.")
-            else:
-                yield name
-
-    def validate(self, **answers: Any) -> None:
-        """What nbgrader's Validate sees in the graded cell of a poll.
-
-        Raises:
-            NotImplementedError: there is no answer yet.
-            Mistake: an answer is not one of the letters.
-        """
-        for name, answer in answers.items():
-            if answer is None:
-                raise not_solved(f"{name} has no answer yet.")
-        for name in Polls({name: self.letters[name] for name in answers})._answered(answers):
-            progress.note(name, passed=True)  # no try: the check of all polls is still to come
-            print(f"{name}: answered.")
-        print(UNSEEN)

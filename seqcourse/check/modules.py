@@ -22,20 +22,10 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from seqcourse.check.compare import (
-    Likely,
-    Mistake,
-    Stopped,
-    compare,
-    compare_gradients,
-    error_kind,
-    outcome,
-    place_in_words,
-    reached_from,
-    same,
-    stopped,
-)
+from seqcourse.check.compare import Likely, Mistake, Stopped, compare, outcome, same, stopped
 from seqcourse.check.discreet import sizes_told
+from seqcourse.check.errors import error_kind
+from seqcourse.check.gradients import compare_gradients, place_in_words, reached_from
 from seqcourse.check.inputs import copy, each_tensor, normal
 from seqcourse.check.recording import after, unchanged
 from seqcourse.check.values import arrays, result

@@ -30,9 +30,9 @@ import torch
 
 import seqcourse
 from cellgrader.probe_files import ENDING, PATIENCE, REQUEST, RESULT
-from seqcourse.check.compare import is_unsolved
+from seqcourse.check.errors import is_unsolved
 from seqcourse.check.naming import WRITTEN, written_numbers
-from seqcourse.check.plain import pack
+from seqcourse.check.payload import pack
 from seqcourse.check.recording import observe
 from seqcourse.check.values import arrays
 

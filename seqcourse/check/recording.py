@@ -17,18 +17,8 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import (
-    Likely,
-    LikelyMistakes,
-    Mistake,
-    compare,
-    compare_gradients,
-    is_right,
-    listed,
-    outcome,
-    place_in_words,
-    traced,
-)
+from seqcourse.check.compare import Likely, LikelyMistakes, Mistake, compare, is_right, listed, outcome
+from seqcourse.check.gradients import compare_gradients, place_in_words, traced
 from seqcourse.check.inputs import copy, floating
 from seqcourse.check.values import arrays, plainly, result
 from seqcourse.check.watch import Watch, paused

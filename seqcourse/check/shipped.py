@@ -18,8 +18,9 @@ from typing import Any
 
 from seqcourse import progress
 from seqcourse.check import card, listing, mistakes
-from seqcourse.check.exercise import Exercise, Polls
+from seqcourse.check.exercise import Exercise
 from seqcourse.check.experiments import Experiments
+from seqcourse.check.polls import Polls
 
 FILE = "exercises.json"
 

@@ -16,7 +16,7 @@ from seqcourse.check.finding import Finding
 _failed: dict[str, tuple[str, int]] = {}
 
 
-class Shown(NamedTuple):
+class ShownMistake(NamedTuple):
     """What is shown of a mistake.
 
     hint: whether that holds a hint more than the last time.
@@ -35,7 +35,7 @@ def shown(
     hints: Sequence[str],
     ask: bool = True,
     questions: str = "",
-) -> Shown:
+) -> ShownMistake:
     """What is shown of a mistake that a self-check found.
 
     A changed answer that fails again gets the next hint: first the mistake's question (where the mistake
@@ -43,7 +43,7 @@ def shown(
     unchanged answer gets what it got before. Without ``ask`` there is no hint.
     """
     if not ask:
-        return Shown(finding.where, False, left=1)
+        return ShownMistake(finding.where, False, left=1)
     attempt, (last, times) = attempt_of(student), _failed.get(name, ("", -1))
     again = attempt == last
     times += not again
@@ -52,7 +52,7 @@ def shown(
     more = f"Change your answer: the next one that fails gets {'another' if times else 'a'} hint."
     more = more if times < len(hints) else ""
     text = "\n".join([finding.where, *hints[:times], more]).strip()
-    return Shown(text, 0 < times <= len(hints) and not again, max(0, len(hints) - times))
+    return ShownMistake(text, 0 < times <= len(hints) and not again, max(0, len(hints) - times))
 
 
 def passed(name: str) -> None:

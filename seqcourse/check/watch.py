@@ -26,7 +26,7 @@ import os
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -34,7 +34,6 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from seqcourse.check.compare import Mistake
 from seqcourse.check.libraries import GRADER, INSTALLED, PACKAGE, STANDARD
 
 # Kept from the time of import, so that an answer that replaces them in their modules changes nothing.
@@ -65,45 +64,6 @@ _EVENTS = {
     "ctypes.call_function": "ctypes",
     "sys.setprofile": "tracing",
     "sys.settrace": "tracing",
-}
-_UNSEEN = {
-    "thread": "starts a thread",
-    "process": "starts a process",
-    "ctypes": "calls compiled code through ctypes",
-    "tracing": "changes how Python's calls are traced",
-    "operator": "runs an operator that is not PyTorch's own",
-}
-
-_ATTENTION = (
-    "_scaled_dot_product_attention_math",
-    "_scaled_dot_product_flash_attention",
-    "_scaled_dot_product_flash_attention_for_cpu",
-    "_scaled_dot_product_efficient_attention",
-    "_scaled_dot_product_cudnn_attention",
-    "_scaled_dot_product_fused_attention_overrideable",
-    "_flash_attention_forward",
-    "_efficient_attention_forward",
-    "_safe_softmax",
-    "flex_attention",
-)
-_BATCH_NORM = ("native_batch_norm", "_native_batch_norm_legit", "cudnn_batch_norm", "instance_norm")
-_FAST_HEADS = ("_native_multi_head_attention", "_transformer_encoder_layer_fwd")
-_RECURRENT = ("mkldnn_rnn_layer", "_cudnn_rnn", "miopen_rnn")
-# Operators that compute what an entry names, under names of their own.
-_OPERATORS = {
-    "softmax": ("_safe_softmax", "_masked_softmax", *_ATTENTION, *_FAST_HEADS),
-    "scaled_dot_product_attention": (*_ATTENTION, *_FAST_HEADS),
-    "multi_head_attention_forward": _FAST_HEADS,
-    "layer_norm": ("native_layer_norm",),
-    "batch_norm": _BATCH_NORM,
-    "instance_norm": _BATCH_NORM,
-    "group_norm": ("native_group_norm",),
-    "cross_entropy": ("cross_entropy_loss",),
-    "lstm": (*_RECURRENT, "_thnn_fused_lstm_cell"),
-    "gru": (*_RECURRENT, "_thnn_fused_gru_cell"),
-    "rnn": (*_RECURRENT, "rnn_tanh", "rnn_relu"),
-    "lstm_cell": ("_thnn_fused_lstm_cell",),
-    "gru_cell": ("_thnn_fused_gru_cell",),
 }
 
 
@@ -258,7 +218,7 @@ def _names_of(frame: types.FrameType) -> Iterator[str]:
         for kind in type(frame.f_locals.get("self")).__mro__:
             if frame.f_code.co_name in vars(kind):
                 return
-            if _is_below(kind.__module__, "seqcourse"):
+            if is_below(kind.__module__, "seqcourse"):
                 yield f"{kind.__module__}:{kind.__qualname__}.{frame.f_code.co_name}"
 
 
@@ -271,7 +231,7 @@ def _name_of(code: types.CodeType) -> str:
     if known is None:
         module = _module_of(code.co_filename)
         name = f"{module}:{code.co_qualname}" if module else ""
-        if _is_below(module, _CHECKS) and not _is_of_the_checks(name):
+        if is_below(module, _CHECKS) and not is_of_the_checks(name):
             name = ""
         known = _names[id(code)] = (code, name)
     return known[1]
@@ -292,7 +252,7 @@ def _module_of(file: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def _is_below(module: str, package: str) -> bool:
+def is_below(module: str, package: str) -> bool:
     return f"{module}.".startswith(f"{package}.")
 
 
@@ -305,8 +265,8 @@ def _is_of_answer(frame: types.FrameType | None) -> bool:
     while frame is not None:
         file = frame.f_code.co_filename
         module = _module_of(file)
-        if module != __name__ and (_is_below(module, "seqcourse") or _is_below(module, "cellgrader")):
-            return _is_below(module, _CHECKS) and module not in _CHECKING
+        if module != __name__ and (is_below(module, "seqcourse") or is_below(module, "cellgrader")):
+            return is_below(module, _CHECKS) and module not in _CHECKING
         if file.startswith("<frozen importlib"):  # one library imports another
             return False
         if not module and not file.startswith(STANDARD):
@@ -323,15 +283,13 @@ def _function_of(frame: types.FrameType | None) -> str:
     return name if name.isidentifier() else ""
 
 
-def _is_of_the_checks(name: str) -> bool:
+def is_of_the_checks(name: str) -> bool:
     """Whether this is code of an assignment's exercises: none of it runs in an honest answer.
 
     What a sandbox sees of them (`inside`) is no answer's to call either, only what it is handed.
     """
     module, _, path = name.partition(":")
-    handed = (
-        _is_below(module, f"{_CHECKS}.inside") and not path.startswith("record_") and "." not in path
-    )
+    handed = is_below(module, f"{_CHECKS}.inside") and not path.startswith("record_") and "." not in path
     return handed or module.startswith(f"{_CHECKS}.ps")
 
 
@@ -381,55 +339,3 @@ def paused(function: Callable[..., Any]) -> Callable[..., Any]:
                 watch._pauses -= 1
 
     return aside
-
-
-def refuse(name: str, ran: Iterable[str], forbidden: Iterable[str]) -> None:
-    """Raise Mistake when what `ran` in the answer called `name` is forbidden, or hides what runs.
-
-    ran: names as in `Watch.ran`; those of a student's process are untrusted and never repeated. With
-        `Watch.ran_in`, of this process, a function that the answer calls is named.
-    forbidden: entries as in `covers`. Without any, everything may run but the checks' own answers.
-    """
-    functions = ran if isinstance(ran, Mapping) else {}
-    ran, forbidden = tuple(str(one) for one in ran), tuple(forbidden)
-    if any(map(_is_of_the_checks, ran)):
-        raise Mistake(f"{name} calls the answer that the self-check compares with. Write your own.")
-    for one in ran:
-        for entry in forbidden:
-            if covers(entry, one):
-                function = functions.get(one, name) or name
-                calls = "" if function == name else f" calls your {function}, which"
-                raise Mistake(
-                    f"{name}{calls} uses {entry}, which is to be built here. "
-                    "The text above the exercise says what may be used."
-                )
-    kind = next((one.removeprefix("unseen:") for one in ran if one.startswith("unseen:")), "")
-    if forbidden and kind in _UNSEEN:
-        raise Mistake(
-            f"{name} {_UNSEEN[kind]}: what it does there cannot be seen, and this exercise forbids some "
-            "functions. Compute the result in the function itself."
-        )
-
-
-def covers(entry: str, name: str) -> bool:
-    """Whether a forbidden entry means something that ran.
-
-    entry: "softmax" is any function, method or class of this name in any library, whatever its capitals
-        and underscores, and the operators that compute the same; "seqcourse.decode.sample" is the one of
-        this package only; "torch.optim.lr_scheduler" is everything in this module.
-    """
-    module, _, path = name.partition(":")
-    if _is_below(module, entry):
-        return True
-    package, _, last = entry.rpartition(".")
-    if package and not _is_below(module, package):
-        return False
-    wanted = {_plain(last), *_ways.get(_plain(last), ())}
-    return any(_plain(part) in wanted for part in path.split("."))
-
-
-def _plain(word: str) -> str:
-    return word.replace("_", "").lower()
-
-
-_ways = {_plain(entry): frozenset(map(_plain, names)) for entry, names in _OPERATORS.items()}

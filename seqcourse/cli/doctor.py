@@ -26,7 +26,7 @@ GIB = 2**30
 
 
 @dataclass(frozen=True)
-class Finding:
+class ReportLine:
     """One line of the report."""
 
     what: str
@@ -55,12 +55,12 @@ def check_installation() -> bool:
     return not bad
 
 
-def _guarded(part: Callable[[], Iterator[Finding]]) -> list[Finding]:
+def _guarded(part: Callable[[], Iterator[ReportLine]]) -> list[ReportLine]:
     """The findings of one part; if looking itself fails, that is a finding too."""
     try:
         return list(part())
     except CourseError as error:
-        return [Finding(part.__name__, BAD, str(error))]
+        return [ReportLine(part.__name__, BAD, str(error))]
 
 
 def version(name: str) -> str | None:
@@ -71,16 +71,16 @@ def version(name: str) -> str | None:
         return None
 
 
-def python() -> Iterator[Finding]:
+def python() -> Iterator[ReportLine]:
     here = platform.python_version()
     fits = OLDEST <= sys.version_info[:2] <= NEWEST
     told = f"{here} in {sys.prefix}" if fits else f"{here}, but {VERSIONS} is needed"
-    yield Finding("Python", GOOD if fits else BAD, told)
+    yield ReportLine("Python", GOOD if fits else BAD, told)
 
 
-def torch() -> Iterator[Finding]:
+def torch() -> Iterator[ReportLine]:
     if version("torch") is None:
-        yield Finding("PyTorch", BAD, "not installed; give: pip install torch")
+        yield ReportLine("PyTorch", BAD, "not installed; give: pip install torch")
         return
     import torch as library
 
@@ -89,13 +89,13 @@ def torch() -> Iterator[Finding]:
     toolkit = library.version.cuda or library.version.hip
     build = f"GPU build ({toolkit})" if toolkit else "CPU build"
     told = f"{library.__version__}, {build}, {library.get_num_threads()} threads"
-    yield Finding("PyTorch", GOOD, told)
+    yield ReportLine("PyTorch", GOOD, told)
     chosen = device()
     named = library.cuda.get_device_name(chosen) if chosen.type == "cuda" else "no GPU is used"
-    yield Finding("device", GOOD, f"{chosen} ({named})")
+    yield ReportLine("device", GOOD, f"{chosen} ({named})")
 
 
-def tools() -> Iterator[Finding]:
+def tools() -> Iterator[ReportLine]:
     for name, needed_for, extra in (
         ("jupyterlab", "seqcourse lab", None),
         ("nbgrader", "release and grade", "grading"),
@@ -104,40 +104,40 @@ def tools() -> Iterator[Finding]:
     ):
         found = version(name)
         if found:
-            yield Finding(name, GOOD, f"{found}, for {needed_for}")
+            yield ReportLine(name, GOOD, f"{found}, for {needed_for}")
         elif extra:
             install = f"pip install 'seqcourse[{extra}]'"
-            yield Finding(name, ABSENT, f"needed for {needed_for}; install it: {install}")
+            yield ReportLine(name, ABSENT, f"needed for {needed_for}; install it: {install}")
         else:
-            yield Finding(name, BAD, f"needed for {needed_for}; install it: pip install {name}")
+            yield ReportLine(name, BAD, f"needed for {needed_for}; install it: pip install {name}")
     yield from kernel()
 
 
-def kernel() -> Iterator[Finding]:
+def kernel() -> Iterator[ReportLine]:
     if version("jupyter_client") is None:
         return
     from jupyter_client.kernelspec import KernelSpecManager
 
     places = KernelSpecManager().find_kernel_specs()
     if "python3" in places:
-        yield Finding("kernel python3", GOOD, places["python3"])
+        yield ReportLine("kernel python3", GOOD, places["python3"])
     else:
         install = f"{sys.executable} -m ipykernel install --sys-prefix"
-        yield Finding("kernel python3", BAD, f"every notebook needs it; give: {install}")
+        yield ReportLine("kernel python3", BAD, f"every notebook needs it; give: {install}")
 
 
-def browser() -> Iterator[Finding]:
+def browser() -> Iterator[ReportLine]:
     from seqcourse.pages.browser import installed_browser
 
     found = installed_browser()
     if found:
-        yield Finding("browser", GOOD, f"{found}, for the tests of the pages and the book as a PDF")
+        yield ReportLine("browser", GOOD, f"{found}, for the tests of the pages and the book as a PDF")
     else:
         told = "no Chromium for the tests of the pages; install one, or: playwright install chromium"
-        yield Finding("browser", ABSENT, told)
+        yield ReportLine("browser", ABSENT, told)
 
 
-def sandbox() -> Iterator[Finding]:
+def sandbox() -> Iterator[ReportLine]:
     """What keeps a student's code apart when it is graded."""
     if version("jupyter_client") is None:
         return
@@ -147,10 +147,10 @@ def sandbox() -> Iterator[Finding]:
     why_not = refusal()
     if why_not:
         told = f"only for grading. {why_not} Without it, grading asks for --unsafe-no-sandbox."
-        yield Finding("sandbox", ABSENT, told)
+        yield ReportLine("sandbox", ABSENT, told)
         return
     number = ".".join(map(str, bubblewrap_version() or ()))
-    yield Finding("sandbox", GOOD, f"bubblewrap {number}; one was started and works")
+    yield ReportLine("sandbox", GOOD, f"bubblewrap {number}; one was started and works")
     kept = cgroup.controllers()
     names = {"memory": "memory", "pids": "number of processes"}
     by_groups = " and ".join(names[name] for name in kept)
@@ -162,15 +162,15 @@ def sandbox() -> Iterator[Finding]:
             "such as buffers of sockets and pipes (up to about 400 MB). Run the grader where systemd "
             "delegates control groups, or as root"
         )
-    yield Finding("limits", GOOD, told)
+    yield ReportLine("limits", GOOD, told)
     if calls.library() is None:
         install = "install it (on Debian and Ubuntu: sudo apt-get install libseccomp2)"
-        yield Finding("system calls", ABSENT, f"not filtered, as there is no libseccomp; {install}")
+        yield ReportLine("system calls", ABSENT, f"not filtered, as there is no libseccomp; {install}")
     else:
-        yield Finding("system calls", GOOD, "those that no notebook needs are refused (libseccomp)")
+        yield ReportLine("system calls", GOOD, "those that no notebook needs are refused (libseccomp)")
 
 
-def settings() -> Iterator[Finding]:
+def settings() -> Iterator[ReportLine]:
     """The settings of the class that holds here, each with its value."""
     from cellgrader.class_settings import FILES, read_settings
     from cellgrader.course.address import shown
@@ -180,7 +180,7 @@ def settings() -> Iterator[Finding]:
         found = read_settings(find_root())
     except CourseError as error:
         if FILES[0] in str(error) or FILES[1] in str(error):
-            yield Finding("course.toml", BAD, str(error))
+            yield ReportLine("course.toml", BAD, str(error))
         return  # the package alone, as a student may have it
     values = {**found.values}
     if values["gradebook"]:
@@ -188,10 +188,10 @@ def settings() -> Iterator[Finding]:
     local = [key for key, where in found.sources.items() if where.startswith(FILES[1])]
     told = ", ".join(f"{key} = {value}" for key, value in values.items() if value != "")
     told += f"; {', '.join(local)} from {FILES[1]}" if local else ""
-    yield Finding("course.toml", GOOD, told)
+    yield ReportLine("course.toml", GOOD, told)
 
 
-def student() -> Iterator[Finding]:
+def student() -> Iterator[ReportLine]:
     """Whether a student's folder has the notebooks of this version."""
     from seqcourse import __version__
     from seqcourse.cli.handout import version_of
@@ -200,17 +200,19 @@ def student() -> Iterator[Finding]:
     try:
         folder = find_work()
     except CourseError:
-        yield Finding("folder", ABSENT, "none here with chapters; make one: seqcourse start my-course")
+        yield ReportLine(
+            "folder", ABSENT, "none here with chapters; make one: seqcourse start my-course"
+        )
         return
     if is_started(folder):
         found = version_of(folder)
         told = f"{folder}, version {found or '?'}"
         if found != __version__:
             told += f", but {__version__} is installed; give: seqcourse update"
-        yield Finding("folder", GOOD if found == __version__ else ABSENT, told)
+        yield ReportLine("folder", GOOD if found == __version__ else ABSENT, told)
 
 
-def privacy() -> Iterator[Finding]:
+def privacy() -> Iterator[ReportLine]:
     """Whether other accounts of this machine can read the solutions."""
     from seqcourse.cli.root import find_root
 
@@ -220,9 +222,9 @@ def privacy() -> Iterator[Finding]:
         return
     if others_may_enter(solutions):
         told = f"others on this machine can read your solutions; give: chmod go-rwx {solutions}"
-        yield Finding("privacy", ABSENT, told)
+        yield ReportLine("privacy", ABSENT, told)
     else:
-        yield Finding("privacy", GOOD, "no other account can read solutions/")
+        yield ReportLine("privacy", GOOD, "no other account can read solutions/")
 
 
 def others_may_enter(folder: Path) -> bool:
@@ -252,26 +254,26 @@ def _others_may(place: Path, bits: int) -> bool:
     return bool(status.st_mode & (bits if shared else bits & 0o007))
 
 
-def database() -> Iterator[Finding]:
+def database() -> Iterator[ReportLine]:
     """A server for the gradebook is optional: without one it is a file."""
     found = version("psycopg")
     if found:
-        yield Finding("PostgreSQL", GOOD, f"psycopg {found}, for a gradebook on a server (optional)")
+        yield ReportLine("PostgreSQL", GOOD, f"psycopg {found}, for a gradebook on a server (optional)")
     else:
         told = "optional, for a gradebook on a server; install it: pip install 'seqcourse[postgres]'"
-        yield Finding("PostgreSQL", ABSENT, told)
+        yield ReportLine("PostgreSQL", ABSENT, told)
 
 
-def data() -> Iterator[Finding]:
+def data() -> Iterator[ReportLine]:
     from seqcourse.cli.data import data_sets
 
     for entry in data_sets():
         problems = entry.problems()
         told = "; ".join(problems) or f"{entry.size() / 1e6:.1f} MB, checksums agree"
-        yield Finding(f"data: {entry.name}", BAD if problems else GOOD, told)
+        yield ReportLine(f"data: {entry.name}", BAD if problems else GOOD, told)
 
 
-def checkpoints() -> Iterator[Finding]:
+def checkpoints() -> Iterator[ReportLine]:
     if version("torch") is None:
         return
     from seqcourse import zoo
@@ -281,15 +283,15 @@ def checkpoints() -> Iterator[Finding]:
         try:
             system = zoo.load(name)
         except CourseError as error:
-            yield Finding(f"model: {name}", BAD, str(error))
+            yield ReportLine(f"model: {name}", BAD, str(error))
             continue
         size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
         count = sum(parameter.numel() for parameter in system.model.parameters())
         told = f"{count / 1e6:.1f} M parameters, {size / 1e6:.1f} MB, loads"
-        yield Finding(f"model: {name}", GOOD, told)
+        yield ReportLine(f"model: {name}", GOOD, told)
 
 
-def published_models() -> Iterator[Finding]:
+def published_models() -> Iterator[ReportLine]:
     """Weights that others published are extras: stored outputs stand in for them."""
     if version("torch") is None:
         return
@@ -299,15 +301,15 @@ def published_models() -> Iterator[Finding]:
         place = published.find(name)
         if place is None:
             told = f"optional, {package.about}; get it: seqcourse data fetch {name}"
-            yield Finding(f"published: {name}", ABSENT, told)
+            yield ReportLine(f"published: {name}", ABSENT, told)
         elif name == "smollm2" and version("gguf") is None:
             told = "found, but it needs the gguf library: pip install 'seqcourse[published]'"
-            yield Finding(f"published: {name}", ABSENT, told)
+            yield ReportLine(f"published: {name}", ABSENT, told)
         else:
-            yield Finding(f"published: {name}", GOOD, f"{package.about}, in {place}")
+            yield ReportLine(f"published: {name}", GOOD, f"{package.about}, in {place}")
 
 
-def machine() -> Iterator[Finding]:
+def machine() -> Iterator[ReportLine]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     told = f"{cores} cores"
     names = getattr(os, "sysconf_names", {})
@@ -319,7 +321,7 @@ def machine() -> Iterator[Finding]:
             state, told = BAD, f"{told}; the chapters need 3 GiB"
     free = shutil.disk_usage(Path.cwd()).free
     told += f", {free / GIB:.0f} GiB free on this disk"
-    yield Finding("machine", state, told)
+    yield ReportLine("machine", state, told)
 
 
 PARTS = (

@@ -33,14 +33,7 @@ SIDE_BY_SIDE = 2
 QUIET_KERNEL = ["--IPKernelApp.log_level=40"]
 RECORD = "executed.json"
 # What a page's outputs do not depend on.
-NOT_IN_FINGERPRINT = (
-    "cli/",
-    "check/",
-    "pages/",
-    "live/runtime/",
-    "progress.py",
-    "profile.py",
-)
+NOT_IN_FINGERPRINT = ("cli/", "check/", "pages/", "live/runtime/", "progress.py", "profile.py")
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -65,19 +58,14 @@ def run_notebooks(
     record = json.loads(record_file.read_text()) if record_file.is_file() else {}
     package = package_fingerprint(root)
     marks = {path: f"{package}-{code_fingerprint(path)}" for path in notebooks}
-    due = [
-        path
-        for path in notebooks
-        if record.get(_name(path, root)) != marks[path] or not _is_cached(cache, path, root)
-    ]
+    known = {path for path in notebooks if record.get(_name(path, root)) == marks[path]}
+    due = [path for path in notebooks if path not in known or not _is_cached(cache, path, root)]
     if kept := len(notebooks) - len(due):
         report(f"{kept} of {len(notebooks)} notebooks are up to date")
     if not due:
         return 0
 
-    lock = threading.RLock()
-    failures: list[str] = []
-    done = 0
+    lock, failures, done = threading.RLock(), list[str](), 0
 
     def tell(line: str) -> None:
         with lock:

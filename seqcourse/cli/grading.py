@@ -130,7 +130,7 @@ def in_folders(course: Course, name: str, students: list[str]) -> list[str]:
 
 def check_before(course: Course, names: list[str], students: list[str]) -> None:
     """Raise CourseError for what is wrong with the command before anything is written."""
-    from cellgrader.grade.submissions import to_grade
+    from cellgrader.grade.who import to_grade
 
     for name in names:
         to_grade(course, name, in_folders(course, name, students))
@@ -153,14 +153,13 @@ def grade_assignment(
 ):
     """Grade one assignment, print its table, and return the scores."""
     from cellgrader.course.records import read_record
-    from cellgrader.grade.submissions import grade, to_grade
-    from cellgrader.marks.late import without_time
+    from cellgrader.grade.submissions import grade
+    from cellgrader.grade.who import to_grade
     from cellgrader.marks.scores import as_table, read_scores
     from cellgrader.pages.report import make_report
-    from cellgrader.people.enrolment import absent, misplaced, question, unknown
+    from cellgrader.people.enrolment import unknown
     from cellgrader.processes import cluster
     from cellgrader.release.generate import release
-    from cellgrader.submission.partners import find_teams
     from cellgrader.with_nbgrader.lock import alone
 
     asked = [] if students else unknown(course, name)
@@ -195,18 +194,27 @@ def grade_assignment(
     report = make_report(scores, records)
     for line in [*report.summary, *report.commonest]:
         steps(line)
-    missing = [] if students else [who for who in absent(course, name) if who not in wanted]
-    if missing:
-        steps(f"nothing of {name} handed in: {', '.join(missing)}")
-    for sentence in misplaced(course, name):
-        steps(sentence)
-    for student in asked:
-        steps(question(course, name, student))
-    if untimed := without_time(course, name, wanted):
-        steps(untimed)
-    for sentence in [*course.passed_over(name), *find_teams(course, name).questions]:
+    for sentence in _left_open(course, name, wanted, asked, whole=not students):
         steps(sentence)
     return scores
+
+
+def _left_open(
+    course: Course, name: str, wanted: list[str], asked: list[str], whole: bool
+) -> Iterator[str]:
+    """What an instructor should look at: who is missing, misplaced, unknown or without a time."""
+    from cellgrader.marks.late import without_time
+    from cellgrader.people.enrolment import absent, misplaced, question
+    from cellgrader.submission.partners import find_teams
+
+    missing = [who for who in absent(course, name) if who not in wanted] if whole else []
+    if missing:
+        yield f"nothing of {name} handed in: {', '.join(missing)}"
+    yield from misplaced(course, name)
+    yield from (question(course, name, student) for student in asked)
+    if untimed := without_time(course, name, wanted):
+        yield untimed
+    yield from (*course.passed_over(name), *find_teams(course, name).questions)
 
 
 # What is said of one submission's code while a class is graded; the record has all of it.

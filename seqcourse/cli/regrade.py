@@ -29,7 +29,7 @@ def preview_grades(
     """
     need_nbgrader()
     from cellgrader.grade.preview import as_table, by_exercise, preview
-    from cellgrader.marks.history import numbers_of
+    from cellgrader.marks.in_words import numbers_of
 
     if feedback:
         raise CourseError(
@@ -60,7 +60,8 @@ def show_history(name: str, student: str) -> None:
     """Print every change of a student's mark; without a student, those of everybody with a change."""
     need_nbgrader()
     from cellgrader.course.gradebook import open_gradebook
-    from cellgrader.marks.history import in_words, kept_for, note, numbers_of, read_history
+    from cellgrader.marks.history import kept_for, note, read_history
+    from cellgrader.marks.in_words import in_words, numbers_of
     from cellgrader.notebook.parse import shown
 
     course = Course(find_root())
@@ -99,7 +100,7 @@ def list_appeals(name: str, student: str, every: bool) -> None:
     from cellgrader.appeals.answering import need_student
     from cellgrader.appeals.requests import ANSWERED, cases
     from cellgrader.course.gradebook import open_gradebook
-    from cellgrader.marks.history import points
+    from cellgrader.marks.in_words import points
 
     course = Course(find_root())
     course.require(name)

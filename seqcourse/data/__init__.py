@@ -24,11 +24,7 @@ from seqcourse.data.passages import Passage, load_passages, sentences
 from seqcourse.data.photographs import Photograph, load_photographs, read_photograph
 from seqcourse.data.pictures import Kind, Picture, load_pictures
 from seqcourse.data.prompts import Prompt, load_prompts, prompt_digits
-from seqcourse.data.pronunciations import (
-    Pronunciation,
-    load_pronunciations,
-    without_stress,
-)
+from seqcourse.data.pronunciations import Pronunciation, load_pronunciations, without_stress
 from seqcourse.data.questions import Question, questions
 from seqcourse.data.scenes import Scene, Thing, compose, load_scenes, word_boxes
 from seqcourse.data.splits import SPLITS, split_of
@@ -53,13 +49,7 @@ if TYPE_CHECKING:
     )
     from seqcourse.data.labelled import LabelledBatch, LabelledBatches
     from seqcourse.data.masking import MaskedBatch, MaskedBatches, mask_words
-    from seqcourse.data.spoken import (
-        SpokenBatch,
-        SpokenBatches,
-        change_speed,
-        pad_frames,
-        spoken_batch,
-    )
+    from seqcourse.data.spoken import SpokenBatch, SpokenBatches, change_speed, pad_frames, spoken_batch
     from seqcourse.data.windows import DrawnTexts, TextBatch, TextBatches
 
 __all__ = [

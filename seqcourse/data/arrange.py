@@ -71,11 +71,15 @@ def arrange(
         counts[kind] = counts.get(kind, 0) + 1
         box = (left, top, left + width, top + height)
         placed.append(Thing(kind.name, kind.name_es, kind.colour, box))
+    return _scene(numpy.array(canvas), placed, counts, size)
+
+
+def _scene(image: numpy.ndarray, placed: list[Thing], counts: dict, size: int) -> Scene:
+    """The scene with its caption, which is empty for more things than the grammar can count."""
     groups = list(counts.items())
     single = len(placed) == len(groups) == 2
     found = geometry.relations(placed[0].box, placed[1].box, size) if single else ()
     relation = found[0] if found else None
-    image = numpy.array(canvas)
     if max(counts.values()) >= len(grammar.NUMBERS):
         return Scene(image, tuple(placed), "", "", (), -1)
     caption, caption_es = grammar.caption(groups, relation), grammar.caption_es(groups, relation)

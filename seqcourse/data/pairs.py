@@ -37,7 +37,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Row:
+class TatoebaRow:
     """One line of a Tatoeba export after cleaning."""
 
     english: str
@@ -61,7 +61,7 @@ def sentence_key(tokens: Iterable[str]) -> str:
     return " ".join(filter(is_word, tokens))
 
 
-def read_tatoeba(path: Path, language: str) -> Iterator[Row]:
+def read_tatoeba(path: Path, language: str) -> Iterator[TatoebaRow]:
     """Yield the usable rows of an export in the manythings.org form (.tsv or .tsv.gz).
 
     A line is English, TAB, translation, and usually TAB, attribution. Crude rows and duplicates (same
@@ -95,7 +95,7 @@ def read_tatoeba(path: Path, language: str) -> Iterator[Row]:
         seen.add((english_tokens, other_tokens))
         credit = _CREDIT.search(fields[2]) if len(fields) == 3 else None
         parts = credit.groups() if credit else ("", "", "", "")
-        yield Row(english, other, english_tokens, other_tokens, parts)
+        yield TatoebaRow(english, other, english_tokens, other_tokens, parts)
 
 
 def _describe(fields: list[str]) -> str:
@@ -142,7 +142,7 @@ def load_pairs(languages: str, split: str = "train", path: str | Path | None = N
     return _make_pairs(chosen, split)
 
 
-def _in_split(row: Row, split: str) -> bool:
+def _in_split(row: TatoebaRow, split: str) -> bool:
     if split == "long":
         low, high = LONG_WORDS
         return row.split != "train" and low <= row.words <= high

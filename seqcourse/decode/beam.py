@@ -13,15 +13,7 @@ from torch import Tensor
 
 from seqcourse.decode.choosing import best
 from seqcourse.decode.interface import LENGTH_PENALTY, Hypothesis, Node, StepModel, normalised
-from seqcourse.decode.running import (
-    Rows,
-    begin,
-    evaluating,
-    hide,
-    next_log_probs,
-    penalty,
-    whole_number,
-)
+from seqcourse.decode.running import Rows, begin, evaluating, hide, next_log_probs, penalty, whole_number
 from seqcourse.decode.sampling import gather_weights
 from seqcourse.decode.trees import select
 from seqcourse.tokens import EOS

@@ -35,10 +35,7 @@ def best(log_probs: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def filter_logits(
-    logits: Tensor,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
+    logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
 ) -> Tensor:
     r"""The logits that `sample` draws from: divided by the temperature, the unlikely cut to -inf.
 

@@ -9,15 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.decode.interface import LENGTH_PENALTY, Hypothesis, StepModel, normalised
-from seqcourse.decode.running import (
-    Rows,
-    begin,
-    evaluating,
-    hide,
-    next_log_probs,
-    penalty,
-    whole_number,
-)
+from seqcourse.decode.running import Rows, begin, evaluating, hide, next_log_probs, penalty, whole_number
 from seqcourse.decode.trees import select
 from seqcourse.tokens import EOS
 
@@ -43,8 +35,7 @@ def exhaustive_search(
     Arguments, ranking and result are those of `beam_search`, without attention weights: hypotheses
     that ended come before those that `max_len` cut off, by log_prob / |y|**alpha each.
 
-    Raises ValueError for arguments that make no sense and where a step would hold more than
-    1,000,000 paths.
+    Raises ValueError for arguments that make no sense and for more than 1,000,000 paths in a step.
     """
     whole_number("max_len", max_len)
     whole_number("n_best", n_best)
@@ -55,24 +46,13 @@ def exhaustive_search(
         results = []
         for sentence in range(start.count):
             here = torch.tensor([sentence], device=start.device)
-            ended: list[Hypothesis] = []
-            paths: list[tuple[list[int], float]] = [([], 0.0)]
+            ended, paths = list[Hypothesis](), [(list[int](), 0.0)]
             tokens, state = start.tokens[here], select(start.state, here)
             for length in range(1, max_len + 1):
                 out = model.step(tokens, state, memories.of([sentence] * len(paths)))
                 log_probs = hide(next_log_probs(out, len(paths)), forbid)
-                possible = (log_probs > float("-inf")).nonzero()  # (N, 2): row, token
-                if len(possible) > LIMIT:
-                    raise ValueError(
-                        f"exhaustive search would follow {len(possible):,} paths at step {length}, "
-                        f"more than {LIMIT:,}. Choose a smaller max_len or a smaller vocabulary."
-                    )
-                gains = log_probs[possible[:, 0], possible[:, 1]].tolist()
-                grown = [(*place, gain) for place, gain in zip(possible.tolist(), gains, strict=True)]
-                # Equals in the order of beam search: the better path's first, then the lower id.
-                grown.sort(key=lambda one: (-(paths[one[0]][1] + one[2]), one[0], -one[2], one[1]))
                 longer, rows = [], []
-                for row, token, gain in grown:
+                for row, token, gain in _continuations(paths, log_probs, length):
                     written, log_prob = paths[row]
                     if token == EOS:
                         score = normalised(log_prob + gain, length, length_penalty)
@@ -89,14 +69,28 @@ def exhaustive_search(
                 Hypothesis(written, total, normalised(total, max_len, length_penalty), False)
                 for written, total in paths
             ]
-            best_first = [
-                *sorted(ended, key=lambda hypothesis: -hypothesis.score),
-                *sorted(cut, key=lambda hypothesis: -hypothesis.score),
-            ]
-            if not best_first:
+            results.append([h for found in (ended, cut) for h in sorted(found, key=lambda h: -h.score)])
+            if not results[-1]:
                 raise ValueError(
                     f"sentence {sentence} has no output: all that the model allows is forbidden "
                     f"(forbid = {list(forbid)}). Forbid less."
                 )
-            results.append(best_first[:n_best])
-    return results
+    return [best_first[:n_best] for best_first in results]
+
+
+def _continuations(
+    paths: list[tuple[list[int], float]], log_probs: Tensor, length: int
+) -> list[tuple[int, int, float]]:
+    """Every possible next word of every path as (row, token, gain), the likeliest path first.
+
+    Equals in the order of beam search: the better path's first, then the lower id.
+    """
+    possible = (log_probs > float("-inf")).nonzero()  # (N, 2): row, token
+    if len(possible) > LIMIT:
+        raise ValueError(
+            f"exhaustive search would follow {len(possible):,} paths at step {length}, "
+            f"more than {LIMIT:,}. Choose a smaller max_len or a smaller vocabulary."
+        )
+    gains = log_probs[possible[:, 0], possible[:, 1]].tolist()
+    grown = [(*place, gain) for place, gain in zip(possible.tolist(), gains, strict=True)]
+    return sorted(grown, key=lambda one: (-(paths[one[0]][1] + one[2]), one[0], -one[2], one[1]))

@@ -9,13 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.decode.interface import StepModel
-from seqcourse.decode.running import (
-    Rows,
-    begin,
-    evaluating,
-    next_log_probs,
-    token_in_vocabulary,
-)
+from seqcourse.decode.running import Rows, begin, evaluating, next_log_probs, token_in_vocabulary
 from seqcourse.decode.trees import row_count, select
 from seqcourse.tokens import EOS, PAD
 
@@ -54,17 +48,7 @@ def score(
             f"the memory holds {sentences} sentences for {count} outputs; expected one for each, "
             f"or a single one for all. Use decode.select(memory, index) to repeat or pick rows."
         )
-    targets = [
-        [*map(int, ids), *([EOS] if ends else [])] for ids, ends in zip(token_lists, flags, strict=True)
-    ]
-    _check_unpadded([ids[: len(ids) - ends] for ids, ends in zip(targets, flags, strict=True)])
-    totals = [0.0] * count
-    for number, ids in enumerate(targets):
-        if EOS in ids[: len(ids) - flags[number]]:
-            raise ValueError(
-                f"output {number} holds <eos> (id {EOS}) before its end, but an output ends there. "
-                f"Leave <eos> out: finished=True adds it."
-            )
+    targets, totals = _targets(token_lists, flags), [0.0] * count
     with evaluating(model):
         start = begin(model, memory, count if sentences is None else None, prefix)
         memories = Rows(memory, start.count, start.device)
@@ -90,6 +74,21 @@ def score(
             going = [going[place] for place in alive]
             sentences = [sentences[place] for place in alive]
     return torch.tensor(totals, dtype=torch.float64)
+
+
+def _targets(token_lists: Sequence[Sequence[int]], flags: Sequence[bool]) -> list[list[int]]:
+    """The ids to score, with <eos> behind those outputs that have ended."""
+    targets = [
+        [*map(int, ids), *([EOS] if ends else [])] for ids, ends in zip(token_lists, flags, strict=True)
+    ]
+    _check_unpadded([ids[: len(ids) - ends] for ids, ends in zip(targets, flags, strict=True)])
+    for number, ids in enumerate(targets):
+        if EOS in ids[: len(ids) - flags[number]]:
+            raise ValueError(
+                f"output {number} holds <eos> (id {EOS}) before its end, but an output ends there. "
+                f"Leave <eos> out: finished=True adds it."
+            )
+    return targets
 
 
 def _check_unpadded(outputs: list[list[int]]) -> None:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from seqcourse import functional as F
 from seqcourse.models.interface import Maps, Memory, Output, Step, embed
+from seqcourse.models.stack import all_weights
 from seqcourse.nn.blocks import Block, LayerNorm
 from seqcourse.nn.dropout import Dropout
 from seqcourse.nn.embedding import Positions, embedding_table
@@ -125,19 +126,15 @@ class Transformer(nn.Module):
     def maps(self, src: Tensor, src_lengths: Tensor, tgt_in: Tensor) -> Maps:
         """All attention weights: encoder's, decoder's own and its look at the source, layer by layer."""
         memory = self.encode(src, src_lengths)
-        x = self._embed_source(src)
-        encoder, own, cross = [], [], []
-        for block in self.encoder:
-            x, (weights, _) = block(x, memory.mask[:, None], need_weights=True)
-            encoder.append(weights)
-        x = self._embed_target(tgt_in)
+        encoder = all_weights(self.encoder, self._embed_source(src), memory.mask[:, None])
+        x, own, cross = self._embed_target(tgt_in), [], []
         for block, keys in zip(self.decoder, memory.keys, strict=True):
             x, (weights, look) = block(
                 x, causal=True, memory=keys, memory_mask=memory.mask, need_weights=True
             )
             own.append(weights)
             cross.append(look)
-        return Maps(*(torch.stack(found, 1) for found in (encoder, own, cross)))
+        return Maps(encoder, torch.stack(own, 1), torch.stack(cross, 1))
 
     def _embed_source(self, src: Tensor) -> Tensor:
         """Tokens (B, T), or distributions over the vocabulary, to vectors with their positions."""

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from seqcourse import data
 from seqcourse.errors import CourseError
-from seqcourse.publish.system import System, modules_of, stopped
+from seqcourse.publish.system import PublishedSystem, modules_of, stopped
 from seqcourse.tokens import EOS, PAD, SOS, UNK
 
 LONGEST = 40  # tokens that a page reads or writes
@@ -38,7 +38,7 @@ class Called(nn.Module):
     picture, (1, M, places).
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: PublishedSystem) -> None:
         super().__init__()
         self.parts = nn.ModuleList(modules_of(system.model))
         self.of, self.logits = (system.model,), system.space["logits"]
@@ -116,7 +116,7 @@ class Contract:
         return data.detokenize(words, "es") if self.task == "translator" else " ".join(words)
 
 
-def contract(system: System) -> Contract:
+def contract(system: PublishedSystem) -> Contract:
     """Look at a system's `words` and `logits`, on a small example.
 
     Raises:
@@ -183,7 +183,7 @@ def example_picture() -> Tensor:
     return torch.linspace(0, 1, 3 * PIXELS**2).sin().view(1, 3, PIXELS, PIXELS)
 
 
-def settle(made: Contract, system: System) -> None:
+def settle(made: Contract, system: PublishedSystem) -> None:
     """Find out how the student's function ends a sentence, and how often the page says the same."""
     if system.task == "captioner":
         scenes = data.load_scenes("test", len(SENTENCES))

@@ -21,7 +21,7 @@ from seqcourse.live import figure, sheet
 from seqcourse.publish import export
 from seqcourse.publish.contract import LONGEST, PIXELS, SENTENCES, WORDS, Contract, contract, settle
 from seqcourse.publish.score import score
-from seqcourse.publish.system import System, of_space, own_system
+from seqcourse.publish.system import PublishedSystem, of_space, own_system
 from seqcourse.tokens import SOS, SPECIALS
 from seqcourse.viz.html import STYLE, image_tag
 
@@ -118,7 +118,7 @@ def agreement(made: Contract) -> str:
     )
 
 
-def whole(system: System, made: Contract, graph: bytes, told: Mapping[str, str]) -> str:
+def whole(system: PublishedSystem, made: Contract, graph: bytes, told: Mapping[str, str]) -> str:
     """The page as text."""
     title = told["title"] or TITLES[system.task]
     parts = {
@@ -203,7 +203,7 @@ def _facts(made: Contract) -> dict[str, Any]:
     }
 
 
-def _figure(system: System, made: Contract) -> str:
+def _figure(system: PublishedSystem, made: Contract) -> str:
     """The form, with the first answer, which is also what is printed."""
     if system.task == "captioner":
         return _scene(made)
@@ -247,7 +247,7 @@ def _scene(made: Contract) -> str:
     return _card("captioner", "", "Move the things", "", stage, data_scene)
 
 
-def _about(system: System, made: Contract, reached: str) -> str:
+def _about(system: PublishedSystem, made: Contract, reached: str) -> str:
     """The score, the size and the learning curve."""
     numbers = sum(each.numel() for each in made.module.parameters())
     rows = [("Score", reached)] if reached else []

@@ -8,13 +8,13 @@ import numpy
 import torch
 
 from seqcourse import data, metrics
-from seqcourse.publish.system import System
+from seqcourse.publish.system import PublishedSystem
 
 LONGEST = 9  # tokens of a sentence, as in assignment 9
 LETTERS = 6  # of a word, as in assignment 6
 
 
-def score(system: System, count: int) -> str:
+def score(system: PublishedSystem, count: int) -> str:
     """The score as a phrase: BLEU, CIDEr, or a speller's share of right words; "" for no sentence."""
     if count < 1:
         return ""
@@ -37,7 +37,7 @@ def score(system: System, count: int) -> str:
     return f"CIDEr {each.mean():.2f} (95 %: {low:.2f} to {high:.2f}) on {count} held-out scenes"
 
 
-def _right_words(system: System, count: int) -> str:
+def _right_words(system: PublishedSystem, count: int) -> str:
     known = {each.word: each.phones for each in data.load_pronunciations("test")}
     words = [word for word in known if len(word) <= LETTERS]
     chosen = _drawn(words, count)

@@ -21,7 +21,7 @@ ARGUMENTS = {"translator": SENTENCE, "captioner": "model, picture, target", "spe
 
 
 @dataclass(frozen=True)
-class System:
+class PublishedSystem:
     """What a page is made of.
 
     name: of the notebook's file, which errors name.
@@ -65,7 +65,7 @@ class System:
         return found
 
 
-def own_system(notebook: Path) -> System:
+def own_system(notebook: Path) -> PublishedSystem:
     """Read a notebook's system with the checkpoint beside it: the long training's, or the quick one's.
 
     Only definitions run, those that the system's names need: no training, no figures.
@@ -84,7 +84,7 @@ def own_system(notebook: Path) -> System:
     return of_space(space, notebook)
 
 
-def of_space(space: Mapping[str, Any], notebook: Path) -> System:
+def of_space(space: Mapping[str, Any], notebook: Path) -> PublishedSystem:
     """The system of a notebook whose names are there.
 
     Raises:
@@ -112,7 +112,7 @@ def of_space(space: Mapping[str, Any], notebook: Path) -> System:
         raise stopped(f"load, on {path.name},", error) from error
     for part in modules_of(model):
         part.eval()
-    return System(name, task, space, model, found.notes, path.name)
+    return PublishedSystem(name, task, space, model, found.notes, path.name)
 
 
 def modules_of(model: Any) -> list[nn.Module]:

@@ -4,8 +4,8 @@ from seqcourse.train.captioning import captioning_loss
 from seqcourse.train.checkpoint import load_checkpoint, save_checkpoint
 from seqcourse.train.ctc import ctc_loss
 from seqcourse.train.labels import answer_loss, label_loss, region_loss
-from seqcourse.train.parts import counted
 from seqcourse.train.pretraining import bert_loss, fine_tuning_loss, masked_word_loss
+from seqcourse.train.processes import counted
 from seqcourse.train.progress import progress
 from seqcourse.train.regimes import (
     inverse_sigmoid_decay,

@@ -7,7 +7,7 @@ from torch.nn.functional import cross_entropy
 
 from seqcourse import functional as F
 from seqcourse.tokens import NOT_ASKED, PAD
-from seqcourse.train.parts import counted
+from seqcourse.train.processes import counted
 
 
 def masked_word_loss(logits: Tensor, targets: Tensor) -> Tensor:

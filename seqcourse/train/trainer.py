@@ -15,14 +15,15 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse.errors import CourseError
-from seqcourse.settings import ACCELERATORS, device
+from seqcourse.settings import device
 from seqcourse.train.checkpoint import (
     load_checkpoint,
     random_state,
     save_checkpoint,
     set_random_state,
 )
-from seqcourse.train.parts import over_processes
+from seqcourse.train.precision import accelerator_for
+from seqcourse.train.processes import over_processes
 from seqcourse.train.progress import progress
 
 DECAYS = ("constant", "linear", "cosine")
@@ -121,7 +122,7 @@ class Trainer:
         self, model: nn.Module, loss: Loss, config: TrainingConfig, folder: Path | None = None
     ) -> None:
         self.loss, self.config = loss, config
-        self.accelerator = _accelerator(config.precision)
+        self.accelerator = accelerator_for(config.precision)
         self.model = model.to(self._device)
         self.checkpoint = Path(folder) / "checkpoint.pt" if folder is not None else None
         self.optimizer = torch.optim.AdamW(
@@ -165,7 +166,7 @@ class Trainer:
             CourseError: if the loss or the validation value stops being a number, there are no
                 batches, or the checkpoint is of another run.
         """
-        self.accelerator = _accelerator(self.config.precision)  # a later trainer may have changed it
+        self.accelerator = accelerator_for(self.config.precision)  # a later trainer may have changed it
         self._total = self._total_steps(batches)
         objective, optimizer = self._prepare()
         if resume and self.checkpoint is not None and self.checkpoint.is_file():
@@ -383,44 +384,3 @@ class _Objective(nn.Module):
 
     def forward(self, batch: Any) -> Tensor:
         return self.loss(self.model, batch)
-
-
-def _has_bf16(kind: str) -> bool:
-    """Whether a GPU multiplies bf16 in hardware; a Tesla T4 only emulates it, at a loss."""
-    asks = getattr(torch.get_device_module(kind), "is_bf16_supported", None)
-    if asks is None:  # Apple's
-        return False
-    return asks(including_emulation=False) if kind in ("cuda", "xpu") else asks()
-
-
-def _has_amx() -> bool:
-    """Whether the processor multiplies bf16 in hardware; PyTorch has no public name for it yet."""
-    ask = getattr(torch.cpu, "_is_amx_tile_supported", None)
-    return ask is not None and ask()
-
-
-def _accelerator(precision: str):
-    """An Accelerator for the course's device; Accelerate itself keeps one state per process."""
-    from accelerate import Accelerator
-    from accelerate.state import AcceleratorState
-
-    chosen = device()
-    on_cpu = chosen.type == "cpu"
-    if precision in ("auto", "fast"):
-        if on_cpu:
-            quick = precision == "fast" and _has_amx()
-        else:
-            quick = _has_bf16(chosen.type)
-        precision = "bf16" if quick else "no"
-    if precision not in ("no", "bf16", "fp16"):
-        raise ValueError(f"precision should be auto, fast, no, bf16 or fp16, but it is {precision!r}.")
-    if precision == "fp16" and on_cpu:
-        raise ValueError("fp16 needs a GPU; on a CPU use 'no' or 'bf16'.")
-    AcceleratorState._reset_state()  # two trainers of one process may differ in precision
-    # It knows no device that another package has added; with one process it only has to leave it alone.
-    accelerator = Accelerator(mixed_precision=precision, cpu=chosen.type not in ACCELERATORS)
-    if accelerator.num_processes == 1 and chosen.index is not None and chosen.type in ("cuda", "xpu"):
-        torch.get_device_module(chosen.type).set_device(
-            chosen
-        )  # one process computes on the current GPU
-    return accelerator

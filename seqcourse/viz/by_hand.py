@@ -17,8 +17,8 @@ from seqcourse.viz.paper import (
     NEXT,
     UNKNOWN,
     WORKED,
+    Calculation,
     Draw,
-    Question,
     draws,
     filled,
     judge,
@@ -40,7 +40,7 @@ def by_hand(name: str) -> Any:
     return widget_form(question) if has_widgets() else static_form(question)
 
 
-def static_form(question: Question) -> Shown:
+def static_form(question: Calculation) -> Shown:
     """HTML with the first draw and its worked sum folded; a script makes the boxes answer."""
     drawn = list(islice(draws(question), DRAWS))
     texts = [filled(text, drawn[0].fields, tagged=True) for text in with_fields(question)]
@@ -77,7 +77,7 @@ def static_form(question: Question) -> Shown:
     return Shown(_STYLE + body + script, f"By hand: {html.unescape(text)}")
 
 
-def folded_form(question: Question) -> str:
+def folded_form(question: Calculation) -> str:
     """The HTML of the first draw with its worked sum folded, where no boxes are needed."""
     draw = next(draws(question))
     asked, *more = (filled(text, draw.fields) for text in with_fields(question))
@@ -95,7 +95,7 @@ def _asked(asked: str, given: Sequence[str], name: str) -> str:
     return f'<p class="sq-question" id="{name}"><span class="sq-kind">By hand</span>{asked}</p>{lines}'
 
 
-def _boxes(question: Question, drawn: Sequence[Draw]) -> str:
+def _boxes(question: Calculation, drawn: Sequence[Draw]) -> str:
     """A table of fields; a telephone shows digits alone where no result has a minus sign."""
     least = min(min(map(min, [draw.right, *draw.mistakes])) for draw in drawn)
     mode = ' inputmode="decimal"' if least >= 0 else ""
@@ -114,7 +114,7 @@ def _boxes(question: Question, drawn: Sequence[Draw]) -> str:
     )
 
 
-def widget_form(question: Question) -> Any:
+def widget_form(question: Calculation) -> Any:
     """An ipywidgets box: the question, its fields, two buttons, and what is said."""
     import ipywidgets as widgets
 

@@ -77,12 +77,7 @@ show();})();</script>"""
 
 
 def mask_painter(
-    scores: Any,
-    words: Sequence[str],
-    *,
-    padding: int = 0,
-    window: int = 1,
-    start: str = "causal",
+    scores: Any, words: Sequence[str], *, padding: int = 0, window: int = 1, start: str = "causal"
 ) -> Shown:
     """A table of attention weights whose mask a reader paints.
 

@@ -12,15 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array, as_labels
-from seqcourse.viz.style import (
-    COLOURS,
-    DASHES,
-    DIVERGING,
-    LINES,
-    MARKERS,
-    SEQUENTIAL,
-    figure_axes,
-)
+from seqcourse.viz.style import COLOURS, DASHES, DIVERGING, LINES, MARKERS, SEQUENTIAL, figure_axes
 
 _PRINTED_CELLS = 80  # "auto" prints the numbers of a matrix with at most this many cells
 
@@ -232,8 +224,7 @@ def bars(
                 f"{labels}, but {name!r} has {list(group)}."
             )
     ax = figure_axes(ax, (min(7.6, max(4.0, 0.55 * len(labels) * len(groups) + 1.6)), 3.4))
-    width = 0.8 / len(groups)
-    places = np.arange(len(labels))
+    width, places = 0.8 / len(groups), np.arange(len(labels))
     for number, (name, group) in enumerate(groups.items()):
         heights = as_array(list(group.values()), f"the bars {name!r}" if name else "values", 1)
         spread = spreads.get(name)
@@ -248,23 +239,19 @@ def bars(
             capsize=3,
         )
         ax.bar_label(drawn, fmt=f"%.{digits}f", padding=2, fontsize=8)
-    ax.set_xticks(places, labels)
-    if max(len(label) for label in labels) * len(labels) > 60:
-        for tick in ax.get_xticklabels():
-            tick.set(rotation=35, ha="right", rotation_mode="anchor")
+    turned = max(len(label) for label in labels) * len(labels) > 60
+    angle = dict(rotation=35, ha="right", rotation_mode="anchor") if turned else {}
+    ax.set_xticks(places, labels, **angle)
     ax.tick_params(axis="x", length=0)
-    ax.set_ylabel(ylabel)
-    ax.set_xlabel(xlabel)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.margins(y=0.12)
     if ylim is not None:
         ax.set_ylim(*ylim)
     if title:
-        ax.set_title(title)
+        ax.set_title(title, pad=24 if nested else None)
     ax.grid(axis="y")
     if nested:
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(groups), borderaxespad=0.2)
-        if title:
-            ax.set_title(title, pad=24)
     return ax
 
 
@@ -341,10 +328,7 @@ def _print_values(ax: Axes, image: Any, matrix: np.ndarray, digits: int) -> None
 
 def _map_size(n_rows: int, n_columns: int, rows: Sequence[str] | None) -> tuple[float, float]:
     words = 0.08 * max((len(str(row)) for row in rows), default=0) if rows is not None else 0.3
-    return (
-        min(9.0, max(3.4, 0.5 * n_columns + words + 1.6)),
-        min(7.5, max(2.0, 0.4 * n_rows + 1.1)),
-    )
+    return (min(9.0, max(3.4, 0.5 * n_columns + words + 1.6)), min(7.5, max(2.0, 0.4 * n_rows + 1.1)))
 
 
 def _alignment_size(

@@ -87,11 +87,7 @@ def verdict(options: Mapping[str, str], answer: str, chosen: str) -> tuple[bool,
 
 
 def static_form(
-    question: str,
-    options: Mapping[str, str],
-    answer: str,
-    asked: str = "",
-    more: str = "",
+    question: str, options: Mapping[str, str], answer: str, asked: str = "", more: str = ""
 ) -> Shown:
     """HTML without JavaScript: one ``<details>`` per option; opening one closes the others.
 

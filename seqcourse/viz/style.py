@@ -34,8 +34,7 @@ MARKERS: tuple[str, ...] = ("o", "s", "^", "D", "v", "P")
 SEQUENTIAL: Colormap = LinearSegmentedColormap.from_list("seqcourse", WEIGHTS)
 #: For numbers with a sign: vermillion below zero, white at zero, blue above.
 DIVERGING: Colormap = LinearSegmentedColormap.from_list(
-    "seqcourse_signed",
-    ["#8C3D00", "#D55E00", "#F3B48A", "#FFFFFF", "#8CC0E0", "#0072B2", "#07426B"],
+    "seqcourse_signed", ["#8C3D00", "#D55E00", "#F3B48A", "#FFFFFF", "#8CC0E0", "#0072B2", "#07426B"]
 )
 for _map in (SEQUENTIAL, DIVERGING):
     if _map.name not in colormaps:

@@ -11,11 +11,7 @@ from seqcourse.viz.html import Shown, inline
 
 
 def table(
-    rows: Iterable[Sequence[Any]],
-    headers: Sequence[str],
-    caption: str,
-    *,
-    digits: int = 2,
+    rows: Iterable[Sequence[Any]], headers: Sequence[str], caption: str, *, digits: int = 2
 ) -> Shown:
     """Rows under headers with a caption, as HTML in a notebook and as text in a terminal.
 

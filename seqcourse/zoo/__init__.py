@@ -19,7 +19,7 @@ from seqcourse import models
 from seqcourse.data import Vocabulary, load_vocabulary
 from seqcourse.errors import CourseError
 from seqcourse.settings import device, seed_everything
-from seqcourse.train import Trainer
+from seqcourse.train import History, Trainer
 from seqcourse.zoo.interpreting import SUBWORDS, WORDS, Interpreter
 from seqcourse.zoo.recipes import RECIPES, Recipe, names, recipe
 from seqcourse.zoo.storage import (
@@ -31,8 +31,9 @@ from seqcourse.zoo.storage import (
     write_json,
     write_weights,
 )
-from seqcourse.zoo.system import System, Task, Translation
+from seqcourse.zoo.system import System, Task
 from seqcourse.zoo.tasks import on_photographs, task_of
+from seqcourse.zoo.translation import Translation
 
 __all__ = [
     "FILES",
@@ -155,20 +156,22 @@ def train(
         write_weights(out, model.state_dict())
         source.save(out / SOURCE)
         target.save(out / TARGET)
-        record = {
-            "recipe": asdict(made),
-            "parameters": sum(p.numel() for p in model.parameters()),
-            "epochs": len(history.epoch_losses),
-            "train_loss": history.epoch_losses,
-            "valid_loss": history.valid,
-            "training_seconds": history.total_seconds,
-        }
-        if watched:
-            record["watched"] = watched
-        write_json(out / "figures.json", record)
+        seen = {"watched": watched} if watched else {}
+        write_json(out / "figures.json", _record(made, model, history) | seen)
         measure(name, out, task, studies=max_steps is None)
     trainer.accelerator.wait_for_everyone()
     return load(name, out)
+
+
+def _record(made: Recipe, model: nn.Module, history: History) -> dict[str, Any]:
+    return {
+        "recipe": asdict(made),
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "epochs": len(history.epoch_losses),
+        "train_loss": history.epoch_losses,
+        "valid_loss": history.valid,
+        "training_seconds": history.total_seconds,
+    }
 
 
 def measure(

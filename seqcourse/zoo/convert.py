@@ -59,10 +59,7 @@ def _both(ours: str, theirs: str, change: Callable[[Tensor], Tensor] = _same) ->
 
 
 def _norm(ours: str, theirs: str) -> list[Name]:
-    return [
-        Name(f"{ours}.gamma", (f"{theirs}.weight",)),
-        Name(f"{ours}.beta", (f"{theirs}.bias",)),
-    ]
+    return [Name(f"{ours}.gamma", (f"{theirs}.weight",)), Name(f"{ours}.beta", (f"{theirs}.bias",))]
 
 
 def _three(part: str) -> tuple[str, ...]:

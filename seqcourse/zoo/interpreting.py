@@ -20,7 +20,8 @@ from functools import partial
 
 from seqcourse import data
 from seqcourse.data.pairs import LONG_WORDS, sentence_key
-from seqcourse.zoo.system import System, Translation, sentence_by_sentence
+from seqcourse.zoo.system import System
+from seqcourse.zoo.translation import Translation, sentence_by_sentence
 
 WORDS, SUBWORDS = "en-es-transformer", "en-es-subwords"
 LEAST_USES = 3  # training sentences that contain the input

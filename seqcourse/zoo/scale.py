@@ -71,14 +71,7 @@ def _encoder(layers: int, width: int, heads: int, **more: object) -> Shape:
 
 def _bert(layers: int, width: int, heads: int) -> Shape:
     return _encoder(
-        layers,
-        width,
-        heads,
-        vocabulary=30_522,
-        positions=512,
-        segments=2,
-        pooler=True,
-        classes=2,
+        layers, width, heads, vocabulary=30_522, positions=512, segments=2, pooler=True, classes=2
     )
 
 

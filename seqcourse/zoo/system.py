@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,37 +20,13 @@ from seqcourse.errors import CourseError
 from seqcourse.models import Memory
 from seqcourse.tokens import EOS, MASK, PAD, SOS, UNK
 from seqcourse.zoo.recipes import Recipe
+from seqcourse.zoo.translation import Translation, sentence_by_sentence
 
 NO_OUTPUT = (PAD, SOS)  # never written, so that every row of weights belongs to a word
 
 
-@dataclass
-class Translation:
-    """One input and the model's output.
-
-    Attributes:
-        source: the input tokens, without <eos>.
-        target: tokens of the best output.
-        text: the best output as text.
-        score: its log-probability per token (length-normalised).
-        weights: attention, (T', T + 1) or None: a row per output token; a column per source token,
-            then one for <eos>.
-        n_best: the best outputs with their scores, best first.
-    """
-
-    source: list[str]
-    target: list[str]
-    text: str
-    score: float
-    weights: numpy.ndarray | None
-    n_best: list[tuple[str, float]]
-
-
 class Task(ABC):
     """What a recipe trains for: data, loss, measurement, and the use of a trained system.
-
-    Args:
-        recipe: the recipe.
 
     Attributes:
         vocabulary_sizes: how many vocabulary sizes the model takes: 2 for input and output, 1 if they
@@ -132,22 +108,6 @@ class Task(ABC):
     ) -> list[Any]:
         """See :meth:`seqcourse.zoo.System.caption`."""
         raise CourseError(f"{self.recipe.name} does not caption pictures; captions-soft does.")
-
-
-def mean_over(
-    batches: Iterable[Any], loss: Callable, weight: Callable[[Any], int]
-) -> Callable[[nn.Module], float]:
-    """A function from a model to its mean loss over batches, each with its weight."""
-
-    def validate(model: nn.Module) -> float:
-        device = next(model.parameters()).device
-        total = count = 0.0
-        for batch in batches:
-            total += loss(model, batch.to(device)).item() * weight(batch)
-            count += weight(batch)
-        return total / count
-
-    return validate
 
 
 @dataclass
@@ -435,18 +395,4 @@ class System:
             logits[:, [PAD, SOS, EOS, UNK, self.source.id(MASK)]] = -math.inf
         found = logits[row[0] == self.source.id(MASK)].softmax(-1).topk(count)
         pairs = zip(found.indices.tolist(), found.values.tolist(), strict=True)
-        return [
-            [(self.target.tokens[i], p) for i, p in zip(best, shares, strict=True)]
-            for best, shares in pairs
-        ]
-
-
-def sentence_by_sentence(text: str, translate: Callable[[list[str]], list[Translation]]) -> str:
-    """A text of any length, each of its sentences translated; paragraphs stay paragraphs."""
-    paragraphs = [data.sentences(part) for part in text.splitlines()]
-    spoken = [s for part in paragraphs for s in part if any(c.isalnum() for c in s)]
-    found = iter(t.text for t in translate(spoken or [text]))
-    lines = [
-        " ".join(next(found) if any(c.isalnum() for c in s) else s for s in part) for part in paragraphs
-    ]
-    return "\n".join(lines)
+        return [[(self.target.tokens[i], p) for i, p in zip(*pair, strict=True)] for pair in pairs]

@@ -13,8 +13,10 @@ import torch
 from seqcourse import functional
 from seqcourse.check import Mistake, core
 from seqcourse.check.compare import compare
-from seqcourse.check.exercise import Exercise, Polls, standard_cases
-from seqcourse.check.watch import Watch, refuse
+from seqcourse.check.exercise import Exercise, standard_cases
+from seqcourse.check.forbidden import refuse
+from seqcourse.check.polls import Polls
+from seqcourse.check.watch import Watch
 
 
 def double(x, y):

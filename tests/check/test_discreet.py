@@ -11,7 +11,7 @@ import torch
 from seqcourse.check import Mistake, ps1, ps2
 from seqcourse.check.discreet import discreet, error_in_words, public, sizes_told
 from seqcourse.check.hidden import HiddenCheck
-from seqcourse.check.plain import pack
+from seqcourse.check.payload import pack
 from seqcourse.check.probe import probe
 from seqcourse.check.verdict import Judge
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from seqcourse.check import Mistake, load, verdict
-from seqcourse.check.plain import pack
+from seqcourse.check.payload import pack
 from seqcourse.check.probe import probe
 from tests.check import test_assignments as assignments
 

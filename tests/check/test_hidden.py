@@ -12,7 +12,7 @@ from seqcourse.check import Mistake, core, ps1, verdict
 from seqcourse.check.core import Likely
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import ALL_OR_NOTHING, BY_CASE, HiddenCheck, Poll, importable
-from seqcourse.check.plain import pack
+from seqcourse.check.payload import pack
 from seqcourse.check.probe import probe
 from seqcourse.check.recording import record
 from seqcourse.check.verdict import Judge, Verdict

@@ -13,7 +13,7 @@ from seqcourse.check import Mistake, card, kinds
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.inputs import each_tensor, normal
-from seqcourse.check.plain import pack
+from seqcourse.check.payload import pack
 from seqcourse.check.probe import probe
 from seqcourse.check.verdict import Judge
 from tests.check import test_assignments as assignments

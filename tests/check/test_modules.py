@@ -10,7 +10,7 @@ from seqcourse.check.core import Likely
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.modules import module_arguments, record_module
-from seqcourse.check.plain import pack
+from seqcourse.check.payload import pack
 from seqcourse.check.probe import probe
 from seqcourse.check.verdict import Judge, Verdict
 

@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 from cellgrader import bounds
-from seqcourse.check.plain import pack, unpack
+from seqcourse.check.payload import pack, unpack
 from seqcourse.check.values import arrays
 
 

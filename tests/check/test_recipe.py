@@ -13,7 +13,7 @@ from seqcourse import progress
 from seqcourse.check import card, mistakes
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.listing import hidden_check
-from seqcourse.check.plain import pack
+from seqcourse.check.payload import pack
 from seqcourse.check.probe import probe
 from seqcourse.check.shipped import FILE, fill, written_out
 from seqcourse.check.verdict import Judge

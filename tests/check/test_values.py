@@ -10,7 +10,7 @@ import torch
 
 from seqcourse.check.compare import Other, Stopped, describe, same
 from seqcourse.check.discreet import discreet, sizes_told
-from seqcourse.check.plain import pack, unpack
+from seqcourse.check.payload import pack, unpack
 from seqcourse.check.values import MOST_PARTS, arrays, plainly, result
 
 

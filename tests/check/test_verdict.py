@@ -13,7 +13,7 @@ from cellgrader import bounds
 from seqcourse.check import ps1, ps3
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import BY_CASE, HiddenCheck, Poll
-from seqcourse.check.plain import pack
+from seqcourse.check.payload import pack
 from seqcourse.check.probe import probe
 from seqcourse.check.values import arrays
 from seqcourse.check.verdict import Judge

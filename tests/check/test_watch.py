@@ -23,10 +23,11 @@ import seqcourse.nn
 from cellgrader.run.hard_to_read import remarks
 from seqcourse import functional
 from seqcourse.check import Mistake, ps3
+from seqcourse.check.forbidden import covers, refuse
 from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.load import load_checks
 from seqcourse.check.recording import observe, quiet, record
-from seqcourse.check.watch import Watch, covers, paused, refuse
+from seqcourse.check.watch import Watch, paused
 from tests.sizes import nightly_but
 
 ROOT = Path(__file__).resolve().parents[2]

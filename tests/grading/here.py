@@ -22,7 +22,7 @@ from cellgrader.course.snapshot import Snapshot
 from cellgrader.grade.submissions import Run
 from cellgrader.run import examine
 from cellgrader.run.examine import Examination, Examiner
-from cellgrader.run.kernels import Answer, Ran
+from cellgrader.run.kernels import ProbeResult, Ran
 from cellgrader.watch import loop
 from cellgrader.watch.arrivals import Resting
 from cellgrader.watch.board import Board
@@ -45,7 +45,7 @@ class _Runner:
         ran = Ran()
         for cell, request in requests.items():
             with tempfile.TemporaryDirectory() as folder:
-                ran.answers[cell] = Answer(*handed_over(request, space, Path(folder)))
+                ran.answers[cell] = ProbeResult(*handed_over(request, space, Path(folder)))
         return ran
 
 

@@ -22,7 +22,7 @@ from cellgrader.errors import CourseError
 from cellgrader.sandbox import (
     ConfinedKernelManager,
     Limits,
-    Shared,
+    SharedWarm,
     Warm,
     handover,
     kernel_manager,
@@ -206,7 +206,7 @@ def test_clients_share_one_process_and_go_on_alone_when_it_is_gone():
     before = children()
     with shared(preload=()) as door:
         (pid,) = children() - before
-        with Shared(door, ()) as one, Shared(door, ()) as other:
+        with SharedWarm(door, ()) as one, SharedWarm(door, ()) as other:
             for client in (one, other):
                 assert in_sandbox(client, "print(1)")[0] == "1\n" and client.pid is None
             one.close()

@@ -13,7 +13,8 @@ from cellgrader.course.records import FAILED, GRADED, UNREADABLE, Record, write_
 from cellgrader.errors import CourseError
 from cellgrader.marks import history
 from cellgrader.marks.export import read_course
-from cellgrader.marks.history import for_student, history_path, note, read_history
+from cellgrader.marks.history import history_path, note, read_history
+from cellgrader.marks.in_words import for_student
 from cellgrader.notebook import document as notebooks
 from cellgrader.with_nbgrader.save import clean_up
 from seqcourse.cli.regrade import show_history

@@ -84,7 +84,7 @@ def test_the_terminal(record, console, capsys, monkeypatch):
     row = scores.Row(ODD, record.status, record.sentence, {"double": 1.0}, late=True)
     found = scores.Scores("ps1", (Exercise("double", True, ("t",), 3.0),), (row,))
     console.print(scores.as_table(found))
-    pair = compare.Pair((ODD, "ben"), (1.0, 1.0), ())
+    pair = compare.SimilarPair((ODD, "ben"), (1.0, 1.0), ())
     console.print(compare.as_table(compare.Similar("ps1", 0.5, 2, (pair,), (f"{ODD}: {ODD}",))))
     steps = Steps(1, console)
     with steps.step("Grading"):
@@ -120,7 +120,7 @@ def test_a_table_for_spreadsheets():
 def test_pages(record):
     row = scores.Row(ODD, record.status, record.sentence, None)
     found = scores.Scores("ps1", (Exercise("double", True, ("t",), 3.0),), (row,))
-    pair = compare.Pair((ODD, "ben"), (1.0, 1.0), ())
+    pair = compare.SimilarPair((ODD, "ben"), (1.0, 1.0), ())
     pages = [
         report.as_page(report.make_report(found, [record])),
         pairs_page.as_page(compare.Similar("ps1", 0.5, 2, (pair,), (f"{ODD}: {ODD}",))),

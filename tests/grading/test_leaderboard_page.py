@@ -5,24 +5,30 @@ from __future__ import annotations
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from cellgrader.leaderboard import Board, Entry, as_page
+from cellgrader.leaderboard import Leaderboard, LeaderboardRow, as_page
 
 HOSTILE = "<script>document.title = 'gone'</script> & </td>"
 ROWS = {
     "translator": [
-        Entry("en-es-fixed", {"score": 92.0, "low": 87.3, "high": 95.0}, 3_469_025, 2.3, ours=True),
-        Entry(HOSTILE, {"score": 74.2, "low": 69.0, "high": 80.1}, 1_204_224, 14, 23.5),
-        Entry("quiet heron 42", {"score": 0.0, "low": 0.0, "high": 0.0}, 12, 100),
+        LeaderboardRow(
+            "en-es-fixed", {"score": 92.0, "low": 87.3, "high": 95.0}, 3_469_025, 2.3, ours=True
+        ),
+        LeaderboardRow(HOSTILE, {"score": 74.2, "low": 69.0, "high": 80.1}, 1_204_224, 14, 23.5),
+        LeaderboardRow("quiet heron 42", {"score": 0.0, "low": 0.0, "high": 0.0}, 12, 100),
     ],
     "captioner": [
-        Entry("shy mole 11", {"score": 5.2, "low": 4.7, "high": 5.9, "pointing": 0.71}, 364_183, 4, 9)
+        LeaderboardRow(
+            "shy mole 11", {"score": 5.2, "low": 4.7, "high": 5.9, "pointing": 0.71}, 364_183, 4, 9
+        )
     ],
 }
 
 
 @pytest.mark.browser
 def test_everybody_can_read_it_and_it_asks_nobody(chrome, tmp_path):
-    (tmp_path / "page.html").write_text(as_page(Board("ps9", "public", ROWS, ())), encoding="utf-8")
+    (tmp_path / "page.html").write_text(
+        as_page(Leaderboard("ps9", "public", ROWS, ())), encoding="utf-8"
+    )
     asked: list[str] = []
     for theme in ("light", "dark"):
         page = chrome.new_page(viewport={"width": 390, "height": 844}, color_scheme=theme)

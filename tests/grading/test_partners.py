@@ -18,8 +18,10 @@ from cellgrader.course.folders import Course
 from cellgrader.course.records import GRADED, UNCLEAR, Record, read_record
 from cellgrader.course.small_files import MARK, MARKED, SECRET, TIMESTAMP
 from cellgrader.errors import CourseError
+from cellgrader.grade.plain_nbgrader import no_attempt_left
 from cellgrader.grade.preview import preview
-from cellgrader.grade.submissions import grade, no_attempt_left, to_grade
+from cellgrader.grade.submissions import grade
+from cellgrader.grade.who import to_grade
 from cellgrader.marks.export import NOTHING, REMOVED, as_table, final_grades, read_course
 from cellgrader.marks.scores import read_scores
 from cellgrader.notebook import document as notebooks

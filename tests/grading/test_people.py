@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from cellgrader.course.records import GRADED, Record, write_record
 from cellgrader.course.version import FILE, bring_up_to_date
 from cellgrader.errors import CourseError
-from cellgrader.grade.submissions import to_grade
+from cellgrader.grade.who import to_grade
 from cellgrader.marks.export import NOTHING, REMOVED, final_grades, read_course, read_lines
 from cellgrader.marks.late import MARK, MARKED, renew_penalties
 from cellgrader.marks.scores import read_scores

@@ -17,8 +17,9 @@ from cellgrader.course.records import FAILED, GRADED, UNREADABLE, Record, read_r
 from cellgrader.errors import CourseError
 from cellgrader.grade.preview import Preview, as_table, by_exercise, preview
 from cellgrader.grade.submissions import Run, grade
-from cellgrader.marks import history
-from cellgrader.marks.history import note, numbers_of, read_history
+from cellgrader.marks import history, in_words
+from cellgrader.marks.history import note, read_history
+from cellgrader.marks.in_words import numbers_of
 from cellgrader.marks.only_gains import Difference, Gains, compare
 from cellgrader.notebook import document as notebooks
 from cellgrader.release import sample
@@ -193,8 +194,8 @@ def test_a_planted_wrong_check_is_seen_before_it_takes_points(released, monkeypa
     assert totals(toy) == {"broken": 7, "eve": 10, "perfect": 10}
     reasons = [entry.reason.split(" (")[0] for entry in read_history(toy, "ps1", "perfect")]
     assert reasons == [history.FIRST, "--only-gains kept the mark; the checks would now give 7 points"]
-    assert not history.for_student(toy, "ps1", "perfect"), "the mark never changed"
-    assert [line.what for line in history.for_student(toy, "ps1", "eve")] == ["7 → 10 points"]
+    assert not in_words.for_student(toy, "ps1", "perfect"), "the mark never changed"
+    assert [line.what for line in in_words.for_student(toy, "ps1", "eve")] == ["7 → 10 points"]
 
 
 # The same without workers: an examination is made up.

@@ -32,7 +32,8 @@ from cellgrader.course.gradebook import open_gradebook
 from cellgrader.course.records import read_record
 from cellgrader.course.snapshot import Snapshot
 from cellgrader.errors import CourseError
-from cellgrader.grade.submissions import grade, to_grade
+from cellgrader.grade.submissions import grade
+from cellgrader.grade.who import to_grade
 from cellgrader.marks import export
 from cellgrader.marks.export import read_course
 from cellgrader.marks.scores import Row, Scores, as_table, read_scores

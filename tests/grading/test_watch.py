@@ -26,7 +26,8 @@ from cellgrader.sandbox import refusal
 from cellgrader.watch import day, loop
 from cellgrader.watch.arrivals import Resting
 from cellgrader.watch.board import Board
-from cellgrader.watch.loop import Watcher, only_watcher
+from cellgrader.watch.loop import Watcher
+from cellgrader.watch.only_one import only_watcher
 from cellgrader.with_nbgrader.lock import Busy, alone
 
 from . import state

@@ -17,7 +17,7 @@ from seqcourse.check import mistakes, ps5, versions
 from seqcourse.check.compare import Mistake
 from seqcourse.check.inside import changed
 from seqcourse.cli.app import app
-from seqcourse.cli.practice.items import HARMLESS, REVIEW, WHERE, Item, items
+from seqcourse.cli.practice.items import HARMLESS, REVIEW, WHERE, PracticeQuestion, items
 from seqcourse.cli.practice.running import asked
 
 CAUSAL = """def causal_mask(size, past=0):
@@ -42,7 +42,7 @@ BECOMES = re.compile(r"Line (\d+) (?:becomes `(.+?)`|is deleted)\.")
 
 
 @pytest.fixture(scope="module")
-def made() -> list[Item]:
+def made() -> list[PracticeQuestion]:
     made = (items("ps5", name, source, "import torch", 1) for name, source in SOURCES.items())
     return [item for each in made for item in each]
 
@@ -53,7 +53,7 @@ def function(source: str, name: str):
     return space[name]
 
 
-def after(item: Item, words: str):
+def after(item: PracticeQuestion, words: str):
     """The function after the change that these words name."""
     line, reads = BECOMES.match(words).groups()
     lines = item.code.splitlines()

@@ -18,7 +18,7 @@ from seqcourse.train import (
     language_model_loss,
     masked_word_loss,
 )
-from seqcourse.train.parts import over_processes
+from seqcourse.train.processes import over_processes
 
 TOKENS = torch.tensor([[1, 5, 6, 2, 7, 2], [1, 8, 2, 9, 2, 0]])
 LENGTHS = torch.tensor([6, 5])

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from seqcourse import CourseError, data, models, seed_everything, train
-from seqcourse.train import trainer as trainer_module
+from seqcourse.train import precision, trainer
 from tests.sizes import nightly_but
 
 PROGRAM = """
@@ -72,9 +72,9 @@ def small(**options):
 def test_the_chosen_gpu_becomes_the_current_one(monkeypatch):
     """Accelerate computes on the current GPU, so that has to be the one that SEQCOURSE_DEVICE names."""
     made_current = []
-    monkeypatch.setattr(trainer_module, "device", lambda: torch.device("cuda:1"))
+    monkeypatch.setattr(precision, "device", lambda: torch.device("cuda:1"))
     monkeypatch.setattr(torch.cuda, "set_device", made_current.append)
-    trainer_module._accelerator("no")
+    precision.accelerator_for("no")
     assert made_current == [torch.device("cuda:1")]
 
 
@@ -298,7 +298,8 @@ def test_precision(precision):
 
 @pytest.mark.parametrize(("amx", "computes_in"), [(True, "bf16"), (False, "no")])
 def test_fast_is_bf16_where_the_processor_has_amx(amx, computes_in, monkeypatch):
-    monkeypatch.setattr(trainer_module, "device", lambda: torch.device("cpu"))
+    for module in (precision, trainer):
+        monkeypatch.setattr(module, "device", lambda: torch.device("cpu"))
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx, raising=False)
     fast, batches = small(precision="fast")
     assert fast.accelerator.mixed_precision == computes_in
@@ -315,7 +316,7 @@ def test_auto_takes_no_bf16_that_is_only_emulated(kind, native, monkeypatch):
         "is_bf16_supported",
         lambda including_emulation=True: including_emulation or native,
     )
-    assert trainer_module._has_bf16(kind) == native
+    assert precision.has_bf16(kind) == native
 
 
 def test_a_loss_that_is_no_number_stops_with_advice():

@@ -17,7 +17,7 @@ from seqcourse.viz.paper import (
     EMPTY,
     PAPER,
     UNKNOWN,
-    Question,
+    Calculation,
     _fields,
     draws,
     filled,
@@ -43,13 +43,13 @@ def drawn(name: str, number: int = MORE):
     return list(islice(draws(load_question(name)), number))
 
 
-def typed(result, question: Question | None = None) -> list[str]:
+def typed(result, question: Calculation | None = None) -> list[str]:
     """A result as a reader writes it: two decimals, or three where small numbers need them."""
     digits = 3 if question and question.tolerance < 0.005 else 2
     return [f"{x:.{digits}f}" for x in result]
 
 
-def texts(question: Question, fields) -> list[str]:
+def texts(question: Calculation, fields) -> list[str]:
     return [filled(text, fields) for text in with_fields(question)]
 
 
@@ -153,11 +153,11 @@ def test_three_stages_and_what_is_malformed():
 
 
 def test_a_calculation_that_cannot_tell_its_mistakes_apart_is_refused():
-    same = Question("x", "?", ["a"], {"a": "whole(1, 3)"}, "a", [("a + 0", "Did you?")], "", "")
+    same = Calculation("x", "?", ["a"], {"a": "whole(1, 3)"}, "a", [("a + 0", "Did you?")], "", "")
     with pytest.raises(CourseError, match="no draw that tells its mistakes apart"):
         next(draws(same))
     with pytest.raises(CourseError, match="should give 1 numbers"):
-        next(draws(Question("x", "?", ["a"], {"a": "ones(2)"}, "a", [], "", "")))
+        next(draws(Calculation("x", "?", ["a"], {"a": "ones(2)"}, "a", [], "", "")))
     with pytest.raises(CourseError, match="A calculation should be one of 05-context"):
         viz.by_hand("05-contexts")
 

@@ -15,7 +15,7 @@ from seqcourse.viz import drawing
 from seqcourse.viz.drawing import page
 from seqcourse.viz.drawing.canvas import Drawing
 from seqcourse.viz.drawing.formulas import for_html, length, number
-from seqcourse.viz.drawing.places import Thing, way
+from seqcourse.viz.drawing.layout import Box, way
 from seqcourse.viz.roles import OTHERS, ROLES
 
 WORDS = ["we", "eat", "bread"]
@@ -223,7 +223,7 @@ def test_columns_of_a_table_are_in_line_and_even_ones_equally_far_apart():
     ],
 )
 def test_ways_have_right_angles_and_end_at_the_box(place, sides, corners):
-    a, b = Thing(20, 20), Thing(20, 20, *place)
+    a, b = Box(20, 20), Box(20, 20, *place)
     points = way(a, b, sides)
     assert len(points) == corners
     assert all(p[0] == q[0] or p[1] == q[1] for p, q in zip(points, points[1:], strict=False))

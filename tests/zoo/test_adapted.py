@@ -17,7 +17,7 @@ def lesson():
     torch.manual_seed(0)
     model = models.GPT(20, width=16, heads=2, layers=1, longest=64).eval()
     train = torch.arange(400) % 7 + 5  # a row that is easy to learn
-    return adapted.Lesson(model, train, {"test": train[:100], "old": torch.randint(5, 20, (100,))})
+    return adapted.Adaptation(model, train, {"test": train[:100], "old": torch.randint(5, 20, (100,))})
 
 
 def test_sentences_of_a_split_are_drawn_and_none_twice(system):

@@ -23,9 +23,9 @@ def lesson():
         [EncodedQuestion(WORDS.encode(["a", "cat"], eos=False), k % 3, QUESTION_KINDS[k % 3])]
         for k in range(160)
     ]
-    part = captioned.Part(grids, shown, torch.zeros(160, 9, dtype=torch.long), asked)
+    part = captioned.GridSplit(grids, shown, torch.zeros(160, 9, dtype=torch.long), asked)
     parts = dict.fromkeys(("train", "valid", "test"), part)
-    return captioned.Lesson(parts, CAPTIONS, WORDS, 7, SIZES)
+    return captioned.CaptionLesson(parts, CAPTIONS, WORDS, 7, SIZES)
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ def pairs(scenes):
             grids[row, place] = looks[names.id(thing.name)]
             shown[row, place, names.id(thing.name)] = 0.9
     words = Vocabulary(sorted({word for scene in scenes for word in scene.caption.split()}))
-    split = paired.Split(scenes, grids, shown)
+    split = paired.SceneGrids(scenes, grids, shown)
     return paired.Pairs(dict.fromkeys(("train", "valid", "test"), split), words, names)
 
 

@@ -23,8 +23,8 @@ from typing import Any
 import numpy
 import torch
 
-from seqcourse.check.compare import is_unsolved
-from seqcourse.check.plain import pack, unpack
+from seqcourse.check.errors import is_unsolved
+from seqcourse.check.payload import pack, unpack
 from seqcourse.check.values import arrays
 
 # The file name of the answer's code, by which its lines are told from the library's.

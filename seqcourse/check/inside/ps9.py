@@ -19,7 +19,7 @@ from safetensors.torch import load as read_tensors
 from torch import Tensor
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from seqcourse.check.compare import is_unsolved
+from seqcourse.check.errors import is_unsolved
 from seqcourse.check.values import arrays
 
 CALLS = {"translator": "translate", "captioner": "caption"}

@@ -9,18 +9,10 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import (
-    Likely,
-    Mistake,
-    Stopped,
-    compare,
-    compare_gradients,
-    gradients,
-    is_right,
-    place_in_words,
-)
+from seqcourse.check.compare import Likely, Mistake, Stopped, compare, is_right
 from seqcourse.check.discreet import is_discreet
 from seqcourse.check.exercise import Exercise, cases_of
+from seqcourse.check.gradients import compare_gradients, gradients, place_in_words
 from seqcourse.check.inputs import handed_on, normal
 from seqcourse.check.inside.ps2 import TRAINED, record_scheduled
 from seqcourse.check.naming import explaining

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check import masked
-from seqcourse.check.compare import AnyError, Mistake, gradients, outcome, same
+from seqcourse.check.compare import AnyError, Mistake, outcome, same
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.gradients import gradients
 from seqcourse.check.inputs import normal
 from seqcourse.check.recording import judge
 from seqcourse.check.values import result
@@ -89,7 +90,7 @@ def _needs_a_mask(scores: Tensor, mask: Tensor | None) -> None:
 
 _SOFTMAX_LIKELY = {
     "The mask may be None: then every position may be attended to. Ask `if mask is not None` "
-    "before you use it.": _needs_a_mask,
+    "before you use it.": _needs_a_mask
 }
 
 

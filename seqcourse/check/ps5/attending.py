@@ -11,9 +11,10 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check import core, masked
-from seqcourse.check.compare import AnyError, compare_gradients, outcome
+from seqcourse.check.compare import AnyError, outcome
 from seqcourse.check.core import Mistake
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
+from seqcourse.check.gradients import compare_gradients
 
 WANTED = ("q", "k", "v")
 Pair = tuple[Tensor, Tensor]
@@ -92,7 +93,7 @@ def _needs_a_mask(q, k, v, mask=None):
 
 _LIKELY = {
     "The mask may be None: then every key may be looked at. Ask `if mask is not None` before you "
-    "use it.": _needs_a_mask,
+    "use it.": _needs_a_mask
 }
 
 _SPOILED = (

@@ -99,9 +99,7 @@ grouped_step = Exercise(
     parts=("the outputs", "the keys", "the values"),
     cases=[
         *standard_cases(
-            step_arguments,
-            dict(batch=2, **_SIZES),
-            dict(batch=3, heads=6, groups=2, past=5, d=4),
+            step_arguments, dict(batch=2, **_SIZES), dict(batch=3, heads=6, groups=2, past=5, d=4)
         ),
         *cases_of(
             step_arguments,

@@ -12,8 +12,8 @@ from seqcourse import functional
 from seqcourse.check.compare import AnyError
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
-from seqcourse.check.ps6 import parts
-from seqcourse.check.ps6.parts import attention, layer, real, two_layers
+from seqcourse.check.ps6 import sublayers
+from seqcourse.check.ps6.sublayers import attention, layer, real, two_layers
 
 LONG = 20  # where a mask of fewer words than these stops, a size may be written into it
 
@@ -49,9 +49,9 @@ def reference_decoder_block(
 ) -> Tensor:
     """Masked self-attention, cross-attention, MLP, each with residual connection and norm."""
     causal = functional.causal_mask(y.shape[1])
-    y = parts.sublayer(y, lambda n: self_attend(n, n, causal), norms[0], order)
-    y = parts.sublayer(y, lambda n: cross_attend(n, memory, memory_mask), norms[1], order)
-    return parts.sublayer(y, mlp, norms[2], order)
+    y = sublayers.sublayer(y, lambda n: self_attend(n, n, causal), norms[0], order)
+    y = sublayers.sublayer(y, lambda n: cross_attend(n, memory, memory_mask), norms[1], order)
+    return sublayers.sublayer(y, mlp, norms[2], order)
 
 
 def _mask_too_small(y, *given):
@@ -63,9 +63,7 @@ decoder_block = Exercise(
     "decoder_block",
     make=decoder_arguments,
     reference=reference_decoder_block,
-    likely={
-        "Is a size written into the causal mask? Make it for y.shape[1] words.": _mask_too_small,
-    },
+    likely={"Is a size written into the causal mask? Make it for y.shape[1] words.": _mask_too_small},
     cases=[
         *standard_cases(
             decoder_arguments, dict(batch=2, n=3, m=5, d=4), dict(batch=4, n=4, m=4, d=4, seed=20)

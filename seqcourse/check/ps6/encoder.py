@@ -10,8 +10,8 @@ from torch import Tensor
 
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.inputs import normal
-from seqcourse.check.ps6 import parts
-from seqcourse.check.ps6.parts import attention, layer, real, two_layers
+from seqcourse.check.ps6 import sublayers
+from seqcourse.check.ps6.sublayers import attention, layer, real, two_layers
 
 
 def encoder_arguments(
@@ -40,8 +40,8 @@ def encoder_arguments(
 
 def reference_encoder_block(x, mask, attend, mlp, norms, order) -> Tensor:
     """Self-attention and MLP, each with its residual connection and its norm: (B, N, D)."""
-    x = parts.sublayer(x, lambda n: attend(n, n, mask), norms[0], order)
-    return parts.sublayer(x, mlp, norms[1], order)
+    x = sublayers.sublayer(x, lambda n: attend(n, n, mask), norms[0], order)
+    return sublayers.sublayer(x, mlp, norms[1], order)
 
 
 encoder_block = Exercise(

@@ -116,12 +116,8 @@ def _logits(
         x = rows[tokens] * (width**0.5 if scale else 1.0)
         if place is None:
             return x
-        return (
-            x
-            + functional.sinusoidal_encoding(
-                (torch.arange(tokens.shape[1]) + first) * place, width
-            ).double()
-        )
+        at = (torch.arange(tokens.shape[1]) + first) * place
+        return x + functional.sinusoidal_encoding(at, width).double()
 
     tables = {name: take(name) for name in ("source", "target")}
     x = read(given["src"], tables["source"], places[0])

@@ -41,8 +41,7 @@ adapted_linear = Exercise(
             dict(batch=3, time=3, d_in=3, d_out=3, rank=3),
         ),
         *cases_of(
-            adapted_arguments,
-            {"rank 1": dict(batch=2, time=3, d_in=4, d_out=6, rank=1, alpha=0.5)},
+            adapted_arguments, {"rank 1": dict(batch=2, time=3, d_in=4, d_out=6, rank=1, alpha=0.5)}
         ),
     ],
     forbid=("LowRank",),
@@ -50,11 +49,7 @@ adapted_linear = Exercise(
 
 
 def preference_arguments(
-    pairs: int,
-    beta: float = 0.3,
-    scale: float = 1.0,
-    dtype: torch.dtype = torch.float64,
-    seed: int = 0,
+    pairs: int, beta: float = 0.3, scale: float = 1.0, dtype: torch.dtype = torch.float64, seed: int = 0
 ) -> dict[str, object]:
     """Arguments of `dpo_loss`: log-probabilities of pairs of answers, now and before, and beta."""
     names = "chosen", "rejected", "chosen_before", "rejected_before"

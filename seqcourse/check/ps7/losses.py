@@ -9,8 +9,9 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Mistake, gradients, outcome, same
+from seqcourse.check.compare import Mistake, outcome, same
 from seqcourse.check.exercise import Case, Exercise
+from seqcourse.check.gradients import gradients
 from seqcourse.check.inputs import normal
 from seqcourse.check.ps7.ids import FIRST, IGNORE
 from seqcourse.check.recording import judge

@@ -78,7 +78,7 @@ def _no_axis(*arguments: Any) -> Any:
 _LIKELY = {
     "Do the weights not fit the grid? They are (B, N), the grid is (B, N, D): weights[..., None].": (
         _no_axis
-    ),
+    )
 }
 
 

@@ -43,7 +43,7 @@ def _not_whole(images: Tensor, size: int) -> Tensor:
 _CUT = {
     "Do you take the picture to be as high as it is wide? Height and width have sizes of their own.": (
         _not_whole
-    ),
+    )
 }
 
 
@@ -84,7 +84,7 @@ def _one_size(*arguments):
 
 _EMBED = {
     "Did you join them along another axis? The class token is one more vector of each picture: "
-    "dim=1, after cls has become (B, 1, D).": _one_size,
+    "dim=1, after cls has become (B, 1, D).": _one_size
 }
 
 

@@ -86,7 +86,7 @@ def _one_truth(*arguments: Any) -> Tensor:
 
 _LIKELY = {
     "Did you write `and` between tensors, or a <= x < b? Both ask for one truth value; number by "
-    "number it is (a <= x) & (x < b).": _one_truth,
+    "number it is (a <= x) & (x < b).": _one_truth
 }
 
 

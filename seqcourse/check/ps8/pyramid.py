@@ -48,7 +48,7 @@ def _odd(*arguments: Any) -> Any:
 
 _LIKELY = {
     "Does it only work for an even number of columns? Of an odd one the last vector of an odd length is "
-    "paired with zeros, (length + 1) // 2.": _odd,
+    "paired with zeros, (length + 1) // 2.": _odd
 }
 
 

@@ -37,7 +37,7 @@ def _other_dtype(weights: Tensor) -> Tensor:
 
 _LIKELY = {
     "Is your identity of another dtype than the weights? torch.eye(n) is float32: "
-    "torch.eye(n, dtype=weights.dtype).": _other_dtype,
+    "torch.eye(n, dtype=weights.dtype).": _other_dtype
 }
 
 

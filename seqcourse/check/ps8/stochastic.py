@@ -34,7 +34,7 @@ def _no_axis(weights: Tensor, real: Tensor) -> Tensor:
 
 _LIKELY = {
     "Does real not fit the weights? It is (B, T), they are (B, T, N): real[..., None] is for all "
-    "places alike.": _no_axis,
+    "places alike.": _no_axis
 }
 
 

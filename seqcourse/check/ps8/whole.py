@@ -72,17 +72,54 @@ def _same(one: Tensor, other: Tensor) -> bool:
 
 def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> None:
     """Raise Mistake unless a captioner behaves like one, and learned to caption new pictures."""
-
-    def of(name: str, call: str) -> Any:
-        value = result(found, f"{prefix}{name}")
-        if isinstance(value, Stopped):
-            raise Mistake(stopped(f"Captioner: {call}", value))
-        return value
-
+    of = partial(_recorded, found, prefix)
     built = of("built", "Captioner(features, words, width)")
     if not (isinstance(built, Tensor) and built.dtype == torch.bool):
         raise Mistake(f"Captioner should be an nn.Module, but is {describe(built)}.")
     left = int(of("unreached", "training through forward(grid, captions)"))
+    pairs, seen = _forms(of, given)
+    real = (given["captions"] != PAD)[..., None]
+    _judge_words(pairs, real)
+    _judge_places(of, pairs, real, seen, given["order"])
+    logits, weights = pairs["told"]
+    if left:
+        _fail(
+            "some parameters are not reached by the loss of the words",
+            "Is a part built and not used, such as weights that do not go into the context, or cut off "
+            "by .detach()?",
+        )
+    wide = (weights.amax(dim=-1) - weights.amin(dim=-1))[real[..., 0]].max()
+    if given["steps"] and wide < LOOKS:
+        _fail(
+            "every cell gets the same weight at every word, also after a training",
+            "Does each cell get a score of its own, or do all of them hold the mean of the grid?",
+        )
+    _expect_pair(of("training", "forward(grid, captions) in training mode"), logits.shape, weights.shape)
+    trained = result(found, f"{prefix}training")
+    if not _same(trained[0] * real, logits * real) or not _same(trained[1] * real, weights * real):
+        _fail(
+            "the logits or weights are others in training mode, after model.train()",
+            "Is there noise, such as dropout, or does a word see those behind it while it is trained?",
+        )
+    slopes = result(found, f"{prefix}slopes")
+    if not isinstance(slopes, Stopped) and slopes[2] and _is_hidden(*slopes[:2]):
+        _fail(
+            "the logits do not come from a context with the weights that forward returns",
+            "Are the weights of the sum those that are shown? See the first word: all it knows of the "
+            "grid are the mean of its cells and the context.",
+        )
+    _judge_own_words(of, given)
+
+
+def _recorded(found: Mapping[str, Any], prefix: str, name: str, call: str) -> Any:
+    value = result(found, f"{prefix}{name}")
+    if isinstance(value, Stopped):
+        raise Mistake(stopped(f"Captioner: {call}", value))
+    return value
+
+
+def _forms(of: Callable, given: Mapping[str, Any]) -> tuple[dict[str, Any], Tensor]:
+    """What forward and see returned, if it has the right shapes."""
     b, t = given["captions"].shape
     n, v = given["grid"].shape[1], given["build"]["words"]
     pairs = {}
@@ -101,15 +138,19 @@ def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: 
         raise Mistake(
             f"Captioner: see should return cells (B, N, width), but returned {describe(seen)}."
         )
+    return pairs, seen
+
+
+def _judge_words(pairs: Mapping[str, Any], real: Tensor) -> None:
+    """Each word's logits depend on the words before it, on its own picture and on nothing else."""
     logits, weights = pairs["told"]
-    real = (given["captions"] != PAD)[..., None]
 
     def differ(
         name: str, at: Any = slice(None), equal: Callable[..., bool] = same, by: float = TOLERANCE
     ) -> bool:
         return not equal((pairs[name][0] * real)[at], (logits * real)[at], by)
 
-    if not _same(weights.sum(-1), torch.ones(b, t)) or (weights < 0).any():
+    if not _same(weights.sum(-1), torch.ones(weights.shape[:2])) or (weights < 0).any():
         _fail(
             "the weights of a word do not sum to 1 over the places", "Is the softmax over another axis?"
         )
@@ -128,19 +169,26 @@ def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: 
             "the logits of the third word do not change with the first word",
             "Is the state handed on from step to step?",
         )
-    if not _same((pairs["wider"][0][:, :t] * real), logits * real):
+    if not _same((pairs["wider"][0][:, : logits.shape[1]] * real), logits * real):
         _fail("more padding behind a caption changes its logits", "Does a word look at those behind it?")
     if not _same(pairs["alone"][0] * real[1:2], (logits * real)[1:2]):
         _fail(
             "a picture gets other logits alone than among others",
             "Is there a mean or a softmax over the batch, or does a row get another one's grid?",
         )
-    if differ("moved", equal=is_right):
+
+
+def _judge_places(
+    of: Callable, pairs: Mapping[str, Any], real: Tensor, seen: Tensor, order: Tensor
+) -> None:
+    """Cells in another order change no logits, and each cell is seen for itself."""
+    logits, weights = pairs["told"]
+    if not is_right(pairs["moved"][0] * real, logits * real, TOLERANCE):
         _fail(
             "the logits change when the cells come in another order",
             "Is the grid laid out as one vector, or cut at a fixed cell? Each cell knows its place.",
         )
-    if not _same(pairs["moved"][1] * real, weights[..., given["order"]] * real):
+    if not _same(pairs["moved"][1] * real, weights[..., order] * real):
         _fail("the weights do not move with the cells", "Are these the weights of the places?")
     alone = of("cells", "see(grid) of single cells")
     if not _same(alone, seen.flatten(0, 1)[:, None]):
@@ -148,32 +196,11 @@ def judge_captioner(found: Mapping[str, Any], given: Mapping[str, Any], prefix: 
             "see gives a cell another vector alone than among others",
             "Is there a mean, a norm or a softmax over the cells? Each cell is seen for itself.",
         )
-    if left:
-        _fail(
-            "some parameters are not reached by the loss of the words",
-            "Is a part built and not used, such as weights that do not go into the context, or cut off "
-            "by .detach()?",
-        )
-    wide = (weights.amax(dim=-1) - weights.amin(dim=-1))[real[..., 0]].max()
-    if given["steps"] and wide < LOOKS:
-        _fail(
-            "every cell gets the same weight at every word, also after a training",
-            "Does each cell get a score of its own, or do all of them hold the mean of the grid?",
-        )
-    _expect_pair(of("training", "forward(grid, captions) in training mode"), (b, t, v), (b, t, n))
-    trained = result(found, f"{prefix}training")
-    if not _same(trained[0] * real, logits * real) or not _same(trained[1] * real, weights * real):
-        _fail(
-            "the logits or weights are others in training mode, after model.train()",
-            "Is there noise, such as dropout, or does a word see those behind it while it is trained?",
-        )
-    slopes = result(found, f"{prefix}slopes")
-    if not isinstance(slopes, Stopped) and slopes[2] and _is_hidden(*slopes[:2]):
-        _fail(
-            "the logits do not come from a context with the weights that forward returns",
-            "Are the weights of the sum those that are shown? See the first word: all it knows of the "
-            "grid are the mean of its cells and the context.",
-        )
+
+
+def _judge_own_words(of: Callable, given: Mapping[str, Any]) -> None:
+    """A caption consists of the likeliest words, and most captions are right."""
+    n, v = given["grid"].shape[1], given["build"]["words"]
     said = of("said6", "caption(grid, 6)")
     _judge_said(of("said1", "caption(grid, 1)"), said, given)
     if (said < 0).any() or (said >= v).any():
@@ -333,7 +360,7 @@ def _read_twice(weights: Any, batches: Any, *settings: Any) -> Any:
 
 _TRAIN = {
     "Are the batches counted, indexed or read twice? A generator gives them one by one, and once: for "
-    "grid, captions in batches.": (_listed, _read_twice),
+    "grid, captions in batches.": (_listed, _read_twice)
 }
 
 

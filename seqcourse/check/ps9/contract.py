@@ -39,7 +39,7 @@ ALONE = 5  # so many of them are also translated alone: one may come out alike b
 SECONDS = curve.SECONDS * AT_ONCE / curve.SENTENCES
 
 
-class System:
+class SystemSelfCheck:
     """`check.ps9.system(globals())`: the file, `load`, and `translate` or `caption` on a few inputs."""
 
     name = "system"

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from seqcourse import progress
-from seqcourse.cli.practice.items import Item
+from seqcourse.cli.practice.items import PracticeQuestion
 from seqcourse.cli.practice.running import Answer, asked
 from seqcourse.cli.root import find_notebook, shown, tell
 from seqcourse.errors import CourseError
@@ -54,7 +54,7 @@ def practise(name: str, exercise: str, seed: int | None, count: int, sheet: Path
 
 def _questions(
     assignment: str, answers: dict[str, Answer], count: int, seed: int, first: Sequence[str]
-) -> Iterator[Item]:
+) -> Iterator[PracticeQuestion]:
     """So many questions or fewer, ``first`` about some answers; says which there are none about."""
     names = random.Random(f"{seed} {assignment}").sample(list(answers), len(answers))
     names.sort(key=lambda name: name not in first)
@@ -96,7 +96,7 @@ def _answers(notebook: Path, exercise: str) -> dict[str, Answer]:
     return found
 
 
-def _lines(number: str, item: Item) -> list[str]:
+def _lines(number: str, item: PracticeQuestion) -> list[str]:
     """A question as it is printed."""
     code = enumerate(item.code.rstrip().splitlines(), start=1)
     options = zip(LETTERS, item.options, strict=False)
@@ -111,7 +111,7 @@ def _lines(number: str, item: Item) -> list[str]:
     return [*lines, *(f"- {letter}) {option}" for letter, option in options), ""]
 
 
-def _ask(number: str, item: Item) -> bool:
+def _ask(number: str, item: PracticeQuestion) -> bool:
     """Ask a question and say what running the code gave; whether the answer was right."""
     print()
     for line in _lines(number, item):
@@ -125,7 +125,7 @@ def _ask(number: str, item: Item) -> bool:
     return good
 
 
-def _write(sheet: Path, title: str, questions: list[Item]) -> None:
+def _write(sheet: Path, title: str, questions: list[PracticeQuestion]) -> None:
     """Write the questions as Markdown, and their answers into a file beside it."""
     if not questions:
         raise CourseError("A sheet should have questions, but these answers give none.")

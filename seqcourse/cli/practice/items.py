@@ -37,7 +37,7 @@ SHOWN = 6  # numbers of a row that are written out
 
 
 @dataclass(frozen=True)
-class Item:
+class PracticeQuestion:
     """A question about some code, its options with the index of the right one, and what running gave.
 
     kind: one of viva's or of ours.     about: two items about the same are not asked together.
@@ -53,7 +53,9 @@ class Item:
     about: str
 
 
-def items(assignment: str, name: str, source: str, before: str, seed: int) -> list[Item] | Finding:
+def items(
+    assignment: str, name: str, source: str, before: str, seed: int
+) -> list[PracticeQuestion] | Finding:
     """All questions that an answer gives, or what its self-check finds wrong with it.
 
     Args:
@@ -88,17 +90,17 @@ def _checked(exercise: Exercise, answer: Any) -> Finding | None:
 
 def _item(
     kind: str, name: str, code: str, words: str, options: Sequence[str], why: str, about: str
-) -> Item:
+) -> PracticeQuestion:
     """The item with its options mixed; the first one is right."""
     mixed = random.Random(f"{words} {about}").sample(options, len(options))
-    return Item(kind, name, code, words, tuple(mixed), mixed.index(options[0]), why, about)
+    return PracticeQuestion(kind, name, code, words, tuple(mixed), mixed.index(options[0]), why, about)
 
 
 # What a reader who sees sizes alone can tell of numbers: factors, sums of rows, a small whole number.
 _TOLD, _SMALL = re.compile(r"multiplied|sum to"), re.compile(r"-?\d{1,3}")
 
 
-def _of_viva(tried: Tried, seed: int) -> Iterator[Item]:
+def _of_viva(tried: Tried, seed: int) -> Iterator[PracticeQuestion]:
     """Viva's questions, without "what happens?", shapes that the question tells, and guessed numbers."""
     made = {(each.line, each.reads): k for k, each in enumerate(tried.planned.changes, start=1)}
     single = next((k for k, call in enumerate(tried.calls) if call.label == versions.SINGLE), 0)
@@ -159,7 +161,7 @@ def _effect(tried: Tried, version: int, call: int) -> str:
     return found.pop() if len(found) == 1 else UNCLEAR
 
 
-def _without_effect(tried: Tried, seed: int) -> Iterator[Item]:
+def _without_effect(tried: Tried, seed: int) -> Iterator[PracticeQuestion]:
     """Changes that leave the first result as it is: which one of four does, and which input shows it."""
     known = [k for k in range(1, len(tried.planned.changes) + 1) if _call(tried, k) == 0]
     what = {version: _effect(tried, version, 0) for version in known}
@@ -193,7 +195,9 @@ def _differing(call: versions.Call, first: str) -> str:
     return ": ".join(filter(None, [call.label, ", ".join(part for part in parts if part not in first)]))
 
 
-def _reviews(exercises: Mapping[str, Exercise], name: str, folder: Path, seed: int) -> Iterator[Item]:
+def _reviews(
+    exercises: Mapping[str, Exercise], name: str, folder: Path, seed: int
+) -> Iterator[PracticeQuestion]:
     """Wrong answers of the course: what is the mistake? The self-check knows."""
     right = {key: one.reference for key, one in exercises.items() if one.reference}
     written = mistakes.likely(name, shipped.read(folder)["exercises"][name].get("mistakes", ()), right)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cellgrader.printable import printable
 from seqcourse.check.finding import Finding
-from seqcourse.cli.practice.items import LONGEST, Item, items
+from seqcourse.cli.practice.items import LONGEST, PracticeQuestion, items
 
 LIMIT = 90.0  # seconds for one answer, with its self-check and all its versions
 # An answer, and what it uses: sources.
@@ -21,7 +21,7 @@ Answer = tuple[str, str]
 
 def asked(
     assignment: str, answers: Mapping[str, Answer], most: int, seed: int, limit: float = LIMIT
-) -> Iterator[list[Item] | str]:
+) -> Iterator[list[PracticeQuestion] | str]:
     """At most so many questions about each answer, or the sentence that says why there are none.
 
     The process goes on with the next answers while a question is read. The same seed gives the same
@@ -46,7 +46,9 @@ def _quiet() -> None:
     sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")
 
 
-def _made(assignment: str, name: str, source: str, before: str, seed: int) -> list[Item] | str:
+def _made(
+    assignment: str, name: str, source: str, before: str, seed: int
+) -> list[PracticeQuestion] | str:
     try:
         made = items(assignment, name, source, before, seed)
     except BaseException as error:
@@ -57,7 +59,9 @@ def _made(assignment: str, name: str, source: str, before: str, seed: int) -> li
     return made
 
 
-def _chosen(made: Sequence[Item], most: int, kinds: Counter[str], seed: int) -> list[Item]:
+def _chosen(
+    made: Sequence[PracticeQuestion], most: int, kinds: Counter[str], seed: int
+) -> list[PracticeQuestion]:
     """Some of the questions: of the kinds that were asked least, each about another line."""
     mixed, chosen = random.Random(seed).sample(made, len(made)), []
     while len(chosen) < most and mixed:

@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -207,7 +207,12 @@ def build(
         "LICENSE": LICENCE,
         "COPYING": (FILES / "pictures" / "COPYING").read_bytes(),
     }
-    note = {
+    write_set("familiar", target / "familiar", {**files, **more}, _note(rows, files, used))
+
+
+def _note(rows: list[dict[str, str]], files: dict[str, bytes], used: list[Path]) -> dict[str, Any]:
+    """Where the photographs come from, and how they were chosen."""
+    return {
         "package": "gcompris-qt-data 3.1-2 and mate-backgrounds 1.26.0-1 (Debian)",
         "file": f"{RESOURCES} and {WALLPAPERS}, the files that familiar.tsv names",
         "sha256": sha256(*dict.fromkeys(used)),
@@ -223,4 +228,3 @@ def build(
         "counts": {use: sum(row["use"] == use for row in rows) for use in ("thing", "ground")}
         | {"bytes": sum(map(len, files.values()))},
     }
-    write_set("familiar", target / "familiar", {**files, **more}, note)

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from seqcourse.data.build.writing import sha256, write_set
-from seqcourse.data.pairs import LANGUAGES, LONG_WORDS, PAIR_SPLITS, Row, read_tatoeba, sentence_key
+from seqcourse.data.pairs import (
+    LANGUAGES,
+    LONG_WORDS,
+    PAIR_SPLITS,
+    TatoebaRow,
+    read_tatoeba,
+    sentence_key,
+)
 from seqcourse.data.readers import FILES, pack
 from seqcourse.data.splits import fraction_of
 
@@ -37,8 +44,8 @@ source.json and seqcourse/data/build/tatoeba.py say.
 
 
 def cut_tatoeba(
-    rows: Iterable[Row], max_train: int = MAX_TRAIN, min_count: int = MIN_COUNT
-) -> dict[str, list[Row]]:
+    rows: Iterable[TatoebaRow], max_train: int = MAX_TRAIN, min_count: int = MIN_COUNT
+) -> dict[str, list[TatoebaRow]]:
     """Choose the rows of every split.
 
     Keep short sentences only. Drop rows with rare words until every word on either side occurs at
@@ -61,7 +68,9 @@ def cut_tatoeba(
     return cut
 
 
-def cut_beyond(rows: Iterable[Row], cut: dict[str, list[Row]]) -> dict[str, list[Row]]:
+def cut_beyond(
+    rows: Iterable[TatoebaRow], cut: dict[str, list[TatoebaRow]]
+) -> dict[str, list[TatoebaRow]]:
     """What the cut leaves out, for models with subwords: "rest" for training, "any" held out.
 
     "rest" contains no English sentence that is held out anywhere.
@@ -74,7 +83,7 @@ def cut_beyond(rows: Iterable[Row], cut: dict[str, list[Row]]) -> dict[str, list
     return {"rest": rest, "any": _first_by_hash(unseen, MAX_LONG)}
 
 
-def _drop_rare(rows: list[Row], min_count: int) -> list[Row]:
+def _drop_rare(rows: list[TatoebaRow], min_count: int) -> list[TatoebaRow]:
     while True:
         known = _frequent(rows, min_count)
         kept = [row for row in rows if _is_known(row, known)]
@@ -83,7 +92,7 @@ def _drop_rare(rows: list[Row], min_count: int) -> list[Row]:
         rows = kept
 
 
-def _frequent(rows: Iterable[Row], min_count: int) -> tuple[set[str], set[str]]:
+def _frequent(rows: Iterable[TatoebaRow], min_count: int) -> tuple[set[str], set[str]]:
     english: Counter[str] = Counter()
     other: Counter[str] = Counter()
     for row in rows:
@@ -96,21 +105,21 @@ def _frequent(rows: Iterable[Row], min_count: int) -> tuple[set[str], set[str]]:
     )
 
 
-def _is_known(row: Row, known: tuple[set[str], set[str]]) -> bool:
+def _is_known(row: TatoebaRow, known: tuple[set[str], set[str]]) -> bool:
     return known[0].issuperset(row.english_tokens) and known[1].issuperset(row.other_tokens)
 
 
-def _order(row: Row) -> float:
+def _order(row: TatoebaRow) -> float:
     return fraction_of(sentence_key(row.english_tokens), salt="thin")
 
 
-def _thin(rows: list[Row], max_train: int) -> list[Row]:
+def _thin(rows: list[TatoebaRow], max_train: int) -> list[TatoebaRow]:
     """Keep the English sentences with the lowest hash, in every split the same share."""
     limit = sorted(_order(row) for row in rows if row.split == "train")[max_train]
     return [row for row in rows if _order(row) < limit]
 
 
-def _first_by_hash(rows: list[Row], count: int) -> list[Row]:
+def _first_by_hash(rows: list[TatoebaRow], count: int) -> list[TatoebaRow]:
     """Keep the rows of the first ``count`` English sentences in the order of their hash."""
     keys = sorted({(_order(row), sentence_key(row.english_tokens)) for row in rows})
     kept = {key for _, key in keys[:count]}
@@ -157,7 +166,7 @@ def build(source: Path, target: Path = FILES) -> None:
 def _write(
     folder: Path,
     path: Path,
-    cut: dict[str, list[Row]],
+    cut: dict[str, list[TatoebaRow]],
     selection: dict[str, Any],
     more: dict[str, Any] | None = None,
 ) -> None:
@@ -178,7 +187,7 @@ def _write(
     write_set("tatoeba", folder, {**files, "ATTRIBUTION": ATTRIBUTION}, note)
 
 
-def _count(rows: Sequence[Row]) -> dict[str, int]:
+def _count(rows: Sequence[TatoebaRow]) -> dict[str, int]:
     return {
         "pairs": len(rows),
         "English sentences": len({row.english_tokens for row in rows}),

@@ -1,6 +1,6 @@
 """Drawings of mechanisms as inline SVG that step, all in one visual grammar.
 
-Modules: colours by role (`roles`), texts with formulas (`formulas`), layout (`places`), things and
+Modules: colours by role (`roles`), texts with formulas (`formulas`), layout (`layout`), things and
 lines (`canvas`), the page around them (`page`, `looks`). A chapter defines a function of a `Drawing`:
 
     def encoder(d):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
@@ -13,13 +13,14 @@ import numpy as np
 from seqcourse.errors import CourseError
 from seqcourse.viz.arrays import as_array
 from seqcourse.viz.drawing.formulas import length, number
-from seqcourse.viz.drawing.places import Around, Places, Thing, way
+from seqcourse.viz.drawing.layout import Around, Box, Layout, way
+from seqcourse.viz.drawing.strokes import mask_cell, number_cell, rounded
 
 _LAYERS = {"panel": 0, "flow": 1, "thing": 2, "ring": 3}  # what covers what
 _LAST = 99  # a step that no drawing reaches
 
 
-class Drawing(Places):
+class Drawing(Layout):
     """One form (wide or narrow) of a drawing; `page.show` makes both.
 
     Step by step a drawing makes things (vector, tensor, grid, module, word), joins them with arrows
@@ -31,9 +32,9 @@ class Drawing(Places):
         super().__init__(wide)
         self.now, self.left_after, self.always = 1, 0, False
         self.box = [999.0, 999.0, -999.0, -999.0]
-        self.things: list[Thing] = []
-        self.marks: list[tuple[int, Thing, Callable[[], str]]] = []
-        self.late: list[tuple[Thing, Thing, str, float]] = []
+        self.things: list[Box] = []
+        self.marks: list[tuple[int, Box, Callable[[], str]]] = []
+        self.late: list[tuple[Box, Box, str, float]] = []
         self.roles: set[str] = set()
 
     # Steps ----------------------------------------------------------------------------------------
@@ -45,7 +46,7 @@ class Drawing(Places):
         """
         self.now, self.left_after, self.always = first, last, always
 
-    def use(self, *things: Thing, up: bool = True) -> None:
+    def use(self, *things: Box, up: bool = True) -> None:
         """At this step these things stand out, with their parts and with what holds them."""
         for thing in things:
             thing.lit.add(self.now)
@@ -55,20 +56,20 @@ class Drawing(Places):
                 for above in whole.wholes:
                     above.lit.add(self.now)
 
-    def _draw(self, mark: Callable[[], str], layer: str = "thing", owner: Thing | None = None) -> None:
-        owner = owner or Thing()
+    def _draw(self, mark: Callable[[], str], layer: str = "thing", owner: Box | None = None) -> None:
+        owner = owner or Box()
         owner.appears, owner.leaves = self.now, self.left_after
         owner.lit |= set(range(self.now, 10 if self.always else self.now + 1))
         self.marks.append((_LAYERS[layer], owner, mark))
 
-    def new(self, w: float = 0, h: float = 0, thing: Thing | None = None) -> Thing:
-        thing = thing or Thing(w, h)
+    def new(self, w: float = 0, h: float = 0, thing: Box | None = None) -> Box:
+        thing = thing or Box(w, h)
         self.things.append(thing)
         place = '<g transform="translate({:g} {:g})">{}</g>'
         self._draw(lambda: thing.marks and place.format(thing.l, thing.t, thing.marks), "thing", thing)
         return thing
 
-    def put(self, thing: Thing, other: Thing, side: str, gap: float = 12) -> Thing:
+    def put(self, thing: Box, other: Box, side: str, gap: float = 12) -> Box:
         """A thing that stands beside another one in the end, when everything else has its place."""
         self.late.append((thing, other, side, gap))
         return thing
@@ -77,7 +78,7 @@ class Drawing(Places):
 
     def vector(
         self, role: str, values: Any, cell=(26, 12), upright: bool = True, digits: int = 1
-    ) -> Thing:
+    ) -> Box:
         """One vector, a strip of cells in its role's colour. ``values``: numbers, or only how many."""
         (w, h), known = cell, not isinstance(values, int)
         numbers = as_array(values, "the vector", 1) if known else ()
@@ -87,7 +88,7 @@ class Drawing(Places):
         box.rect(0, 0, box.w, box.h, f"c r-{role}")
         cuts = (f"M0 {k * h:g}h{w:g}" if upright else f"M{k * w:g} 0v{h:g}" for k in range(1, n))
         box.marks += f'<path class="cut r-{role}" d="{"".join(cuts)}"/>'
-        box.hold(box.cells, [Thing(w, h, *((0, k * h) if upright else (k * w, 0))) for k in range(n)])
+        box.hold(box.cells, [Box(w, h, *((0, k * h) if upright else (k * w, 0))) for k in range(n)])
         for place, value in zip(box.cells, numbers, strict=False):
             box.write(place.cx, place.cy, number(value, digits), 12, "n")
         return box
@@ -100,7 +101,7 @@ class Drawing(Places):
         gap: float = 4,
         upright: bool = False,
         digits: int = 1,
-    ) -> Thing:
+    ) -> Box:
         """A matrix as a list of vectors, its rows: lying, or upright (then it is transposed).
 
         ``values``: its numbers, or only its shape.
@@ -110,7 +111,7 @@ class Drawing(Places):
         parts = [self.vector(role, line, cell, upright, digits) for line in lines]
         return self.row(*parts, gap=gap) if upright else self.column(*parts, gap=gap)
 
-    def grid(self, kind: str, values: Any, cell=(34, 30), gap=(3, 6), digits: int = 2) -> Thing:
+    def grid(self, kind: str, values: Any, cell=(34, 30), gap=(3, 6), digits: int = 2) -> Box:
         """Numbers side by side: scores ("e": minus infinity is hatched), weights ("a": the fuller, the
         nearer to 1), both without a cell for nan; or a mask ("k") of strings: "" has a dot (may look),
         "/" is hatched (ahead), "\\\\" hatched the other way (padding), "/\\\\" both.
@@ -119,14 +120,14 @@ class Drawing(Places):
         (w, h), (rows, n) = cell, values.shape
         self.roles |= {"a"} & {kind}
         box = self.new(n * (w + gap[0]) - gap[0], rows * (h + gap[1]) - gap[1])
-        box.hold(box.parts, [Thing(box.w, h, 0, i * (h + gap[1])) for i in range(rows)])
+        box.hold(box.parts, [Box(box.w, h, 0, i * (h + gap[1])) for i in range(rows)])
         for k, value in enumerate(values.flat):
-            place = Thing(w, h, k % n * (w + gap[0]), k // n * (h + gap[1]))
+            place = Box(w, h, k % n * (w + gap[0]), k // n * (h + gap[1]))
             box.hold(box.cells, [place])
             if kind == "k":
-                _mask_cell(box, place, str(value))
+                mask_cell(box, place, str(value))
             elif value == value:
-                _number_cell(box, place, kind, float(value), digits)
+                number_cell(box, place, kind, float(value), digits)
         return box
 
     def module(
@@ -136,8 +137,8 @@ class Drawing(Places):
         w: float = 0,
         h: float = 0,
         size: float = 13,
-        inside: Thing | None = None,
-    ) -> Thing:
+        inside: Box | None = None,
+    ) -> Box:
         """What makes tensors from tensors: a rounded block with its name, and with a small thing
         ``inside``, such as the mask of an attention: to the right of the name, or below it."""
         w, h = w or max(length(text, size), length(second, 12)) + 20, h or (42 if second else 26)
@@ -156,7 +157,7 @@ class Drawing(Places):
             box.write(w / 2, h / 2 + 9, second, 12)
         return box
 
-    def port(self, text: str, role: str) -> Thing:
+    def port(self, text: str, role: str) -> Box:
         """Where something goes into a module, in the colour of its role ("$Q$", "q"), or what is done
         to it there ("+", "m")."""
         box = self.new(22, 20)
@@ -164,23 +165,23 @@ class Drawing(Places):
         box.write(11, 10, text, 14, f"b t-{role}" if role in "qkvay" else "b")
         return box
 
-    def joint(self, h: float = 0) -> Thing:
+    def joint(self, h: float = 0) -> Box:
         """Nothing, but with a place and a height: where a way divides, or room."""
         return self.new(0, h)
 
-    def word(self, text: str) -> Thing:
+    def word(self, text: str) -> Box:
         """A word of the example, in a pill."""
         box = self.new(max(length(text, 12.5) + 8, 26), 24)
         box.rect(0, 0, box.w, 24, "pill", 12)
         box.write(box.w / 2, 12, text, 12.5, "w")
         return box
 
-    def text(self, text: str, size: float = 13, kind: str = "", w: float = 0) -> Thing:
+    def text(self, text: str, size: float = 13, kind: str = "", w: float = 0) -> Box:
         box = self.new(w or length(text, size), 1.2 * size)
         box.write(box.w / 2, box.h / 2, text, size, kind)
         return box
 
-    def picture(self, pixels: Any, w: float, cuts: tuple[int, int] = (0, 0)) -> Thing:
+    def picture(self, pixels: Any, w: float, cuts: tuple[int, int] = (0, 0)) -> Box:
         """A picture (H, W) or (H, W, 3) of type uint8, ``w`` wide; ``cuts``: lines make rows and columns
         of cells on it, read row by row.
         """
@@ -200,10 +201,10 @@ class Drawing(Places):
             box.marks += f'<path class="cut r-a" style="stroke-opacity:1" d="{lines}"/>'
         size = (w / max(columns, 1), h / max(rows, 1))
         places = [(c * size[0], r * size[1]) for r in range(rows) for c in range(columns)]
-        box.hold(box.cells, [Thing(*size, *place) for place in places])
+        box.hold(box.cells, [Box(*size, *place) for place in places])
         return box
 
-    def dial(self, role: str, angle: float, radius: float = 18) -> Thing:
+    def dial(self, role: str, angle: float, radius: float = 18) -> Box:
         """A clock with one hand, turned clockwise from 12: (sine, cosine) of the angle is its tip."""
         box, hand = self.new(2 * radius, 2 * radius), radius - 5
         x, y = radius + hand * float(np.sin(angle)), radius - hand * float(np.cos(angle))
@@ -215,7 +216,7 @@ class Drawing(Places):
         box.marks += f'{line}<circle class="hd r-{role}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
         return box
 
-    def amount(self, share: float, w: float = 104) -> Thing:
+    def amount(self, share: float, w: float = 104) -> Box:
         """A vessel as wide as 1, filled as far as its share."""
         box = self.new(w, 22)
         box.rect(0, 0, w, 22, "c r-x")
@@ -225,17 +226,17 @@ class Drawing(Places):
 
     def panel(
         self,
-        *things: Thing,
+        *things: Box,
         role: str = "m",
         name: str = "",
         more: str = "",
         pad: float = 12,
         kind: str = "panel",
-    ) -> Thing:
+    ) -> Box:
         """A block behind things, with a name in its corner. Kind "c mod": as dark as a module."""
         box = self.new(thing=Around(things, pad, 20 * bool(name)))
         rect = '<rect class="{} r-{}" x="{:g}" y="{:g}" width="{:g}" height="{:g}" rx="{:g}"/>'
-        back = Thing()
+        back = Box()
         self._draw(
             lambda: rect.format(kind, role, box.l, box.t, box.w, box.h, 10 + pad / 2), "panel", back
         )
@@ -246,7 +247,7 @@ class Drawing(Places):
             box.write(box.w - 12, 17, more, 13, f"b t-{role}", "e")
         return box
 
-    def ring(self, *boxes: Thing) -> None:
+    def ring(self, *boxes: Box) -> None:
         """A dark ring around each box: look here."""
         mark = '<rect class="ring" x="{:g}" y="{:g}" width="{:g}" height="{:g}" rx="8"/>'
         for box in boxes:
@@ -260,7 +261,7 @@ class Drawing(Places):
         """A way from one thing to another, or from each of a list to each of a list.
 
         The role's colour says what flows ("l": only "then"). ``sides`` and ``by`` are those of
-        `places.way`. Beside it stands a text, or above it a small module ``on`` it.
+        `layout.way`. Beside it stands a text, or above it a small module ``on`` it.
         """
         if isinstance(a, list) or isinstance(b, list):
             n = len(a) if isinstance(a, list) else len(b)
@@ -271,11 +272,11 @@ class Drawing(Places):
         self.use(a, b)
         self._draw(lambda: self._line(way(a, b, sides, by), role, width, head, text, on))
 
-    def chain(self, *things: Thing, role: str = "l") -> None:
+    def chain(self, *things: Box, role: str = "l") -> None:
         """Arrows from each thing to the next."""
         self.arrow(list(things[:-1]), list(things[1:]), role)
 
-    def pour(self, things: Iterable[Thing], target: Thing, shares: Any, role: Any, unit: float = 26,
+    def pour(self, things: Iterable[Box], target: Box, shares: Any, role: Any, unit: float = 26,
              sides: str = "bt", left: bool = False) -> None:  # fmt: skip
         """Flows from things into a target, side by side there, as wide as their shares (1: ``unit``).
 
@@ -296,7 +297,7 @@ class Drawing(Places):
             at += unit * share / 2
 
     def _line(self, points, role, width, head, text="", on="") -> str:
-        note, (bx, by) = Thing(), points[-1]
+        note, (bx, by) = Box(), points[-1]
         for x, y in points:
             self._cover(x, y, x, y, 6)
         pairs = list(zip(points, points[1:], strict=False))
@@ -316,10 +317,10 @@ class Drawing(Places):
             points = points[:-1] + [[bx - (long - 2) * ux, by - (long - 2) * uy]]
             note.marks += f'<path class="hd r-{role}" d="M{bx:.1f} {by:.1f}L{hx - half * uy:.1f} '
             note.marks += f'{hy + half * ux:.1f}L{hx + half * uy:.1f} {hy - half * ux:.1f}z"/>'
-        path = f'd="{_rounded(points, width)}"'
+        path = f'd="{rounded(points, width)}"'
         return f'<path class="ln r-{role}" stroke-width="{width:.1f}" {path}/>{note.marks}'
 
-    def _pipe(self, a: Thing, b: Thing, at: float, role: str, width: float, sides: str) -> str:
+    def _pipe(self, a: Box, b: Box, at: float, role: str, width: float, sides: str) -> str:
         if sides == "rr":
             x = max(a.r, b.r) + 20 + (at if b.cy + at > a.cy else -at)
             points = [[a.r, a.cy], [x, a.cy], [x, b.cy + at], [b.r, b.cy + at]]
@@ -376,50 +377,3 @@ class Drawing(Places):
                 made += piece if tag == before else "</g>" * bool(before) + tag + piece
                 before = tag
         return made + "</g>" * bool(before)
-
-
-def _mask_cell(box: Thing, place: Thing, signs: str) -> None:
-    box.rect(place.l, place.t, place.w, place.h, f"c r-{'no' if signs else 'x'}")
-    if not signs:
-        at = f'cx="{place.cx:g}" cy="{place.cy:g}"'
-        box.marks += f'<circle class="may" {at} r="{max(2.4, place.w / 7.5):.1f}"/>'
-    box.marks += "".join(_hatching(place, sign) for sign in signs)
-
-
-def _number_cell(box: Thing, place: Thing, kind: str, value: float, digits: int) -> None:
-    hidden = value == float("-inf")
-    box.rect(
-        place.l, place.t, place.w, place.h, f"c r-{'no' if hidden else 'a' if kind == 'a' else 'x'}"
-    )
-    if hidden:
-        box.marks += _hatching(place, "/")
-    if kind == "a" and value > 0.005:
-        box.rect(place.l, place.t, place.w, place.h, "full", 6, f' opacity="{value:.2f}"')
-    strong = " b over" if hidden else " on" if kind == "a" and value > 0.4 else ""
-    box.write(place.cx, place.cy, number(value, digits), 12, "n" + strong)
-
-
-def _hatching(place: Thing, sign: str) -> str:
-    """Lines in a masked cell, rising ("/") or falling ("\\\\")."""
-    w, h, d = place.w - 6, place.h - 6, ""
-    for k in range(8, int(w + h) - 5, 8):  # the lines x + y = k, inside the cell
-        x0, x1 = max(0, k - h), min(w, k)
-        ya, yb = (k - x0, k - x1) if sign == "/" else (h - k + x0, h - k + x1)
-        d += f"M{place.l + 3 + x0:g} {place.t + 3 + ya:g}L{place.l + 3 + x1:g} {place.t + 3 + yb:g}"
-    return f'<path class="hatch" d="{d}"/>'
-
-
-def _rounded(points: Sequence[Sequence[float]], width: float) -> str:
-    """A path through points at right angles, its corners rounded."""
-    d = ""
-    for k, (x, y) in enumerate(points):
-        if k in (0, len(points) - 1):
-            d += f"{'L' if k else 'M'}{x:.1f} {y:.1f}"
-            continue
-        near: list[float] = []
-        for qx, qy in (points[k - 1], points[k + 1]):
-            far = abs(qx - x) + abs(qy - y) or 1
-            t = min(9 + width / 2, far / 2) / far
-            near += [x + (qx - x) * t, y + (qy - y) * t]
-        d += f"L{near[0]:.1f} {near[1]:.1f}Q{x:.1f} {y:.1f} {near[2]:.1f} {near[3]:.1f}"
-    return d

@@ -43,7 +43,7 @@ _FIELD, _END = "\ue000", "\ue001"  # around the number of a field: signs that no
 
 
 @dataclass(frozen=True)
-class Question:
+class Calculation:
     """A calculation, without its numbers.
 
     asked, given, where, worked, so: texts with fields such as {q @ k}. ``where`` says where to look,
@@ -90,16 +90,16 @@ class Draw:
     numbers: dict[str, Any] = field(compare=False)
 
 
-def load_question(name: str) -> Question:
+def load_question(name: str) -> Calculation:
     """The record of a calculation; a line break in a text is a space."""
     known = written(PAPER, name, "calculation")
     mistakes = [(each["gives"], folded(each["ask"])) for each in known.pop("mistake")]
     known = {key: folded(value) if isinstance(value, str) else value for key, value in known.items()}
     known["given"] = [folded(line) for line in known.get("given", ())]
-    return Question(name, mistakes=mistakes, **known)
+    return Calculation(name, mistakes=mistakes, **known)
 
 
-def draws(question: Question) -> Iterator[Draw]:
+def draws(question: Calculation) -> Iterator[Draw]:
     """Draw numbers for ever, the same ones each time.
 
     A draw is left out if two of its results (the right one and those of the mistakes) lie so near that
@@ -119,7 +119,7 @@ def draws(question: Question) -> Iterator[Draw]:
             )
 
 
-def _draw(question: Question, chance: random.Random) -> Draw | None:
+def _draw(question: Calculation, chance: random.Random) -> Draw | None:
     known: dict[str, Any] = {**NAMES, **{name: partial(draw, chance) for name, draw in DRAWN.items()}}
     for name, formula in question.numbers.items():
         known[name] = eval(formula, known)  # of the package's own records
@@ -139,7 +139,7 @@ def _draw(question: Question, chance: random.Random) -> Draw | None:
     return Draw(fields, right, mistakes, {name: known[name] for name in question.numbers})
 
 
-def _fields(question: Question) -> list[tuple[str, str]]:
+def _fields(question: Calculation) -> list[tuple[str, str]]:
     parts = (part for text in question.texts() for part in Formatter().parse(_code(text)))
     return [(part, spec or "") for _, part, spec, _ in parts if part is not None]
 
@@ -151,7 +151,7 @@ def _code(text: str) -> str:
     return "".join(pieces)
 
 
-def with_fields(question: Question) -> list[str]:
+def with_fields(question: Calculation) -> list[str]:
     """The texts of a question with a mark for every field."""
     made, places = [], count()
     for text in question.texts():
@@ -183,7 +183,7 @@ def parse(text: str) -> float | None:
     return float(found[1].replace(",", ".")) / int(found[2] or 1)
 
 
-def judge(question: Question, drawn: Draw, typed: Sequence[str], tries: int) -> tuple[str, str]:
+def judge(question: Calculation, drawn: Draw, typed: Sequence[str], tries: int) -> tuple[str, str]:
     """What is said of typed numbers: "malformed", "right" or "wrong", and a text with fields.
 
     Args:

@@ -11,13 +11,8 @@ from seqcourse.zoo.tasks.compared import ComparedTask
 from seqcourse.zoo.tasks.familiar import FamiliarTask
 from seqcourse.zoo.tasks.language import CharacterTask, SubwordTask, WordTask
 from seqcourse.zoo.tasks.masked import MaskedTask
-from seqcourse.zoo.tasks.paired import PairTask
-from seqcourse.zoo.tasks.pairs import (
-    PronunciationTask,
-    SubwordTranslationTask,
-    TranslationTask,
-    lower,
-)
+from seqcourse.zoo.tasks.paired import ScenePairTask
+from seqcourse.zoo.tasks.pairs import PronunciationTask, SubwordTranslationTask, TranslationTask, lower
 from seqcourse.zoo.tasks.photographs import PhotographTask, on_photographs
 from seqcourse.zoo.tasks.questions import QuestionTask
 from seqcourse.zoo.tasks.repeats import RepeatsTask
@@ -41,7 +36,7 @@ TASKS: dict[str, type[Task]] = {
     "clothes": ClothesTask,
     "questions": QuestionTask,
     "compared questions": ComparedTask,
-    "pairs of scenes": PairTask,
+    "pairs of scenes": ScenePairTask,
     "repeats": RepeatsTask,
     "sums": SumsTask,
 }

@@ -49,7 +49,7 @@ def low_rank(rank: int) -> Callable[[models.GPT], None]:
     return prepare
 
 
-class Lesson:
+class Adaptation:
     """A pre-trained model, new texts to learn, and the old ones, of which some may be forgotten.
 
     Args:
@@ -107,7 +107,7 @@ def measure(
     held_out["old"] = torch.tensor(
         [i for part in data.paragraphs(books) for i in vocabulary.encode(part)]
     )
-    lesson = Lesson(system.model, sentences(vocabulary, "train", SENTENCES), held_out)
+    lesson = Adaptation(system.model, sentences(vocabulary, "train", SENTENCES), held_out)
     ways = {"everything": everything, "table": table}
     ways |= {f"rank {rank}": low_rank(rank) for rank in ranks}
     before = {"new": [lesson.bits(system.model, "test")], "old": [lesson.bits(system.model, "old")]}

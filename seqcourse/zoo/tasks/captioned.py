@@ -123,7 +123,7 @@ class Captions(Loader):
 
 
 @dataclass
-class Part:
+class GridSplit:
     """A split as the frozen network of ``questions-compared`` sees it.
 
     Attributes:
@@ -139,7 +139,7 @@ class Part:
     asked: list[list[data.EncodedQuestion]]
 
 
-class Lesson:
+class CaptionLesson:
     """Captions of all training scenes; answers only to questions about some.
 
     Args:
@@ -152,7 +152,7 @@ class Lesson:
 
     def __init__(
         self,
-        parts: dict[str, Part],
+        parts: dict[str, GridSplit],
         captions: Sequence[str],
         words: Vocabulary,
         answers: int,
@@ -232,7 +232,7 @@ def tune(score: Callable[[float], float], rates: Sequence[float]) -> tuple[dict[
 
 
 def measure(
-    lesson: Lesson,
+    lesson: CaptionLesson,
     labelled: Sequence[int],
     tuning: Sequence[dict[str, Any]],
     choose: Sequence[int],

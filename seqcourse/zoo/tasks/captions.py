@@ -19,8 +19,9 @@ from seqcourse.data.pictures import kinds
 from seqcourse.data.scenes import Scene, load_scenes
 from seqcourse.errors import CourseError
 from seqcourse.train import captioning_loss
-from seqcourse.zoo.system import NO_OUTPUT, System, Task, mean_over
+from seqcourse.zoo.system import NO_OUTPUT, System, Task
 from seqcourse.zoo.tasks import layers
+from seqcourse.zoo.tasks.evaluation import mean_over
 
 VALID, TEST = 512, 1000  # scenes
 LONGEST = 24  # words of a caption; the grammar's longest has 15

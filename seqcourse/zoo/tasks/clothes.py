@@ -16,7 +16,8 @@ from seqcourse.data.fashion import Clothes
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer, label_loss
 from seqcourse.zoo.recipes import Recipe
-from seqcourse.zoo.system import System, Task, mean_over
+from seqcourse.zoo.system import System, Task
+from seqcourse.zoo.tasks.evaluation import mean_over
 
 
 class ClothesTask(Task):

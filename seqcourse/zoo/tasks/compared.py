@@ -16,8 +16,9 @@ from seqcourse.models import TwoStream
 from seqcourse.settings import seed_everything
 from seqcourse.tokens import MASK, SPECIALS
 from seqcourse.train import Trainer, answer_loss, region_loss
-from seqcourse.zoo.system import System, mean_over
+from seqcourse.zoo.system import System
 from seqcourse.zoo.tasks import captioned, paired
+from seqcourse.zoo.tasks.evaluation import mean_over
 from seqcourse.zoo.tasks.questions import HELD_OUT, QuestionTask, by_kind, encode, scenes
 
 #: Who reads what: each stream the other; each stream only itself; the same with the picture hidden.
@@ -82,14 +83,14 @@ class ComparedTask(QuestionTask):
         parts = {split: self._part(system, split, words) for split in composed}
         if name == "paired":
             splits = {
-                split: paired.Split(composed[split], part.grids, part.shown)
+                split: paired.SceneGrids(composed[split], part.grids, part.shown)
                 for split, part in parts.items()
             }
             return paired.measure(paired.Pairs(splits, words, system.target), **options[name])
-        lesson = captioned.Lesson(parts, captions, words, len(system.target), options["sizes"])
+        lesson = captioned.CaptionLesson(parts, captions, words, len(system.target), options["sizes"])
         return captioned.measure(lesson, **options[name])
 
-    def _part(self, system: System, split: str, words: Vocabulary) -> captioned.Part:
+    def _part(self, system: System, split: str, words: Vocabulary) -> captioned.GridSplit:
         """A split as the trained network sees it, with its questions in these words."""
         grids = self._grids(system, split)
         found = scenes(split, len(grids))
@@ -97,7 +98,7 @@ class ComparedTask(QuestionTask):
         with torch.inference_mode():
             shown = system.model.region(grids.to(system.device)).softmax(-1).cpu()
         asked = [[encode(one, words, system.target) for one in about] for about in found.asked]
-        return captioned.Part(grids, shown.clone(), torch.tensor(things), asked)
+        return captioned.GridSplit(grids, shown.clone(), torch.tensor(things), asked)
 
     def _grids(self, system: System, split: str) -> Tensor:
         """What the trained network makes of the pictures of a split, (N, places, D)."""

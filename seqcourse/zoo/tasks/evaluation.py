@@ -1,8 +1,10 @@
-"""How well a language model foretells a long text."""
+"""Mean losses: of a language model on a long text, of any model over batches."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -29,3 +31,19 @@ def mean_loss(model: nn.Module, ids: Tensor) -> float:
 def bits(nats: float) -> float:
     """Nats to bits."""
     return nats / math.log(2)
+
+
+def mean_over(
+    batches: Iterable[Any], loss: Callable, weight: Callable[[Any], int]
+) -> Callable[[nn.Module], float]:
+    """A function from a model to its mean loss over batches, each with its weight."""
+
+    def validate(model: nn.Module) -> float:
+        device = next(model.parameters()).device
+        total = count = 0.0
+        for batch in batches:
+            total += loss(model, batch.to(device)).item() * weight(batch)
+            count += weight(batch)
+        return total / count
+
+    return validate

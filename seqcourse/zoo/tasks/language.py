@@ -12,7 +12,7 @@ from seqcourse import data
 from seqcourse.data import SubwordVocabulary, Vocabulary
 from seqcourse.train import language_model_loss
 from seqcourse.zoo.system import System, Task
-from seqcourse.zoo.tasks import adapted, authors, memory, norms, parts, pieces
+from seqcourse.zoo.tasks import adapted, authors, blocks, memory, norms, pieces
 from seqcourse.zoo.tasks.evaluation import bits, mean_loss
 
 
@@ -95,7 +95,7 @@ class CharacterTask(LanguageTask):
         """Chapter 1's first symbols, chapter 10's norms and parts: trainings beside the model of this
         book.
         """
-        study = {"memory": memory.measure, "norms": norms.measure, "parts": parts.measure}[name]
+        study = {"memory": memory.measure, "norms": norms.measure, "parts": blocks.measure}[name]
         return study(**self.recipe.options[name])
 
 

@@ -12,7 +12,8 @@ from seqcourse import data
 from seqcourse.data import NOT_ASKED, SPECIALS, Vocabulary
 from seqcourse.tokens import MASK
 from seqcourse.train import bert_loss
-from seqcourse.zoo.system import System, Task, mean_over
+from seqcourse.zoo.system import System, Task
+from seqcourse.zoo.tasks.evaluation import mean_over
 
 
 class MaskedTask(Task):

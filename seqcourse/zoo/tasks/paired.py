@@ -19,7 +19,8 @@ from seqcourse.models import ContrastivePair
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer, TrainingConfig
 from seqcourse.zoo import storage
-from seqcourse.zoo.system import System, Task, mean_over
+from seqcourse.zoo.system import System, Task
+from seqcourse.zoo.tasks.evaluation import mean_over
 from seqcourse.zoo.tasks.questions import HELD_OUT
 
 BATCH = 128
@@ -37,7 +38,7 @@ class PairBatch(TensorBatch):
 
 
 @dataclass
-class Split:
+class SceneGrids:
     """Scenes, the grids that a frozen network makes of them, (N, places, D), and what it takes each
     place for, probabilities (N, places, A)."""
 
@@ -70,7 +71,7 @@ class Pairs:
     """
 
     def __init__(
-        self, splits: dict[str, Split], words: Vocabulary, names: Vocabulary | None = None
+        self, splits: dict[str, SceneGrids], words: Vocabulary, names: Vocabulary | None = None
     ) -> None:
         self.splits, self.words, self.names = splits, words, names
 
@@ -199,7 +200,7 @@ def measure(
     return found
 
 
-class PairTask(Task):
+class ScenePairTask(Task):
     """A :class:`models.ScenePair` on the grids of ``questions-compared``, stored for readers to ask."""
 
     use = "model.see(pictures) and model.read(captions)"
@@ -215,7 +216,7 @@ class PairTask(Task):
         counts, splits = {"train": self.recipe.options["scenes"], **HELD_OUT}, {}
         for name in names:
             scenes = [data.compose(number, name) for number in range(counts[name])]
-            splits[name] = Split(scenes, data.to_tensor(numpy.stack([one.image for one in scenes])))
+            splits[name] = SceneGrids(scenes, data.to_tensor(numpy.stack([one.image for one in scenes])))
         return Pairs(splits, words)
 
     def batches(self, source: Vocabulary, target: Vocabulary, split: str = "train") -> Loader:

@@ -13,8 +13,9 @@ from torch import nn
 from seqcourse import data, metrics
 from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
 from seqcourse.train import teacher_forcing_loss
-from seqcourse.zoo.system import System, Task, mean_over
+from seqcourse.zoo.system import System, Task
 from seqcourse.zoo.tasks import heads, positions, race, regimes
+from seqcourse.zoo.tasks.evaluation import mean_over
 
 LENGTH_EDGES = (1, 5, 7, 9, 11, 14, 17)  # English words: 1-4, 5-6, 7-8, 9-10, 11-13, 14-16
 
@@ -162,11 +163,7 @@ class SubwordTranslationTask(TranslationTask):
         language = self.recipe.data[-2:]
         found = [t.text for t in system.translate([p.source for p in pairs], batch_size=64)]
         score = metrics.bleu(found, [lower(p.target, language) for p in pairs])
-        return {
-            **super().measure(system),
-            "bleu_any": score.score,
-            "sentences_any": len(pairs),
-        }
+        return {**super().measure(system), "bleu_any": score.score, "sentences_any": len(pairs)}
 
 
 class PronunciationTask(PairTask):

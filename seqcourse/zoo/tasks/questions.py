@@ -20,7 +20,8 @@ from seqcourse.data.pictures import kinds
 from seqcourse.data.questions import QUESTION_KINDS
 from seqcourse.errors import CourseError
 from seqcourse.train import Trainer, answer_loss, region_loss
-from seqcourse.zoo.system import System, Task, mean_over
+from seqcourse.zoo.system import System, Task
+from seqcourse.zoo.tasks.evaluation import mean_over
 
 HELD_OUT = {"valid": 300, "test": 1000}  # scenes; each shows a pair of things never trained on
 _WORDS = "how many are there what colour is the left right of above below ?"
@@ -43,11 +44,7 @@ class QuestionTask(Task):
         return Vocabulary(list(asked)), Vocabulary(list(answers))
 
     def batches(
-        self,
-        source: Vocabulary,
-        target: Vocabulary,
-        split: str = "train",
-        grids: Tensor | None = None,
+        self, source: Vocabulary, target: Vocabulary, split: str = "train", grids: Tensor | None = None
     ) -> QuestionBatches:
         """For training one question about each scene; of the held-out splits all questions. ``grids``
         stand in for the pictures."""
@@ -191,7 +188,7 @@ def encode(question: data.Question, source: Vocabulary, target: Vocabulary) -> E
 
 
 @dataclass
-class Answer:
+class PictureAnswer:
     """A model's answer to a question about a picture.
 
     Attributes:
@@ -209,7 +206,7 @@ class Answer:
     at_places: Tensor
 
 
-def answer(system: System, picture: numpy.ndarray, question: str, count: int = 5) -> Answer:
+def answer(system: System, picture: numpy.ndarray, question: str, count: int = 5) -> PictureAnswer:
     """Ask a trained model.
 
     Args:
@@ -241,4 +238,4 @@ def answer(system: System, picture: numpy.ndarray, question: str, count: int = 5
         (system.target.tokens[i], share)
         for i, share in zip(top.indices.tolist(), top.values.tolist(), strict=True)
     ]
-    return Answer(best[0][0], best, [SPECIALS[SOS], *words], *maps)
+    return PictureAnswer(best[0][0], best, [SPECIALS[SOS], *words], *maps)

@@ -12,12 +12,7 @@ from torch import nn
 from seqcourse import data, decode, metrics, models
 from seqcourse.data import Batches, Pronunciation, Vocabulary
 from seqcourse.settings import device, seed_everything
-from seqcourse.train import (
-    Trainer,
-    TrainingConfig,
-    inverse_sigmoid_decay,
-    scheduled_sampling_loss,
-)
+from seqcourse.train import Trainer, TrainingConfig, inverse_sigmoid_decay, scheduled_sampling_loss
 
 #: Regime -> (the share of the model's own words at a step, how it chooses them).
 REGIMES: dict[str, tuple[Callable[[int], float], str]] = {

@@ -16,8 +16,9 @@ from seqcourse import data, decode, metrics
 from seqcourse.data import DigitString, SpokenBatches, Vocabulary
 from seqcourse.errors import CourseError
 from seqcourse.train import teacher_forcing_loss
-from seqcourse.zoo.system import NO_OUTPUT, System, Task, mean_over
+from seqcourse.zoo.system import NO_OUTPUT, System, Task
 from seqcourse.zoo.tasks import spellers
+from seqcourse.zoo.tasks.evaluation import mean_over
 
 TEST_STRINGS = 1000
 LONGER = (6, 7, 8)  # digits: more than the recipe trains on

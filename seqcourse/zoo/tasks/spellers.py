@@ -12,7 +12,8 @@ from seqcourse import data, decode, metrics, models
 from seqcourse.data import DigitString, SpokenBatches, Vocabulary
 from seqcourse.settings import device, seed_everything
 from seqcourse.train import Trainer, TrainingConfig, ctc_loss, teacher_forcing_loss
-from seqcourse.zoo.system import NO_OUTPUT, mean_over
+from seqcourse.zoo.system import NO_OUTPUT
+from seqcourse.zoo.tasks.evaluation import mean_over
 
 LISTEN = 64  # width of the listener's LSTMs
 DIGITS = range(1, 9)  # in a test string; at most 5 in training

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from seqcourse import models
-from seqcourse.zoo.tasks import parts
+from seqcourse.zoo.tasks import blocks
 
 
-class Shelf(parts.Library):
+class Shelf(blocks.Library):
     """The books, of which only the first pages are read to measure."""
 
     def __init__(self) -> None:
@@ -23,14 +23,14 @@ def library():
 
 def test_blocks_differ_in_one_part_each(library):
     sizes = {
-        name: models.number_of_parameters(library.model(**made)) for name, made in parts.BLOCKS.items()
+        name: models.number_of_parameters(library.model(**made)) for name, made in blocks.BLOCKS.items()
     }
-    kinds = {name: made["positions"] for name, made in parts.BLOCKS.items()}
-    assert sizes["2020"] - parts.BEYOND * parts.WIDTH == sizes["no positions"] == sizes["rotary"]
+    kinds = {name: made["positions"] for name, made in blocks.BLOCKS.items()}
+    assert sizes["2020"] - blocks.BEYOND * blocks.WIDTH == sizes["no positions"] == sizes["rotary"]
     assert [kinds.pop(name) for name in ("2020", "no positions")] == ["learned", "none"]
     assert set(kinds.values()) == {"rotary"}
     changed = [
-        set(parts.BLOCKS[name]) - {"positions"} for name in kinds if name not in ("rotary", "today")
+        set(blocks.BLOCKS[name]) - {"positions"} for name in kinds if name not in ("rotary", "today")
     ]
     assert all(len(names) == 1 for names in changed)
     assert abs(sizes["gated"] / sizes["rotary"] - 1) < 0.001 and sizes["window"] == sizes["rotary"]
@@ -40,7 +40,7 @@ def test_blocks_differ_in_one_part_each(library):
 def test_bits_are_those_of_single_texts(library):
     torch.manual_seed(0)
     model = library.model(positions="rotary").eval()
-    ids, size = library.ids["valid"], parts.LENGTH
+    ids, size = library.ids["valid"], blocks.LENGTH
     count = (len(ids) - 1) // size
     with torch.inference_mode():
         logs = [
@@ -63,10 +63,10 @@ def test_a_window_at_reading_time_is_taken_out_again(library):
 
 
 def test_a_trial_of_the_study(monkeypatch):
-    monkeypatch.setattr(parts, "Library", Shelf)
-    monkeypatch.setattr(parts, "BLOCKS", {name: parts.BLOCKS[name] for name in ("2020", "rotary")})
-    found = parts.measure([1e-3, 1e-2], [9], [0, 1], steps=4, every=2, windows=[16])
-    assert found["rotary"]["parameters"] == found["2020"]["parameters"] - parts.BEYOND * parts.WIDTH
+    monkeypatch.setattr(blocks, "Library", Shelf)
+    monkeypatch.setattr(blocks, "BLOCKS", {name: blocks.BLOCKS[name] for name in ("2020", "rotary")})
+    found = blocks.measure([1e-3, 1e-2], [9], [0, 1], steps=4, every=2, windows=[16])
+    assert found["rotary"]["parameters"] == found["2020"]["parameters"] - blocks.BEYOND * blocks.WIDTH
     for one in found.values():
         assert one["rate"] == float(min(one["tried"], key=one["tried"].get))
         assert [len(bits) for bits in one["bits"]] == [2, 2] and len(one["beyond"]) == 2

@@ -12,7 +12,7 @@ AWAY = {"l": (-1, 0), "t": (0, -1), "r": (1, 0), "b": (0, 1)}
 WIDTHS = {True: 692, False: 340}  # units of the wide and of the narrow form; one unit is one pixel
 
 
-class Thing:
+class Box:
     """A box: edges l, t, r, b, middle cx, cy, marks (SVG) in it, and parts that move with it.
 
     Things are lined up by their middles. Labels reach beyond the box (`outer`) and keep others away.
@@ -21,9 +21,9 @@ class Thing:
     def __init__(self, w: float = 0, h: float = 0, l: float = 0, t: float = 0) -> None:  # noqa: E741
         self.l, self.t, self.w, self.h, self.marks = l, t, w, h, ""
         self.reach = dict(l=0.0, t=0.0, r=0.0, b=0.0)
-        self.parts: list[Thing] = []  # rows of a matrix, or what a group holds
-        self.cells: list[Thing] = []  # single numbers
-        self.wholes: list[Thing] = []  # what holds this thing
+        self.parts: list[Box] = []  # rows of a matrix, or what a group holds
+        self.cells: list[Box] = []  # single numbers
+        self.wholes: list[Box] = []  # what holds this thing
         self.appears, self.leaves, self.lit = 1, 0, set[int]()
 
     @property
@@ -42,7 +42,7 @@ class Thing:
     def cy(self) -> float:
         return self.t + self.h / 2
 
-    def hold(self, where: list[Thing], things: Iterable[Thing]) -> None:
+    def hold(self, where: list[Box], things: Iterable[Box]) -> None:
         for thing in things:
             where.append(thing)
             thing.wholes.append(self)
@@ -51,13 +51,13 @@ class Thing:
         """The edge at a side, its labels included."""
         return getattr(self, side) + sum(AWAY[side]) * self.reach[side]
 
-    def move(self, dx: float, dy: float) -> Thing:
+    def move(self, dx: float, dy: float) -> Box:
         self.l, self.t = self.l + dx, self.t + dy
         for part in self.parts + self.cells:
             part.move(dx, dy)
         return self
 
-    def beside(self, other: Thing, side: str, gap: float = 16) -> Thing:
+    def beside(self, other: Box, side: str, gap: float = 16) -> Box:
         """Move to a side of another thing, in line with it."""
         back = dict(l="r", r="l", t="b", b="t")[side]
         by = other.outer(side) + sum(AWAY[side]) * gap - self.outer(back)
@@ -78,9 +78,7 @@ class Thing:
         at = f'x="{x:g}" y="{y + 0.35 * size:.1f}"'
         self.marks += f'<text class="{named}" {at} font-size="{size:g}">{for_svg(text, size)}</text>'
 
-    def say(
-        self, text: str, side: str, size: float = 13, kind: str = "", at: Thing | None = None
-    ) -> Any:
+    def say(self, text: str, side: str, size: float = 13, kind: str = "", at: Box | None = None) -> Any:
         """A label at a side (at the height of the cell `at`); a second one stands further out."""
         long, gap, far = length(text, size), dict(t=6, b=4).get(side, 7), self.reach[side]
         if side in "lr":
@@ -95,9 +93,7 @@ class Thing:
             self.reach[end] = max(self.reach[end], (long - self.w) / 2)
         return self
 
-    def named(
-        self, name: str, role: str, size: str = "", side: str = "b", at: Thing | None = None
-    ) -> Any:
+    def named(self, name: str, role: str, size: str = "", side: str = "b", at: Box | None = None) -> Any:
         """A name (or the formula that makes it) in the role's colour, and its shape; see `say`."""
         lines = [(name, 15, f"b t-{role}"), (size, 13, "mu")]
         for text, big, kind in lines if side == "b" else lines[::-1]:
@@ -121,10 +117,10 @@ class Thing:
         return self
 
 
-class Around(Thing):
+class Around(Box):
     """The box around things, wherever they are; moved, it moves them. A `pad` takes in labels."""
 
-    def __init__(self, things: Iterable[Thing], pad: float | None = None, head: float = 0) -> None:
+    def __init__(self, things: Iterable[Box], pad: float | None = None, head: float = 0) -> None:
         self.pad, self.head = pad, head
         super().__init__()
         self.hold(self.parts, things)
@@ -152,7 +148,7 @@ class Around(Thing):
     h = property(lambda self: self.edge("b") - self.edge("t"), lambda self, value: None)
 
 
-def way(a: Thing, b: Thing, sides: str = "", by: float | tuple[float, float] = 0) -> list[list[float]]:
+def way(a: Box, b: Box, sides: str = "", by: float | tuple[float, float] = 0) -> list[list[float]]:
     """The corners of a way out of a side of box a and into a side of box b, at right angles.
 
     ``sides`` is a pair such as "bl" (out at the bottom, in from the left) or "" to choose; ``by`` is
@@ -192,13 +188,13 @@ def way(a: Thing, b: Thing, sides: str = "", by: float | tuple[float, float] = 0
     return [p, corner(turn, p[m]), corner(turn, side), corner(q[n], side), q]
 
 
-class Places:
+class Layout:
     """The vocabulary of layout. A drawing is laid out twice: wide, and narrow for a phone."""
 
     def __init__(self, wide: bool) -> None:
         self.wide, self.w = wide, WIDTHS[wide]
 
-    def new(self, w: float = 0, h: float = 0, thing: Thing | None = None) -> Thing:
+    def new(self, w: float = 0, h: float = 0, thing: Box | None = None) -> Box:
         raise NotImplementedError
 
     def pick(self, wide: Any, narrow: Any) -> Any:
@@ -207,11 +203,11 @@ class Places:
 
     def table(
         self,
-        rows: Sequence[Sequence[Thing | None]],
+        rows: Sequence[Sequence[Box | None]],
         across: float = 24,
         down: float = 24,
         even: bool = False,
-    ) -> Thing:
+    ) -> Box:
         """Things in rows and columns (None: nothing); the middles of each row and column are in line.
 
         ``even``: all columns are equally far apart.
@@ -239,20 +235,20 @@ class Places:
                 by = place - getattr(thing, middle)
                 thing.move(*((by, 0) if middle == "cx" else (0, by)))
 
-    def group(self, *things: Thing) -> Thing:
+    def group(self, *things: Box) -> Box:
         """Things that from now on move as one."""
         return self.new(thing=Around(things))
 
-    def row(self, *things: Thing, gap: float = 24) -> Thing:
+    def row(self, *things: Box, gap: float = 24) -> Box:
         return self.table([things], across=gap)
 
-    def column(self, *things: Thing, gap: float = 24) -> Thing:
+    def column(self, *things: Box, gap: float = 24) -> Box:
         return self.table([[thing] for thing in things], down=gap)
 
-    def along(self, *things: Thing, gap: float = 24) -> Thing:
+    def along(self, *things: Box, gap: float = 24) -> Box:
         """A row; in the narrow form a column."""
         return (self.row if self.wide else self.column)(*things, gap=gap)
 
-    def across(self, *things: Thing, gap: float = 24) -> Thing:
+    def across(self, *things: Box, gap: float = 24) -> Box:
         """A column; in the narrow form a row."""
         return (self.column if self.wide else self.row)(*things, gap=gap)
