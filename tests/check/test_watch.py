@@ -50,13 +50,16 @@ def checks_of(assignment: str) -> dict[str, list[HiddenCheck]]:
 
 @cache
 def solved(assignment: str) -> dict:
-    """What a student's kernel holds when all exercises are solved."""
+    """What a student's kernel holds when all exercises are solved; measurements of their own left out."""
     book = nbformat.read(ROOT / f"solutions/{assignment}/{assignment}.ipynb", as_version=4)
     space = {"__name__": "__main__"}
     for cell in book.cells:
         grader = cell.metadata.get("nbgrader", {})
-        if cell.cell_type == "code" and (
-            grader.get("solution") or "setup" in cell.metadata.get("tags", [])
+        tags = cell.metadata.get("tags", [])
+        if (
+            cell.cell_type == "code"
+            and "show" not in tags
+            and (grader.get("solution") or "setup" in tags)
         ):
             exec(compile(cell.source, "<cell>", "exec"), space)
     return space
