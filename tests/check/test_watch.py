@@ -50,7 +50,7 @@ def checks_of(assignment: str) -> dict[str, list[HiddenCheck]]:
 
 @cache
 def solved(assignment: str) -> dict:
-    """What a student's kernel holds when all exercises are solved; measurements of their own left out."""
+    """What a student's kernel holds when all exercises are solved, but for the measurement."""
     book = nbformat.read(ROOT / f"solutions/{assignment}/{assignment}.ipynb", as_version=4)
     space = {"__name__": "__main__"}
     for cell in book.cells:
