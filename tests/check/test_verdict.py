@@ -216,10 +216,10 @@ HUGE = {
 @pytest.fixture
 def time_out():
     def stop(*_):
-        raise TimeoutError("the verdict took more than 20 s")
+        raise TimeoutError("the verdict took more than two minutes")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(20)
+    signal.alarm(120)
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)

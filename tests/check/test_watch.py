@@ -84,9 +84,8 @@ def tricks() -> Iterator:
             yield pytest.param(*place.split("/"), title, source, id=f"{path.stem}: {title}")
 
 
-def test_there_are_48_tricks_of_ten_kinds():
-    assert len(list(tricks())) == 48 and len(list(TRICKS.glob("*.txt"))) == 10
-    assert KNOWN_GAPS <= {trick.values[2] for trick in tricks()} and len(KNOWN_GAPS) <= 8
+def test_known_gaps_are_tricks():
+    assert KNOWN_GAPS <= {trick.values[2] for trick in tricks()}
 
 
 @pytest.mark.parametrize(("assignment", "exercise", "title", "source"), list(tricks()))

@@ -203,7 +203,5 @@ def test_without_javascript_the_first_answer_is_there(opened, address):
     ],
 )
 def test_a_call_without_what_it_needs_is_refused(call):
-    with pytest.raises(
-        CourseError, match="a label|0 to 999, not"
-    ):
+    with pytest.raises(CourseError, match="a label|0 to 999, not"):
         call()

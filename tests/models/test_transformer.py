@@ -84,23 +84,6 @@ def test_step_by_step_gives_what_all_at_once_gives(norm, positions):
         torch.testing.assert_close(out.weights, whole.weights[:, t])
 
 
-@pytest.mark.parametrize(
-    ("lengths", "message"),
-    [
-        ([7, 0, 1], "between 1 and the padded length 7, but they go from 0 to 7"),
-        ([7, 4, -1], "between 1 and the padded length 7, but they go from -1 to 7"),
-        ([99, 4, 1], "between 1 and the padded length 7, but they go from 1 to 99"),
-        ([7], r"each of the 3 sequences, but lengths is \(1,\)"),
-    ],
-)
-def test_lengths_that_no_batch_has_are_refused(lengths, message):
-    model, lengths = make(), torch.tensor(lengths)
-    with pytest.raises(ValueError, match=message):
-        model(SRC, lengths, TGT)
-    with pytest.raises(ValueError, match=message), torch.inference_mode():
-        model.encode(SRC, lengths)
-
-
 def test_no_word_sees_what_comes_later_nor_padding():
     model = make()
     before = model(SRC, LENGTHS, TGT).logits
