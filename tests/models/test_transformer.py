@@ -84,6 +84,11 @@ def test_step_by_step_gives_what_all_at_once_gives(norm, positions):
         torch.testing.assert_close(out.weights, whole.weights[:, t])
 
 
+def test_a_length_for_each_sentence_is_asked_for():
+    with pytest.raises(ValueError, match=r"each of the 3 sequences, but lengths is \(1,\)"):
+        make().encode(SRC, LENGTHS[:1])
+
+
 def test_no_word_sees_what_comes_later_nor_padding():
     model = make()
     before = model(SRC, LENGTHS, TGT).logits
