@@ -7,11 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import hypothesis
 import pytest
 
 import seqcourse  # noqa: F401  (makes the course known to the grader)
 from tests import browser as chromium
 from tests.firefox import WHY_NOT, Firefox, find_firefox
+
+# The same examples in every run: no test fails by chance.
+hypothesis.settings.register_profile("same", derandomize=True)
+hypothesis.settings.load_profile("same")
 
 # Modules that take minutes, the longest first. Each runs on one worker from its first test to its last:
 # one that began when the others were nearly done would be waited for.

@@ -97,8 +97,7 @@ def attack(request) -> hostile.Attack:
     return next(attack for attack in ATTACKS if attack.name == request.param)
 
 
-def test_the_corpus_is_large_and_of_every_kind():
-    assert len(ATTACKS) >= 45
+def test_the_corpus_is_of_every_kind():
     assert {attack.kind for attack in ATTACKS} == set(hostile.KINDS)
     assert all(len(attack.tries) > 20 for attack in ATTACKS)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 
+import numpy
 import pytest
 import torch
 
@@ -49,16 +50,14 @@ def loses_the_last_row(ids, length):
 
 def test_all_or_nothing_and_points_by_case():
     assert ask(check(), cuts) == Verdict(1.0)
-    assert ask(check(), loses_the_last_row).share == 0
+    found = ask(check(), loses_the_last_row)
+    assert found.share == 0 and found.sentence.count("(Input:") == 1
     found = ask(check(share=BY_CASE), loses_the_last_row)
     assert 0 < found.share < 1
     assert "(Input: rows that fit" in found.sentence and "characters left over" not in found.sentence
-    assert ask(check(share=BY_CASE), lambda ids, length: None).share == 0
-
-
-def test_the_same_sentence_on_several_inputs_is_said_once():
     found = ask(check(share=BY_CASE), lambda ids, length: None)
-    assert len(found.findings) == 1 and all(kind in found.sentence for kind in CASES)
+    assert found.share == 0 and len(found.findings) == 1, "the same sentence is said once"
+    assert all(kind in found.sentence for kind in CASES)
 
 
 def test_a_request_holds_the_inputs_and_nothing_of_the_checks():
@@ -148,8 +147,10 @@ def test_a_judge_of_its_own_may_judge_one_case_or_all():
 def test_a_poll_is_one_letter():
     poll = Poll("poll_1-grade", "poll_1", "b", ("01", "Polls"))
     assert ask(poll, "b") == Verdict(1.0)
-    for wrong in ("a", "B", " b", None, 2, ["b"], "b" * 30, print):
+    for wrong in ("a", "B", " b", "bb", "", None, 2, 98, b"b", ["b"], ("b",), {"b"}, "b" * 30, print):
         assert ask(poll, wrong).share == 0
+    for lying in ({"answer": numpy.array(["b"])}, {"answer": numpy.array(98)}, {}):
+        assert Judge(poll, 1).verdict(pack(lying)).share == 0
 
     class AlwaysEqual(str):
         __eq__ = __ne__ = lambda self, other: True

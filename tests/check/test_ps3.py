@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import math
 import sys
-from pathlib import Path
 
-import nbformat
 import pytest
 import torch
 
-from seqcourse import data, functional, metrics, zoo
+from seqcourse import data, functional, zoo
 from seqcourse.check import Mistake, ps3
 from seqcourse.check.ps3 import choosing
+from tests.check.texts import tensor, texts
 
-PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps3" / "ps3.ipynb"
-TEXT = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells}
-
-
-def tensor(values) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64)
+TEXT = texts("ps3")
 
 
 def rounded(values: torch.Tensor) -> list:
@@ -102,17 +96,6 @@ def test_alignment_error_rate():
     assert "= 0.4$" in TEXT["ps3-alignment_error_rate-md"]
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_links_and_their_error_are_those_of_the_package(seed):
-    given = ps3.links.make(8, 6, 5, seed=seed)
-    theirs = metrics.links_from_weights(given["weights"], source_length=given["length"])
-    assert ps3.links.reference(**given) == theirs
-    sets = ps3.alignment_error_rate.make(6, seed=seed)
-    assert all(s <= p for s, p in zip(sets["sure"], sets["possible"], strict=True))
-    rate = metrics.alignment_error_rate(*sets.values()).aer
-    assert ps3.alignment_error_rate.reference(**sets) == pytest.approx(rate)
-
-
 def test_stored_maps_are_those_of_the_translator():
     """What `better_links` is measured on: made by cell ps3-forced-given, in thousandths."""
     system, aligned = zoo.load("en-es-attention"), data.load_alignments("en-es")
@@ -129,18 +112,6 @@ def test_stored_maps_are_those_of_the_translator():
             weights = system.model(src.to(to), lengths.to(to), words.to(to)).weights[0].cpu()
         weights = weights[: len(pair.target_tokens)]
         assert torch.allclose(1000 * weights, torch.tensor(kept["weights"]).float(), atol=2)
-
-
-def test_what_is_no_set_of_links_is_told_by_the_self_check():
-    for value, words in [
-        ([(0, 1)], "expected a set"),
-        ({(0.5, 1)}, "plain whole numbers"),
-        ({3}, "plain whole numbers"),
-        ({(torch.tensor(0), 1)}, "tensor"),
-        (7, "expected a set"),
-    ]:
-        with pytest.raises(Mistake, match=words):
-            ps3.links(lambda weights, length, value=value: value)
 
 
 @pytest.mark.parametrize("seed", range(20))

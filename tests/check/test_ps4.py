@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
-import nbformat
 import pytest
 import torch
 from torch import nn
@@ -13,13 +11,9 @@ from torch import nn
 from seqcourse import functional
 from seqcourse.check import Mistake, ps4
 from seqcourse.check.inside.ps4 import LAYERS
+from tests.check.texts import tensor, texts
 
-PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps4" / "ps4.ipynb"
-TEXT = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells}
-
-
-def tensor(values) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64)
+TEXT = texts("ps4")
 
 
 def test_similarities():
@@ -75,13 +69,6 @@ def test_positional_encoding():
         assert row in TEXT["ps4-positional_encoding-md"]
 
 
-@pytest.mark.parametrize("width", [2, 6, 64])
-def test_even_encodings_are_those_of_the_package(width):
-    positions = torch.linspace(-30, 50, 17, dtype=torch.float64)
-    theirs = functional.sinusoidal_encoding(positions, width)
-    assert torch.allclose(ps4.positional_encoding.reference(positions, width), theirs)
-
-
 @pytest.mark.parametrize("width", [1, 5, 9])
 def test_odd_encodings_are_the_formula_term_by_term(width):
     p = ps4.positional_encoding.reference(tensor([7.5]), width)[0]
@@ -125,15 +112,6 @@ def test_attention_backward():
         assert told in TEXT["ps4-attention_backward-md"]
 
 
-def test_attention_backward_gives_what_autograd_gives():
-    given = ps4.attention_backward.make(batch=2, n_q=3, n_x=4, d=5, d_v=6)
-    leaves = [given[name].requires_grad_() for name in ("q", "k", "v")]
-    wanted = torch.autograd.grad(functional.attention(*leaves)[0], leaves, given["grad_y"])
-    with torch.no_grad():
-        for found, right in zip(ps4.attention_backward.reference(**given), wanted, strict=True):
-            torch.testing.assert_close(found, right)
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_layers_of_the_gap_are_what_their_kind_says(seed):
     for kind in LAYERS:
@@ -156,15 +134,6 @@ def test_inputs_that_overflow_do_so(seed):
 def test_a_class_is_asked_for():
     with pytest.raises(Mistake, match="should be a class, but is a function"):
         ps4.SelfAttention(lambda d_x, d_q, d_v: None)
-
-
-def test_a_class_that_is_not_solved_says_so():
-    class SelfAttention(nn.Module):
-        def __init__(self, d_x, d_q, d_v):
-            raise NotImplementedError("not solved yet")
-
-    with pytest.raises(NotImplementedError):
-        ps4.SelfAttention(SelfAttention)
 
 
 def test_a_class_that_answers_in_another_dtype_is_told():

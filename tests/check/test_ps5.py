@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
-import nbformat
 import pytest
 import torch
 
 from seqcourse import nn
 from seqcourse.check import Mistake, ps5
+from tests.check.texts import tensor, texts
 
-PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps5" / "ps5.ipynb"
-TEXT = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells}
+TEXT = texts("ps5")
 ZERO, EYE = [[0, 0], [0, 0]], [[1, 0], [0, 1]]
-
-
-def tensor(values) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64)
 
 
 WEIGHTS = (tensor(ZERO + ZERO + EYE), tensor([0] * 6), tensor([[1, 2], [0, 4]]), tensor([0, 0]))
@@ -74,25 +68,6 @@ def test_generate():
     text = ps5.generate.reference(count_on, torch.tensor([[3, 4]]), 3)
     assert text.tolist() == [[3, 4, 5, 6, 7]] and widths == [2, 1, 1]
     assert "gives `[[3, 4, 5, 6, 7]]` in three calls with 2, 1 and 1 tokens" in TEXT["ps5-generate-md"]
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("new", [1, 3])
-def test_the_references_are_the_package_and_a_step_is_a_part_of_the_whole(seed, new):
-    given = ps5.multi_head.make(2, 6, 3, 4, seed=seed)
-    x, weights = given["x"], [given[name] for name in ("w_in", "b_in", "w_out", "b_out")]
-    layer = nn.MultiHeadAttention(12, 3).double()
-    with torch.no_grad():
-        places = layer.in_weight, layer.in_bias, layer.out.weight, layer.out.bias
-        for parameter, value in zip(places, weights, strict=True):
-            parameter.copy_(value)
-    whole, maps = layer(x, causal=True, need_weights=True)
-    mine = ps5.multi_head.reference(x, None, *weights, 3, ps5.causal_mask.reference(6))
-    assert torch.allclose(mine[0], whole) and torch.allclose(mine[1], maps)
-    past = list(layer.keys_values(x[:, :-new]))
-    y, longer = ps5.cached_step.reference(x[:, -new:], past, *weights, 3)
-    assert torch.allclose(y, whole[:, -new:])
-    assert all(torch.allclose(*pair) for pair in zip(longer, layer.keys_values(x), strict=True))
 
 
 @pytest.mark.parametrize("seed", range(20))

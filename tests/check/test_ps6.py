@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
 import torch
 
-from seqcourse import data, decode, functional, models, nn
+from seqcourse import data, functional, models
 from seqcourse.check import Mistake, ps6
 from seqcourse.check.inside import ps6 as inside
 from seqcourse.check.ps6 import whole
 from seqcourse.check.ps6.route import route_lines
+from tests.check.texts import path_of, tensor, texts
 
-PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps6" / "ps6.ipynb"
-TEXT = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells}
-
-
-def tensor(values) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64)
+TEXT = texts("ps6")
 
 
 def test_layer_norm():
@@ -51,17 +46,6 @@ def test_parameters():
     assert counts == [167, 175]
     assert "together 49" in TEXT["ps6-block_parameters-md"]
     assert 'makes 167 for `"post"`, and 8 more, 175' in TEXT["ps6-transformer_parameters-md"]
-
-
-@pytest.mark.parametrize("order", ["pre", "post"])
-@pytest.mark.parametrize(("width", "hidden", "layers"), [(8, 20, 1), (12, 30, 3)])
-def test_parameters_are_those_of_the_package(order, width, hidden, layers):
-    model = models.Transformer(31, 17, width, 4, layers, hidden=hidden, norm=order)
-    blocks = [ps6.block_parameters.reference(width, hidden, cross) for cross in (False, True)]
-    for count, block in zip(blocks, (model.encoder[0], model.decoder[0]), strict=True):
-        assert count == sum(p.numel() for p in block.parameters())
-    whole = ps6.transformer_parameters.reference(*blocks, 31, 17, width, layers, order)
-    assert whole == sum(p.numel() for p in model.parameters())
 
 
 def test_the_sizes_of_the_paper():
@@ -101,48 +85,11 @@ def test_decoder_block():
     assert "= 6.5$" in TEXT["ps6-decoder_block-md"] and "= 22$" in TEXT["ps6-decoder_block-md"]
 
 
-@pytest.mark.parametrize("order", ["pre", "post"])
-def test_blocks_are_those_of_the_package(order):
-    torch.manual_seed(0)
-    block = nn.Block(8, 2, 12, cross=True, norm=order).double()
-    y, memory = torch.randn(3, 4, 8).double(), torch.randn(3, 5, 8).double()
-    mask = functional.length_mask(torch.tensor([5, 2, 3]), 5)
-
-    def attending(attention):
-        def attend(queries, memory, mask):
-            mask = mask.expand(len(queries), queries.shape[1], memory.shape[1])
-            return attention(queries, memory, mask)[0]
-
-        return attend
-
-    attends = attending(block.self_attention), attending(block.cross_attention)
-    norms = (block.self_norm, block.cross_norm, block.mlp_norm)
-    yours = ps6.decoder_block.reference(y, memory, mask[:, None], *attends, block.mlp, norms, order)
-    theirs, _ = block(y, causal=True, memory=block.prepare(memory), memory_mask=mask)
-    assert torch.allclose(yours, theirs)
-    plain = nn.Block(8, 2, 12, norm=order).double()
-    norms = (plain.self_norm, plain.mlp_norm)
-    attend = attending(plain.self_attention)
-    yours = ps6.encoder_block.reference(memory, mask[:, None], attend, plain.mlp, norms, order)
-    assert torch.allclose(yours, plain(memory, mask)[0])
-
-
 def test_label_smoothed_loss():
     logits = tensor([[[1 / 4, 1 / 2, 1 / 8, 1 / 8]]]).log()
     loss = ps6.label_smoothed_loss.reference(logits, torch.tensor([[1]]), 0.4, 0)
     assert loss.item() == pytest.approx(1.5 * math.log(2))
     assert f"{loss.item():.3f}" == "1.040" and "= 1.040$" in TEXT["ps6-label_smoothed_loss-md"]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_smoothed_loss_is_that_of_torch(seed):
-    given = ps6.label_smoothed_loss.make([4, 2, 5], 7, epsilon=0.2, pad=3, seed=seed)
-    logits, targets = given["logits"], given["targets"]
-    assert ((targets == 3).sum(dim=1) == torch.tensor([1, 3, 0])).all()
-    theirs = torch.nn.functional.cross_entropy(
-        logits.transpose(1, 2), targets, ignore_index=3, label_smoothing=0.2
-    )
-    assert torch.allclose(ps6.label_smoothed_loss.reference(**given), theirs)
 
 
 class Told:
@@ -167,15 +114,6 @@ def test_translate():
     written = ps6.translate.reference(model, src, lengths, 5)
     assert written.tolist() == [[5, 6, 2, 0], [7, 5, 8, 2]]
     assert "`[[5, 6, 2, 0], [7, 5, 8, 2]]`" in TEXT["ps6-translate-md"]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_translations_are_those_of_the_packages_search(seed):
-    given = ps6.translate.make([4, 2, 6, 20], [3, 5, 4, 2], max_len=9, seed=seed)
-    model = given["model"]
-    found = decode.greedy(model, model.encode(given["src"], given["lengths"]), max_len=9)
-    words = [[*hypothesis.tokens, data.EOS][:9] for hypothesis in found]
-    assert ps6.translate.reference(*given.values()).tolist() == data.pad(words)[0].tolist()
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -311,7 +249,7 @@ def test_more_than_half_of_the_words_come_out_right(capsys):
     """The text says so before the cell in which the Transformer of the solution learns to pronounce."""
     assert "more than half of the words come out right" in TEXT["ps6-own-md"]
     space = {"__name__": "__main__"}
-    for cell in nbformat.read(PATH, as_version=4).cells:
+    for cell in nbformat.read(path_of("ps6"), as_version=4).cells:
         if cell.cell_type == "code" and not cell.id.endswith("-grade"):
             exec(cell.source, space)
         if cell.id == "ps6-own-given":

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from pathlib import Path
 
-import nbformat
 import pytest
 import torch
 
-from seqcourse import data, functional, models, nn, train
+from seqcourse import data, functional, nn
 from seqcourse.check import mistakes, ps7
 from seqcourse.check.ps7.counts import BERT_BASE, GPT2_SMALL
 from seqcourse.check.ps7.ids import CLS, FIRST, IGNORE, MASK, PAD, SEP, UNK
+from tests.check.texts import tensor, texts
 
-PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps7" / "ps7.ipynb"
-TEXT = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells}
-
-
-def tensor(values) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64)
+TEXT = texts("ps7")
 
 
 def test_the_ids_are_those_of_the_notebook_and_of_the_package():
@@ -63,17 +57,6 @@ def test_parameters():
     assert "Together 91." in bert and "has 109,482,240." in bert
 
 
-@pytest.mark.parametrize("layers", [0, 3])
-def test_parameters_are_those_of_real_models(layers):
-    shape = dict(hidden=52, longest=30)
-    gpt = models.GPT(90, 24, 4, layers, **shape)
-    bert = models.BERT(90, 24, 4, layers, **shape, pretraining=False)
-    count = ps7.gpt_parameters.reference(90, 30, 24, layers, 52)
-    assert models.number_of_parameters(gpt) == count
-    count = ps7.bert_parameters.reference(90, 30, 2, 24, layers, 52)
-    assert models.number_of_parameters(bert) == count
-
-
 def test_fine_tuning_loss():
     states = torch.zeros(2, 5, 3, dtype=torch.float64)
     tokens, lengths = torch.tensor([[1, 2, 3, 3, 1], [3, 1, 0, 0, 0]]), torch.tensor([5, 2])
@@ -81,20 +64,6 @@ def test_fine_tuning_loss():
     loss = ps7.fine_tuning_loss.reference(states, tokens, lengths, torch.tensor([1, 0]), *weights, 0.5)
     assert loss.item() == pytest.approx(math.log(2) + 0.5 * math.log(4))
     assert f"= {loss.item():.3f}$" in TEXT["ps7-fine_tuning_loss-md"]
-
-
-@pytest.mark.parametrize("lengths", [(5, 5), (3, 7, 2)])
-def test_fine_tuning_loss_is_that_of_the_package(lengths):
-    torch.manual_seed(0)
-    model = models.Classifier(models.GPT(20, 8, 2, 1, longest=8), 3)
-    given = ps7.fine_tuning_loss.make(lengths, d=8, classes=3, v=20)
-    batch = data.LabelledBatch(given["tokens"], given["lengths"], given["labels"])
-    states = model.body.states(batch.tokens)
-    ours = ps7.fine_tuning_loss.reference(
-        states, *vars(batch).values(), model.head.weight, model.body.embedding, 0.7
-    )
-    theirs = train.fine_tuning_loss(model, batch, auxiliary=0.7, pad_id=PAD)
-    assert ours.item() == pytest.approx(theirs.item(), rel=1e-5)
 
 
 def test_mask_words():
@@ -107,14 +76,6 @@ def test_mask_words():
     text = TEXT["ps7-mask_words-md"]
     for told in (tokens, hidden, labels, first, fate):
         assert str(told if isinstance(told, list) else told.tolist()) in text
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_mask_words_is_that_of_the_package(seed):
-    given = ps7.mask_words.make([30, 12, 4], seed=seed)
-    theirs = data.mask_words(given["tokens"], given["draws"], MASK, given["size"])
-    for one, other in zip(ps7.mask_words.reference(**given), theirs, strict=True):
-        assert torch.equal(one, other)
 
 
 def test_of_many_words_as_many_are_hidden_as_bert_asks_for():
@@ -146,17 +107,6 @@ def test_masked_word_loss():
     assert f"{loss.item():.3f}" == "0.490"
     assert "(0.288 + 0.693) / 2 = 0.490$" in TEXT["ps7-masked_word_loss-md"]
     assert f"{-math.log(3 / 4):.3f} {math.log(2):.3f}" == "0.288 0.693"
-
-
-@pytest.mark.parametrize("share", [0.4, 0.0])
-def test_masked_word_loss_is_that_of_the_package(share):
-    given = ps7.masked_word_loss.make(3, 6, share=share)
-    ours, theirs = (
-        loss(given["logits"], given["labels"])
-        for loss in (ps7.masked_word_loss.reference, train.masked_word_loss)
-    )
-    assert ours.item() == pytest.approx(theirs.item(), rel=1e-5)
-    assert bool((given["labels"] != IGNORE).any()) is bool(share)
 
 
 def test_learn_merges():

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import nbformat
 import pytest
 import torch
 
-from seqcourse import data, functional, models
+from seqcourse import data, functional
 from seqcourse.check import Mistake, ps8
 from seqcourse.check.inside.ps8 import Looker
-from seqcourse.nn import PyramidLSTM
+from tests.check.texts import tensor, texts
 
-PATH = Path(__file__).resolve().parents[2] / "solutions" / "ps8" / "ps8.ipynb"
-TEXT = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells}
-
-
-def tensor(values) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64)
+TEXT = texts("ps8")
 
 
 def test_a_message_says_which_loss_it_means():
@@ -46,28 +38,11 @@ def test_cut_patches():
     assert "`[[1, 2, 3, 4], [5, 6, 7, 8]]`" in text and "`[[1, 2, 5, 6], [3, 4, 7, 8]]`" in text
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_cut_patches_is_that_of_the_package(seed):
-    given = ps8.cut_patches.make(2, 3, 2, 4, seed=seed)
-    assert torch.equal(ps8.cut_patches.reference(**given), functional.patches(*given.values()))
-
-
 def test_embed_patches():
     given = [[[3]]], [[2], [0]], [1, 0], [5, 5], [[0, 0], [10, 10]]
     found = ps8.embed_patches.reference(*map(tensor, given))
     assert found.tolist() == [[[5, 5], [17, 10]]]
     assert "The result is `[[5, 5], [17, 10]]`" in TEXT["ps8-embed_patches-md"]
-
-
-def test_patches_embedded_are_what_a_vit_reads():
-    torch.manual_seed(0)
-    model, images = models.ViT(3, size=12, patch=4, width=8, layers=1), torch.randn(2, 1, 12, 12)
-    linear = model.embed.project
-    pieces = ps8.cut_patches.reference(images, 4)
-    found = ps8.embed_patches.reference(
-        pieces, linear.weight, linear.bias, model.class_token, model.positions.table
-    )
-    assert torch.allclose(found, model.tokens(images), atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -102,12 +77,6 @@ def test_doubly_stochastic(real, told):
     assert f"= {told}$" in TEXT["ps8-doubly_stochastic-md"]
 
 
-def test_doubly_stochastic_is_that_of_the_package():
-    given = ps8.doubly_stochastic.make([4, 2, 6])
-    ours = ps8.doubly_stochastic.reference(**given)
-    assert ours.item() == pytest.approx(functional.doubly_stochastic(**given).item())
-
-
 def test_rollout():
     layers = tensor([[[0.5, 0.5], [0, 1]], [[0, 1], [1, 0]]])[None, :, None]
     assert ps8.rollout.reference(layers).tolist() == [[0.625]]
@@ -124,19 +93,6 @@ def test_pyramid_layer(row):
     pairs, halved = ps8.pyramid_layer.reference(x, lengths, lambda pairs, lengths: pairs)
     assert pairs.tolist() == [[[1, 2], [3, 0]]] and halved.tolist() == [2]
     assert "`[1, 2]` and `[3, 0]`" in TEXT["ps8-pyramid_layer-md"]
-
-
-@pytest.mark.parametrize("lengths", [(6, 6), (7, 3, 4, 1)])
-def test_pyramid_layer_is_that_of_the_package(lengths):
-    torch.manual_seed(0)
-    given = ps8.pyramid_layer.make(lengths, d=3, dtype=torch.float32)
-    layer = PyramidLSTM(3, 4)
-    theirs = layer(given["x"], given["lengths"])
-    ours = ps8.pyramid_layer.reference(
-        given["x"], given["lengths"], lambda pairs, halved: layer.layers[0](pairs, halved)[0]
-    )
-    assert torch.equal(ours[1], theirs[1])
-    assert torch.allclose(ours[0], theirs[0], atol=1e-6)
 
 
 def test_the_padding_of_the_inputs_is_never_zero():
@@ -160,26 +116,6 @@ def test_caption_step():
     assert [v.item() for v in (logits, s, m, weights)] == [362, 6, 7, 1]
     text = TEXT["ps8-caption_step-md"]
     assert "the new state is 6 and the logit $300 + 60 + 2 = 362$" in text
-
-
-def test_caption_step_is_that_of_the_package():
-    torch.manual_seed(0)
-    model = models.SoftCaptioner(9, 6, 5, 4, size=16).eval()
-    memory = model.encode(torch.rand(3, 3, 16, 16))
-    state, words = model.start(memory), torch.tensor([1, 5, 7])
-    theirs = model.step(words, state, memory)
-    p = model.attention.score
-    logits, new, weights = ps8.caption_step.reference(
-        model.embedding[words],
-        state,
-        memory.states,
-        lambda s, grid: functional.additive_score(s, grid, p.w_s, p.w_h, p.v),
-        model.gate,
-        model.cell,
-        model.predict,
-    )
-    for ours, other in ((logits, theirs.logits), (new[0], theirs.state[0]), (weights, theirs.weights)):
-        assert torch.allclose(ours, other, atol=1e-6)
 
 
 def test_the_loop_adds_a_share_of_the_penalty():

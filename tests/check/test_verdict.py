@@ -12,7 +12,7 @@ import torch
 from cellgrader import bounds
 from seqcourse.check import ps1, ps3
 from seqcourse.check.exercise import Exercise
-from seqcourse.check.hidden import BY_CASE, HiddenCheck, Poll
+from seqcourse.check.hidden import BY_CASE, HiddenCheck
 from seqcourse.check.payload import pack
 from seqcourse.check.probe import probe
 from seqcourse.check.values import arrays
@@ -75,18 +75,6 @@ def right(check):
 def test_a_right_answer_gets_all(check):
     found = asked(check, right(check))
     assert (found.share, found.findings) == (1.0, ())
-
-
-def test_partial_credit_is_the_share_of_the_cases_and_names_the_inputs():
-    found = asked(SOFTMAX, lambda scores, mask=None: (scores - scores.amax(-1, True)).softmax(-1))
-    assert found.share == 0.5 and len(found.findings) == 1
-    assert "look at the mask" in found.sentence
-    assert "(Input: a mask; masked scores far above the others, not contiguous.)" in found.sentence
-
-
-def test_without_partial_credit_one_wrong_case_takes_all_and_the_first_is_told():
-    found = asked(LINKS, lambda weights, length: right_links(weights, 99))
-    assert found.share == 0 and found.sentence.count("(Input:") == 1
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -228,10 +216,10 @@ HUGE = {
 @pytest.fixture
 def time_out():
     def stop(*_):
-        raise TimeoutError("the verdict took more than 20 s")
+        raise TimeoutError("the verdict took more than two minutes")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(20)
+    signal.alarm(120)
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
@@ -257,14 +245,3 @@ def test_a_check_that_cannot_answer_its_own_inputs_is_the_course_s_mistake():
         Judge(HiddenCheck("x-grade", broken, {"a": dict(size=3, length=1)}), 1)
     with pytest.raises(CourseError, match="TypeError"):
         Judge(HiddenCheck("x-grade", broken, {"a": dict(sizes=3)}), 1)
-
-
-@pytest.mark.parametrize(
-    "answer", ["a", "c", "bb", "", "None", 98, b"b", ["b"], ("b",), {"b"}, float("nan")]
-)
-def test_only_the_letter_itself_answers_a_poll(answer):
-    poll = Poll("poll-grade", "poll", "b")
-    assert asked(poll, "b").share == 1
-    assert asked(poll, answer).share == 0
-    for lying in ({"answer": numpy.array(["b"])}, {"answer": numpy.array(98)}, {}):
-        assert Judge(poll, 1).verdict(pack(lying)).share == 0

@@ -28,6 +28,7 @@ from seqcourse.check.hidden import HiddenCheck
 from seqcourse.check.load import load_checks
 from seqcourse.check.recording import observe, quiet, record
 from seqcourse.check.watch import Watch, paused
+from tests.check.test_assignments import _solved as solved
 from tests.sizes import nightly_but
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,23 +47,6 @@ def checks_of(assignment: str) -> dict[str, list[HiddenCheck]]:
         if isinstance(check, HiddenCheck):
             found.setdefault(check.answer, []).append(check)
     return found
-
-
-@cache
-def solved(assignment: str) -> dict:
-    """What a student's kernel holds when all exercises are solved, but for the measurement."""
-    book = nbformat.read(ROOT / f"solutions/{assignment}/{assignment}.ipynb", as_version=4)
-    space = {"__name__": "__main__"}
-    for cell in book.cells:
-        grader = cell.metadata.get("nbgrader", {})
-        tags = cell.metadata.get("tags", [])
-        if (
-            cell.cell_type == "code"
-            and "show" not in tags
-            and (grader.get("solution") or "setup" in tags)
-        ):
-            exec(compile(cell.source, "<cell>", "exec"), space)
-    return space
 
 
 def watched(assignment: str, exercise: str, space: dict, judged: bool = False) -> dict[str, None]:
@@ -101,9 +85,8 @@ def tricks() -> Iterator:
             yield pytest.param(*place.split("/"), title, source, id=f"{path.stem}: {title}")
 
 
-def test_there_are_48_tricks_of_ten_kinds():
-    assert len(list(tricks())) == 48 and len(list(TRICKS.glob("*.txt"))) == 10
-    assert KNOWN_GAPS <= {trick.values[2] for trick in tricks()} and len(KNOWN_GAPS) <= 8
+def test_known_gaps_are_tricks():
+    assert KNOWN_GAPS <= {trick.values[2] for trick in tricks()}
 
 
 @pytest.mark.parametrize(("assignment", "exercise", "title", "source"), list(tricks()))
@@ -331,6 +314,10 @@ torch.logsumexp(X, -1)
 'softmax' in vars(torch)
 torch.softmax
 Own().softmax(X)
+[own(y) for y in X]
+Own.softmax_of * X
+{'softmax': 1.0}['softmax'] * X
+functional.length_mask(torch.tensor([2]), 3)
 functional.attention(X, X, X)
 functional.log_softmax(X)
 nn.Linear(4, 4)(X).relu().sum().backward()
@@ -341,11 +328,17 @@ torch.linalg.norm(X).item()
 @pytest.mark.parametrize("code", HONEST)
 def test_honest_code_passes(code):
     class Own:
+        softmax_of = 1.0
+
         def softmax(self, x):
             return x.exp()
 
+    def softmax(x):
+        return x.exp()
+
+    space = {"X": X, "torch": torch, "nn": nn, "functional": functional, "Own": Own, "own": softmax}
     with Watch() as watch:
-        exec(code, {"X": X, "torch": torch, "nn": nn, "functional": functional, "Own": Own})
+        exec(code, space)
     assert (
         said("softmax", watch.ran, ["softmax", "torch.nn.functional.scaled_dot_product_attention"]) == ""
     )

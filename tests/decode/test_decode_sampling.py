@@ -78,14 +78,6 @@ def test_the_same_seed_draws_the_same_and_another_does_not():
     assert draw(0) != draw(1)
 
 
-def test_log_prob_of_a_sample_is_the_models_own():
-    model, (src, lengths) = recurrent(2), sources(2, 6)
-    memory = model.encode(src, lengths)
-    drawn = sample(model, memory, 0.7, top_k=4, top_p=0.9, max_len=8)
-    again = score(model, memory, [h.tokens for h in drawn], [h.finished for h in drawn])
-    assert [h.log_prob for h in drawn] == pytest.approx(again.tolist(), abs=1e-4)
-
-
 def test_top_k_of_one_is_greedy():
     model, (src, lengths) = recurrent(4), sources(4, 5)
     memory = model.encode(src, lengths)
@@ -120,16 +112,6 @@ def test_weights_belong_to_the_words_although_sentences_retire(write):
         expected = tables.weights_along(sentence, h.tokens)
         torch.testing.assert_close(h.weights, expected, atol=0, rtol=0)
         assert h.log_prob == pytest.approx(tables.log_prob(sentence, h.tokens, h.finished))
-
-
-def test_greedy_in_a_padded_batch_equals_greedy_alone():
-    model, (src, lengths) = recurrent(5), sources(5, 6)
-    together = greedy(model, model.encode(src, lengths), max_len=12)
-    for row, length in enumerate(lengths.tolist()):
-        memory = model.encode(src[row : row + 1, :length], lengths[row : row + 1])
-        (alone,) = greedy(model, memory, max_len=12)
-        assert together[row].tokens == alone.tokens
-        torch.testing.assert_close(together[row].weights[:, :length], alone.weights)
 
 
 def test_prefix_is_fed_and_not_repeated():

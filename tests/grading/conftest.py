@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -42,3 +43,15 @@ def toy(empty_toy, tmp_path) -> Course:
     """A fresh copy of the toy course."""
     shutil.copytree(empty_toy.root, tmp_path / "course")
     return Course(tmp_path / "course")
+
+
+@pytest.fixture
+def exchange_folder(tmp_path, monkeypatch) -> Path:
+    """An exchange of nbgrader's for this process and those that it starts, with the folder inbound."""
+    (tmp_path / "exchange" / "seqcourse" / "inbound").mkdir(parents=True)
+    (tmp_path / "jupyter").mkdir()
+    settings = f'c = get_config()\nc.Exchange.root = "{tmp_path / "exchange"}"\n'
+    (tmp_path / "jupyter" / "nbgrader_config.py").write_text(settings)
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "jupyter"))
+    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
+    return tmp_path / "exchange" / "seqcourse"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 from sqlalchemy import create_engine, inspect, select, text
 
@@ -79,13 +78,3 @@ def _notebook(content: str) -> dict:
     for cell in book["cells"]:
         cell["metadata"].pop("execution", None)
     return book
-
-
-def submitted_by(course: Course, student: str, notebook: Path, **beside: str) -> Path:
-    """Hand in a copy of a notebook, and other files with this content."""
-    folder = course.submitted / student / "ps1"
-    folder.mkdir(parents=True)
-    (folder / "ps1.ipynb").write_bytes(notebook.read_bytes())
-    for name, words in beside.items():
-        (folder / f"{name}.txt").write_text(words, encoding="utf-8")
-    return folder

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cellgrader.sandbox import ConfinedKernelManager, Limits, Warm, cgroup
-from cellgrader.sandbox.limits import MIB, size_in_words
+from cellgrader.sandbox.limits import MIB
 
 from .confining import in_sandbox, need_sandbox, processes_below, run, told
 
@@ -237,10 +237,3 @@ def test_groups_of_a_killed_grader_are_swept(tmp_path):
         folder.mkdir()
     cgroup._sweep(tmp_path)
     assert not gone.exists() and ours.exists() and other.exists()
-
-
-@pytest.mark.parametrize(
-    ("size", "words"), [(3 << 30, "3 GiB"), (3 << 29, "1.5 GiB"), (64 * MIB, "64 MiB"), (5000, "5 kB")]
-)
-def test_sizes_are_told_in_words(size, words):
-    assert size_in_words(size) == words

@@ -33,7 +33,6 @@ from tests.sizes import nightly_but
 
 COURSE = Course(ROOT)
 NAMES = COURSE.names()
-WITHOUT_MARKS = [form for form in FORMS if FORMS[form].keeps == NOTHING]
 DECLARED = "Ada and I talked about exercise 2."
 TRIED = "tried = [3]\nprint(tried)"
 
@@ -118,14 +117,6 @@ def test_every_edit_in_every_form_keeps_every_answer(edit, name, tmp_path):
         if "split" in edit:
             first = editors.code_answers(solved(name))[0]
             assert run.index(helper(first)) < run.index(text(first).strip()), form
-
-
-def test_what_is_done_in_two_answers_stays_in_order(tmp_path):
-    """Two answers in a cell run where the first was asked, and the second's stub does not run."""
-    found = mended(saved(solved("ps1"), "Colab, copied", "two answers in a cell"), "ps1", tmp_path)
-    assert under(found)["training_pairs"] == ""
-    assert "The answer to training_pairs was in another cell: it counts." in found.remarks
-    assert "NotImplementedError" not in "".join(under(found)[exercise] for exercise in right("ps1"))
 
 
 @pytest.mark.parametrize("name", nightly_but(["ps1", "ps7"], NAMES))
@@ -254,12 +245,6 @@ def test_two_written_answers_with_nothing_between_them_are_named():
     assert "The cells of design and which are missing" in said and "in their order" in said
 
 
-def test_certain_work_tells_nothing():
-    for name in NAMES:
-        found = mend(solved(name), released(name))
-        assert (found.uncertain, found.remarks) == ((), ())
-
-
 def test_a_notebook_of_something_else_is_no_answer():
     """Assignment 9 asks for no names: without known cells around, nothing is taken for the system."""
     found = mend({"cells": [own_code("print('hello')")]}, released("ps9"))
@@ -326,7 +311,7 @@ def typical(name: str) -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("many", [50, pytest.param(500, marks=pytest.mark.nightly)])
 def test_no_answer_goes_to_another_exercise_in_silence(tmp_path_factory, many):
-    @settings(max_examples=many, deadline=None, derandomize=True, phases=[Phase.generate])
+    @settings(max_examples=many, deadline=None, phases=[Phase.generate])
     @given(mixes())
     def try_all(mix):
         told_or_right(mix, tmp_path_factory.mktemp("mix"))

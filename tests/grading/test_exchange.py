@@ -19,17 +19,10 @@ TIME = "2026-11-25 10:00:0{} UTC"
 
 
 @pytest.fixture
-def inbound(toy, tmp_path, monkeypatch):
+def inbound(toy, exchange_folder):
     """The exchange's folder in which students hand in."""
     release(toy)
-    folder = tmp_path / "exchange" / "seqcourse" / "inbound"
-    folder.mkdir(parents=True)
-    (tmp_path / "jupyter").mkdir()
-    settings = f'c = get_config()\nc.Exchange.root = "{tmp_path / "exchange"}"\n'
-    (tmp_path / "jupyter" / "nbgrader_config.py").write_text(settings)
-    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "jupyter"))
-    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
-    return folder
+    return exchange_folder / "inbound"
 
 
 @pytest.fixture

@@ -268,10 +268,3 @@ def test_what_lies_beside_the_notebook_does_not_stop_the_page(graded):
 )
 def test_a_time_in_words(seconds, told):
     assert _duration(seconds) == told
-
-
-def test_templates_are_part_of_the_package():
-    from cellgrader.pages.feedback import NBGRADERS_TEMPLATES, TEMPLATES
-
-    assert (TEMPLATES / "cellgrader_feedback" / "index.html.j2").is_file()
-    assert (Path(NBGRADERS_TEMPLATES) / "formgrade").is_dir()

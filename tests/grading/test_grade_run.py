@@ -23,7 +23,6 @@ from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 
 from cellgrader import bounds
-from cellgrader.course import small_files
 from cellgrader.course.folders import Course
 from cellgrader.course.gradebook import open_gradebook
 from cellgrader.course.records import read_record
@@ -346,27 +345,6 @@ def nobodys(place, closed):
             path.chmod(0o700)
         if root:
             os.seteuid(0)
-
-
-@pytest.mark.parametrize(
-    ("written", "hour"),
-    [
-        ("2026-02-03 04:05:06 UTC", 4),
-        ("2026-02-03 04:05:06.789012 Europe/Berlin", 3),
-        ("2026-02-03 04:05:06 +0100", 3),
-        ("2026-02-03T04:05Z\n", 4),
-        *(
-            ("2026-02-03 04:05:06 " + zone, None)
-            for zone in ("x" * 300, "../x", "a/../x", "/x", "\udcf6")
-        ),
-        ("2026-13-03 04:05:06 UTC", None),
-        ("1" * 600_000, None),
-        ("", None),
-    ],
-)
-def test_times_are_read_by_a_short_pattern(written, hour):
-    found = small_files.time(os.fsencode(written))
-    assert (found and found.hour) == hour
 
 
 def test_what_a_grade_depends_on(handed_in):

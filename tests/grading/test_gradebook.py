@@ -120,5 +120,7 @@ def test_a_damaged_or_locked_gradebook_is_a_sentence(graded, command, monkeypatc
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         assert "another program is using it" in refusal_of(*command)
-    file.write_bytes(b"This is no database. " * 100)
-    assert "should be a gradebook of nbgrader" in refusal_of(*command)
+    for damaged in (b"This is no database. " * 100, file.read_bytes()[:50_000]):
+        file.write_bytes(damaged)
+        assert "should be a gradebook of nbgrader" in refusal_of(*command)
+        assert file.read_bytes() == damaged, "it stays as it is"

@@ -1,7 +1,8 @@
 """Honest work that is broken in some way, through the whole pipeline: it gets what it earned.
 
 One class of such students hands in the real ps1 and is graded in one run. Where what was earned cannot
-be known, there is a status and a sentence.
+be known, there is a status and a sentence. Every other name, form and damage of a file, and whatever
+happened to its cells, is in test_stage, test_mend and test_editors.
 """
 
 from __future__ import annotations
@@ -107,13 +108,6 @@ def under(name: str) -> Callable[[Path, dict], None]:
     return written_as(str.encode, name)
 
 
-def with_others(folder: Path, notebook: dict) -> None:
-    under("ps1.ipynb")(folder, notebook)
-    notebooks.write({**RELEASED}, folder / "ps1-Copy1.ipynb")
-    (folder / "Untitled.ipynb").write_text("{")
-    (folder / "picture.png").write_bytes(b"\x89PNG")
-
-
 def empty_and_a_copy(folder: Path, notebook: dict) -> None:
     under("ps1 (1).ipynb")(folder, notebook)
     notebooks.write(RELEASED, folder / "ps1.ipynb")
@@ -121,21 +115,6 @@ def empty_and_a_copy(folder: Path, notebook: dict) -> None:
 
 def only_a_page(folder: Path, notebook: dict) -> None:
     (folder / "ps1.html").write_text("<html></html>")
-
-
-def duplicated(notebook: dict) -> None:
-    """Every third cell twice, and an untouched copy of an answer behind it."""
-    cells = notebook["cells"]
-    for place in range(len(cells) - 1, 0, -3):
-        cells.insert(place, copy.deepcopy(cells[place]))
-    cells.append(copy.deepcopy(RELEASED["cells"][at(RELEASED, "draw")]))
-
-
-def two_answers(notebook: dict) -> None:
-    """A right one, and further down a wrong one: as in the student's own "run all", it counts."""
-    later = copy.deepcopy(notebook["cells"][at(notebook, "rnn_step")])
-    later["source"] = "def rnn_step(x, h, w_ih, w_hh, b_ih, b_hh):\n    return h"
-    notebook["cells"].append(later)
 
 
 def deleted(notebook: dict) -> None:
@@ -153,20 +132,6 @@ def retyped(notebook: dict) -> None:
         notebook["cells"][at(notebook, name)]["cell_type"] = kind
 
 
-def remarked(notebook: dict) -> None:
-    for cell in notebook["cells"]:
-        flags = {"points": 1000, "locked": False, "task": True, "checksum": "0" * 32}
-        cell["metadata"] = {"tags": ["skip-execution"], "nbgrader": {**mark(cell), **flags}}
-
-
-def bare(notebook: dict) -> None:
-    notebook["cells"] = [
-        {"cell_type": cell["cell_type"], "metadata": {}, "source": cell["source"]}
-        for cell in notebook["cells"]
-    ]
-    notebook["nbformat_minor"] = 2
-
-
 def elsewhere(notebook: dict) -> None:
     """Every answer in a cell of the student's own behind the stub, which is as it was."""
     for name in FULL:
@@ -174,23 +139,6 @@ def elsewhere(notebook: dict) -> None:
         answer = text(notebook["cells"][place])
         notebook["cells"][place] = copy.deepcopy(RELEASED["cells"][at(RELEASED, name)])
         notebook["cells"].insert(place + 1, own(answer))
-
-
-def merged(notebook: dict) -> None:
-    """Several functions in one cell, the others deleted."""
-    names = list(FULL)[:7]
-    whole = "\n\n\n".join(text(notebook["cells"][at(notebook, name)]) for name in names)
-    notebook["cells"][at(notebook, names[0])]["source"] = whole
-    for name in names[1:]:
-        del notebook["cells"][at(notebook, name)]
-
-
-def format_3(notebook: dict) -> dict:
-    cells = []
-    for cell in notebook["cells"]:
-        key = "input" if cell["cell_type"] == "code" else "source"
-        cells.append({"cell_type": cell["cell_type"], "metadata": cell["metadata"], key: cell["source"]})
-    return {"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": cells}]}
 
 
 PRINTS = "for line in range(8000):\n    print('x' * 1000)"
@@ -220,10 +168,6 @@ def noisy(source: str) -> str:
 
 CASES = {
     "solved": Case(quiet=True),
-    "other name": Case(write=under("Assignment one, final.ipynb"), says=("was graded in its place",)),
-    "other case": Case(write=under("PS1.ipynb"), says=("should be called ps1.ipynb",)),
-    "other place": Case(write=under("ps1/ps1/ps1.ipynb"), says=("ps1/ps1/ps1.ipynb was graded",)),
-    "others beside it": Case(write=with_others, says=("Only ps1.ipynb is graded",)),
     "answers in a copy": Case(write=empty_and_a_copy, says=("ps1.ipynb holds no answer",)),
     "a page": Case(write=only_a_page, status="missing", lost=None, says=("hand in the .ipynb file",)),
     "another assignment": Case(
@@ -232,26 +176,10 @@ CASES = {
         lost=None,
         says=("those of another assignment",),
     ),
-    "duplicated": Case(duplicated, says=("the answered one counts",)),
-    "two answers": Case(two_answers, lost=("rnn_step",), says=("the last one counts",)),
     "deleted": Case(deleted, lost=("draw",), says=("draw, why are missing",)),
     "retyped": Case(retyped, says=("The cell of draw had become a markdown cell",)),
-    "reordered": Case(lambda notebook: notebook["cells"].reverse(), says=("another order",)),
-    "metadata": Case(remarked, quiet=True),
-    "no ids": Case(bare, says=("The answer to why was next to its cell",)),
     "in own cells": Case(elsewhere, says=("The answer to lstm_step was in another cell",)),
-    "in one cell": Case(merged, says=("The answer to draw was in another cell",)),
-    "kernel": Case(
-        lambda notebook: {**notebook, "metadata": {"kernelspec": {"name": "ir"}}}, quiet=True
-    ),
-    "format 3": Case(format_3, quiet=True),
     "noise": Case(into("rnn_step", noisy), quiet=True),
-    "crlf": Case(write=written_as(lambda content: content.replace("\n", "\r\n").encode()), quiet=True),
-    "crlf in cells": Case(
-        lambda notebook: json.loads(json.dumps(notebook).replace("\\n", "\\r\\n")), quiet=True
-    ),
-    "bom": Case(write=written_as(lambda content: content.encode("utf-8-sig")), quiet=True),
-    "utf-16": Case(write=written_as(lambda content: content.encode("utf-16")), quiet=True),
     "huge outputs": Case(huge, quiet=True),
     # The kernel is cut off; whether that shows at once or by its silence is the system's choice.
     "one huge output": Case(
@@ -262,12 +190,6 @@ CASES = {
         status="unreadable",
         lost=None,
         says=("breaks off at line",),
-    ),
-    "merge conflict": Case(
-        write=written_as(lambda content: f"{content[:-2]}\n<<<<<<< HEAD\n=======\n".encode()),
-        status="unreadable",
-        lost=None,
-        says=("unfinished merge",),
     ),
     "exception": Case(
         with_own("data = open('my_data.csv').read()"), status="crashed", says=("FileNotFoundError",)
@@ -311,10 +233,8 @@ CASES = {
 
 # What others above come near to is handed in at night only.
 NIGHTLY = {
-    "other case", "other place", "kernel", "no ids", "in one cell", "crlf in cells", "bom",
-    "merge conflict", "exception", "sys.exit", "cell magic", "files", "others beside it",
-    "reordered", "format 3", "endless", "pip", "crlf", "other name", "two answers", "one huge output",
-    "metadata", "solved", "utf-16", "magics", "no Python", "exit", "duplicated",
+    "exception", "sys.exit", "cell magic", "files", "endless", "pip", "one huge output", "solved",
+    "magics", "no Python", "exit",
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from cellgrader.course.folders import Course
 from cellgrader.course.records import GRADED, Record, write_record
 from cellgrader.marks.export import as_table as as_export
-from cellgrader.marks.export import read_course
+from cellgrader.marks.export import read_course, read_lines
 from cellgrader.marks.late import DAY, MARK, MARKED, LatePolicy, accounts, renew_penalties
 from cellgrader.marks.late_days import Account
 from cellgrader.marks.scores import as_table, read_scores
@@ -160,7 +160,8 @@ def test_tables_and_the_report_say_what_was_spent(course):
     rows = {row["student"]: row for row in csv.DictReader(io.StringIO(table))}
     assert (rows["ada"]["late_days"], rows["ada"]["late_days_left"]) == ("2", "0")
     assert (rows["cleo"]["late_days"], rows["cleo"]["late_days_left"]) == ("0", "4")
-    assert rows["ada"]["total"] == "9"
+    assert (rows["ada"]["late_penalty"], rows["ada"]["total"]) == ("1", "9")
+    assert scores.row("ada").total == 9 and "-1" in text
     report = make_report(scores, records).summary
     assert "Late days used here: 2 (ada)." in report and "No late day left: 1 (ada)." in report
     settings(course, "")
@@ -187,6 +188,7 @@ def test_a_larger_class_needs_no_more_queries(course):
         with Gradebook(course.gradebook_url) as gradebook:
             event.listen(gradebook.engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
             renew_penalties(gradebook, "ps1", course.config())
+            read_lines(gradebook, "ps1")
         return len(asked)
 
     few = queries()

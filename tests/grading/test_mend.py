@@ -105,14 +105,6 @@ def test_honest_work_stays_as_it_is(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_without_any_metadata_and_ids(name):
-    cells = [{key: each[key] for key in ("cell_type", "source")} for each in full(name)["cells"]]
-    mended, _, lost = check({"cells": cells}, name)
-    assert named(mended) == named(full(name)) and not lost
-    assert not own(mended, name)
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_only_the_answers_are_left(name):
     cells = [
         {"cell_type": each["cell_type"], "source": each["source"]}
@@ -166,19 +158,6 @@ def test_of_two_answers_the_last_counts_and_both_run():
     assert [each["source"] for each in own(mended)] == [first["source"], "x = draw"]
     assert mended["cells"].index(own(mended)[0]) < at(mended, "draw")
     assert "draw was answered in 2 cells that differ: the last one counts" in remarks and not lost
-
-
-def test_a_cell_that_was_split_keeps_both_halves_in_order():
-    """JupyterLab gives both halves the metadata of the whole."""
-    submitted = full()
-    place = at(submitted, "draw")
-    helper, trial = copy.deepcopy(submitted["cells"][place]), copy.deepcopy(submitted["cells"][place])
-    helper["source"], trial["source"] = "half = 0.5", "print(draw)"
-    submitted["cells"][place : place + 1] = [helper, submitted["cells"][place], trial]
-    mended, remarks, lost = check(submitted)
-    around = mended["cells"][at(mended, "draw") - 1 : at(mended, "draw") + 2]
-    assert [each["source"] for each in around] == ["half = 0.5", RIGHT["ps1"]["draw"], "print(draw)"]
-    assert not remarks and not lost
 
 
 def test_two_answers_in_one_cell():
@@ -259,14 +238,6 @@ def test_metadata_come_from_the_release():
     mended, remarks, _ = check(submitted)
     assert named(mended) == named(full()) and not remarks
     assert own(mended)[0]["metadata"] == {}
-
-
-def test_reordered_cells():
-    submitted = full()
-    submitted["cells"].reverse()
-    mended, remarks, lost = check(submitted)
-    assert named(mended) == named(full()) and not lost
-    assert "The cells were in another order" in remarks
 
 
 def test_own_cells_keep_their_places():
@@ -627,7 +598,7 @@ def damaged(notebook: dict, plan: list[tuple[str, int, int]]) -> dict:
     return notebook
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=120, deadline=None)
 @given(damages())
 def test_whatever_happens_the_answers_are_kept(plan):
     """Each answer that is in the file, as code, is in what comes out; and the rest of ``check``."""
@@ -655,5 +626,6 @@ def test_a_shuffled_notebook_keeps_every_answer():
     for seed in range(6):
         submitted = full()
         random.Random(seed).shuffle(submitted["cells"])
-        mended, _, lost = check(submitted)
+        mended, remarks, lost = check(submitted)
         assert named(mended) == named(full()) and not lost
+        assert "The cells were in another order" in remarks

@@ -16,8 +16,8 @@ from cellgrader.course.records import GRADED, Record, write_record
 from cellgrader.course.version import FILE, bring_up_to_date
 from cellgrader.errors import CourseError
 from cellgrader.grade.who import to_grade
-from cellgrader.marks.export import NOTHING, REMOVED, final_grades, read_course, read_lines
-from cellgrader.marks.late import MARK, MARKED, renew_penalties
+from cellgrader.marks.export import NOTHING, REMOVED, final_grades, read_course
+from cellgrader.marks.late import MARK, MARKED
 from cellgrader.marks.scores import read_scores
 from cellgrader.notebook import document as notebooks
 from cellgrader.people.enrolment import absent, drop, extend, misplaced, question, unknown
@@ -167,26 +167,6 @@ def test_a_late_mark_of_a_platform_counts_as_one_day(course):
         gradebook.find_submission("ps1", "ben").timestamp = DUE - timedelta(hours=1)
         gradebook.db.commit()
     assert lines(course)["ben"].penalty == 0
-
-
-def test_a_larger_class_needs_no_more_queries(course):
-    """Reading the grades of everybody stays quick: nothing is asked once for each student."""
-    from sqlalchemy import event
-
-    def queries() -> int:
-        asked = []
-        with Gradebook(course.gradebook_url) as gradebook:
-            event.listen(gradebook.engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
-            renew_penalties(gradebook, "ps1", course.config())
-            read_lines(gradebook, "ps1")
-        return len(asked)
-
-    few = queries()
-    with Gradebook(course.gradebook_url) as gradebook:
-        for number in range(8):
-            gradebook.update_or_create_student(f"s{number}")
-            gradebook.update_or_create_submission("ps1", f"s{number}", timestamp=DUE)
-    assert queries() <= few
 
 
 def test_who_handed_in_nothing_is_named_also_without_a_folder(course, monkeypatch):

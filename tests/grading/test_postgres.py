@@ -14,7 +14,6 @@ import pytest
 
 from cellgrader.course.address import DB_URL
 from cellgrader.course.folders import Course
-from cellgrader.course.gradebook import open_gradebook
 from cellgrader.errors import CourseError
 from cellgrader.grade.submissions import grade
 from cellgrader.marks.scores import read_scores
@@ -65,23 +64,6 @@ def test_the_same_class_gets_the_same_rows(toy, address, tmp_path):
     assert state.gradebook(f"sqlite:///{other.folder / 'gradebook.db'}")["student"] == []
     page = make_feedback(other, "ps1", "wrong").read_text(encoding="utf-8")
     assert "double" in page
-
-
-@pytest.mark.nightly  # in every run: of a gradebook in a file, in test_resume
-@needs_server
-def test_a_gradebook_whose_making_was_interrupted_is_completed(toy, address):
-    from sqlalchemy import create_engine, text
-
-    other = replace(toy, db_url=address.replace("grades", "template1"))
-    open_gradebook(other)
-    whole = state.gradebook(other.gradebook_url)
-    for damage in ("DELETE FROM alembic_version", "DROP TABLE alembic_version"):
-        engine = create_engine(other.gradebook_url)
-        with engine.begin() as connection:
-            connection.execute(text(damage))
-        engine.dispose()
-        open_gradebook(other)
-        assert state.gradebook(other.gradebook_url) == whole
 
 
 def test_where_the_gradebook_is(toy, monkeypatch):

@@ -14,7 +14,6 @@ from cellgrader.notebook import document as notebooks
 from cellgrader.pages.feedback import make_feedback
 from cellgrader.release import sample
 from cellgrader.release.generate import release
-from tests.sizes import nightly_but
 
 from .toy import ROOT, copy_real_course
 
@@ -24,10 +23,6 @@ TIMEOUT = 30
 # `make test` grades what covers both ends: work that must get every point, and work with a typical
 # mistake in every second exercise.
 BOTH_ENDS = ("perfect", "wrong")
-
-
-def test_there_are_assignments():
-    assert NAMES, "solutions/ should hold ps1, ps2, ..."
 
 
 ALWAYS = ("ps5", "ps9")
@@ -79,13 +74,6 @@ def test_what_is_committed_is_what_is_generated(real, name):
     assert files(ROOT / "assignments" / name) == made, f"give: seqcourse release {name}"
 
 
-@pytest.mark.parametrize("name", nightly_but(["ps5"], NAMES))
-def test_generated_twice_it_is_the_same(real, name):
-    made = files(real.assignments / name)
-    assert release(real, [name])[0].changed == ()
-    assert files(real.assignments / name) == made
-
-
 def secret_lines(notebook: dict, kinds: tuple[str, ...] = ("SOLUTION", "HIDDEN TESTS")) -> set[str]:
     """Lines of solutions and hidden tests that stand nowhere else in the notebook."""
     secret: set[str] = set()
@@ -121,16 +109,6 @@ def test_no_line_of_a_solution_or_hidden_test_is_released(name):
         found = secret & {line.strip() for line in lines}
         assert not found, f"{path.name} gives away: {sorted(found)}"
         assert not any("BEGIN SOLUTION" in line or "HIDDEN TESTS" in line for line in lines)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_exercise_has_a_typical_mistake(name):
-    course = Course(ROOT)
-    tasks = notebooks.exercises(notebooks.read(course.solution(name)))
-    mistakes = sample.wrong_answers(course, name)
-    assert set(mistakes) <= {task.name for task in tasks}, "an unknown exercise in WRONG"
-    missing = [task.name for task in tasks if task.automatic and not mistakes.get(task.name)]
-    assert not missing, f"solutions/checks/{name}.py has no wrong answer to {missing}"
 
 
 @pytest.mark.parametrize("name", NAMES)

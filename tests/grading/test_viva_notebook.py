@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import nbformat
-import pytest
 from nbgrader.api import Gradebook
 
 from cellgrader.notebook import document as notebooks
@@ -73,9 +72,3 @@ def test_the_notebook_is_whole_and_does_not_tell_the_answers():
     text = book.cells[1].source
     assert "      2      return 2 * x" in text and "- b: (3, 2)" in text
     assert [mark(cell).get("points") for cell in book.cells if mark(cell).get("grade")] == [1.0, 1.0]
-
-
-@pytest.mark.parametrize("name", ["ps1"])
-def test_nothing_is_graded_where_nobody_handed_in(toy, name):
-    handed_out(toy, "ada")
-    assert list(grade(toy, name)) == []

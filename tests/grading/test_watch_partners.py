@@ -10,17 +10,15 @@ from nbgrader.api import Gradebook
 
 from cellgrader.course.folders import Course
 from cellgrader.course.records import UNCLEAR, read_record
-from cellgrader.course.small_files import SECRET
 from cellgrader.course.watched import best_path
 from cellgrader.grade.submissions import Run, grade
 from cellgrader.notebook import document as notebooks
-from cellgrader.sandbox import refusal
 from cellgrader.watch import day
 from cellgrader.watch.arrivals import Resting
 
 from .here import Desk, watch_here
 from .test_feedback import words
-from .watching import Watch, hand_in
+from .watching import hand_in
 
 PEOPLE = ("ada", "ben", "cleo", "dan", "eve")
 
@@ -171,18 +169,3 @@ def test_nothing_is_graded_while_a_partner_s_folder_still_changes(course, watche
     monkeypatch.setattr(Desk, "add", begin)
     examined, said = watched()
     assert examined == ["ada"] and begun[0] > 3 and "1 arrived" in said
-
-
-@pytest.mark.skipif(bool(refusal()), reason=refusal() or "there is a sandbox")
-@pytest.mark.slow
-@pytest.mark.nightly  # in every run: the same without workers, above
-def test_the_command_grades_partners(course):
-    hand_in(course, "ada", "double")
-    together(course)
-    notebooks.write_text(course.submitted / "ada" / "ps1" / SECRET, "ab" * 64)
-    hand_in(course, "eve", "double", "half")
-    said = Watch(course, "--once").end()
-    assert "ada: graded. with ben" in said and "2 graded" in said
-    assert points(course) == {"ada": 3, "ben": 3, "eve": 6}
-    assert not (course.autograded / "ben" / "ps1" / SECRET).exists()
-    assert "0 graded" in Watch(course, "--once").end()

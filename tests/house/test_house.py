@@ -61,7 +61,6 @@ def test_constraints_fit_every_requirement():
 
 def test_constraints_are_exact_and_fit_any_build():
     exact = pins()
-    assert exact["torch"] == "2.13.0"
     for name, version in exact.items():
         assert Version(version).local is None, f"{name}=={version} fits one build only"
     assert "seqcourse" not in exact
@@ -182,22 +181,6 @@ def test_top_level_names_are_the_design():
         "benchmarks",
     }  # fmt: skip
     assert {path.split("/")[0] for path in tracked()} <= allowed
-
-
-def test_data_folders_say_where_they_come_from():
-    folders = sorted(path for path in (ROOT / "seqcourse/data/files").iterdir() if path.is_dir())
-    assert folders
-    for folder in folders:
-        assert (folder / "source.json").is_file(), folder.name
-        assert (folder / "LICENSE").is_file() or (folder / "ATTRIBUTION").is_file(), folder.name
-
-
-def test_sizes_stay_small():
-    def size(folder: str) -> int:
-        return sum((ROOT / path).stat().st_size for path in tracked() if path.startswith(folder))
-
-    assert size("seqcourse/data/files/") < 16e6
-    assert size("seqcourse/zoo/files/") < 24e6
 
 
 # Written in pieces, so that this file does not find itself.

@@ -221,6 +221,22 @@ ROW, ROWS = "induction", ["kfaqdwlzubxmkfaqdw", "thequickbrownthequ", "questiona
 PICTURE, PICTURED = "captions-transformer", ["zebra, red tomato", "red tomato, zebra, duck", "zebra"]
 
 
+def room_page(folder: Path, model: str, label: str, examples: list[str]) -> str:
+    """The address of a page with one room, in the section "room"."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEQCOURSE_STATIC", "1")
+        shown = live.room(model, label, examples)._repr_html_()
+    sphinx.write_runtime(folder / "_static" / "live")
+    sphinx.write_models(folder / "_static" / "live", [model])
+    styles = "".join(
+        f'<link rel="stylesheet" href="_static/live/{name}">' for name in sphinx.own_styles(shown)
+    )
+    page = PAGE.format(f'<section id="room">{shown}</section>').replace("</head>", f"{styles}</head>")
+    (folder / "index.html").write_text(page, encoding="utf-8")
+    light.lighten(folder)  # as the book is built
+    return (folder / "index.html").as_uri()
+
+
 @pytest.fixture(scope="session")
 def room_address(tmp_path_factory) -> str:
     """The address of a page with nothing but the machine room, in a folder."""
@@ -239,36 +255,38 @@ def picture_address(tmp_path_factory) -> str:
     return room_page(tmp_path_factory.mktemp("picture"), PICTURE, "Things, from left to right", PICTURED)
 
 
-def room_page(folder: Path, model: str, label: str, examples: list[str]) -> str:
-    """The address of a page with one room, in the section "room"."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SEQCOURSE_STATIC", "1")
-        shown = live.room(model, label, examples)._repr_html_()
-    sphinx.write_runtime(folder / "_static" / "live")
-    sphinx.write_models(folder / "_static" / "live", [model])
-    styles = "".join(
-        f'<link rel="stylesheet" href="_static/live/{name}">' for name in sphinx.own_styles(shown)
-    )
-    page = PAGE.format(f'<section id="room">{shown}</section>').replace("</head>", f"{styles}</head>")
-    (folder / "index.html").write_text(page, encoding="utf-8")
-    light.lighten(folder)  # as the book is built
-    return (folder / "index.html").as_uri()
+def shared_page(address: str):
+    """A fixture: one page with a room for the tests of a module, and its complaints."""
+
+    @pytest.fixture(scope="module")
+    def page_of_the_module(chrome, request):
+        with still(chrome, request.getfixturevalue(address)) as opened:
+            yield opened
+
+    return page_of_the_module
 
 
-@pytest.fixture(scope="module")
-def shared_room(chrome, room_address):
-    """One page with the machine room for the tests of a module, and its complaints."""
-    with still(chrome, room_address) as opened:
-        yield opened
+def room_on(shared: str, *texts: str):
+    """A fixture: the shared page, its room on the last of these texts, with nothing changed; an error on
+    its console fails the test.
+    """
+
+    @pytest.fixture
+    def room(request):
+        page, troubles = request.getfixturevalue(shared)
+        troubles.clear()
+        page.wait_for_function("document.querySelector('#room form:not([hidden])')")
+        if page.locator(".sq-room-chips button").count():
+            page.get_by_role("button", name="Reset").click()
+        for text in texts:
+            ask(page, "room", text)
+        yield page
+        assert troubles == []
+
+    return room
 
 
-@pytest.fixture
-def room(shared_room):
-    """The shared page, with the machine open; an error on its console fails the test."""
-    page, troubles = shared_room
-    troubles.clear()
-    page.wait_for_function("document.querySelector('#room form:not([hidden])')")
-    if not page.locator("#room .sq-room-floor").count():
-        ask(page, "room", ROOM_EXAMPLES[0])
-    yield page
-    assert troubles == []
+shared_room, room = shared_page("room_address"), room_on("shared_room", ROOM_EXAMPLES[0])
+shared_row, row = shared_page("row_address"), room_on("shared_row", ROWS[1], ROWS[0])
+shared_picture = shared_page("picture_address")
+picture = room_on("shared_picture", *reversed(PICTURED))

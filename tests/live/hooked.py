@@ -48,6 +48,21 @@ STATES = {
 NAMES = {"self": "s{}", "cross": "c{}"}
 
 
+def send(page: Any, name: str, call: str, **given: Any) -> Any:
+    """What the page's worker answers to a call about this model."""
+    return page.evaluate(SEND, [call, {"name": name, **given}])
+
+
+def walk(page: Any, name: str, *starts: Found, most: int = 12) -> list[Found]:
+    """Answers to nodes from these on; each but a head is the sum of its terms."""
+    seen = page.evaluate(WALK, [name, list(starts), most])
+    for one in seen:
+        if one["node"]["t"] != "head":
+            numpy.testing.assert_allclose(one["sum"], one["total"], 1e-5, 1e-5, err_msg=str(one["node"]))
+        assert one["title"] and one["about"]
+    return seen
+
+
 def norms_of(blocks: Any, last: Any) -> dict[str, Any]:
     """The normalisations of a side by what they stand before: "0.self", "0.mlp", "end"."""
     found = {"end": last}

@@ -8,7 +8,6 @@ import numpy
 import pytest
 
 from seqcourse import data, live, viz, zoo
-from seqcourse.errors import CourseError
 from seqcourse.live.clothes import picture, verdict
 from seqcourse.live.figure import png
 from seqcourse.pages.frames import SMALLEST
@@ -83,15 +82,6 @@ def test_pictures_stay_inside_the_page():
         assert len(base64.b64decode(address)) < SMALLEST
 
 
-def test_the_example_that_came_with_the_page_is_what_the_page_makes(opened, address):
-    page = opened(address)
-    figure = page.locator("#see")
-    came = shown(figure)
-    figure.get_by_role("button", name="Run").click()
-    answered(page, "see")
-    assert shown(figure) == came
-
-
 def test_a_stroke_changes_picture_and_answer(page, figure):
     before, box = page.evaluate(PIXELS), figure.locator("canvas").bounding_box()
     answer = shown(figure)
@@ -122,20 +112,6 @@ def test_the_keyboard_draws_and_takes_away(page, figure):
     assert "%" in answered(page, "see")
     page.keyboard.press("Delete")
     assert not any(page.evaluate(PIXELS))
-
-
-def test_without_javascript_the_first_picture_is_there(opened, address):
-    figure = opened(address, javascript=False).locator("#see")
-    assert figure.get_by_alt_text("The picture").is_visible()
-    assert max(shown(figure)[0]) > 0.5 and not figure.get_by_role("button").first.is_visible()
-
-
-@pytest.mark.parametrize(
-    "call", [(MODEL, " ", [0]), (MODEL, "a", []), (MODEL, "a", [1000]), (MODEL, "a", ["x"])]
-)
-def test_a_call_without_label_or_picture_is_refused(call):
-    with pytest.raises(CourseError, match=r"label and an example|0 to 999, not"):
-        live.see(*call)
 
 
 def test_with_a_kernel_a_form_answers(monkeypatch):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from seqcourse import live
+from seqcourse.errors import CourseError
 from tests.sizes import nightly_but
 
-from .conftest import BAD, DYING, EXAMPLES, KILL, answered, ask
+from .conftest import BAD, CAPTIONS, DYING, EXAMPLES, KILL, SCENES, TRANSLATORS, answered, ask
 
 pytestmark = pytest.mark.browser
 # Figures that answer a text.
@@ -146,3 +148,60 @@ def test_where_a_worker_is_refused_the_page_computes_by_itself(opened, over_http
     page = opened(over_http, script=script, may_complain=True)
     assert "la casa rojo es grande." in ask(page, "tree", EXAMPLES[1])
     assert "(score " in ask(page, "tree", EXAMPLES[0])
+
+
+# Words, numbers, and what a colour or a width says.
+SHOWN = """root => [...root.querySelectorAll(".sq-live :is(th, td, p, mark, i, .sq-letter)")]
+    .map(node => [node.textContent, node.className, node.getAttribute("style")])
+    .filter(([text, , style]) => text || style)"""
+
+
+@pytest.mark.parametrize("name", ["translate", "fit", "pronounce", "listen", "see"])
+def test_the_answer_that_came_with_the_page_is_what_the_page_makes(opened, address, name):
+    root = opened(address).locator(f"#{name}")
+    came = root.evaluate(SHOWN)
+    root.get_by_role("button", name="Run").click()
+    answered(root.page, name)
+    assert len(came) > 3 and root.evaluate(SHOWN) == came
+
+
+FIRST = {  # what each figure shows of its first example, and how often
+    "translate": ("estamos comiendo pan.", 3),
+    "pronounce": ("N AY T", 1),
+    "listen": ("four", 1),
+    "see": ("Ankle boot", 1),
+    "fit": (CAPTIONS[0], 1),
+}
+
+
+def test_without_javascript_the_first_answer_is_there(opened, address):
+    page = opened(address, javascript=False)
+    for name, (words, count) in FIRST.items():
+        assert page.locator(f"#{name} .sq-live").get_by_text(words).count() >= count, name
+    assert (
+        page.locator("#sample li").count() == 5 and page.locator("#fit td.sq-best:visible").count() == 2
+    )
+    assert page.locator("#fit img:visible").count() == len(SCENES)
+    assert not page.locator("form:visible, progress:visible, [role=status]:not(:empty)").count()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: live.translate({}, "a", ["b"]),
+        lambda: live.translate({"en-es-fixed": "A"}, " ", ["b"]),
+        lambda: live.translate(TRANSLATORS, "a", []),
+        lambda: live.room("en-es-transformer", " ", ["b"]),
+        lambda: live.room("en-es-transformer", "a", []),
+        lambda: live.see("fashion-vit", " ", [0]),
+        lambda: live.see("fashion-vit", "a", []),
+        lambda: live.see("fashion-vit", "a", [1000]),
+        lambda: live.see("fashion-vit", "a", ["x"]),
+        lambda: live.fit("captions-soft", " ", SCENES, CAPTIONS),
+        lambda: live.fit("captions-soft", "a", SCENES[:1], CAPTIONS),
+        lambda: live.fit("captions-soft", "a", SCENES, CAPTIONS[:1]),
+    ],
+)
+def test_a_call_without_what_it_needs_is_refused(call):
+    with pytest.raises(CourseError, match="a label|0 to 999, not"):
+        call()

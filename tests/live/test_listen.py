@@ -124,24 +124,6 @@ def test_what_is_no_digits_is_answered_by_a_sentence(page, figure, text, words):
         speak(zoo.load(MODEL), text)
 
 
-def test_the_example_that_came_with_the_page_is_what_the_page_makes(opened, address):
-    page = opened(address)
-    figure = page.locator("#listen")
-    letters, table = (
-        figure.locator(".sq-letters").inner_text(),
-        figure.locator(".sq-live table").inner_text(),
-    )
-    ask(page, "listen", DIGITS[0])
-    assert figure.locator(".sq-letters").inner_text() == letters
-    assert figure.locator(".sq-live table").inner_text() == table
-
-
-def test_without_javascript_the_first_string_is_there(opened, address):
-    figure = opened(address, javascript=False).locator("#listen")
-    assert figure.locator(".sq-letters").inner_text() == "four two seven"
-    assert not figure.get_by_role("button").first.is_visible()
-
-
 WITHOUT = {  # what getUserMedia does, and what the reader is told
     "NotAllowedError": "The microphone was not allowed",
     "NotFoundError": "There is no microphone here",

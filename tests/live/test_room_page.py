@@ -10,7 +10,6 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from seqcourse import live
-from seqcourse.errors import CourseError
 from seqcourse.live import sphinx
 from seqcourse.live.room import stops
 
@@ -486,7 +485,41 @@ def test_a_style_of_its_own_comes_with_its_page_only(monkeypatch):
     assert 'data-stops="[]"' in alone and "stop-1" not in alone
 
 
-@pytest.mark.parametrize("call", [(" ", [BREAD]), (LABEL, [])])
-def test_a_call_without_label_or_example_is_refused(call):
-    with pytest.raises(CourseError, match="needs at least one model, a label and an example"):
-        live.room(ROOM, *call)
+WEIGHTS, GRID = ".sq-room-weights", ".sq-room-grid"
+
+
+@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1280, "dark")])
+@pytest.mark.parametrize(
+    ("address", "shows"),
+    [
+        (
+            "row_address",
+            {"map of head 2, self-attention 2": WEIGHTS, "m, after self-attention 2": GRID},
+        ),
+        (
+            "picture_address",
+            {"map of head 2, cross-attention 2, decoder": WEIGHTS, "row 5, column 3, memory": GRID},
+        ),
+    ],
+    ids=["row", "picture"],
+)
+def test_another_room_on_a_phone_and_in_the_dark(opened, request, address, shows, width, theme):
+    page = opened(request.getfixturevalue(address), may_complain=True)
+    page.set_viewport_size({"width": width, "height": 844})
+    if theme == "dark":
+        page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        page.add_style_tag(content=DARK)
+    if address == "row_address":
+        page.evaluate("location.hash = '#induction-2'")
+        page.wait_for_selector(".sq-room-options button", timeout=TIMEOUT)
+        page.locator(".sq-room-options button").first.click()
+        page.wait_for_selector(".sq-room-sum")
+    else:
+        ask(page, "room")
+    for name, shown in shows.items():
+        page.get_by_role("button", name=name, exact=True).click()
+        page.wait_for_selector(f".sq-room-lens:not([hidden]) {shown}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.evaluate(WIDER) == []
+        report = Axe().run(page, context="#room", options=RULES).response["violations"]
+        assert [(rule["id"], rule["nodes"][0]["html"][:150]) for rule in report] == []

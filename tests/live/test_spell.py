@@ -7,7 +7,7 @@ import pytest
 
 from seqcourse import data, zoo
 
-from .conftest import WORDS, ask
+from .conftest import ask
 
 pytestmark = pytest.mark.browser
 MODEL, SHOWN = "g2p-transformer", "#pronounce .sq-live"
@@ -42,17 +42,3 @@ def test_a_reader_types_a_word_and_sees_its_map(page):
     assert page.inner_html(SHOWN) == came
     ask(page, "pronounce", "<img src=x onerror=alert(1)>")
     assert page.locator(SHOWN + " img").count() == 0
-
-
-def test_the_example_that_came_with_the_page_is_what_the_page_makes(opened, address):
-    page = opened(address)
-    came = page.inner_text(SHOWN)
-    assert "N AY T" in came
-    ask(page, "pronounce", WORDS[0])
-    assert page.inner_text(SHOWN) == came
-
-
-def test_without_javascript_the_first_word_is_there(opened, address):
-    page = opened(address, javascript=False)
-    assert page.get_by_text("N AY T").is_visible()
-    assert not page.locator("#pronounce button").first.is_visible()

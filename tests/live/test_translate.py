@@ -114,13 +114,6 @@ def test_tokens_become_the_text_that_python_makes_of_them(page, language):
         assert mine == data.detokenize(data.tokenize(text), language), text
 
 
-def test_the_example_that_came_with_the_page_is_what_the_page_makes(page):
-    shown = page.locator("#translate .sq-live")
-    came = shown.evaluate("node => node.innerText")
-    ask(page, "translate", EXAMPLES[0])
-    assert shown.evaluate("node => node.innerText") == came
-
-
 def test_words_that_not_all_translators_write_are_marked(page):
     marked = "node => [...node.querySelectorAll('mark')].map(mark => mark.textContent)"
     shown = page.locator("#translate .sq-live")
@@ -150,13 +143,6 @@ def test_a_sentence_is_answered_with_its_map(page):
     )
 
 
-def test_without_javascript_the_first_example_is_there(opened, address):
-    page = opened(address, javascript=False)
-    assert page.locator("#translate").get_by_text("estamos comiendo pan.").count() == 3
-    assert page.locator("#sample li").count() == 5
-    assert not page.locator("form:visible, progress:visible, [role=status]:not(:empty)").count()
-
-
 def test_only_what_a_page_names_is_written(tmp_path):
     body = '<div data-live="translate" data-models="{&quot;en-es-fixed&quot;: &quot;A&quot;}">'
     assert (
@@ -166,14 +152,6 @@ def test_only_what_a_page_names_is_written(tmp_path):
     sphinx.write_models(tmp_path, ["en-es-fixed"])
     assert len(list((tmp_path / "models").iterdir())) == pack.PIECES
     assert (tmp_path / "start.js").is_file() and (tmp_path / "live.css").is_file()
-
-
-@pytest.mark.parametrize(
-    "call", [({}, "a", ["b"]), ({"en-es-fixed": "A"}, " ", ["b"]), (TRANSLATORS, "a", [])]
-)
-def test_a_call_without_model_label_or_example_is_refused(call):
-    with pytest.raises(CourseError, match="needs at least one model, a label and an example"):
-        live.translate(*call)
 
 
 def test_a_model_that_the_runtime_does_not_have_is_refused():

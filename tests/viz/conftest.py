@@ -32,7 +32,7 @@ def open_page(chrome, tmp_path):
     """Open outputs as one HTML file; errors on the console or requests to a host fail the test."""
     contexts, troubles = [], []
 
-    def opened(*shown, width: int = 1280, javascript: bool = True):
+    def opened(*shown, width: int = 1280, javascript: bool = True, **options):
         path = tmp_path / "page.html"
         body = "".join(each._repr_html_() for each in shown)
         path.write_text(
@@ -40,7 +40,8 @@ def open_page(chrome, tmp_path):
             f'content="width=device-width"><title>t</title></head><body>{body}</body></html>'
         )
         size = {"width": width, "height": 800}
-        context = chrome.new_context(viewport=size, java_script_enabled=javascript, offline=True)
+        options |= {"viewport": size, "java_script_enabled": javascript, "offline": True}
+        context = chrome.new_context(**options)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: troubles.append(message.text))

@@ -9,13 +9,6 @@ from seqcourse import CourseError, viz
 from seqcourse.viz.html import image_tag
 from seqcourse.viz.looks import peak
 
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
 WHITE = np.full((16, 16, 3), 255, dtype=np.uint8)
 
 

@@ -71,12 +71,6 @@ def test_what_does_not_fit_gets_a_sentence(arguments, sentence):
         viz.mask_painter(**{"scores": SCORES, "words": WORDS, **arguments})
 
 
-def test_no_request_and_its_plain_text():
-    shown = painter()
-    assert "http" not in shown._repr_html_()
-    assert repr(shown).splitlines()[1].split() == ["we", "1.00", "0.00", "0.00", "0.00"]
-
-
 def test_lists_change_mask_and_way(open_page, static):
     page = open_page(painter())
     assert seen(page) == expected(F.causal_mask(4))

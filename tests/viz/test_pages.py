@@ -91,18 +91,6 @@ def test_a_heavy_frame_is_made_lighter():
     assert (tag["width"], tag["height"]) == ("576", "576")
 
 
-def test_no_page_asks_another_host_for_anything():
-    shown = [
-        two_choices(),
-        viz.ask("Is it?", {"Yes": "It is.", "No": "It is."}, answer="Yes"),
-        viz.type_in(str.upper, "A text", ["one", "two"]),
-        viz.table([[1, 2]], ["a", "b"], "A table."),
-    ]
-    for each in shown:
-        text = each._repr_html_()
-        assert not re.search(r"https?:|//[a-z]|@import|url\(", re.sub(r"base64,[\w+/=]+", "", text))
-
-
 def test_ids_are_unique_over_several_outputs_and_every_reference_finds_its_id():
     poll = {"Yes": "It is.", "No": "It is."}
     shown = [
@@ -249,12 +237,6 @@ def test_type_in_page_stops_at_an_error_and_describes_a_figure():
         viz.type_in(str.upper, "A text", [])
     with pytest.raises(CourseError, match="list of words"):
         viz.type_in(str.upper, "A text", "one")
-
-
-def test_without_a_kernel_the_static_forms_are_used(monkeypatch):
-    monkeypatch.delenv("SEQCOURSE_STATIC")
-    assert "details" in viz.ask("Q?", {"a": "x", "b": "y"}, answer="a")._repr_html_()
-    assert repr(viz.ask("Q?", {"`a`": "x", "b": "y"}, answer="b")) == "Q?\n  ( ) a\n  ( ) b"
 
 
 def test_the_same_cell_gives_the_same_page_apart_from_its_number():

@@ -14,6 +14,7 @@ from seqcourse.viz.vectors import attend
 
 KEYS = {"we": (2.0, 0.0), "eating": (1.0, 1.5), "bread": (-0.5, 2.0)}
 QUERY = (0.5, 1.5)
+SHOWN = viz.vectors(KEYS, QUERY)
 
 
 def by_formula(query=QUERY, keys=KEYS, factor=1.0):
@@ -59,30 +60,6 @@ def test_what_cannot_be_drawn_gets_a_sentence(keys, query, words):
         viz.vectors(keys, query)
 
 
-@pytest.fixture
-def open_page(chrome, tmp_path):
-    """Open the widget as a file; trouble on the console fails the test."""
-    contexts, troubles = [], []
-
-    def opened(width: int = 900, **options):
-        path = tmp_path / "page.html"
-        head = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content='
-        body = viz.vectors(KEYS, QUERY)._repr_html_()
-        path.write_text(f'{head}"width=device-width"><title>t</title><body>{body}</body></html>')
-        context = chrome.new_context(viewport={"width": width, "height": 800}, offline=True, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: troubles.append(message.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.goto(path.as_uri())
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert troubles == []
-
-
 def seen(page) -> list[float]:
     """The weights that the table shows."""
     cells = page.locator("tbody tr td:nth-of-type(2)").all_text_contents()
@@ -94,7 +71,7 @@ def expected(query, keys=KEYS, factor=1.0) -> list[float]:
 
 
 def test_the_mouse_moves_the_query_and_the_weights_follow(open_page):
-    page = open_page()
+    page = open_page(SHOWN)
     assert seen(page) == pytest.approx(expected(QUERY), abs=0.011)
     box = page.get_by_role("slider", name="query").locator(".sq-dot").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -108,7 +85,7 @@ def test_the_mouse_moves_the_query_and_the_weights_follow(open_page):
 
 
 def test_the_keyboard_moves_a_key_and_stops_at_the_edge(open_page):
-    page = open_page()
+    page = open_page(SHOWN)
     bread = page.get_by_role("slider", name="bread")
     bread.focus()
     bread.press("ArrowLeft")
@@ -122,13 +99,13 @@ def test_the_keyboard_moves_a_key_and_stops_at_the_edge(open_page):
 
 
 def test_the_factor_sharpens(open_page):
-    page = open_page()
+    page = open_page(SHOWN)
     page.get_by_label("multiply all scores by").select_option("8")
     assert seen(page) == pytest.approx(expected(QUERY, factor=8), abs=0.011)
 
 
 def test_a_finger_drags_on_a_narrow_page_and_nothing_is_wider(open_page):
-    page = open_page(width=320, has_touch=True)
+    page = open_page(SHOWN, width=320, has_touch=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     handle = page.get_by_role("slider", name="query")
     box = handle.locator(".sq-dot").bounding_box()
@@ -142,6 +119,6 @@ def test_a_finger_drags_on_a_narrow_page_and_nothing_is_wider(open_page):
 
 
 def test_without_javascript_the_first_state_is_shown(open_page):
-    page = open_page(java_script_enabled=False)
+    page = open_page(SHOWN, javascript=False)
     assert seen(page) == pytest.approx(expected(QUERY), abs=0.011)
     assert not page.locator("select").is_visible()

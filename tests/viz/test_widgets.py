@@ -172,11 +172,6 @@ def test_type_in_runs_what_is_typed_chosen_or_pressed():
     assert seen[-2:] == ["worse", "worse"]
 
 
-def test_the_static_page_wins_over_a_kernel(monkeypatch):
-    monkeypatch.setenv("SEQCOURSE_STATIC", "1")
-    assert not isinstance(viz.ask("Q?", {"a": "x", "b": "y"}, answer="a"), widgets.Widget)
-
-
 @pytest.mark.parametrize("form", ["a", "b"])
 def test_a_form_of_the_inventory_answers_and_leads_to_its_notebooks(form):
     box, asked = viz.inventory(form), items(form)

@@ -88,7 +88,7 @@ def test_one_recipe_and_then_one_time(track, monkeypatch):
 
 
 def test_both_models_are_timed(track):
-    assert all(0 < seconds < 10 for seconds in track.seconds_per_step(steps=2, warm=1).values())
+    assert all(seconds > 0 for seconds in track.seconds_per_step(steps=2, warm=1).values())
 
 
 def test_the_stored_race_is_the_one_that_was_asked_for():
