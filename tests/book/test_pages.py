@@ -57,7 +57,7 @@ FORMULAS = """() => [...document.querySelectorAll('article .math')].map(formula 
 WIDE = """async () => {
     // boxes learn a frame later that they have a new size
     for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
-    const seen = node => node.getClientRects().length && !node.closest('.toggle-hidden');
+    const seen = node => node.getClientRects().length && !node.closest('.toggle-hidden, [hidden]');
     const says = box => ['auto', 'scroll'].includes(getComputedStyle(box).overflowX) &&
         (innerWidth > 600 && box.offsetHeight > box.clientHeight + 4 ||
             getComputedStyle(box, '::after').content !== 'none');
