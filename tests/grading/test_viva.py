@@ -462,7 +462,8 @@ def test_sheets_are_made_several_at_a_time_and_one_that_cannot_be_stops_no_other
 
 
 def test_partners_with_different_work_get_no_sheet(course, examiner, pairs):
-    hand_in(course, "ps4", "half", {"attention": BY_HAND})
+    for student, answers in {"half": {"attention": BY_HAND}, "empty": {}}.items():
+        hand_in(course, "ps4", student, answers)
     assert whose(examiner, "ps4", "half") == whose(examiner, "ps4", "pal") == "half"
     assert whose(examiner, "ps4", "empty") == "empty"
     with pytest.raises(CourseError, match="'pen' should be a student who handed in ps4"):
