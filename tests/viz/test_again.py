@@ -51,12 +51,11 @@ def visit(chrome, static, tmp_path, cards):
             f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>t</title>{body}{script}</html>'
         )
         (tmp_path / f"{name}.html").write_text(html, encoding="utf-8")
-    pages, troubles = [], []
+    troubles = []
+    page = context.new_page()  # one: what a page keeps reaches another page's process a moment later
+    page.on("pageerror", lambda error: troubles.append(str(error)))
 
     def opened(name: str, day: float, forbidden: bool = False):
-        page = context.new_page()
-        pages.append(page)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
         page.clock.set_fixed_time(FIRST + timedelta(days=day))
         if forbidden:
             page.add_init_script(FORBIDDEN)
