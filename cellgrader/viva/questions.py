@@ -272,7 +272,7 @@ class _Asker:
         old, new = self.before.parts[self.part].shape, self.after.parts[self.part].shape
         if len(new) > 6:
             return
-        words = f"What is the shape of {self.where}?"
+        words = f"Without the change {self.where} has the shape {_of(old)}. What is its shape now?"
         chance = random.Random(f"{self.seed} {self.version} {words}")
         wrong = [_of(old), *_other_shapes(new, [old], chance)] if new else [_of(old), "(1,)", "(1, 1)"]
         yield from self.ask(NEW_SHAPE, words, _of(new), wrong, SHAPE)
@@ -285,7 +285,7 @@ class _Asker:
         others = sorted(self.before.ran - {stops}, key=lambda line: (abs(line - stops), line))
         wrong = [*(f"It stops in line {line}." for line in others[:2]), RUNS]
         wrong += [f"It stops in line {line}." for line in others[2:]]
-        words = "Does it still run, and if not, in which line does it stop?"
+        words = "Does it still run, and if not, in which line does it stop? (Lines keep their numbers.)"
         right = f"It stops in line {stops}."
         yield from self.ask(LINE, words, right, wrong, STOPS, f"{self.after.error}.")
 

@@ -5,6 +5,7 @@ What is right is what happened when the code ran; `Item.why` says it. This runs 
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import random
@@ -74,8 +75,16 @@ def items(
     sources = [source, *(change.source for change in planned.changes)]
     request = versions.request(exercise, calls, sources, planned.marked.source, BUDGET)
     tried = Tried(name, exercise.is_class, planned, calls, changed.run(request, space, forks=False))
-    found = [*_of_viva(tried, seed), *_without_effect(tried, seed)]
+    found = [*_of_viva(tried, seed), *_without_effect(tried, seed)] if _as_called(tried) else []
     return [*found, *_reviews(module.EXERCISES, name, Path(module.__file__).parent, seed)]
+
+
+def _as_called(tried: Tried) -> bool:
+    """Whether the arguments are those of the answer: a training is checked by calls around it."""
+    made = ast.walk(ast.parse(tried.planned.source))
+    defined = [node for node in made if isinstance(node, ast.FunctionDef) and node.name == tried.name]
+    taken = {one.arg for node in defined for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+    return tried.is_class or not tried.calls or tried.calls[0].given.keys() <= taken
 
 
 def _checked(exercise: Exercise, answer: Any) -> Finding | None:
@@ -206,7 +215,7 @@ def _reviews(
         finding, source = _checked(exercises[name], wrong.answer.made()), wrong.answer.source
         others = [question for question in asked if finding and question != finding.question]
         if finding and finding.question and len(others) > 2:
-            words = "Somebody wrote this, and it is wrong. Which question leads to the mistake?"
+            words = "Somebody wrote this, and it is wrong. Which question points to the mistake?"
             options = [finding.question, *chance.sample(others, 3)]
             why = printable(f"The self-check says: {finding.where}", LONGEST)
             yield _item(REVIEW, name, source, words, options, why, source)
