@@ -131,22 +131,32 @@ def test_results_of_an_earlier_answer_are_not_taken_for_those_of_this_one(tmp_pa
 
 
 def test_an_answer_that_forks_leaves_nothing_running(tmp_path):
-    marks = tmp_path / "marks"
+    import fcntl  # lies where fork does
+
+    held, marks = tmp_path / "held", tmp_path / "marks"
 
     def forks(ids, length):
         if os.fork() == 0:
-            for _ in range(600):
-                marks.write_text(str(time.monotonic()))
-                time.sleep(0.05)
+            with held.open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                marks.touch()
+                time.sleep(600)
             os._exit(0)
         while not marks.exists():
             time.sleep(0.01)
         return cuts(ids, length)
 
     assert ask(tmp_path, forks)[0].share == 1
-    before = marks.read_text()
-    time.sleep(0.4)
-    assert marks.read_text() == before
+    with held.open() as lock:
+        # a killed process takes a moment to let go; one left running would keep it for 10 minutes
+        for _ in range(600):
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.1)
+        else:
+            pytest.fail("the answer's own process still runs")
 
 
 def test_what_an_answer_prints_goes_nowhere(tmp_path, capfd):
