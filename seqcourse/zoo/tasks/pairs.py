@@ -14,7 +14,7 @@ from seqcourse import data, metrics
 from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
 from seqcourse.train import teacher_forcing_loss
 from seqcourse.zoo.system import System, Task
-from seqcourse.zoo.tasks import heads, positions, race, regimes
+from seqcourse.zoo.tasks import heads, positions, race, regimes, scores
 from seqcourse.zoo.tasks.evaluation import mean_over
 
 LENGTH_EDGES = (1, 5, 7, 9, 11, 14, 17)  # English words: 1-4, 5-6, 7-8, 9-10, 11-13, 14-16
@@ -26,8 +26,8 @@ class PairTask(Task):
     vocabulary_sizes = 2
     use = "translate(texts)"
     translates = True
-    only_measured = ("beams", "race", "heads", "positions", "regimes")
-    studies = ("race", "heads", "positions", "regimes")
+    only_measured = ("beams", "race", "heads", "positions", "scores", "regimes")
+    studies = ("race", "heads", "positions", "scores", "regimes")
     min_count = 1
 
     def token_pairs(self, split: str) -> list[tuple[list[str], list[str]]]:
@@ -120,7 +120,7 @@ class TranslationTask(PairTask):
         asked = self.recipe.options[name]
         if name == "heads":
             return heads.measure(self, system, **asked)
-        return {"race": race, "positions": positions}[name].measure(**asked)
+        return {"race": race, "positions": positions, "scores": scores}[name].measure(**asked)
 
 
 class SubwordTranslationTask(TranslationTask):

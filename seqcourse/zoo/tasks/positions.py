@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
+from torch import nn
 
 from seqcourse import data, decode, metrics, models
 from seqcourse.data import Batches, Vocabulary
@@ -27,6 +28,8 @@ class Class:
     of twice as many words.
     """
 
+    exams: tuple[str, ...] = ("short", "long")
+
     def __init__(self) -> None:
         self.pairs = {split: race.short_pairs(split, SHORT) for split in ("train", "valid")}
         every = race.short_pairs("test", 2 * SHORT)
@@ -36,7 +39,7 @@ class Class:
             Vocabulary.build([pair[k] for pair in self.pairs["train"]], min_count=5) for k in (0, 1)
         )
 
-    def model(self, kind: str) -> models.Transformer:
+    def model(self, kind: str) -> nn.Module:
         """A translator with such positions, freshly initialised."""
         sizes = len(self.english), len(self.spanish)
         return models.Transformer(*sizes, positions=kind, **SIZES).to(device())
@@ -47,7 +50,7 @@ class Class:
         targets = [self.spanish.encode(t, eos=False) for _, t in self.pairs[split]]
         return Batches(sources, targets, BATCH, shuffle=seed is not None, seed=seed or 0)
 
-    def train(self, kind: str, rate: float, seed: int, steps: int) -> models.Transformer:
+    def train(self, kind: str, rate: float, seed: int, steps: int) -> nn.Module:
         """A trained translator.
 
         Args:
@@ -64,14 +67,14 @@ class Class:
         return model
 
     @torch.inference_mode()
-    def loss(self, model: models.Transformer, split: str) -> float:
+    def loss(self, model: nn.Module, split: str) -> float:
         """Nats per token of a split, without smoothing."""
         batches = [batch.to(device()) for batch in self.batches(split)]
         total = sum(teacher_forcing_loss(model, batch).item() * batch.tokens for batch in batches)
         return total / sum(batch.tokens for batch in batches)
 
     @torch.inference_mode()
-    def translate(self, model: models.Transformer, split: str) -> list[str]:
+    def translate(self, model: nn.Module, split: str) -> list[str]:
         """Greedy translations of a split."""
         texts = []
         for begin in range(0, len(self.pairs[split]), BATCH):
@@ -82,10 +85,10 @@ class Class:
             texts += [data.detokenize(self.spanish.decode(h.tokens), language="es") for h in found]
         return texts
 
-    def exam(self, model: models.Transformer) -> dict[str, dict[str, float]]:
-        """For "short" and "long": nats per token, BLEU, and words written per word of the reference."""
+    def exam(self, model: nn.Module) -> dict[str, dict[str, float]]:
+        """For each of ``exams``: nats per token, BLEU, and words written per word of the reference."""
         found = {}
-        for split in ("short", "long"):
+        for split in self.exams:
             references = [data.detokenize(t, language="es") for _, t in self.pairs[split]]
             score = metrics.bleu(self.translate(model, split), references)
             found[split] = {
@@ -99,7 +102,19 @@ class Class:
 def measure(
     rates: Sequence[float], choose: Sequence[int], seeds: Sequence[int], steps: int
 ) -> list[dict[str, Any]]:
-    """Each kind of positions at the learning rate that suits it best.
+    """Each kind of positions, see :func:`tuned_alike`."""
+    return tuned_alike(Class(), KINDS, rates, choose, seeds, steps)
+
+
+def tuned_alike(
+    lessons: Class,
+    kinds: Iterable[str],
+    rates: Sequence[float],
+    choose: Sequence[int],
+    seeds: Sequence[int],
+    steps: int,
+) -> list[dict[str, Any]]:
+    """Each kind of translator at the learning rate that suits it best.
 
     Args:
         rates: learning rates, tried for all.
@@ -110,8 +125,8 @@ def measure(
         For each kind: ``tried``, the mean loss of every rate; ``rate``, the best; ``exams``, one of
         :meth:`Class.exam` for each of ``seeds``.
     """
-    lessons, found = Class(), []
-    for kind in KINDS:
+    found = []
+    for kind in kinds:
         tried = {
             rate: sum(lessons.loss(lessons.train(kind, rate, seed, steps), "valid") for seed in choose)
             / len(choose)
