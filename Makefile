@@ -68,11 +68,11 @@ dist: $(READY) ## what is published: source distribution and wheel, in dist/
 house: $(READY) ## draw the rooms into CONTRIBUTING.md, make the tables of the appendices, write out what packages hold of the cards (for maintainers)
 	@$(BIN)/python -m tests.house.picture
 	@$(BIN)/python -m tests.house.tables
-	@$(BIN)/python -m seqcourse.check.shipped
+	@$(BIN)/python -m seqcourse.check.cards.shipped
 
 exercise: $(READY) ## lay out the exercise NAME, such as ps5/my_mask (for maintainers)
 	@$(BIN)/python -m seqcourse.cli.exercise $(NAME)
-	@$(BIN)/python -m seqcourse.check.shipped
+	@$(BIN)/python -m seqcourse.check.cards.shipped
 
 numbers: $(READY) ## bring the numbers of figures, formulas and sections in the book's texts up to date (for maintainers)
 	@$(BIN)/python -m seqcourse.pages.plain

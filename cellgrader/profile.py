@@ -67,7 +67,7 @@ class CourseProfile:
 
     def load_checks(self, root: Path, name: str) -> ModuleType:
         """The hidden checks of an assignment, and the answers that test them."""
-        return self.check_part("load").load_checks(root, name)
+        return self.check_part("cards.load").load_checks(root, name)
 
 
 _known: list[CourseProfile] = []

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from seqcourse import settings
-from seqcourse.check import checkpoint
+from seqcourse.check.grade import checkpoint
 from seqcourse.errors import CourseError
 
 FILE, QUICK = "ps9.safetensors", "ps9-quick.safetensors"

@@ -43,7 +43,7 @@ def make_known(version: str) -> None:
             open_checks=r"ps\d+|Mistake|progress",
             self_check="check.{assignment}.{exercise}({exercise})",
             preload=PRELOAD,
-            judges=("seqcourse.check.verdict",),
+            judges=("seqcourse.check.grade.verdict",),
             hidden="check/ps[0-9]*/",
             decides=DECIDES,
             alike=("functional", "nn", "decode", "models", "metrics"),

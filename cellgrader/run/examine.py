@@ -142,7 +142,7 @@ class Examiner:
         if name not in self._checks:
             found = getattr(the_course().load_checks(self.course.root, name), "CHECKS", ())
             self._checks[name] = [systems.with_half(check, self.final) for check in found]
-        made, judges = the_course().check_part("verdict").Judge, {}
+        made, judges = the_course().check_part("grade.verdict").Judge, {}
         for check in self._checks[name]:
             who = ("", 0) if systems.is_system(check) else (student, attempt)
             judges[check.cell] = made(check, self.seed(name, check.cell, *who))
@@ -304,7 +304,7 @@ def _judged(given: Mapping[str, tuple[Judge, ProbeResult]]) -> dict[str, Verdict
 
 def _none(why: str) -> Verdict:
     """No points, for this reason."""
-    return the_course().check_part("verdict").Verdict.none(why)
+    return the_course().check_part("grade.verdict").Verdict.none(why)
 
 
 def _verdicts(given: Mapping[str, tuple[Judge, ProbeResult]]) -> dict[str, Verdict]:

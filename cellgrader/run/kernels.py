@@ -339,7 +339,7 @@ class Runner:
         # A probe has at most the time of a cell.
         request = {**request, "seconds": min(request["seconds"], self.timeout)}
         manager.put(REQUEST, pickle.dumps(request))
-        code = PROBE.format(f"{the_course().checks}.probe", str(manager.exchange))
+        code = PROBE.format(f"{the_course().checks}.grade.probe", str(manager.exchange))
         began = time.monotonic()
         request_id = client.kc.execute(code, silent=True, store_history=False)
         patience = min(PATIENCE * request["seconds"] + 10, max(1.0, self.until - time.monotonic()))

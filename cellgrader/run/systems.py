@@ -86,7 +86,7 @@ def _opened(folder: Path, name: str) -> Handed:
 
 
 def _read(path: Path) -> Handed:
-    checkpoint = the_course().check_part("checkpoint")
+    checkpoint = the_course().check_part("grade.checkpoint")
     found = checkpoint.read_checkpoint(path)
     return Handed(found.data, found.notes, found.parameters, checkpoint.sketch(found.tensors))
 

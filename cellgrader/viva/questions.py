@@ -357,7 +357,7 @@ class _Asker:
 
 def _single() -> str:
     """The label of a call with a batch of one."""
-    return the_course().check_part("versions").SINGLE
+    return the_course().check_part("grade.versions").SINGLE
 
 
 def _stopping(tried: Tried, seed: int) -> Iterator[Question]:

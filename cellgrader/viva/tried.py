@@ -101,7 +101,10 @@ def try_all(
     Args:
         alone: without the student's other cells: nothing but the answers decides what happens.
     """
-    versions_of, unpack = the_course().check_part("versions"), the_course().check_part("payload").unpack
+    versions_of, unpack = (
+        the_course().check_part("grade.versions"),
+        the_course().check_part("calls.payload").unpack,
+    )
     calls = {name: versions_of.calls_of(asked[name]) for name in plan.answers}
     requests: dict[str, dict[str, Any]] = {}
     for name, one in plan.answers.items():

@@ -26,8 +26,8 @@ from seqcourse.audit.answers import (
 from seqcourse.audit.in_process import Space, answered_space, handed_over, solved_space
 from seqcourse.audit.trial import judge_in, judged, measuring, self_check, try_in
 from seqcourse.check.exercise import Exercise
+from seqcourse.check.grade.verdict import Judge
 from seqcourse.check.hidden import HiddenCheck
-from seqcourse.check.verdict import Judge
 
 KINDS = (RIGHT, WRONG, HELD_OUT, OPERATOR)
 SECONDS = 10  # of one probe of a mutant: some never end

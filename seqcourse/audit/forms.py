@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from seqcourse.audit import second
-from seqcourse.check import inputs
-from seqcourse.check.inputs import noncontiguous
-from seqcourse.check.verdict import Judge
+from seqcourse.check.calls import inputs
+from seqcourse.check.calls.inputs import noncontiguous
+from seqcourse.check.grade.verdict import Judge
 
 Change = Callable[[Tensor], Tensor]
 AS_MADE = "as made"

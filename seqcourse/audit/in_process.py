@@ -50,7 +50,7 @@ def answered_space(space: Space, answer: Answer) -> Space:
 
 def handed_over(request: Mapping[str, Any], space: Space, folder: Path) -> tuple[bytes | None, str]:
     """What the probe hands over from a process of its own: the arrays, or None and how it ended."""
-    from seqcourse.check.probe import run
+    from seqcourse.check.grade.probe import run
 
     (folder / REQUEST).write_bytes(pickle.dumps(request))
     run(folder, space)

@@ -13,7 +13,7 @@ import torch
 
 from seqcourse.audit.answers import HELD_OUT, OPERATOR, RIGHT, WRONG
 from seqcourse.audit.rule import broken, nearest
-from seqcourse.check.compare import COARSE, FINE
+from seqcourse.check.calls.compare import COARSE, FINE
 from seqcourse.check.exercise import Exercise
 
 NONE = {"tried": 0, "made": 0, "refused": 0, "explained": 0}  # mutants that were not tried so far

@@ -10,13 +10,13 @@ from typing import Any
 
 from seqcourse.audit import forms
 from seqcourse.audit.in_process import Space, handed_over
-from seqcourse.check.compare import Mistake
+from seqcourse.check.calls.compare import Mistake
+from seqcourse.check.calls.margin import Distance, noted
+from seqcourse.check.calls.payload import unpack
 from seqcourse.check.exercise import Exercise
+from seqcourse.check.grade.probe import BROKE
+from seqcourse.check.grade.verdict import Judge
 from seqcourse.check.hidden import BY_CASE, HiddenCheck
-from seqcourse.check.margin import Distance, noted
-from seqcourse.check.payload import unpack
-from seqcourse.check.probe import BROKE
-from seqcourse.check.verdict import Judge
 from seqcourse.errors import CourseError
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from seqcourse import zoo
 from seqcourse.capstone.split import Split
 from seqcourse.capstone.system import FINAL, PUBLIC, measured
-from seqcourse.check import checkpoint, curve
+from seqcourse.check.grade import checkpoint, curve
 from seqcourse.errors import CourseError
 from seqcourse.zoo.storage import SCALE, dequantize
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from seqcourse.check.curve import PIXELS, SENTENCES
+from seqcourse.check.grade.curve import PIXELS, SENTENCES
 from seqcourse.data.pairs import BEYOND_SPLITS, LANGUAGES, PAIR_SPLITS, cut_rows
 from seqcourse.data.scenes import Scene, compose
 from seqcourse.errors import CourseError

@@ -13,11 +13,11 @@ import numpy
 from cellgrader.printable import printable
 from seqcourse import metrics
 from seqcourse.capstone.split import Draw, Split, hidden_split
-from seqcourse.check import curve
-from seqcourse.check.checkpoint import read_checkpoint
-from seqcourse.check.compare import Mistake
+from seqcourse.check.calls.compare import Mistake
+from seqcourse.check.calls.values import result
+from seqcourse.check.grade import curve
+from seqcourse.check.grade.checkpoint import read_checkpoint
 from seqcourse.check.inside.ps9 import CALLS, FEW, IN_TIME, PARTS, SLIGHT, THEIRS, ZERO, is_theirs
-from seqcourse.check.values import result
 from seqcourse.data.scenes import word_boxes
 
 PUBLIC, FINAL = "public", "final"

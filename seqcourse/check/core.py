@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from seqcourse.check.compare import Likely, Mistake, compare, describe, same
-from seqcourse.check.gradients import gradients
-from seqcourse.check.inputs import copy, drawn, noncontiguous, normal
-from seqcourse.check.recording import after, judge, poll_verdict, quiet, record, unchanged
-from seqcourse.check.values import arrays, result
+from seqcourse.check.calls.compare import Likely, Mistake, compare, describe, same
+from seqcourse.check.calls.gradients import gradients
+from seqcourse.check.calls.inputs import copy, drawn, noncontiguous, normal
+from seqcourse.check.calls.recording import after, judge, poll_verdict, quiet, record, unchanged
+from seqcourse.check.calls.values import arrays, result
 
 __all__ = [
     "Likely",

@@ -24,16 +24,17 @@ import numpy
 import torch
 
 from seqcourse import progress
-from seqcourse.check import kinds, worked
-from seqcourse.check.compare import LikelyMistakes, Mistake, describe, listed, not_solved, outcome
-from seqcourse.check.forbidden import refuse
-from seqcourse.check.inputs import floating, noncontiguous
-from seqcourse.check.modules import judge_module, record_module
-from seqcourse.check.naming import explaining, size_question, written_numbers
-from seqcourse.check.notebook_lines import never_ran, noted_lines
-from seqcourse.check.recording import judge, observe, record
-from seqcourse.check.stages import passed, shown
-from seqcourse.check.values import result
+from seqcourse.check import worked
+from seqcourse.check.calls import kinds
+from seqcourse.check.calls.compare import LikelyMistakes, Mistake, describe, listed, not_solved, outcome
+from seqcourse.check.calls.forbidden import refuse
+from seqcourse.check.calls.inputs import floating, noncontiguous
+from seqcourse.check.calls.modules import judge_module, record_module
+from seqcourse.check.calls.naming import explaining, size_question, written_numbers
+from seqcourse.check.calls.recording import judge, observe, record
+from seqcourse.check.calls.values import result
+from seqcourse.check.told.notebook_lines import never_ran, noted_lines
+from seqcourse.check.told.stages import passed, shown
 
 # What a graded cell says where the self-check has passed.
 UNSEEN = "The hidden checks see more; they run when your work is graded."
@@ -71,7 +72,7 @@ class Exercise:
         function that makes it (or several, as a tuple). The wrong answers of `mistakes` come first; here
         are those that no wrong answer makes.
     cases: the calls of the self-check.
-    excused: what the checks of this exercise need not see, and why; see `seqcourse.check.kinds`.
+    excused: what the checks of this exercise need not see, and why; see `seqcourse.check.calls.kinds`.
     forbid: functions that the answer may not use, because they are what it should build.
     tolerance: the largest difference that counts as equal; None for the usual one. `because`: why.
     fixed_precision: `seqcourse audit` tries no other precision: inputs lie exactly on borders, which

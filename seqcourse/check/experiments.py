@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from seqcourse.check.compare import Mistake, not_solved
-from seqcourse.check.errors import is_unsolved
+from seqcourse.check.calls.compare import Mistake, not_solved
+from seqcourse.check.calls.errors import is_unsolved
 from seqcourse.check.exercise import Exercise
 
 

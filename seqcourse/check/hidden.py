@@ -1,10 +1,10 @@
 """Hidden checks: an exercise on inputs that students do not see, and the one letter of a poll.
 
-A check has two halves. The *probe* (`seqcourse.check.probe`) runs beside the student's code: it is
-given the inputs, calls the answer and hands over plain arrays. The *verdict* (`seqcourse.check.verdict`)
-runs where the student's code cannot reach: it makes the inputs from a secret seed, asks the oracle, and
-says what is wrong. Nothing but a `request` with the inputs goes to the probe; how they are made, the
-reference and the likely mistakes stay here.
+A check has two halves. The *probe* (`seqcourse.check.grade.probe`) runs beside the student's code: it is
+given the inputs, calls the answer and hands over plain arrays. The *verdict*
+(`seqcourse.check.grade.verdict`) runs where the student's code cannot reach: it makes the inputs from a
+secret seed, asks the oracle, and says what is wrong. Nothing but a `request` with the inputs goes to the
+probe; how they are made, the reference and the likely mistakes stay here.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy
 
-from seqcourse.check import kinds
-from seqcourse.check.compare import Mistake
+from seqcourse.check.calls import kinds
+from seqcourse.check.calls.compare import Mistake
+from seqcourse.check.calls.inputs import packed
+from seqcourse.check.calls.naming import WRITTEN
+from seqcourse.check.calls.recording import poll_verdict
 from seqcourse.check.exercise import Exercise
-from seqcourse.check.inputs import packed
-from seqcourse.check.naming import WRITTEN
-from seqcourse.check.recording import poll_verdict
 
 Arguments = dict[str, Any]
 Found = Mapping[str, numpy.ndarray]
@@ -127,7 +127,7 @@ Check = HiddenCheck | Poll
 
 
 def importable(function: Callable[..., Any]) -> str:
-    """Where the probe finds a function again: "seqcourse.check.recording:record"."""
+    """Where the probe finds a function again: "seqcourse.check.calls.recording:record"."""
     place = f"{function.__module__}:{function.__qualname__}"
     if not re.fullmatch(r"seqcourse\.check\.(recording|modules|inside\.\w+):\w+", place):
         raise ValueError(

@@ -8,7 +8,7 @@ from typing import Any
 
 from seqcourse import progress
 from seqcourse.check import worked
-from seqcourse.check.compare import Mistake, not_solved
+from seqcourse.check.calls.compare import Mistake, not_solved
 from seqcourse.check.exercise import UNSEEN
 
 

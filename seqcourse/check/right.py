@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 import numpy
 
-from seqcourse.check.compare import outcome
-from seqcourse.check.inputs import copy
-from seqcourse.check.values import arrays
+from seqcourse.check.calls.compare import outcome
+from seqcourse.check.calls.inputs import copy
+from seqcourse.check.calls.values import arrays
 
 # So many calls of the self-check make the key.
 CALLS = 2

@@ -63,7 +63,7 @@ def run_audit(
 
 def _wanted(course: Course, names: list[str]) -> list[str]:
     """The assignments of these names that have exercises; all of them without names."""
-    from seqcourse.check import card
+    from seqcourse.check.cards import card
 
     folder = course.solutions / "checks"
     known = [name for name in course.names() if card.has_exercises(folder / name)]

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from seqcourse import progress
-from seqcourse.check import shipped
+from seqcourse.check.cards import shipped
 from seqcourse.cli.root import find_root
 from seqcourse.errors import CourseError
 

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from seqcourse import own
-from seqcourse.check import checkpoint
+from seqcourse.check.grade import checkpoint
 from seqcourse.errors import CourseError
 
 SAYS = {"translator": "translate", "captioner": "caption", "speller": "pronounce"}

@@ -18,7 +18,7 @@ from cellgrader.course.folders import Course
 from cellgrader.course.records import FAILED, WITH_GRADE
 from cellgrader.pages.feedback import make_feedback
 from cellgrader.run.examine import Examiner
-from seqcourse.check.recording import arrays
+from seqcourse.check.calls.recording import arrays
 from tests.attacks import classroom, hostile
 from tests.attacks.hostile import NAME
 from tests.grading.confining import need_sandbox

@@ -17,10 +17,10 @@ from seqcourse.audit.answers import OPERATOR, RIGHT, WRONG, Answer
 from seqcourse.audit.exercises import Desk, audit
 from seqcourse.audit.in_process import answered_space, handed_over
 from seqcourse.audit.trial import judge_in, judged, measuring, try_in
-from seqcourse.check.compare import COARSE, FINE, Likely, compare, is_right
-from seqcourse.check.inputs import copy
-from seqcourse.check.margin import Distance, noted
-from seqcourse.check.verdict import Judge
+from seqcourse.check.calls.compare import COARSE, FINE, Likely, compare, is_right
+from seqcourse.check.calls.inputs import copy
+from seqcourse.check.calls.margin import Distance, noted
+from seqcourse.check.grade.verdict import Judge
 
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = Course(ROOT, "grading/audit")

@@ -23,12 +23,12 @@ import torch
 from cellgrader.notebook import document as notebooks
 from seqcourse import progress
 from seqcourse.check import Mistake
-from seqcourse.check.forbidden import covers
+from seqcourse.check.calls.forbidden import covers
+from seqcourse.check.calls.payload import pack
+from seqcourse.check.cards.load import load_checks
+from seqcourse.check.grade.probe import probe
+from seqcourse.check.grade.verdict import Judge, Verdict
 from seqcourse.check.hidden import HiddenCheck, Poll
-from seqcourse.check.load import load_checks
-from seqcourse.check.payload import pack
-from seqcourse.check.probe import probe
-from seqcourse.check.verdict import Judge, Verdict
 from tests.sizes import drawn
 
 ROOT = Path(__file__).resolve().parents[2]

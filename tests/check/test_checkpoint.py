@@ -10,8 +10,8 @@ import pytest
 import torch
 from safetensors.torch import save, save_file
 
-from seqcourse.check import checkpoint
-from seqcourse.check.checkpoint import parse, read_checkpoint, share_taken, sketch
+from seqcourse.check.grade import checkpoint
+from seqcourse.check.grade.checkpoint import parse, read_checkpoint, share_taken, sketch
 from seqcourse.errors import CourseError
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from seqcourse.check import Mistake, core
-from seqcourse.check.compare import compare
+from seqcourse.check.calls.compare import compare
 from seqcourse.check.exercise import Exercise, standard_cases
 from seqcourse.check.polls import Polls
 

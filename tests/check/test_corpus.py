@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from seqcourse.check import card
-from seqcourse.check.corpus import Answers, changed, poll_answers
+from seqcourse.check.cards import card
+from seqcourse.check.cards.corpus import Answers, changed, poll_answers
+from seqcourse.check.cards.load import answers_to, load_checks
 from seqcourse.check.hidden import Poll
-from seqcourse.check.load import answers_to, load_checks
 from seqcourse.errors import CourseError
 
 RIGHT = """=== right: two lines

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from seqcourse.check import Mistake, card, shipped
-from seqcourse.check.compare import outcome
+from seqcourse.check import Mistake
+from seqcourse.check.calls.compare import outcome
+from seqcourse.check.calls.inputs import copy, normal
+from seqcourse.check.cards import card, shipped
+from seqcourse.check.cards.load import load_checks
 from seqcourse.check.exercise import Exercise, cases_of
-from seqcourse.check.inputs import copy, normal
-from seqcourse.check.load import load_checks
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("seqcourse/check/ps*/exercises.json"))
@@ -18,7 +19,7 @@ ASSIGNMENTS = sorted(path.parent.name for path in ROOT.glob("seqcourse/check/ps*
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_what_packages_hold_is_what_the_cards_say(assignment):
-    """If it is not: python -m seqcourse.check.shipped."""
+    """If it is not: python -m seqcourse.check.cards.shipped."""
     kept = ROOT / "seqcourse" / "check" / assignment / shipped.FILE
     assert kept.read_text(encoding="utf-8") == shipped.written_out(ROOT, assignment)
 

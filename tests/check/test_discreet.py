@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from seqcourse.check import Mistake, ps1, ps2
-from seqcourse.check.discreet import discreet, error_in_words, public, sizes_told
+from seqcourse.check.calls.payload import pack
+from seqcourse.check.grade.probe import probe
+from seqcourse.check.grade.verdict import Judge
 from seqcourse.check.hidden import HiddenCheck
-from seqcourse.check.payload import pack
-from seqcourse.check.probe import probe
-from seqcourse.check.verdict import Judge
+from seqcourse.check.told.discreet import discreet, error_in_words, public, sizes_told
 
 
 def hidden(exercise, cases, **changes) -> HiddenCheck:

@@ -16,9 +16,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from seqcourse.check import Mistake, load, verdict
-from seqcourse.check.payload import pack
-from seqcourse.check.probe import probe
+from seqcourse.check import Mistake
+from seqcourse.check.calls.payload import pack
+from seqcourse.check.cards import load
+from seqcourse.check.grade import verdict
+from seqcourse.check.grade.probe import probe
 from tests.check import test_assignments as assignments
 
 SEEDS = (20_001, 7)

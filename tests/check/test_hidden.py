@@ -9,15 +9,16 @@ import numpy
 import pytest
 import torch
 
-from seqcourse.check import Mistake, core, ps1, verdict
+from seqcourse.check import Mistake, core, ps1
+from seqcourse.check.calls.payload import pack
+from seqcourse.check.calls.recording import record
+from seqcourse.check.calls.watch import paused
 from seqcourse.check.core import Likely
 from seqcourse.check.exercise import Exercise
+from seqcourse.check.grade import verdict
+from seqcourse.check.grade.probe import probe
+from seqcourse.check.grade.verdict import Judge, Verdict
 from seqcourse.check.hidden import ALL_OR_NOTHING, BY_CASE, HiddenCheck, Poll, importable
-from seqcourse.check.payload import pack
-from seqcourse.check.probe import probe
-from seqcourse.check.recording import record
-from seqcourse.check.verdict import Judge, Verdict
-from seqcourse.check.watch import paused
 from seqcourse.errors import CourseError
 
 CASES = {
@@ -100,7 +101,7 @@ def test_cases_may_be_chosen_from_the_seed():
 
 
 def test_ways_to_call_must_be_where_the_probe_finds_them():
-    assert importable(record) == "seqcourse.check.recording:record"
+    assert importable(record) == "seqcourse.check.calls.recording:record"
     for nowhere in (lambda seed: {}, ask, Judge.given, torch.randn, ps1.training_pairs.make):
         with pytest.raises(ValueError, match="seqcourse.check.inside"):
             importable(nowhere)

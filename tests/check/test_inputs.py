@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 import torch
 
-from seqcourse.check.inputs import noncontiguous, packed
+from seqcourse.check.calls.inputs import noncontiguous, packed
 
 ORDINARY = {
     "a matrix": torch.randn(3, 4, dtype=torch.float64),

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import seqcourse
-from seqcourse.check.load import load_checks
-from seqcourse.check.verdict import Judge
+from seqcourse.check.cards.load import load_checks
+from seqcourse.check.grade.verdict import Judge
 
 ROOT = Path(__file__).resolve().parents[2]
 # In a process of its own, where no assignment's exercises can be imported.
@@ -21,7 +21,7 @@ class Hidden:
         assert not name.startswith("seqcourse.check.ps"), name
 
 sys.meta_path.insert(0, Hidden())
-from seqcourse.check.probe import _function
+from seqcourse.check.grade.probe import _function
 count = 0
 for request in pickle.load(sys.stdin.buffer):
     _function(request["record"])

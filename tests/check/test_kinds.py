@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 import torch
 
-from seqcourse.check import Mistake, card, kinds
+from seqcourse.check import Mistake
+from seqcourse.check.calls import kinds
+from seqcourse.check.calls.inputs import each_tensor, normal
+from seqcourse.check.calls.payload import pack
+from seqcourse.check.cards import card
 from seqcourse.check.exercise import Exercise
+from seqcourse.check.grade.probe import probe
+from seqcourse.check.grade.verdict import Judge
 from seqcourse.check.hidden import HiddenCheck
-from seqcourse.check.inputs import each_tensor, normal
-from seqcourse.check.payload import pack
-from seqcourse.check.probe import probe
-from seqcourse.check.verdict import Judge
 from tests.check import test_assignments as assignments
 
 

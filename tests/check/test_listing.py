@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from seqcourse.check.calls.inputs import literal
+from seqcourse.check.cards.listing import hidden_check, polls
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import BY_CASE, Poll
-from seqcourse.check.inputs import literal
-from seqcourse.check.listing import hidden_check, polls
 from seqcourse.errors import CourseError
 
 DOUBLE = Exercise(

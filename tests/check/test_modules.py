@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch import nn
 
+from seqcourse.check.calls.modules import module_arguments, record_module
+from seqcourse.check.calls.payload import pack
 from seqcourse.check.core import Likely
 from seqcourse.check.exercise import Exercise
+from seqcourse.check.grade.probe import probe
+from seqcourse.check.grade.verdict import Judge, Verdict
 from seqcourse.check.hidden import HiddenCheck
-from seqcourse.check.modules import module_arguments, record_module
-from seqcourse.check.payload import pack
-from seqcourse.check.probe import probe
-from seqcourse.check.verdict import Judge, Verdict
 
 
 class Trace(nn.Module):

@@ -11,8 +11,8 @@ import numpy
 import pytest
 
 from cellgrader import bounds
-from seqcourse.check.payload import pack, unpack
-from seqcourse.check.values import arrays
+from seqcourse.check.calls.payload import pack, unpack
+from seqcourse.check.calls.values import arrays
 
 
 def packed(**values) -> bytes:

@@ -14,9 +14,10 @@ import pytest
 import torch
 
 from cellgrader.probe_files import ENDING, REQUEST, RESULT
-from seqcourse.check import ps1, verdict
+from seqcourse.check import ps1
+from seqcourse.check.grade import verdict
+from seqcourse.check.grade.probe import run
 from seqcourse.check.hidden import HiddenCheck
-from seqcourse.check.probe import run
 
 CHECK = HiddenCheck(
     "training_pairs-grade",
@@ -198,7 +199,7 @@ def test_a_kernel_that_has_computed_on_many_threads_is_probed_all_the_same(tmp_p
     source = f"""
         import json, torch
         from pathlib import Path
-        from seqcourse.check.probe import run
+        from seqcourse.check.grade.probe import run
 
         torch.set_num_threads(4)
         x = torch.randn(20_000, 50, requires_grad=True)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from seqcourse.check import Mistake, ps2
-from seqcourse.check.compare import outcome, same
+from seqcourse.check.calls.compare import outcome, same
 from seqcourse.check.ps2 import beams, gumbel, scheduled
 from tests.check.texts import tensor, texts
 

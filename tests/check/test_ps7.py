@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from seqcourse import data, functional, nn
-from seqcourse.check import mistakes, ps7
+from seqcourse.check import ps7
+from seqcourse.check.cards import mistakes
 from seqcourse.check.ps7.counts import BERT_BASE, GPT2_SMALL
 from seqcourse.check.ps7.ids import CLS, FIRST, IGNORE, MASK, PAD, SEP, UNK
 from tests.check.texts import tensor, texts

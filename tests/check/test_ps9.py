@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from seqcourse import data, metrics, own
-from seqcourse.check import Mistake, curve, ps9
+from seqcourse.check import Mistake, ps9
+from seqcourse.check.grade import curve
 from seqcourse.check.ps9.contract import SENTENCES
 from seqcourse.models.gpt import GPT
 

@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from seqcourse import progress
-from seqcourse.check import card, mistakes
+from seqcourse.check.calls.payload import pack
+from seqcourse.check.cards import card, mistakes
+from seqcourse.check.cards.listing import hidden_check
+from seqcourse.check.cards.shipped import FILE, fill, written_out
 from seqcourse.check.exercise import Exercise
-from seqcourse.check.listing import hidden_check
-from seqcourse.check.payload import pack
-from seqcourse.check.probe import probe
-from seqcourse.check.shipped import FILE, fill, written_out
-from seqcourse.check.verdict import Judge
+from seqcourse.check.grade.probe import probe
+from seqcourse.check.grade.verdict import Judge
 from seqcourse.cli.exercise import lay_out
 from seqcourse.errors import CourseError
 

@@ -16,9 +16,9 @@ from cellgrader.probe_files import REQUEST, RESULT
 from cellgrader.run.hard_to_read import remarks
 from cellgrader.run.kernels import PROBE
 from seqcourse import functional
+from seqcourse.check.cards.load import load_checks
+from seqcourse.check.grade.verdict import Judge
 from seqcourse.check.hidden import HiddenCheck
-from seqcourse.check.load import load_checks
-from seqcourse.check.verdict import Judge
 
 HERE = Path(__file__).resolve()
 ANSWER = """
@@ -59,7 +59,7 @@ def keeps_its_points(source: str, folder: Path) -> bool:
             )
             shell.user_ns["get_ipython"] = lambda: shell
             exec(compile(f"{source}{ANSWER}", "<cell>", "exec"), shell.user_ns)
-            for part in PROBE.format("seqcourse.check.probe", str(folder)).split("; "):
+            for part in PROBE.format("seqcourse.check.grade.probe", str(folder)).split("; "):
                 eval(part, {"get_ipython": lambda: shell})
         finally:
             os._exit(0)

@@ -17,9 +17,10 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from seqcourse import functional
-from seqcourse.check import Mistake, ps1, ps4, ps6, stages
-from seqcourse.check.finding import Finding
+from seqcourse.check import Mistake, ps1, ps4, ps6
 from seqcourse.check.inside import ps6 as inside_ps6
+from seqcourse.check.told import stages
+from seqcourse.check.told.finding import Finding
 
 ROOT = Path(__file__).resolve().parents[2]
 WHERE = (

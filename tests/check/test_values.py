@@ -8,10 +8,10 @@ import numpy
 import pytest
 import torch
 
-from seqcourse.check.compare import Other, Stopped, describe, same
-from seqcourse.check.discreet import discreet, sizes_told
-from seqcourse.check.payload import pack, unpack
-from seqcourse.check.values import MOST_PARTS, arrays, plainly, result
+from seqcourse.check.calls.compare import Other, Stopped, describe, same
+from seqcourse.check.calls.payload import pack, unpack
+from seqcourse.check.calls.values import MOST_PARTS, arrays, plainly, result
+from seqcourse.check.told.discreet import discreet, sizes_told
 
 
 def there_and_back(value):

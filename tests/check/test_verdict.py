@@ -11,13 +11,13 @@ import torch
 
 from cellgrader import bounds
 from seqcourse.check import ps1, ps3
+from seqcourse.check.calls.payload import pack
+from seqcourse.check.calls.values import arrays
+from seqcourse.check.calls.watch import paused
 from seqcourse.check.exercise import Exercise
+from seqcourse.check.grade.probe import probe
+from seqcourse.check.grade.verdict import Judge
 from seqcourse.check.hidden import BY_CASE, HiddenCheck
-from seqcourse.check.payload import pack
-from seqcourse.check.probe import probe
-from seqcourse.check.values import arrays
-from seqcourse.check.verdict import Judge
-from seqcourse.check.watch import paused
 from seqcourse.errors import CourseError
 
 SOFTMAX = HiddenCheck(

@@ -23,11 +23,11 @@ import seqcourse.nn
 from cellgrader.run.hard_to_read import remarks
 from seqcourse import functional
 from seqcourse.check import Mistake, ps3
-from seqcourse.check.forbidden import covers, refuse
+from seqcourse.check.calls.forbidden import covers, refuse
+from seqcourse.check.calls.recording import observe, quiet, record
+from seqcourse.check.calls.watch import Watch, paused
+from seqcourse.check.cards.load import load_checks
 from seqcourse.check.hidden import HiddenCheck
-from seqcourse.check.load import load_checks
-from seqcourse.check.recording import observe, quiet, record
-from seqcourse.check.watch import Watch, paused
 from tests.check.test_assignments import _solved as solved
 from tests.sizes import nightly_but
 
@@ -154,7 +154,7 @@ def test_a_known_gap_is_remarked_on_and_what_is_honest_is_not():
         ("get_ipython().input_transformers_post", "get_ipython runs code"),
         ("%%writefile mine.py\nx = 1", "%%writefile writes"),
         ("from threading import Thread", "threading.Thread starts something"),
-        ("from seqcourse.check.watch import paused", "watch.paused is a part of the checks"),
+        ("from seqcourse.check.calls.watch import paused", "watch.paused is a part of the checks"),
         (
             "import seqcourse.functional as F\nF.softmax = print",
             "seqcourse.functional.softmax is replaced",

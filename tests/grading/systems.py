@@ -17,7 +17,7 @@ from safetensors.numpy import save_file
 
 from cellgrader.course.folders import Course
 from seqcourse.capstone.split import words
-from seqcourse.check.load import load_checks
+from seqcourse.check.cards.load import load_checks
 
 from .toy import ROOT, code
 

@@ -31,8 +31,8 @@ from cellgrader.pages.feedback import ShowPoints, _duration, make_feedback
 from cellgrader.processes.limited import begin
 from cellgrader.release.generate import release
 from cellgrader.run.outcome import as_data, outputs
-from seqcourse.check.finding import Finding
-from seqcourse.check.verdict import Verdict
+from seqcourse.check.grade.verdict import Verdict
+from seqcourse.check.told.finding import Finding
 from seqcourse.cli.grading import write_feedback
 
 WHAT, QUESTION = "double: expected the shape (2, 3), got (3,).", "Did you forget a dimension?"

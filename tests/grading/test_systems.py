@@ -27,8 +27,8 @@ from cellgrader.run import systems
 from cellgrader.run.examine import Examination, Examiner
 from cellgrader.sandbox import refusal
 from seqcourse import zoo
-from seqcourse.check.checkpoint import read_checkpoint
-from seqcourse.check.load import load_checks
+from seqcourse.check.cards.load import load_checks
+from seqcourse.check.grade.checkpoint import read_checkpoint
 from seqcourse.cli import export
 
 from .systems import RIGHT, make_course
@@ -151,7 +151,7 @@ def translate(model, sentences):
 """
 LIES = """
 import numpy
-from seqcourse.check import probe
+from seqcourse.check.grade import probe
 
 
 def packed(found):

@@ -32,9 +32,9 @@ from cellgrader.viva.questions import KINDS, LOOK, NUMBERS, Question, questions
 from cellgrader.viva.sheet import Sheet, keep, kept, make_sheet, spread, whose
 from cellgrader.viva.table import setting
 from cellgrader.viva.tried import Planned, Tried
+from seqcourse.check.grade.versions import calls_of, request
 from seqcourse.check.inside import changed
 from seqcourse.check.ps4 import EXERCISES
-from seqcourse.check.versions import calls_of, request
 
 from .confining import need_sandbox
 from .toy import ROOT

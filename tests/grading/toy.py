@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOY_CHECKS = """
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import HiddenCheck, Poll
-from seqcourse.check.inputs import literal
+from seqcourse.check.calls.inputs import literal
 
 
 def check(name, cases, reference):

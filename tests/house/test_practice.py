@@ -13,8 +13,10 @@ from typer.testing import CliRunner
 
 from cellgrader.errors import CourseError
 from cellgrader.viva.questions import LINE, LOOK, NEW_SHAPE, WORD
-from seqcourse.check import mistakes, ps5, versions
-from seqcourse.check.compare import Mistake
+from seqcourse.check import ps5
+from seqcourse.check.calls.compare import Mistake
+from seqcourse.check.cards import mistakes
+from seqcourse.check.grade import versions
 from seqcourse.check.inside import changed
 from seqcourse.cli.app import app
 from seqcourse.cli.practice.items import HARMLESS, REVIEW, WHERE, PracticeQuestion, items

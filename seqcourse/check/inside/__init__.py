@@ -2,6 +2,6 @@
 
 A module holds functions that answers are handed, such as a small decoder, to be bound to arrays with
 `functools.partial`; and other ways to call an answer, named `record_...`. An answer may use what it is
-handed. It may not import it from here: `seqcourse.check.watch` refuses that, and tells `record_...` by
-its name.
+handed. It may not import it from here: `seqcourse.check.calls.watch` refuses that, and tells
+`record_...` by its name.
 """

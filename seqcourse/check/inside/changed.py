@@ -23,9 +23,9 @@ from typing import Any
 import numpy
 import torch
 
-from seqcourse.check.errors import is_unsolved
-from seqcourse.check.payload import pack, unpack
-from seqcourse.check.values import arrays
+from seqcourse.check.calls.errors import is_unsolved
+from seqcourse.check.calls.payload import pack, unpack
+from seqcourse.check.calls.values import arrays
 
 # The file name of the answer's code, by which its lines are told from the library's.
 PLACE = "<viva>"

@@ -12,7 +12,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.recording import record
+from seqcourse.check.calls.recording import record
 from seqcourse.tokens import EOS
 
 TRAINED = ("step", "state")  # of `scheduled_sampling`

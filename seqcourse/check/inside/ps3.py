@@ -9,7 +9,7 @@ import numpy
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.recording import record
+from seqcourse.check.calls.recording import record
 
 
 def look(

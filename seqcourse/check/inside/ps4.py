@@ -12,9 +12,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from seqcourse import functional
-from seqcourse.check.inputs import copy
-from seqcourse.check.recording import record
-from seqcourse.check.values import arrays
+from seqcourse.check.calls.inputs import copy
+from seqcourse.check.calls.recording import record
+from seqcourse.check.calls.values import arrays
 
 
 def _set_layer(x: Tensor, w: Tensor) -> Tensor:
@@ -63,7 +63,7 @@ class _Sizes(TorchDispatchMode):
     largest = 0
 
     @classmethod
-    def _should_skip_dynamo(cls) -> bool:  # as in seqcourse.check.watch
+    def _should_skip_dynamo(cls) -> bool:  # as in seqcourse.check.calls.watch
         return False
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):

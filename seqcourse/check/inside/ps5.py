@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import outcome
-from seqcourse.check.inputs import copy
-from seqcourse.check.recording import record
-from seqcourse.check.values import arrays
+from seqcourse.check.calls.compare import outcome
+from seqcourse.check.calls.inputs import copy
+from seqcourse.check.calls.recording import record
+from seqcourse.check.calls.values import arrays
 
 
 def record_both(step: Callable[..., Any], given: Mapping[str, Any]) -> list[Any]:

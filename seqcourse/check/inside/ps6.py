@@ -13,11 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import functional
-from seqcourse.check.compare import outcome
-from seqcourse.check.inputs import normal
-from seqcourse.check.modules import begin_alike
-from seqcourse.check.recording import record, record_losses
-from seqcourse.check.values import arrays
+from seqcourse.check.calls.compare import outcome
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.modules import begin_alike
+from seqcourse.check.calls.recording import record, record_losses
+from seqcourse.check.calls.values import arrays
 from seqcourse.tokens import EOS
 
 READINGS = count()

@@ -10,10 +10,10 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from seqcourse.check.compare import outcome
-from seqcourse.check.recording import record, record_losses
-from seqcourse.check.values import arrays
-from seqcourse.check.watch import paused
+from seqcourse.check.calls.compare import outcome
+from seqcourse.check.calls.recording import record, record_losses
+from seqcourse.check.calls.values import arrays
+from seqcourse.check.calls.watch import paused
 from seqcourse.tokens import EOS, PAD
 
 State = tuple[Tensor, Tensor]

@@ -19,8 +19,8 @@ from safetensors.torch import load as read_tensors
 from torch import Tensor
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from seqcourse.check.errors import is_unsolved
-from seqcourse.check.values import arrays
+from seqcourse.check.calls.errors import is_unsolved
+from seqcourse.check.calls.values import arrays
 
 CALLS = {"translator": "translate", "captioner": "caption"}
 AT_A_TIME = {"translator": 25, "captioner": 20}

@@ -1,6 +1,6 @@
 """Self-checks of assignment 1, recurrent networks: `check.ps1.rnn_step(rnn_step)`."""
 
-from seqcourse.check.shipped import gather
+from seqcourse.check.cards.shipped import gather
 
 __all__ = ["EXERCISES", "experiment", "polls"]
 

@@ -9,12 +9,12 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely, Mistake, compare
-from seqcourse.check.discreet import is_discreet
+from seqcourse.check.calls.compare import Likely, Mistake, compare
+from seqcourse.check.calls.inputs import handed_on
+from seqcourse.check.calls.recording import unchanged
+from seqcourse.check.calls.values import result
 from seqcourse.check.exercise import Exercise, cases_of
-from seqcourse.check.inputs import handed_on
-from seqcourse.check.recording import unchanged
-from seqcourse.check.values import result
+from seqcourse.check.told.discreet import is_discreet
 
 DRAWS = 20_000  # so many draws that a frequency is within 0.015 of its probability
 FEW = 500  # enough to tell two seeds apart; more would keep an answer busy that draws row by row

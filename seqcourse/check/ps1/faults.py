@@ -16,12 +16,12 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import AnyError, Mistake
+from seqcourse.check.calls.compare import AnyError, Mistake
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.margin import aside
+from seqcourse.check.calls.recording import judge
 from seqcourse.check.exercise import Case, Exercise
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside.ps1 import read_chunk
-from seqcourse.check.margin import aside
-from seqcourse.check.recording import judge
 
 NAME, TOLERANCE = "train_in_streams", 3e-5
 LEFT = {

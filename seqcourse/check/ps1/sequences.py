@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Case, Exercise, cases_of, standard_cases
-from seqcourse.check.inputs import normal
 
 Step = Callable[[Tensor, Tensor], Tensor]
 

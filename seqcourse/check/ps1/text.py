@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Case, Exercise, cases_of
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps1 as inside
 
 

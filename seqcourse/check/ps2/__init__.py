@@ -1,6 +1,6 @@
 """Self-checks of assignment 2, seq2seq and decoding: `check.ps2.greedy(greedy)`."""
 
-from seqcourse.check.shipped import gather
+from seqcourse.check.cards.shipped import gather
 
 __all__ = ["EXERCISES", "experiment", "polls"]
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy
 import torch
 
-from seqcourse.check.compare import compare, is_right, same
-from seqcourse.check.discreet import is_discreet
+from seqcourse.check.calls.compare import compare, is_right, same
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.naming import explaining
+from seqcourse.check.calls.recording import unchanged
+from seqcourse.check.calls.values import result
 from seqcourse.check.exercise import Case, Exercise, cases_of
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside.ps2 import record_search
-from seqcourse.check.naming import explaining
 from seqcourse.check.ps2.decoders import ending_decoder
 from seqcourse.check.ps2.searches import (
     BEAM_SEARCH,
@@ -26,8 +27,7 @@ from seqcourse.check.ps2.searches import (
     search,
     variant,
 )
-from seqcourse.check.recording import unchanged
-from seqcourse.check.values import result
+from seqcourse.check.told.discreet import is_discreet
 
 NAME = "beam_search"
 TOLERANCE = 3e-5

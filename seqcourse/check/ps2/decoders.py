@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.inputs import normal
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.inside import ps2 as inside
 
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Case, Exercise
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside.ps2 import read_word
 from seqcourse.check.ps2.decoders import Step, plain_decoder
 from seqcourse.check.ps2.losses import reference_teacher_forced_loss, sentences

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely, outcome, same
+from seqcourse.check.calls.compare import Likely, outcome, same
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
-from seqcourse.check.inputs import normal
 
 
 def gumbel_arguments(

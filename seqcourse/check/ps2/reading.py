@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Case, Exercise, standard_cases
-from seqcourse.check.inputs import normal
 from seqcourse.tokens import PAD
 
 # The models that hold an encoder's ends and a decoder of this kind.

@@ -9,17 +9,17 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely, Mistake, Stopped, compare, is_right
-from seqcourse.check.discreet import is_discreet
+from seqcourse.check.calls.compare import Likely, Mistake, Stopped, compare, is_right
+from seqcourse.check.calls.gradients import compare_gradients, gradients, place_in_words
+from seqcourse.check.calls.inputs import handed_on, normal
+from seqcourse.check.calls.naming import explaining
+from seqcourse.check.calls.recording import unchanged
+from seqcourse.check.calls.values import result
 from seqcourse.check.exercise import Exercise, cases_of
-from seqcourse.check.gradients import compare_gradients, gradients, place_in_words
-from seqcourse.check.inputs import handed_on, normal
 from seqcourse.check.inside.ps2 import TRAINED, record_scheduled
-from seqcourse.check.naming import explaining
 from seqcourse.check.ps2.decoders import Step, plain_decoder
 from seqcourse.check.ps2.losses import sentences, unroll
-from seqcourse.check.recording import unchanged
-from seqcourse.check.values import result
+from seqcourse.check.told.discreet import is_discreet
 
 NAME = "scheduled_sampling"
 

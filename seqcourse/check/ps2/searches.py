@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely
+from seqcourse.check.calls.compare import Likely
 from seqcourse.check.ps2.decoders import Step
 from seqcourse.tokens import EOS, SOS
 

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Exercise, cases_of
-from seqcourse.check.inputs import normal
 from seqcourse.check.ps2.decoders import Step, ending_decoder
 from seqcourse.tokens import EOS, PAD, SOS
 

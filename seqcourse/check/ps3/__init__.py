@@ -1,6 +1,6 @@
 """Self-checks of assignment 3, attention in the decoder: `check.ps3.attend(attend)`."""
 
-from seqcourse.check.shipped import gather
+from seqcourse.check.cards.shipped import gather
 
 __all__ = ["EXERCISES", "experiment", "polls"]
 

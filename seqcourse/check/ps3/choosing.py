@@ -15,15 +15,15 @@ from typing import Any
 import numpy
 import torch
 
-from seqcourse.check.compare import Mistake, Stopped, describe, stopped
-from seqcourse.check.discreet import is_discreet
+from seqcourse.check.calls.compare import Mistake, Stopped, describe, stopped
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.recording import unchanged
+from seqcourse.check.calls.values import result, whole
 from seqcourse.check.exercise import Exercise, cases_of
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside.ps3 import record_links
 from seqcourse.check.ps3.linking import reference_links
 from seqcourse.check.ps3.rates import reference_alignment_error_rate
-from seqcourse.check.recording import unchanged
-from seqcourse.check.values import result, whole
+from seqcourse.check.told.discreet import is_discreet
 
 NAME = "better_links"
 FIFTH, THIRD = 4 / 5, 2 / 3  # of the error rate of the largest weight

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Mistake, outcome
+from seqcourse.check.calls.compare import Mistake, outcome
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.values import whole
 from seqcourse.check.exercise import Exercise, cases_of
-from seqcourse.check.inputs import normal
-from seqcourse.check.values import whole
 
 Link = tuple[int, int]
 

@@ -11,12 +11,12 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check import masked
-from seqcourse.check.compare import AnyError, Mistake, outcome, same
+from seqcourse.check.calls.compare import AnyError, Mistake, outcome, same
+from seqcourse.check.calls.gradients import gradients
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.recording import judge
+from seqcourse.check.calls.values import result
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
-from seqcourse.check.gradients import gradients
-from seqcourse.check.inputs import normal
-from seqcourse.check.recording import judge
-from seqcourse.check.values import result
 
 
 def context_arguments(

@@ -1,6 +1,6 @@
 """Self-checks of assignment 4, the attention layer: `check.ps4.similarities(similarities)`."""
 
-from seqcourse.check.shipped import gather
+from seqcourse.check.cards.shipped import gather
 
 __all__ = ["EXERCISES", "experiment", "polls"]
 

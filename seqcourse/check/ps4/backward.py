@@ -7,8 +7,8 @@ import math
 import torch
 from torch import Tensor
 
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
-from seqcourse.check.inputs import normal
 
 # What would compute the gradients by itself; Tensor.backward runs torch.autograd.backward.
 AUTOGRAD = ("torch.autograd.grad", "torch.autograd.backward", "vjp", "jvp", "jacrev", "jacfwd")

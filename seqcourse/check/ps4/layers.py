@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import functional
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.modules import module_arguments, record_module
 from seqcourse.check.exercise import Case, Exercise, cases_of, standard_cases
-from seqcourse.check.inputs import normal
-from seqcourse.check.modules import module_arguments, record_module
 from seqcourse.check.ps4.products import LAYERS, reference_attention
 
 

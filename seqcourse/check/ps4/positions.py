@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Exercise, cases_of
-from seqcourse.check.inputs import normal
 
 
 def encoding_arguments(

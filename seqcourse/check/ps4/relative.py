@@ -9,13 +9,13 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Mistake
+from seqcourse.check.calls.compare import Mistake
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.kinds import GRADIENTS
+from seqcourse.check.calls.recording import judge, record
+from seqcourse.check.calls.values import result
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside.ps4 import record_sizes
-from seqcourse.check.kinds import GRADIENTS
-from seqcourse.check.recording import judge, record
-from seqcourse.check.values import result
 
 NAME = "relative_attention"
 

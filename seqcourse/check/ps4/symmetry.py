@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Exercise, cases_of
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside.ps4 import LAYERS
 
 Layer = Callable[[Tensor], Tensor]

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check import masked
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
-from seqcourse.check.inputs import normal
 from seqcourse.check.ps4.products import LAYERS
 
 

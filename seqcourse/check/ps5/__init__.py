@@ -1,6 +1,6 @@
 """Self-checks of assignment 5, masks and heads: `check.ps5.causal_mask(causal_mask)`."""
 
-from seqcourse.check.shipped import gather
+from seqcourse.check.cards.shipped import gather
 
 __all__ = ["EXERCISES", "experiment", "polls"]
 

@@ -11,10 +11,10 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check import core, masked
-from seqcourse.check.compare import AnyError, outcome
+from seqcourse.check.calls.compare import AnyError, outcome
+from seqcourse.check.calls.gradients import compare_gradients
 from seqcourse.check.core import Mistake
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
-from seqcourse.check.gradients import compare_gradients
 
 WANTED = ("q", "k", "v")
 Pair = tuple[Tensor, Tensor]

@@ -11,14 +11,14 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from seqcourse import functional
-from seqcourse.check.compare import Mistake, is_right, outcome
+from seqcourse.check.calls.compare import Mistake, is_right, outcome
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.recording import judge
+from seqcourse.check.calls.values import plainly, result
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps5 as inside
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
 from seqcourse.check.ps5.projecting import LIBRARY, WEIGHTS, drawn_weights
-from seqcourse.check.recording import judge
-from seqcourse.check.values import plainly, result
 
 
 def cached_arguments(

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import AnyError
+from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
-from seqcourse.check.inputs import normal
 
 _LIBRARY = ("MultiHeadAttention", "MultiheadAttention")
 _FIRST = dict(batch=2, time=5, heads=3, d=4)

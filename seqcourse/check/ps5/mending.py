@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
-from seqcourse.check.inputs import normal
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
 
 

@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from seqcourse import functional
-from seqcourse.check.compare import AnyError
+from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
-from seqcourse.check.inputs import normal
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
 
 LIBRARY = ("MultiheadAttention", "multi_head_attention_forward", "MultiHeadAttention")

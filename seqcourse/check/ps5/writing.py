@@ -10,14 +10,14 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Mistake
-from seqcourse.check.discreet import size_in_words, sizes_told
+from seqcourse.check.calls.compare import Mistake
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.recording import judge, record
+from seqcourse.check.calls.values import result
 from seqcourse.check.exercise import Exercise, cases_of
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps5 as inside
 from seqcourse.check.ps5.projecting import drawn_weights
-from seqcourse.check.recording import judge, record
-from seqcourse.check.values import result
+from seqcourse.check.told.discreet import size_in_words, sizes_told
 
 PLACES = 64  # longer than any text of a check
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]

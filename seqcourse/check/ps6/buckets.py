@@ -10,8 +10,8 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check import masked as masking
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Exercise, cases_of
-from seqcourse.check.inputs import normal
 
 
 def biased_arguments(

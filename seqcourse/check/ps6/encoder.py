@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
-from seqcourse.check.inputs import normal
 from seqcourse.check.ps6 import sublayers
 from seqcourse.check.ps6.sublayers import attention, layer, real, two_layers
 

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from seqcourse import functional
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Case, Exercise, standard_cases
-from seqcourse.check.inputs import normal
 
 
 def norm_arguments(

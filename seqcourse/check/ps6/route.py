@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.inputs import normal
+from seqcourse.check.calls.inputs import normal
 
 N, M, D = 3, 4, 6
 

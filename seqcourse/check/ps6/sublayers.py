@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.inputs import normal
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.inside import ps6 as inside
 
 Attend = Callable[[Tensor, Tensor, Tensor | None], Tensor]

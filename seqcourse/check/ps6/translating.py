@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Mistake
+from seqcourse.check.calls.compare import Mistake
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.recording import judge
+from seqcourse.check.calls.values import result
 from seqcourse.check.exercise import Exercise, cases_of
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps6 as inside
 from seqcourse.check.ps2.writing import reference_greedy
-from seqcourse.check.recording import judge
-from seqcourse.check.values import result
 from seqcourse.tokens import PAD, SOS
 
 

@@ -10,15 +10,15 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import Likely, Mistake, Stopped, compare, describe, is_right
-from seqcourse.check.discreet import error_in_words
+from seqcourse.check.calls.compare import Likely, Mistake, Stopped, compare, describe, is_right
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.modules import ALIKE
+from seqcourse.check.calls.values import result
 from seqcourse.check.exercise import Exercise, cases_of
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps6 as inside
-from seqcourse.check.modules import ALIKE
 from seqcourse.check.ps6 import decoder, encoder
 from seqcourse.check.ps6.smoothing import reference_label_smoothed_loss
-from seqcourse.check.values import result
+from seqcourse.check.told.discreet import error_in_words
 from seqcourse.tokens import EOS, PAD, SOS
 
 TOLERANCE, SMALL, LONG = 8e-5, 3e-3, 9

@@ -1,6 +1,6 @@
 """Self-checks of assignment 7, pre-training: `check.ps7.mask_words(mask_words)`."""
 
-from seqcourse.check.shipped import gather
+from seqcourse.check.cards.shipped import gather
 
 __all__ = ["EXERCISES", "experiment", "polls"]
 

@@ -9,13 +9,13 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Mistake, outcome, same
+from seqcourse.check.calls.compare import Mistake, outcome, same
+from seqcourse.check.calls.gradients import gradients
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.recording import judge
+from seqcourse.check.calls.values import result
 from seqcourse.check.exercise import Case, Exercise
-from seqcourse.check.gradients import gradients
-from seqcourse.check.inputs import normal
 from seqcourse.check.ps7.ids import FIRST, IGNORE
-from seqcourse.check.recording import judge
-from seqcourse.check.values import result
 
 
 def masked_arguments(

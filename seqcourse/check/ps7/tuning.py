@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Case, Exercise
-from seqcourse.check.inputs import normal
 from seqcourse.check.ps7.ids import FIRST, PAD
 
 

@@ -1,6 +1,6 @@
 """Self-checks of assignment 8, captions, patches and speech: `check.ps8.cut_patches(cut_patches)`."""
 
-from seqcourse.check.shipped import gather
+from seqcourse.check.cards.shipped import gather
 
 __all__ = ["EXERCISES", "experiment", "polls"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import AnyError
+from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Case, Exercise, standard_cases
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps8 as inside
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import AnyError
+from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Case, Exercise
-from seqcourse.check.inputs import normal
 
 # How a box lies to the centre of the cell with the peak, in cells: (x0, y0, x1, y1).
 BOXES = (

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import AnyError
+from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Case, Exercise, cases_of
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps8 as inside
 
 Reader = Callable[[Tensor, Tensor], Tensor]

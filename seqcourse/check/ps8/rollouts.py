@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import AnyError
+from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Case, Exercise, standard_cases
-from seqcourse.check.inputs import normal
 
 
 def rollout_arguments(

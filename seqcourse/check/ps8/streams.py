@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.compare import AnyError
+from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Case, Exercise, standard_cases
-from seqcourse.check.inputs import normal
 
 Weights = tuple[Tensor, Tensor, Tensor]
 

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import functional
-from seqcourse.check.compare import AnyError, Mistake, Stopped, describe, is_right, same, stopped
+from seqcourse.check.calls.compare import AnyError, Mistake, Stopped, describe, is_right, same, stopped
+from seqcourse.check.calls.inputs import normal
+from seqcourse.check.calls.values import result
 from seqcourse.check.exercise import Exercise, cases_of
-from seqcourse.check.inputs import normal
 from seqcourse.check.inside import ps8 as inside
-from seqcourse.check.values import result
 from seqcourse.tokens import EOS, PAD
 
 TOLERANCE = 1e-4

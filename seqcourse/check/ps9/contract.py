@@ -10,11 +10,11 @@ from typing import Any
 import torch
 
 from seqcourse import progress
-from seqcourse.check import checkpoint, curve
-from seqcourse.check.compare import Mistake, describe
+from seqcourse.check.calls.compare import Mistake, describe
+from seqcourse.check.calls.recording import quiet
+from seqcourse.check.grade import checkpoint, curve
 from seqcourse.check.inside.ps9 import is_theirs, models_of_the_course
-from seqcourse.check.recording import quiet
-from seqcourse.check.stages import shown
+from seqcourse.check.told.stages import shown
 from seqcourse.errors import CourseError
 
 FILE, QUICK = "ps9.safetensors", "ps9-quick.safetensors"

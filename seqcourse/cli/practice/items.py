@@ -24,11 +24,12 @@ from cellgrader.viva.kinds import CALL
 from cellgrader.viva.outcomes import SAME, STOPS, UNCLEAR, Planned, Tried, effect
 from cellgrader.viva.questions import BATCH, LOOK, NUMBERS, WORD, WORDS, questions
 from cellgrader.viva.table import setting
-from seqcourse.check import mistakes, shipped, versions
-from seqcourse.check.compare import Mistake
+from seqcourse.check.calls.compare import Mistake
+from seqcourse.check.cards import mistakes, shipped
 from seqcourse.check.exercise import Exercise
-from seqcourse.check.finding import Finding
+from seqcourse.check.grade import versions
 from seqcourse.check.inside import changed
+from seqcourse.check.told.finding import Finding
 
 HARMLESS, WHERE, REVIEW = "change without effect", "input that matters", "mistake to find"
 BUDGET = 30.0  # seconds of processor time for all versions of one answer

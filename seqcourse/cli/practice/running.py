@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from cellgrader.printable import printable
-from seqcourse.check.finding import Finding
+from seqcourse.check.told.finding import Finding
 from seqcourse.cli.practice.items import LONGEST, PracticeQuestion, items
 
 LIMIT = 90.0  # seconds for one answer, with its self-check and all its versions

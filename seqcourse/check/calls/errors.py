@@ -6,8 +6,8 @@ import dis
 import re
 from typing import Any
 
-from seqcourse.check.discreet import is_discreet
-from seqcourse.check.libraries import LIBRARIES
+from seqcourse.check.calls.libraries import LIBRARIES
+from seqcourse.check.told.discreet import is_discreet
 
 
 def is_unsolved(error: BaseException) -> bool:

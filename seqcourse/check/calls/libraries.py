@@ -14,7 +14,7 @@ INSTALLED = tuple(
     for folder in {_PATHS["purelib"], _PATHS["platlib"], str(Path(torch.__file__).parents[1])}
 )
 STANDARD = f"{_PATHS['stdlib']}/"
-PACKAGE = f"{Path(__file__).parents[1]}/"
+PACKAGE = f"{Path(__file__).parents[2]}/"
 # Beside it. The grader's module is not asked where it lies: a notebook can change what it says.
-GRADER = f"{Path(__file__).parents[2] / 'cellgrader'}/"
+GRADER = f"{Path(__file__).parents[3] / 'cellgrader'}/"
 LIBRARIES = (STANDARD, PACKAGE, GRADER, *INSTALLED)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from seqcourse.check.compare import Mistake
-from seqcourse.check.watch import is_below, is_of_the_checks
+from seqcourse.check.calls.compare import Mistake
+from seqcourse.check.calls.watch import is_below, is_of_the_checks
 
 _UNSEEN = {
     "thread": "starts a thread",

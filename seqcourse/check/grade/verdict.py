@@ -15,16 +15,16 @@ from typing import Any
 import numpy
 import torch
 
-from seqcourse.check.compare import Mistake, Stopped
-from seqcourse.check.discreet import discreet, error_in_words, public
-from seqcourse.check.finding import Finding
-from seqcourse.check.forbidden import refuse
+from seqcourse.check.calls.compare import Mistake, Stopped
+from seqcourse.check.calls.forbidden import refuse
+from seqcourse.check.calls.inputs import packed
+from seqcourse.check.calls.payload import pack, unpack
+from seqcourse.check.calls.recording import quiet, record
+from seqcourse.check.cards.load import load_checks
+from seqcourse.check.grade.probe import BROKE, MISSING, RAN, UNSOLVED, probe
 from seqcourse.check.hidden import BY_CASE, Check, HiddenCheck, Poll
-from seqcourse.check.inputs import packed
-from seqcourse.check.load import load_checks
-from seqcourse.check.payload import pack, unpack
-from seqcourse.check.probe import BROKE, MISSING, RAN, UNSOLVED, probe
-from seqcourse.check.recording import quiet, record
+from seqcourse.check.told.discreet import discreet, error_in_words, public
+from seqcourse.check.told.finding import Finding
 from seqcourse.errors import CourseError
 
 UNSOLVED_WORDS = "is not solved yet."

@@ -10,9 +10,9 @@ from typing import Any
 import numpy
 from torch import Tensor
 
-from seqcourse.check.compare import Likely, outcome, same
-from seqcourse.check.inputs import copy
-from seqcourse.check.values import plainly
+from seqcourse.check.calls.compare import Likely, outcome, same
+from seqcourse.check.calls.inputs import copy
+from seqcourse.check.calls.values import plainly
 
 WRITTEN = "written"  # the name of `written_numbers` in what a probe hands over
 MOST_WRITTEN = 1_000

@@ -30,11 +30,11 @@ import torch
 
 import seqcourse
 from cellgrader.probe_files import ENDING, PATIENCE, REQUEST, RESULT
-from seqcourse.check.errors import is_unsolved
-from seqcourse.check.naming import WRITTEN, written_numbers
-from seqcourse.check.payload import pack
-from seqcourse.check.recording import observe
-from seqcourse.check.values import arrays
+from seqcourse.check.calls.errors import is_unsolved
+from seqcourse.check.calls.naming import WRITTEN, written_numbers
+from seqcourse.check.calls.payload import pack
+from seqcourse.check.calls.recording import observe
+from seqcourse.check.calls.values import arrays
 
 RAN = "ran"
 UNSOLVED = "unsolved"

@@ -22,13 +22,13 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from seqcourse.check.compare import Likely, Mistake, Stopped, compare, outcome, same, stopped
-from seqcourse.check.discreet import sizes_told
-from seqcourse.check.errors import error_kind
-from seqcourse.check.gradients import compare_gradients, place_in_words, reached_from
-from seqcourse.check.inputs import copy, each_tensor, normal
-from seqcourse.check.recording import after, unchanged
-from seqcourse.check.values import arrays, result
+from seqcourse.check.calls.compare import Likely, Mistake, Stopped, compare, outcome, same, stopped
+from seqcourse.check.calls.errors import error_kind
+from seqcourse.check.calls.gradients import compare_gradients, place_in_words, reached_from
+from seqcourse.check.calls.inputs import copy, each_tensor, normal
+from seqcourse.check.calls.recording import after, unchanged
+from seqcourse.check.calls.values import arrays, result
+from seqcourse.check.told.discreet import sizes_told
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
 MODES = ("", ", in training mode")  # every second call of a module

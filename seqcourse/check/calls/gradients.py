@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Mistake, flatten, is_right
-from seqcourse.check.discreet import error_in_words, sizes_told
-from seqcourse.check.errors import error_kind
-from seqcourse.check.inputs import copied, copy, each_tensor, floating, normal
+from seqcourse.check.calls.compare import Mistake, flatten, is_right
+from seqcourse.check.calls.errors import error_kind
+from seqcourse.check.calls.inputs import copied, copy, each_tensor, floating, normal
+from seqcourse.check.told.discreet import error_in_words, sizes_told
 
 
 def gradients(

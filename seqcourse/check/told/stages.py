@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seqcourse.check.finding import Finding
+from seqcourse.check.told.finding import Finding
 
 # By self-check: the last answer that failed it, and how many hints it has had.
 _failed: dict[str, tuple[str, int]] = {}

@@ -21,10 +21,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from seqcourse.check.card import place, section, sections
+from seqcourse.check.calls.kinds import GRADIENTS
+from seqcourse.check.cards.card import place, section, sections
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import ALL_OR_NOTHING, BY_CASE, HiddenCheck, Poll
-from seqcourse.check.kinds import GRADIENTS
 from seqcourse.errors import CourseError
 
 OPTIONS = ("see", "share", "variant", "no gradients of", "hint")

@@ -17,11 +17,19 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import Likely, LikelyMistakes, Mistake, compare, is_right, listed, outcome
-from seqcourse.check.gradients import compare_gradients, place_in_words, traced
-from seqcourse.check.inputs import copy, floating
-from seqcourse.check.values import arrays, plainly, result
-from seqcourse.check.watch import Watch, paused
+from seqcourse.check.calls.compare import (
+    Likely,
+    LikelyMistakes,
+    Mistake,
+    compare,
+    is_right,
+    listed,
+    outcome,
+)
+from seqcourse.check.calls.gradients import compare_gradients, place_in_words, traced
+from seqcourse.check.calls.inputs import copy, floating
+from seqcourse.check.calls.values import arrays, plainly, result
+from seqcourse.check.calls.watch import Watch, paused
 
 # A record's flag: a loss that should be a number is a tensor that a gradient could still go through.
 GRAPH = "graph"

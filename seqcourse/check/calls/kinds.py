@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import Tensor
 
-from seqcourse.check.inputs import as_float32, each_tensor, noncontiguous
+from seqcourse.check.calls.inputs import as_float32, each_tensor, noncontiguous
 
 GRADIENTS, FLOAT32, STRIDES, AGAIN = "gradients", "float32", "strides", "again"
 # What the kinds are called in the sentence that names the input.

@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from seqcourse.check import card, listing
-from seqcourse.check.corpus import Answers, poll_answers
+from seqcourse.check.cards import card, listing
+from seqcourse.check.cards.corpus import Answers, poll_answers
+from seqcourse.check.cards.shipped import fill
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import Check, HiddenCheck, Poll
-from seqcourse.check.shipped import fill
 from seqcourse.errors import CourseError
 
 

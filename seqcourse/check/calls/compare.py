@@ -14,12 +14,12 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.discreet import error_in_words, is_discreet, size_in_words, sizes_told
-from seqcourse.check.errors import error_kind, error_question, is_unsolved, signature_question
-from seqcourse.check.finding import Finding
-from seqcourse.check.inputs import copy
-from seqcourse.check.margin import note
-from seqcourse.check.notebook_lines import line_of, note_line
+from seqcourse.check.calls.errors import error_kind, error_question, is_unsolved, signature_question
+from seqcourse.check.calls.inputs import copy
+from seqcourse.check.calls.margin import note
+from seqcourse.check.told.discreet import error_in_words, is_discreet, size_in_words, sizes_told
+from seqcourse.check.told.finding import Finding
+from seqcourse.check.told.notebook_lines import line_of, note_line
 
 # The tolerances of float32 and of float64; `seqcourse audit` measures what lies on both sides of them.
 COARSE, FINE = 5e-4, 1e-7

@@ -34,7 +34,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from seqcourse.check.libraries import GRADER, INSTALLED, PACKAGE, STANDARD
+from seqcourse.check.calls.libraries import GRADER, INSTALLED, PACKAGE, STANDARD
 
 # Kept from the time of import, so that an answer that replaces them in their modules changes nothing.
 _getprofile, _setprofile, _frame = sys.getprofile, sys.setprofile, sys._getframe

@@ -3,7 +3,7 @@
 It has the order and the polls of the assignment and of each exercise what its self-check says, with its
 mistakes written out: no hidden case, no right answer.
 
-    python -m seqcourse.check.shipped          # makes these files from the cards and the notebooks
+    python -m seqcourse.check.cards.shipped          # makes these files from the cards and the notebooks
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from seqcourse import progress
-from seqcourse.check import card, listing, mistakes
+from seqcourse.check.cards import card, listing, mistakes
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.experiments import Experiments
 from seqcourse.check.polls import Polls
@@ -65,6 +65,6 @@ def fill(exercises: Mapping[str, Exercise], told: Mapping[str, Mapping[str, Any]
 
 
 if __name__ == "__main__":
-    here = Path(__file__).resolve().parent
+    here = Path(__file__).resolve().parents[1]
     for kept in sorted(here.glob(f"ps*/{FILE}")):
         kept.write_text(written_out(here.parents[1], kept.parent.name), encoding="utf-8")

@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from seqcourse.check.calls.recording import quiet
 from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import importable
 from seqcourse.check.inside import changed
-from seqcourse.check.recording import quiet
 
 MOST_CALLS = 8
 LARGE, LARGE_LABEL = 100.0, "the first example with numbers 100 times as large"

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seqcourse.check import corpus
+from seqcourse.check.cards import corpus
 from seqcourse.errors import CourseError
 
 POLLS = "polls.txt"

@@ -21,8 +21,8 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.compare import NOT_A_TENSOR, Mistake, Other, Stopped
-from seqcourse.check.errors import error_kind
+from seqcourse.check.calls.compare import NOT_A_TENSOR, Mistake, Other, Stopped
+from seqcourse.check.calls.errors import error_kind
 
 MOST_PARTS = 2_000
 MOST_LETTERS = 1_000

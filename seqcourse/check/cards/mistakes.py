@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from seqcourse.check.compare import Likely
+from seqcourse.check.calls.compare import Likely
 
 # What the notebooks import before their first exercise, and the ids of assignment 7.
 IMPORTS = """\
