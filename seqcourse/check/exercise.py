@@ -14,7 +14,6 @@ are on its card (`card`). Both record calls, and judge them, in the same way.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
@@ -91,6 +90,7 @@ class Exercise:
         "cases", a function of the seed that chooses the cases (and gives their seeds).
     idea: what the exercise is about, in a sentence.     see: chapter and section to read again.
     questions: three that lead there, for whoever helps.     fix: what to do, in words.
+    fixes: what to do, by the question that was asked, where that is not always the same.
     """
 
     name: str
@@ -115,6 +115,7 @@ class Exercise:
     see: tuple[str, str] = ("", "")
     questions: tuple[str, ...] = ()
     fix: str = ""
+    fixes: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "likely", tuple(listed(self.likely)))
@@ -179,15 +180,9 @@ class Exercise:
             self._check_each(student)
 
     def hints(self, question: str = "") -> list[str]:
-        """What is told in the end: what to do, and the section of the book to read.
-
-        Of a fix with a part for each symptom ("Symptom 1: ..."), the part of the one asked about.
-        """
+        """What is told in the end: what to do if this was asked, and the section of the book to read."""
         chapter, section = self.see
-        parts = re.findall(r"(Symptom \d)(:.+?)(?= Symptom \d:|$)", self.fix)
-        asked = (symptom + words for symptom, words in parts if question.startswith(symptom))
-        fix = next(asked, self.fix)
-        return [fix, f"Read again: chapter {int(chapter)}, “{section}”." if section else ""]
+        return [self.fixes.get(question, self.fix), f"Read again: chapter {int(chapter)}, “{section}”." if section else ""]
 
     def has_passed(self, student: Any) -> bool:
         """Whether this very answer was the last that passed the self-check."""

@@ -129,7 +129,7 @@ Check = HiddenCheck | Poll
 def importable(function: Callable[..., Any]) -> str:
     """Where the probe finds a function again: "seqcourse.check.calls.recording:record"."""
     place = f"{function.__module__}:{function.__qualname__}"
-    if not re.fullmatch(r"seqcourse\.check\.(recording|modules|inside\.\w+):\w+", place):
+    if not re.fullmatch(r"seqcourse\.check\.(calls\.recording|calls\.modules|inside\.\w+):\w+", place):
         raise ValueError(
             f"{place} should be a function at the top of a module of seqcourse.check.inside: the probe "
             "imports it where the student's code runs, and sees nothing else of an assignment's checks."

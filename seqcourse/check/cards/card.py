@@ -18,7 +18,7 @@
 
 Above the first header: the idea, chapter and section to read again, what to do in the end, three
 questions that lead there, and what the hidden checks need not see (`kinds`), with the reason. `hidden`
-is the check of a grade cell (`listing`), `explained` says why the solution is as it is, and names the
+is the check of a grade cell (`listing`; with a `hint` it may have a `fix` of its own), `explained` says why the solution is as it is, and names the
 right answer that is shown beside it. Right and wrong answers follow (`corpus`). Polls share polls.txt.
 """
 
@@ -71,6 +71,8 @@ def read(path: Path) -> Card:
         except ValueError as error:
             raise CourseError(f"{place(path)}, {header!r}: {error}.") from error
     told = _told(head, path) | ({"mistakes": answers.mistakes} if answers.mistakes else {})
+    if fixes := dict(filter(None, map(_fix, hidden.values()))):
+        told |= {"fix": " ".join(fixes.values()), "fixes": fixes}
     return Card(told, hidden, explained, answers)
 
 
@@ -101,6 +103,12 @@ def section(see: str) -> tuple[str, str]:
     """ "08, Do not look ahead" as chapter and section."""
     chapter, _, title = see.partition(",")
     return chapter.strip(), title.strip()
+
+
+def _fix(lines: list[str]) -> tuple[str, str] | None:
+    """The question of a hidden check, and what to do if that is asked; None if the card says neither."""
+    told = dict(line.split(": ", 1) for line in lines if line.startswith(("hint: ", "fix: ")))
+    return (told["hint"], told["fix"]) if len(told) == 2 else None
 
 
 def _told(head: str, path: Path) -> dict[str, Any]:

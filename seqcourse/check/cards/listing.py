@@ -9,7 +9,7 @@
 The header names a grade cell: the exercise, then "-grade" and perhaps a number. `see` is the chapter and
 the section to read again, if it is not the exercise's; `share: by case` makes each case worth the same
 part of the points; `variant` names one of the exercise's variants; `hint` takes the place of the
-exercise's own; `no gradients of` names arguments whose gradients another cell compares. Every other line
+exercise's own, and `fix` says what to do if it is asked; `no gradients of` names arguments whose gradients another cell compares. Every other line
 is a case: the kind of input in the student's words, then what the exercise's `make` is called with.
 """
 
@@ -27,7 +27,7 @@ from seqcourse.check.exercise import Exercise
 from seqcourse.check.hidden import ALL_OR_NOTHING, BY_CASE, HiddenCheck, Poll
 from seqcourse.errors import CourseError
 
-OPTIONS = ("see", "share", "variant", "no gradients of", "hint")
+OPTIONS = ("see", "share", "variant", "no gradients of", "hint", "fix")
 
 
 def hidden_check(cell: str, lines: Iterable[str], exercise: Exercise) -> HiddenCheck:
