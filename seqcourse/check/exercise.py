@@ -182,7 +182,8 @@ class Exercise:
     def hints(self, question: str = "") -> list[str]:
         """What is told in the end: what to do if this was asked, and the section of the book to read."""
         chapter, section = self.see
-        return [self.fixes.get(question, self.fix), f"Read again: chapter {int(chapter)}, “{section}”." if section else ""]
+        read = f"Read again: chapter {int(chapter)}, “{section}”." if section else ""
+        return [self.fixes.get(question, self.fix), read]
 
     def has_passed(self, student: Any) -> bool:
         """Whether this very answer was the last that passed the self-check."""

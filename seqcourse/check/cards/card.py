@@ -18,8 +18,9 @@
 
 Above the first header: the idea, chapter and section to read again, what to do in the end, three
 questions that lead there, and what the hidden checks need not see (`kinds`), with the reason. `hidden`
-is the check of a grade cell (`listing`; with a `hint` it may have a `fix` of its own), `explained` says why the solution is as it is, and names the
-right answer that is shown beside it. Right and wrong answers follow (`corpus`). Polls share polls.txt.
+is the check of a grade cell (`listing`; beside its `hint` it may say a `fix` of its own), `explained`
+says why the solution is as it is, and names the right answer that is shown beside it. Right and wrong
+answers follow (`corpus`). Polls share polls.txt.
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@
 The header names a grade cell: the exercise, then "-grade" and perhaps a number. `see` is the chapter and
 the section to read again, if it is not the exercise's; `share: by case` makes each case worth the same
 part of the points; `variant` names one of the exercise's variants; `hint` takes the place of the
-exercise's own, and `fix` says what to do if it is asked; `no gradients of` names arguments whose gradients another cell compares. Every other line
-is a case: the kind of input in the student's words, then what the exercise's `make` is called with.
+exercise's own, and `fix` says what to do if it is asked; `no gradients of` names arguments whose
+gradients another cell compares. Every other line is a case: the kind of input in the student's words,
+then what the exercise's `make` is called with.
 """
 
 from __future__ import annotations
