@@ -11,14 +11,13 @@ from seqcourse.settings import device
 from seqcourse.zoo.tasks import positions, race
 
 LONGEST = 10  # English words of a sentence
-SIZES: dict[str, Any] = {"embed_size": 64, "hidden_size": 80, "dropout": 0.1}
+SIZES: dict[str, Any] = {"embed_size": 64, "hidden_size": 80, "bidirectional": False, "dropout": 0.1}
 KINDS: dict[str, dict[str, Any]] = {
     "none": {"context": "average"},
     "dot": {"score": "dot"},
     "general": {"score": "general"},
     "additive": {"score": "additive"},
     "mlp": {"score": "mlp"},
-    "additive, both directions": {"score": "additive", "bidirectional": True},
 }
 
 
@@ -26,8 +25,8 @@ class Class(positions.Class):
     """The task of all: English-Spanish pairs of at most ``LONGEST`` English words, judged on "test".
 
     The encoder reads in one direction, so that its states are as wide as the decoder's and the dot
-    product is defined; one more contestant reads in both. "none" is the dumbest of all: every word of
-    the source weighs the same, at every step.
+    product is defined. "none" is the dumbest contestant: every word of the source weighs the same, at
+    every step.
     """
 
     exams = ("test",)
@@ -40,7 +39,7 @@ class Class(positions.Class):
 
     def model(self, kind: str) -> models.Seq2Seq:
         """A translator that compares states in this way, freshly initialised."""
-        made = {"bidirectional": False, **SIZES, **KINDS[kind]}
+        made = {**SIZES, **KINDS[kind]}
         family = models.EncoderDecoder if "context" in made else models.AttentionSeq2Seq
         return family(len(self.english), len(self.spanish), **made).to(device())
 
