@@ -46,7 +46,7 @@ _CHECKS = "seqcourse.check"
 _SPACES = ("aten", "prim", "prims", "profiler")
 _SWITCH = "TORCH_COMPILE_DISABLE"  # the compiler reads it when it is imported
 # What these call themselves (numel, named_parameters) is no use of the answer's.
-_CHECKING = (f"{_CHECKS}.values", f"{_CHECKS}.modules")
+_CHECKING = (f"{_CHECKS}.calls.values", f"{_CHECKS}.calls.modules")
 
 # What hides from the record: audit event -> kind -> words.
 _EVENTS = {
