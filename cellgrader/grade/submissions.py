@@ -37,7 +37,7 @@ from cellgrader.marks.history import announcing, note
 from cellgrader.marks.in_gradebook import LOST, found_records
 from cellgrader.marks.only_gains import Gains
 from cellgrader.processes.interrupt import DeferredInterrupt
-from cellgrader.processes.pool import Died
+from cellgrader.processes.pool import Died, Pool, Work
 from cellgrader.profile import program
 from cellgrader.run import systems
 from cellgrader.submission.attempts import attempt, graded, known_again, note_graded, spent, work_of
@@ -45,7 +45,6 @@ from cellgrader.submission.partners import find_teams
 from cellgrader.with_nbgrader.lock import alone
 
 if TYPE_CHECKING:
-    from cellgrader.processes.pool import Pool, Work
     from cellgrader.run.examine import Examination
     from cellgrader.with_nbgrader.save import Saver
 

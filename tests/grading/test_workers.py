@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -154,32 +155,40 @@ import seqcourse  # makes the course known to the grader
 from cellgrader.processes import local
 from tests.grading import jobs
 
-if __name__ == "__main__":
+def main():
     names = ["dask", "distributed"]
     with local.start(jobs.Note(""), workers=1) as there:
         ((_, _, found),) = there.results(jobs.loaded, ["a"], lambda key: names)
         print([*found, *(name for name in names if name in sys.modules)], flush=True)
         list(there.results(jobs.sleep, ["b", "c"], lambda key: 600))
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("interrupted")
 """
 
 
 @pytest.fixture
-def waiting(tmp_path):
+def waiting():
     """A run in a process group of its own, in the midst of a long job; and what it has printed."""
-    (tmp_path / "run.py").write_text(COMMAND)
-    process = subprocess.Popen(
-        [sys.executable, str(tmp_path / "run.py")],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        yield process, process.stdout.readline()
-    finally:
-        process.kill()
-        process.communicate()
+    # A short name: that of a socket in it may have a hundred letters or so.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        (Path(folder) / "run.py").write_text(COMMAND)
+        process = subprocess.Popen(
+            [sys.executable, str(Path(folder) / "run.py")],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": folder},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            yield process, process.stdout.readline()
+        finally:
+            process.kill()
+            process.communicate()
 
 
 def test_a_run_on_this_machine_does_without_dask(waiting):
@@ -188,14 +197,12 @@ def test_a_run_on_this_machine_does_without_dask(waiting):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is another matter there")
-def test_ctrl_c_leaves_no_traceback_of_workers(waiting):
-    """It reaches the whole foreground group, as in a terminal; only the command itself has a word."""
+def test_ctrl_c_leaves_no_traceback(waiting):
+    """It reaches the whole foreground group, as in a terminal."""
     process, _ = waiting
     started = psutil.Process(process.pid).children(recursive=True)
     os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=120)
-    assert said.count("Traceback") == 1 and said.endswith("\nKeyboardInterrupt\n")
-    assert "During handling" not in said and "multiprocessing" not in said, said
+    assert process.communicate(timeout=120) == ("interrupted\n", "")
     _, alive = psutil.wait_procs(started, timeout=30)
     assert not alive
 
@@ -208,7 +215,7 @@ def test_workers_end_when_the_command_is_killed(waiting):
     process.kill()
     _, alive = psutil.wait_procs(started, timeout=30)
     assert not alive
-    assert process.communicate()[1] == ""
+    assert process.communicate() == ("", "")
 
 
 def test_only_one_module_of_the_grader_imports_dask():
