@@ -52,5 +52,5 @@ COMPARED, ALL_COMPARED = 50_000, 200_000
 # Reading, judging or showing it: seconds of processor time, bytes of memory.
 SECONDS = 30
 MEMORY = GIB
-# The process that grades one submission after the other. Dask replaces it where it needs more.
+# The process that grades one submission after the other. It is replaced where it needs more.
 WORKER = 4 * GIB

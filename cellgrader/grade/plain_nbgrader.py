@@ -19,7 +19,7 @@ from cellgrader.course.folders import Course
 from cellgrader.course.records import FAILED, read_record
 from cellgrader.grade.submissions import Run
 from cellgrader.notebook.search import NotGradable
-from cellgrader.processes.cluster import Died
+from cellgrader.processes.pool import Died
 from cellgrader.profile import program
 from cellgrader.submission.attempts import attempt, graded, spent, work_of
 from cellgrader.submission.partners import Teams, find_teams

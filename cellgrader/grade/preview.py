@@ -24,7 +24,7 @@ from cellgrader.course.records import FAILED, read_record, unfit_name
 from cellgrader.course.snapshot import Snapshot, course_snapshot
 from cellgrader.course.version import FILE as VERSION
 from cellgrader.errors import CourseError
-from cellgrader.grade.submissions import Run, refuse_unconfined
+from cellgrader.grade.submissions import Run, refuse
 from cellgrader.grade.which_counts import would_not_count
 from cellgrader.grade.who import to_grade
 from cellgrader.marks.history import owners, state_of
@@ -128,8 +128,7 @@ def preview(
             f"A preview compares with the marks of {name}, but nothing was graded yet. "
             f"Grade first: {program()} grade {name}"
         )
-    if scheduler is None:
-        refuse_unconfined(unsafe)
+    refuse(unsafe, scheduler)
     course = replace(course, db_url=course.gradebook_url)
     timeout = timeout or course.settings["timeout"]
     options = {"confined": not unsafe, "timeout": timeout, "everything": everything}

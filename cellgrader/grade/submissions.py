@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from cellgrader.course.folders import Course
@@ -29,7 +29,7 @@ from cellgrader.course.records import (
     write_record,
 )
 from cellgrader.course.snapshot import Snapshot, course_snapshot, folder_snapshot
-from cellgrader.errors import CourseError
+from cellgrader.errors import CourseError, in_words
 from cellgrader.grade.which_counts import best_counts, forget_best, save_best, standing
 from cellgrader.grade.who import to_grade
 from cellgrader.marks.appeal_points import restore
@@ -37,13 +37,14 @@ from cellgrader.marks.history import announcing, note
 from cellgrader.marks.in_gradebook import LOST, found_records
 from cellgrader.marks.only_gains import Gains
 from cellgrader.processes.interrupt import DeferredInterrupt
+from cellgrader.processes.pool import Died, Pool, Work
+from cellgrader.profile import program
 from cellgrader.run import systems
 from cellgrader.submission.attempts import attempt, graded, known_again, note_graded, spent, work_of
 from cellgrader.submission.partners import find_teams
 from cellgrader.with_nbgrader.lock import alone
 
 if TYPE_CHECKING:
-    from cellgrader.processes.cluster import Cluster, Died
     from cellgrader.run.examine import Examination
     from cellgrader.with_nbgrader.save import Saver
 
@@ -89,8 +90,7 @@ def grade(
         CourseError: there is no such assignment, no submission or no sandbox, or another run is active.
     """
     wanted = to_grade(course, name, students)
-    if scheduler is None:
-        refuse_unconfined(unsafe)
+    refuse(unsafe, scheduler)
     # Resolve the address here: workers do not see this process's environment.
     course = replace(course, db_url=course.gradebook_url)
     timeout = timeout or course.settings["timeout"]
@@ -121,11 +121,20 @@ def forget_lost(course: Course, name: str) -> None:
             remove_record(course, name, record.student)
 
 
-def refuse_unconfined(unsafe: bool) -> None:
-    """Raise CourseError if this machine has no sandbox, unless students' code may run without one."""
+def refuse(unsafe: bool, scheduler: str | None) -> None:
+    """Raise CourseError if the work cannot be examined where it should be.
+
+    This machine needs a sandbox, unless students' code may run without one; a cluster needs Dask.
+    """
     from cellgrader.sandbox import refusal
 
-    if not unsafe and refusal():
+    if scheduler is not None:
+        if find_spec("distributed") is None:
+            raise CourseError(
+                "Grading with --scheduler needs Dask, but it is not installed. "
+                f"Install it: pip install '{program()}[cluster]'"
+            )
+    elif not unsafe and refusal():
         raise CourseError(refusal())
 
 
@@ -263,9 +272,9 @@ class Run:
         workers: int | None,
         scheduler: str | None = None,
         begun: Callable[[str], None] = lambda student: None,
-    ) -> Iterator[tuple[Cluster, Callable[[str, Snapshot], Examination]]]:
+    ) -> Iterator[tuple[Pool, Work]]:
         """Context manager: workers, and the job that examines a submission on one of them."""
-        from cellgrader.processes import cluster
+        from cellgrader.processes import local
         from cellgrader.run.examine import Examiner
         from cellgrader.run.worker import WorkerState, examine_on_worker
         from cellgrader.sandbox import shared
@@ -280,12 +289,14 @@ class Run:
             # Started first, it imports while the workers start.
             door = stack.enter_context(shared()) if here else None
             options = self.options | {"secret": self.course.secret(), "door": door}
-            state = WorkerState(label, self.name, self.snapshot, options, code)
-            work = partial(examine_on_worker, label)
-            pool = stack.enter_context(
-                cluster.start(state, label, workers=workers, scheduler=scheduler, begun=begun)
-            )
-            yield pool, work
+            state = WorkerState(self.name, self.snapshot, options, code)
+            if scheduler is None:
+                started = local.start(state, workers, begun)
+            else:
+                from cellgrader.processes import cluster
+
+                started = cluster.start(state, workers, begun, run=label, address=scheduler)
+            yield stack.enter_context(started), examine_on_worker
 
     def save_all(
         self, saver: Saver, student: str, snapshot: Snapshot | None, found: Examination | Died
@@ -310,8 +321,6 @@ class Run:
                 remove_record(self.course, self.name, who)
             if isinstance(error, OSError) or not isinstance(error, Exception):
                 raise
-            from cellgrader.processes.cluster import Died, in_words
-
             return [self.save(saver, who, None, Died(in_words(error))) for who in team.members]
         return records
 
@@ -331,8 +340,6 @@ class Run:
         Args:
             print_of: the fingerprint of the work; that of ``snapshot`` without it.
         """
-        from cellgrader.processes.cluster import Died, in_words
-
         if not isinstance(found, Died):
             try:
                 print_of = print_of or self.fingerprint(snapshot)

@@ -1,7 +1,7 @@
 """Per-worker state: the unpacked course and cached examiners.
 
-Dask sends it to every worker as a plugin. There it unpacks the course's files into a folder and keeps
-one examiner per thread (a warm process and the loaded checks). It never writes grades.
+It is sent to every worker. There it unpacks the course's files into a folder and keeps one examiner per
+thread (a warm process and the loaded checks). It never writes grades.
 """
 
 from __future__ import annotations
@@ -12,13 +12,10 @@ import tempfile
 import threading
 from pathlib import Path
 
-from distributed import Worker, WorkerPlugin, get_worker
-
 from cellgrader.course.address import DB_URL
 from cellgrader.course.folders import Course
-from cellgrader.course.records import FAILED, code_digest
+from cellgrader.course.records import code_digest
 from cellgrader.course.snapshot import Snapshot
-from cellgrader.processes.cluster import STARTED
 from cellgrader.profile import program, the_course, use
 from cellgrader.run.examine import Examination, Examiner
 from cellgrader.sandbox import refusal
@@ -27,11 +24,10 @@ from cellgrader.sandbox import refusal
 WHOLE = 1200
 
 
-class WorkerState(WorkerPlugin):
+class WorkerState:
     """The state of each worker during one run.
 
     Args:
-        run: the name by which jobs find this state.
         name: the assignment.
         snapshot: the course's files, see ``course_snapshot``.
         options: passed to every ``Examiner``.
@@ -39,25 +35,24 @@ class WorkerState(WorkerPlugin):
     """
 
     def __init__(
-        self, run: str, name: str, snapshot: Snapshot, options: dict[str, object], code: bytes = b""
+        self, name: str, snapshot: Snapshot, options: dict[str, object], code: bytes = b""
     ) -> None:
-        self.run = run
         self.name = name
         self.snapshot = snapshot
         self.options = options
         self.code = code
         self.profile = the_course()
 
-    def setup(self, worker: Worker) -> None:
+    def set_up(self, folder: str) -> None:
         use(self.profile)
         os.environ.pop(DB_URL, None)
         self.lock = threading.Lock()
         self.examiners: dict[int, Examiner] = {}
-        self.folder = Path(tempfile.mkdtemp(prefix="grading-", dir=worker.local_directory))
+        self.folder = Path(tempfile.mkdtemp(prefix="grading-", dir=folder))
         self.course = Course(self.folder / "course")
         self.snapshot.unpack(self.course.root)
 
-    def teardown(self, worker: Worker) -> None:
+    def tear_down(self) -> None:
         with self.lock:
             examiners, self.examiners = self.examiners, {}
         for examiner in examiners.values():
@@ -83,16 +78,9 @@ class WorkerState(WorkerPlugin):
             return examiner.examine(self.name, student, folder, submission.attempt, submission.wall)
 
 
-def examine_on_worker(run: str, student: str, submission: Snapshot) -> Examination:
-    """The job that a worker runs for one submission. ``run`` names the worker's state."""
-    worker = get_worker()
-    state = worker.plugins[run]
-    worker.log_event(f"{STARTED} {run}", student)
-    why = state.refusal()
-    if why:
-        sentence = f"The worker at {worker.address} cannot grade. {why}"
-        return Examination(state.name, student, FAILED, sentence)
-    # A hanging examination cannot be interrupted: end the process, and Dask replaces it.
+def examine_on_worker(state: WorkerState, student: str, submission: Snapshot) -> Examination:
+    """The job that a worker runs for one submission."""
+    # A hanging examination cannot be interrupted: end the process, which is then replaced.
     alarm = threading.Timer(WHOLE, os._exit, (1,))
     alarm.daemon = True
     alarm.start()

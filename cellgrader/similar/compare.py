@@ -27,12 +27,11 @@ from typing import TYPE_CHECKING
 
 from cellgrader import bounds
 from cellgrader.course.folders import Course
-from cellgrader.errors import CourseError
+from cellgrader.errors import CourseError, in_words
 from cellgrader.notebook import document as notebooks
 from cellgrader.notebook.cells import squeeze
 from cellgrader.notebook.document import mark, text
 from cellgrader.printable import printable
-from cellgrader.processes.cluster import in_words
 from cellgrader.processes.limited import limited
 from cellgrader.profile import program, the_course
 from cellgrader.run.examine import READING, read

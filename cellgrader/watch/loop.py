@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from cellgrader.course.folders import Course
 from cellgrader.course.records import FAILED, Record, read_record, unfit_name, write_record
 from cellgrader.course.snapshot import Snapshot
+from cellgrader.errors import in_words
 from cellgrader.grade.submissions import DeferredInterrupt, Run, forget_lost
 from cellgrader.marks import history
 from cellgrader.notebook.parse import shown
@@ -39,7 +40,7 @@ from cellgrader.watch.only_one import clean_up, only_watcher
 from cellgrader.with_nbgrader.lock import Busy, alone
 
 if TYPE_CHECKING:
-    from cellgrader.processes.cluster import Cluster
+    from cellgrader.processes.pool import Pool
     from cellgrader.watch.passing import Exchange
 
 # Seconds: between two looks at the folders, and until something that failed is tried again. The latter
@@ -117,7 +118,7 @@ class Watcher:
                     self._step(self._pool)
                     self._interrupt.check()
 
-    def _step(self, pool: Cluster) -> None:
+    def _step(self, pool: Pool) -> None:
         """Look at the folders, and bring one result further."""
         if time.monotonic() - self._looked >= LOOK:
             with self._noted():
@@ -353,8 +354,6 @@ class Watcher:
     @contextmanager
     def _noted(self) -> Iterator[None]:
         """What goes wrong here is said, and tried again with the next look."""
-        from cellgrader.processes.cluster import in_words
-
         try:
             yield
         except Exception as error:
@@ -363,8 +362,6 @@ class Watcher:
     @contextmanager
     def _faults_of(self, student: str) -> Iterator[None]:
         """What goes wrong with one student's work stops nobody else's."""
-        from cellgrader.processes.cluster import in_words
-
         try:
             yield
         except Exception as error:

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from cellgrader.course.folders import Course
 from cellgrader.course.records import FAILED, Record
+from cellgrader.errors import in_words
 from seqcourse.cli.root import find_root, shown
 from seqcourse.cli.steps import Steps
 from seqcourse.errors import CourseError
@@ -158,7 +159,7 @@ def grade_assignment(
     from cellgrader.marks.scores import as_table, read_scores
     from cellgrader.pages.report import make_report
     from cellgrader.people.enrolment import unknown
-    from cellgrader.processes import cluster
+    from cellgrader.processes import local
     from cellgrader.release.generate import release
     from cellgrader.with_nbgrader.lock import alone
 
@@ -167,7 +168,7 @@ def grade_assignment(
     count = len(wanted)
     display = Display(steps, name, count)
     if not how.get("scheduler") and any(read_record(course, name, who) is None for who in wanted):
-        cluster.get_ready()  # while the assignment is released
+        local.get_ready()  # while the assignment is released
     with alone(course):
         release(course, [name], target=course.folder / "released")
         try:
@@ -290,7 +291,6 @@ def write_feedback(course: Course, name: str, students: list[str], steps: Callab
     from cellgrader.marks.history import note
     from cellgrader.marks.in_gradebook import LOST, found_records
     from cellgrader.pages.feedback import making_feedback, page_path
-    from cellgrader.processes.cluster import in_words
     from cellgrader.processes.forked import Beside
     from cellgrader.submission.partners import handing_in
 

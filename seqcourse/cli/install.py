@@ -22,7 +22,7 @@ from pathlib import Path
 # The versions of Python that are run, see tests/versions.
 OLDEST, NEWEST = (3, 11), (3, 14)
 VERSIONS = "3.11 to 3.14"
-EXTRAS = "grading,site,dev,postgres,publish,published"
+EXTRAS = "grading,site,dev,cluster,postgres,publish,published"
 # What another PyTorch needs in other versions than the pinned one.
 OF_TORCH = ("torch==", "sympy==")
 # What pip prints while it works, and what we say instead.

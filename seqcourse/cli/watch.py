@@ -30,7 +30,7 @@ def watch_assignment(
         db_url: the gradebook's address; empty for the usual one.
     """
     need_nbgrader()
-    from cellgrader.processes import cluster
+    from cellgrader.processes import local
     from cellgrader.sandbox import refusal
     from cellgrader.watch.board import Board
     from cellgrader.watch.loop import Watcher
@@ -42,7 +42,7 @@ def watch_assignment(
         raise CourseError(refusal())
     if page is not None and not page.absolute().parent.is_dir():
         raise CourseError(f"--page should be a file in an existing folder, but {page.parent} is none.")
-    cluster.get_ready()
+    local.get_ready()
     # A service is stopped by this signal: it ends like Ctrl-C, never in the middle of a grade.
     signal.signal(signal.SIGTERM, lambda *received: os.kill(os.getpid(), signal.SIGINT))
     board = Board(name, path=page)

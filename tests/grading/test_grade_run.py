@@ -27,14 +27,14 @@ from cellgrader.course.folders import Course
 from cellgrader.course.gradebook import open_gradebook
 from cellgrader.course.records import read_record
 from cellgrader.course.snapshot import folder_snapshot
-from cellgrader.errors import CourseError
+from cellgrader.errors import CourseError, in_words
 from cellgrader.grade.submissions import Run, grade
 from cellgrader.marks.export import read_course, write_table
 from cellgrader.marks.scores import read_scores
 from cellgrader.notebook import document as notebooks
 from cellgrader.pages.feedback import make_feedback
-from cellgrader.processes.cluster import Died, in_words
 from cellgrader.processes.interrupt import deferred, held_back
+from cellgrader.processes.pool import Died
 from cellgrader.release import sample
 from cellgrader.release.generate import release
 from cellgrader.sandbox import refusal
@@ -140,7 +140,7 @@ SILENT = r"(seqcourse: Interrupted; [^\n]*\n)?(Aborted!?\.?\n)?"
 @pytest.mark.nightly  # in every run: one that comes while it grades, below
 @pytest.mark.parametrize("moments", [40])
 def test_ctrl_c_is_silent_at_any_moment(handed_in, moments):
-    """While Python, nbgrader, the fork server and Dask start, nothing of theirs is printed."""
+    """While Python, nbgrader, the fork server and the workers start, nothing of theirs is printed."""
     (handed_in.root / "book").mkdir()
     command = [sys.executable, "-m", "seqcourse.cli", "grade", "ps1", "--workers", "2", "--again"]
     for number in range(moments):
@@ -393,7 +393,7 @@ def test_a_dying_worker_stops_nobody(handed_in):
     killed = []
 
     def kill_worker(student: str) -> None:
-        """Called in a thread of Dask's when a worker has begun."""
+        """Called in a thread of the pool's when a job begins."""
         for process in worker_processes():
             process.kill()
             killed.append(process.pid)
@@ -407,7 +407,7 @@ def test_a_dying_worker_stops_nobody(handed_in):
 
 
 def worker_processes() -> list[psutil.Process]:
-    """Dask's workers: what the server forked that this process started, not what they start."""
+    """The workers: what the server forked that this process started, not what they start."""
     found = []
     for child in psutil.Process().children():
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -416,7 +416,7 @@ def worker_processes() -> list[psutil.Process]:
     return found
 
 
-@pytest.mark.nightly  # the cluster itself: test_grade_cluster
+@pytest.mark.nightly  # the cluster itself: test_cluster
 @confined
 def test_on_a_cluster_that_is_there_already(handed_in, tmp_path):
     with dask_processes(tmp_path) as address:

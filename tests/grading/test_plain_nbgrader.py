@@ -13,7 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from cellgrader.notebook import document as notebooks
-from cellgrader.processes.cluster import Died
+from cellgrader.processes.pool import Died
 from cellgrader.release import sample
 from cellgrader.release.generate import release
 from cellgrader.sandbox import refusal
