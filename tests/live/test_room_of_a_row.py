@@ -154,7 +154,7 @@ def test_a_reader_switches_heads_off_and_patches_and_sees_what_it_costs(row):
     row.get_by_role("checkbox", name="head 2 of self-attention 2 is on").uncheck()
     row.wait_for_selector(".sq-room-chip")
     assert row.locator(".sq-room-chips p").text_content() == (
-        "1 of 8 heads off, the same next symbol. Most with the same: 1."
+        "1 of 8 heads off, still the same next symbol. How many can go? Most with the same, so far: 1."
     )
     assert "(before: " in now.text_content()
     row.get_by_role("button", name="b, after self-attention 1", exact=True).first.click()

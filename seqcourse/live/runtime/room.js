@@ -4,10 +4,10 @@
   "use strict";
   const live = window.seqlive, { element } = live, rooms = live.rooms, { number } = rooms;
   const OF = { picture: "sq-room-of-picture", row: "sq-room-of-row" }; // whole: styles of unnamed classes are left out
-  const MOST_THINGS = 4, LAST = 999; // a place that no text has: the last one is meant
+  const MOST_THINGS = 4, MOST_WORDS = 10, LAST = 999; // a place that no text has: the last one is meant
 
   const said = (word) => (word === "<eos>" ? "(end)" : word);
-  const sentence = (words) => words.filter((word) => word !== "<eos>").join(" ");
+  const sentence = (words) => words.filter((word) => word !== "<eos>").join(" ").replace(/ (?=[.,?!])/g, "");
   const bound = ({ kind }) => !["off", "mlp", "heat"].includes(kind); // to words of one sentence
 
   // The places of the parts, as they come with the first answer.
@@ -21,6 +21,7 @@
       side: group("sq-room-side", `Tour, next ${unit} and lens`),
       tour: part("sq-room-tour"),
       bars: group("sq-room-next", `The next ${unit}`),
+      anew: element("p", "", { class: "sq-room-now sq-room-anew", "aria-hidden": "true" }),
       list: element("div"), why: element("button", "", { type: "button" }),
       below: group("sq-room-below", "Changes and lens"),
       chips: part("sq-room-chips"),
@@ -31,7 +32,7 @@
     parts.below.tabIndex = 0; // it scrolls
     parts.lens.hidden = true;
     scale.append(parts.temperature, element("output"));
-    parts.bars.append(parts.list, parts.why);
+    parts.bars.append(parts.anew, parts.list, parts.why);
     parts.machine.append(parts.written, parts.floors);
     parts.below.append(parts.chips, parts.lens, scale);
     parts.side.append(parts.tour, parts.bars, parts.below);
@@ -51,8 +52,11 @@
     const now = element("p", changed ? "Written anew with your changes: " : "", { class: "sq-room-now" });
     if (changed) rewritten.forEach((word, k) => now.append(element(word === plain[k] ? "span" : "mark", said(word)), " "));
     const held = room.parts.written.contains(document.activeElement);
-    const asks = element("p", "It writes. Choose the word that is about to be written:", { class: "sq-room-name" });
+    const asks = element("p", `It writes${changed ? ", without your changes" : ""}. Choose the word that is about to be written:`, { class: "sq-room-name" });
     room.parts.written.replaceChildren(asks, box, now);
+    // The same beside the bars, where it is seen from every floor; it was heard above.
+    const [first, ...rest] = [...now.cloneNode(true).childNodes], most = 2 * MOST_WORDS;
+    room.parts.anew.replaceChildren(...(changed ? [element("b", "It writes: "), ...rest.slice(0, most), rest.length > most ? "…" : ""] : []));
     if (held) box.querySelector("[aria-pressed=true]").focus();
   }
 
@@ -70,7 +74,7 @@
       box.append(one, " ");
     });
     const before = changed ? ` (before: ${number(row.plain.loss)})` : "";
-    const cost = `Symbols that can be looked up: ${count}. They cost ${number(loss)} nats each${before}.`;
+    const cost = `Symbols that can be looked up: ${count}. They cost ${number(loss)} nats each${before}; 0 would be certain.`;
     const held = room.parts.written.contains(document.activeElement);
     room.parts.written.replaceChildren(
       element("p", "It reads. Choose the symbol that has just been read. A bar: how likely the symbol was before that.", { class: "sq-room-name" }),

@@ -50,7 +50,8 @@
           room.change(to === at ? rest : [...rest, { kind: "place", part, at, to }]);
         }))],
     patch(room, { part, at }) {
-      const what = `another ${room.kind}`;
+      const what = `another ${room.kind}`, examples = [...room.root.querySelectorAll(".sq-examples button")];
+      if (room.other === room.text) room.other = examples.map((one) => one.textContent).find((one) => one !== room.text) ?? room.other;
       const text = element("input", "", { value: room.other, "aria-label": what, maxlength: 90 });
       const list = choice([], `${room.unit} of ${what}`), side = part.split(".")[0];
       // The words there are known to the worker: a decoder's are those that it would write.
@@ -92,21 +93,33 @@
     if (room.changes.some(({ kind }) => kind !== "off")) return "";
     const all = [encoder, decoder].filter(Boolean).flatMap(({ maps }) => Object.values(maps)).flat().length;
     if (same) room.most = Math.max(room.most, off);
-    return `${off} of ${all} heads off, ${same ? "the same" : "another"} ${what}. Most with the same: ${room.most}.`;
+    const record = room.most ? ` Most with the same, so far: ${room.most}.` : "";
+    return `${off} of ${all} heads off, ${same ? "still the same" : "another"} ${what}. How many can go?${record}`;
   }
 
-  // The changes, each with a button that takes it back.
+  function called(room, group) {
+    if (group.length === 1) return rooms.changeCalled(room, group[0]);
+    const heads = group.map(({ head }) => head + 1).sort((a, b) => a - b);
+    return `heads ${heads.join(", ")} of ${rooms.partCalled(room, group[0].part)} off`;
+  }
+
+  // The changes, each with a button that takes it back; first what takes back the last one, or all.
   rooms.chips = function (room, box) {
     if (!room.changes.length) return box.replaceChildren();
-    const chips = room.changes.map(function (change) {
-      const rest = () => room.changes.filter((one) => one !== change);
-      const chip = button(`${rooms.changeCalled(room, change)} ×`, () => room.change(rest()));
+    const groups = new Map(); // the heads of one part are one group
+    for (const change of room.changes) {
+      const key = change.kind === "off" ? change.part : change;
+      groups.set(key, [...(groups.get(key) ?? []), change]);
+    }
+    const chips = [...groups.values()].map(function (group) {
+      const rest = () => room.changes.filter((one) => !group.includes(one));
+      const chip = button(`${called(room, group)} ×`, () => room.change(rest()));
       chip.className = "sq-room-chip";
       return chip;
     });
     const undo = button("Undo", () => room.undo()), reset = button("Reset", () => room.change([]));
     const counted = element("p", score(room), { class: "sq-room-name" });
-    box.replaceChildren(element("span", "You changed: "), ...chips, undo, reset, counted);
+    box.replaceChildren(undo, reset, element("span", "You changed: "), ...chips, counted);
   };
 
   // The state of the room as the part of an address behind "#", and back.

@@ -6,6 +6,12 @@
   const rooms = (live.rooms ||= {});
   const WARM = [196, 84, 20], COLD = [24, 118, 190], AMBER = [214, 140, 10];
   const FULL = { memory: 3 }, USUAL = 4, DARKEST = 0.68; // the size of a number that has the full colour
+  const TILES = "A tile: the numbers of one word, orange above 0, blue below.";
+  const KEYS = { // how to read a floor, by the kind of room
+    sentence: `${TILES} A yellow map: who looks at whom. Click either; untick a head to switch it off.`,
+    row: `${TILES.replace("word", "symbol")} A yellow map: who looks at whom. Click either; untick a head to switch it off.`,
+    picture: `Click a place. (Things cannot be moved here.) ${TILES} A head's picture is dark where it does not look. Untick a head to switch it off.`,
+  };
   const TITLES = { encoder: "Encoder: it reads", decoder: "Decoder: it writes", alone: "The model: it reads", scene: "Encoder: it looks" };
 
   // A number as it is shown: two digits behind the point, three for what is small.
@@ -93,7 +99,8 @@
       box.append(one);
     });
     lines.push([...box.querySelectorAll("button")], [...box.querySelectorAll("input")]);
-    return [element("p", `+ ${attentionCalled(stage)}`, { class: "sq-room-plus" }), box];
+    const alone = stage[0] === "s" && room.answer[side].words.length === 1 ? ` (one ${room.unit}: it can look only at itself)` : "";
+    return [element("p", `+ ${attentionCalled(stage)}${alone}`, { class: "sq-room-plus" }), box];
   }
 
   // Where a head looks at a picture: dark where it does not look.
@@ -142,7 +149,9 @@
     const section = element("section", "", { class: "sq-room-floor", "aria-label": title });
     const scroller = element("div", "", { class: "sq-room-scroll" });
     scroller.append(...parts);
-    section.append(element("p", title, { class: "sq-room-title" }), scroller);
+    section.append(element("p", title, { class: "sq-room-title" }));
+    if (!first) section.append(element("p", KEYS[room.kind], { class: "sq-room-key" }));
+    section.append(scroller);
     lines.slice(first).flat().forEach((one, k) => (one.tabIndex = k ? -1 : 0)); // one stop for the Tab key
     return section;
   }
@@ -153,7 +162,12 @@
     const scrolled = [...box.querySelectorAll(".sq-room-scroll")].map((one) => one.scrollLeft);
     const lines = [];
     box.replaceChildren(...["encoder", "decoder"].filter((side) => room.answer[side]).map((side) => floor(room, side, lines)));
-    box.querySelectorAll(".sq-room-scroll").forEach((one, k) => (one.scrollLeft = scrolled[k] ?? (room.isRow ? one.scrollWidth : 0)));
+    box.querySelectorAll(".sq-room-scroll").forEach(function (one, k) {
+      one.scrollLeft = scrolled[k] ?? 0;
+      const at = room.isRow && one.querySelector(".sq-room-words").children[room.at]; // the chosen symbol is in sight
+      if (at && !(at.offsetLeft >= one.scrollLeft && at.offsetLeft + at.offsetWidth <= one.scrollLeft + one.clientWidth))
+        one.scrollLeft = at.offsetLeft + at.offsetWidth - one.clientWidth;
+    });
     const focus = function (one) {
       const own = one.closest("section");
       lines.flat().forEach((other) => own.contains(other) && (other.tabIndex = other === one ? 0 : -1));

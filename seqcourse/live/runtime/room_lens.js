@@ -34,12 +34,12 @@
   function sum(room, { terms, total }) {
     const list = element("ul", "", { class: "sq-room-sum" });
     const order = terms.length > MOST + 1 ? [...terms].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)) : terms;
-    const top = Math.max(...terms.map(({ value }) => Math.abs(value)), 1e-12);
     function fill(count) {
-      const shown = order.slice(0, count), rest = order.slice(count);
+      const shown = order.slice(0, count), rest = order.slice(count), together = rest.reduce((all, { value }) => all + value, 0);
+      const top = Math.max(...shown.map(({ value }) => Math.abs(value)), Math.abs(together), 1e-12);
       list.replaceChildren(...shown.map((term) => line(room, term, top)));
       if (rest.length) {
-        const row = line(room, { label: [], value: rest.reduce((all, { value }) => all + value, 0) }, top);
+        const row = line(room, { label: [], value: together }, top);
         const more = element("button", `the other ${rest.length} together`, { type: "button" });
         more.addEventListener("click", function () {
           fill(order.length);

@@ -38,7 +38,7 @@
 
     function rest() {
       const said = element("p", `A tour of ${stops.length} stops ${tour} `);
-      said.append(button("Start the tour", () => open(0)));
+      said.append(button("Start the tour", () => open(0)), ` It types “${stops[0].text}”.`);
       body.replaceChildren(said);
     }
 
