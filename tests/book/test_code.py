@@ -65,6 +65,13 @@ CUT = """() => [...document.querySelectorAll('article pre')].filter(box => box.c
     box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box, '::after').content === 'none')
     .map(box => box.textContent.slice(0, 60))"""
 
+# Of columns that end within the padding at their right: whether they are cut, without and with the sign.
+SIGN = """box => {
+    box.style.width = `${box.scrollWidth - 6}px`;
+    return [false, true].map(sign => {
+        box.classList.toggle('seq-cut', sign);
+        return box.scrollWidth > box.clientWidth + 1; }); }"""
+
 
 def test_lines_know_how_far_in_they_begin_and_columns_stay_whole():
     code = with_lines(LISTING.format("", 'a:\n\n    <span class="k">b</span>'))
@@ -85,4 +92,13 @@ def test_code_keeps_its_indentation_and_nothing_is_cut_without_a_sign(chrome, ad
     assert lines or size != PHONE
     assert [line for line in lines if line["further"] < line["indent"] + 1] == []
     assert page.evaluate(CUT) == []
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_a_sign_that_something_is_cut_does_not_undo_its_reason(chrome, address):
+    page = open_page(chrome, f"{address}/{chapter_names()[0]}.html", viewport=PHONE).page
+    columns = page.locator("article pre.seq-columns")
+    without, signed = columns.first.evaluate(SIGN)
+    assert without == signed
     page.context.close()
