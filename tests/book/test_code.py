@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 import pytest
 from bs4 import BeautifulSoup
 from pygments import highlight
@@ -106,7 +109,7 @@ def test_code_in_fewer_elements_has_the_same_text_and_colours():
     source = CELL + '\nz = f"{y} {-3}" if not None else -3'
     code = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True))
     fewer = with_few_colours(code, STYLES)
-    assert BeautifulSoup(fewer, "html.parser").get_text() == f"{source}\n"
+    assert html.unescape(re.sub("<[^>]*>", "", fewer)) == f"{source}\n"
     assert worn(fewer) == worn(code)
     assert fewer.count("<span") < 0.6 * code.count("<span")
     assert with_few_colours(fewer, STYLES) == fewer and with_few_colours(code, ()) == code
