@@ -6,6 +6,9 @@ notebook, so the page leaves it out; one that shows that two computations agree 
 
 A line that is longer than the screen goes on below, further in than it began (`course.css`). What was
 printed in columns must not break: it keeps its lines, and scrolls.
+
+A page has thousands of words of code. Only those that have a colour of their own are elements, and
+neighbours of one colour are one: a slow phone has to place every element.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from docutils import nodes
@@ -24,6 +28,9 @@ LISTING = re.compile(
     re.S,
 )
 TAG = re.compile(r"<[^>]*>")
+TOKEN = re.compile(r'<span class="(\w+)">([^<]*)</span>')
+NEIGHBOURS = re.compile(r'<span class="(\w+)">([^<]*)</span>((?: *<span class="\1">[^<]*</span>)+)')
+STYLES = ("pygments_light_style", "pygments_dark_style")  # options of the theme
 COLUMNS = re.compile(r"\S {2,}\S")
 DEEPEST = 16  # columns: further in, a phone would have no room
 AGREE = {"allclose", "equal", "isclose", "array_equal"}  # functions that compare computations
@@ -100,11 +107,46 @@ def _is_folded(node: nodes.Node) -> bool:
     )
 
 
-def with_lines(body: str) -> str:
-    """The HTML of a page where each line of code is an element that knows how far in it begins."""
+@lru_cache
+def looks(styles: tuple[str, ...]) -> dict[str, str]:
+    """For each class of a token one that looks the same in all styles, "" for what looks like text."""
+    from pygments.styles import get_style_by_name
+    from pygments.token import STANDARD_TYPES
+
+    of = [get_style_by_name(style).style_for_token for style in styles]
+    names: dict[str, list[str]] = {}
+    for token, name in STANDARD_TYPES.items():
+        names.setdefault(repr([look(token) for look in of]), []).append(name)
+    return {name: min(alike, key=len) for alike in names.values() for name in alike}
+
+
+def with_few_colours(code: str, styles: tuple[str, ...]) -> str:
+    """Highlighted code in as few elements as its colours need.
+
+    >>> with_few_colours('<span class="kc">None</span> <span class="n">a</span>', ("default", "default"))
+    '<span class="k">None</span> a'
+    """
+    same = looks(styles)
+
+    def token(found: re.Match[str]) -> str:
+        name = same.get(found[1], found[1])
+        return f'<span class="{name}">{found[2]}</span>' if name else found[2]
+
+    def joined(found: re.Match[str]) -> str:
+        more = TOKEN.sub(lambda other: other[2], found[3])
+        return f'<span class="{found[1]}">{found[2]}{more}</span>'
+
+    return NEIGHBOURS.sub(joined, TOKEN.sub(token, code)) if styles else code
+
+
+def with_lines(body: str, styles: tuple[str, ...] = ()) -> str:
+    """The HTML of a page where each line of code is an element that knows how far in it begins.
+
+    ``styles`` are those of Pygments that colour it.
+    """
 
     def listing(found: re.Match[str]) -> str:
-        text = found["text"].removesuffix("\n")
+        text = with_few_colours(found["text"].removesuffix("\n"), styles)
         lines = text.split("\n")
         if found["of"].startswith("output"):
             in_columns = sum(bool(COLUMNS.search(TAG.sub("", line))) for line in lines) > 1
@@ -124,7 +166,9 @@ def _line(line: str) -> str:
 
 def _page(app: Any, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     if context.get("body"):
-        context["body"] = with_lines(context["body"])
+        options = app.config.html_theme_options
+        styles = tuple(options[name] for name in STYLES if name in options)
+        context["body"] = with_lines(context["body"], styles)
 
 
 def setup(app: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import multiprocessing
 import re
+import shutil
 
 import pytest
 from bs4 import BeautifulSoup, SoupStrainer
@@ -165,6 +166,55 @@ def test_the_sheet_names_only_fonts_that_are_there():
     named = re.findall(r"url\(([^)]*)\)", style_sheet())
     assert len(named) > 10
     assert all((KATEX / name).is_file() for name in named)
+
+
+# What is alone above or below the line, what is not, what is higher than the line, groups.
+FORMULAS = (
+    r"h_t",
+    r"h_{t-1} = x'",
+    r"W_{hh}^\top x_i^2 + e^{-x_i}",
+    r"\frac{a_1^2}{\sqrt{d_k}}",
+    r"\sum_{i=1}^n \alpha_{t,i} \left( \frac{1}{2} \right)^3",
+    r"\hat{y}_{t} \in \mathbb{R}^{d_{\text{model}}} \quad {a + b}_c",
+    r"\begin{bmatrix} a_1 & b \\ c & d^2 \end{bmatrix}_{ij}",
+    r"\displaystyle \prod_{k} \underbrace{p(y_k \mid y_{<k})}_{\text{one step}}",
+    r"\operatorname{softmax}(QK^\top)_{ij}, \overline{f_a}",
+)
+# Where each mark and each formula lies, and how many elements that takes.
+LAID_OUT = """async () => {
+    await document.fonts.ready;
+    return [...document.querySelectorAll('div')].map(block => ({
+        elements: block.querySelectorAll('.katex-html *').length,
+        places: [...block.querySelectorAll('.katex-html, .katex-html :not(:has(*))')]
+            .filter(each => each.textContent.replace('\u200b', '').trim()).map(each => {
+                const marks = document.createRange();
+                marks.selectNodeContents(each);
+                const measured = each.matches('.katex-html') ? each : marks;
+                const { x, y, width, height } = measured.getBoundingClientRect();
+                return [x, y - block.getBoundingClientRect().top, width, height]; })})); }"""
+
+
+@pytest.mark.browser
+def test_in_fewer_elements_every_mark_is_where_katex_puts_it(chrome, tmp_path):
+    shutil.copytree(KATEX / "fonts", tmp_path / "fonts")
+    ours = "".join(f"<div>{katex(tex)}</div>" for tex in FORMULAS)
+    document = f"<!doctype html><meta charset='utf-8'><style>{style_sheet()}</style>{ours}"
+    (tmp_path / "ours.html").write_text(document, encoding="utf-8")
+    page = chrome.new_page()
+    page.goto((tmp_path / "ours.html").as_uri())
+    found = page.evaluate(LAID_OUT)
+    page.add_script_tag(path=KATEX / "katex.min.js")
+    page.evaluate(
+        "all => document.querySelectorAll('div').forEach((block, k) => katex.render(all[k], block))",
+        list(FORMULAS),
+    )
+    expected = page.evaluate(LAID_OUT)
+    page.close()
+    for tex, one, other in zip(FORMULAS, found, expected, strict=True):
+        assert len(one["places"]) == len(other["places"]) > 1, tex
+        for place, right in zip(one["places"], other["places"], strict=True):
+            assert place == pytest.approx(right, abs=0.5), tex
+    assert sum(one["elements"] for one in found) < 0.8 * sum(one["elements"] for one in expected)
 
 
 # How many children MathML asks for; browsers draw an element with more or fewer as an error.
