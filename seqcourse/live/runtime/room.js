@@ -21,7 +21,7 @@
       side: group("sq-room-side", `Tour, next ${unit} and lens`),
       tour: part("sq-room-tour"),
       bars: group("sq-room-next", `The next ${unit}`),
-      anew: element("p", "", { class: "sq-room-now sq-room-anew", "aria-hidden": "true" }),
+      anew: element("p", "", { class: "sq-room-anew", "aria-hidden": "true" }),
       list: element("div"), why: element("button", "", { type: "button" }),
       below: group("sq-room-below", "Changes and lens"),
       chips: part("sq-room-chips"),
