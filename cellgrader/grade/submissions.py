@@ -38,8 +38,10 @@ from cellgrader.marks.in_gradebook import LOST, found_records
 from cellgrader.marks.only_gains import Gains
 from cellgrader.processes.interrupt import DeferredInterrupt
 from cellgrader.run import systems
+from cellgrader.run.examine import Examiner
 from cellgrader.submission.attempts import attempt, graded, known_again, note_graded, spent, work_of
 from cellgrader.submission.partners import find_teams
+from cellgrader.submission.shared_work import whose_work
 from cellgrader.with_nbgrader.lock import alone
 
 if TYPE_CHECKING:
@@ -212,16 +214,9 @@ class Run:
 
     def unclear(self, student: str) -> str:
         """Why it is unclear which work of partners counts; "" if it is clear, and then noted."""
-        team = self.teams.of(student)
-        self._sources[student] = student
-        if team.unclear or len(team.members) > 1:
-            from cellgrader.run.examine import Examiner
-            from cellgrader.submission.shared_work import whose_work
-
-            release = Examiner(self.course).release(self.name)
-            self._sources[student], why = whose_work(self.course, self.name, team, release)
-            return why
-        return ""
+        release = Examiner(self.course).release
+        self._sources[student], why = whose_work(self.course, self.name, self.teams.of(student), release)
+        return why
 
     def source(self, student: str) -> str:
         """In whose folder the work is, once ``unclear`` has looked."""
@@ -266,7 +261,6 @@ class Run:
     ) -> Iterator[tuple[Cluster, Callable[[str, Snapshot], Examination]]]:
         """Context manager: workers, and the job that examines a submission on one of them."""
         from cellgrader.processes import cluster
-        from cellgrader.run.examine import Examiner
         from cellgrader.run.worker import WorkerState, examine_on_worker
         from cellgrader.sandbox import shared
 

@@ -32,6 +32,7 @@ from cellgrader.platforms import moodle
 from cellgrader.platforms.template import Grade
 from cellgrader.release import sample
 from cellgrader.release.generate import release
+from cellgrader.run.examine import Examiner
 from cellgrader.similar.compare import compare, fingerprints
 from cellgrader.submission.partners import FILE, LONGEST, Team, find_teams, read_names
 from cellgrader.submission.shared_work import whose_work
@@ -230,7 +231,7 @@ def hand_in(course: Course, student: str, right: dict | None = None, **more: str
 def test_the_same_work_may_have_other_outputs_and_the_first_one_counts(course):
     release(course)
     team = Team(("ada", "ben"))
-    released = notebooks.read(course.released("ps1"))
+    released = Examiner(course).release
     right = sample.right_answers(notebooks.read(course.solution("ps1")))
     hand_in(course, "ada", right, timestamp="2026-01-12 12:00:00 UTC", partners="ben")
     book = hand_in(course, "ben", right, timestamp="2026-01-09 12:00:00 UTC")
