@@ -79,8 +79,8 @@ def graded_systems(course: Course, name: str) -> list[Record]:
     Raises:
         CourseError: there is none.
     """
-    students = find_teams(course, name).firsts(course.students(name))
-    records = [read_record(course, name, student) for student in students]
+    submissions = find_teams(course, name).submissions(course.students(name))
+    records = [read_record(course, name, each.first) for each in submissions]
     graded = [record for record in records if record and record.has_grade and record.measured]
     if not graded:
         raise CourseError(

@@ -22,6 +22,7 @@ from cellgrader.notebook.search import NotGradable
 from cellgrader.processes.cluster import Died
 from cellgrader.profile import program
 from cellgrader.submission.attempts import attempt, graded, spent, work_of
+from cellgrader.submission.collected import Submission
 from cellgrader.submission.partners import Teams, find_teams
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Reader(NotebookExporter):
                 self.course, info["assignment"], unsafe=self.unsafe_no_sandbox, **options
             )
             self._examined = self.parent.opened.enter_context(workers)
-        ((_, _, done),) = self._examined([info["student"]])
+        ((_, done),) = self._examined([Submission((info["student"],), info["student"])])
         if isinstance(done, Died):
             raise NotGradable(FAILED, f"This submission could not be graded: {done.why}.")
         if done.notebook is None:
@@ -85,10 +86,11 @@ def examining(
 def no_attempt_left(course: Course, name: str, student: str, teams: Teams | None = None) -> str:
     """Why a submission is not graded by plain nbgrader, which writes no records; "" if it is."""
     most = course.settings["attempts"]
-    team = (teams or find_teams(course, name)).of(student)
-    if team.unclear or len(team.members) > 1:
-        return team.unclear or (
-            f"It is the work of {len(team.members)} partners. Grade it for all: {program()} grade {name}"
+    submission = (teams or find_teams(course, name)).of(student)
+    many = len(submission.members)
+    if submission.unclear or many > 1:
+        return submission.unclear or (
+            f"It is the work of {many} partners. Grade it for all: {program()} grade {name}"
         )
     record = read_record(course, name, student)
     if record is not None:

@@ -36,6 +36,7 @@ from cellgrader.printable import printable
 from cellgrader.profile import program
 from cellgrader.release.generate import release
 from cellgrader.submission.attempts import graded, spent
+from cellgrader.submission.collected import Submission
 from cellgrader.submission.partners import handing_in
 
 if TYPE_CHECKING:
@@ -164,18 +165,18 @@ def _examine(
         and state.marks is not None
     ]
     todo = []
-    for who in run.teams.firsts(marked):
-        if why := run.unclear(who):
-            members = run.teams.of(who).members
+    for submission in run.submissions(marked):
+        if why := submission.unclear:
+            members = submission.members
             failed += [f"{shown(each)}: {printable(why)}" for each in members if each in marked]
-        elif _is_to_do(run, course, name, who, again):
-            todo.append(who)
+        elif _is_to_do(run, submission, again):
+            todo.append(submission)
     if todo:
         with run.examining(workers, scheduler) as examined:
             for_each = (
                 (student, submission, done)
-                for first, submission, done in examined(todo)
-                for student in run.teams.of(first).members
+                for submission, done in examined(todo)
+                for student in submission.members
                 if student in marked
             )
             for student, submission, done in for_each:
@@ -184,8 +185,7 @@ def _examine(
                     failed.append(f"{shown(student)}: {printable(why)}")
                     continue
                 done = replace(done, student=student)
-                alone = len(run.teams.of(student).members) == 1
-                if alone and would_not_count(course, done, submission):
+                if would_not_count(course, done, submission):
                     continue
                 one = compare(course, name, submissions[student], done, submission.attempt)
                 if one and one.now.differs(one.before):
@@ -199,21 +199,21 @@ def _kept(one: Difference, gains: Gains, student: str, attempt: int) -> Differen
     return replace(one, kept=one.gain < 0 and same and gains.protects(student, attempt))
 
 
-def _is_to_do(run: Run, course: Course, name: str, student: str, again: bool) -> bool:
+def _is_to_do(run: Run, submission: Submission, again: bool) -> bool:
     """Whether ``grade`` would examine this submission."""
-    if unfit_name(student):
+    if unfit_name(submission.first):
         return False
-    record = read_record(course, name, student)
+    record = read_record(run.course, run.name, submission.first)
     if record is None:
         return True
     try:
-        submission = run.load(student)
-        if not again and record.stands_for(run.fingerprint(submission, run.teams.of(student).members)):
+        submission = run.load(submission)
+        if not again and record.stands_for(run.fingerprint(submission)):
             return False
     except Exception:  # the error recurs and is said there
         return True
-    members = run.teams.of(student).members
-    done = graded(course, name, members, record.attempt if record.has_grade else 0)
+    last = record.attempt if record.has_grade else 0
+    done = graded(run.course, run.name, submission.members, last)
     return not spent(run.most, submission.attempt, done)
 
 

@@ -17,30 +17,33 @@ from typing import Any
 
 from cellgrader.course.folders import Course
 from cellgrader.course.small_files import MARK, NEEDED, SECRET, TIMESTAMP, kept, time
-from cellgrader.course.snapshot import Snapshot, folder_snapshot
+from cellgrader.course.snapshot import folder_snapshot
 from cellgrader.errors import CourseError
 from cellgrader.notebook.mend import mend
 from cellgrader.notebook.parse import NotGradable, read_bytes, shown
 from cellgrader.notebook.search import find_submission, read_submission
 from cellgrader.processes.limited import limited
-from cellgrader.submission.partners import Team, without_names
+from cellgrader.submission.collected import Submission
+from cellgrader.submission.partners import without_names
 
 # What lies beside work and is none.
 BESIDE = (*NEEDED, MARK)
 
 
-def whose_work(course: Course, name: str, team: Team, release: Callable[[str], dict]) -> tuple[str, str]:
-    """The member whose folder is graded for all, or "" and in a sentence why there is none.
+def whose_work(
+    course: Course, name: str, submission: Submission, release: Callable[[str], dict]
+) -> Submission:
+    """A submission with the member whose folder is graded for all, or with why that is unclear.
 
     Args:
         release: reads the released notebook; called where hand-ins differ.
     """
-    if team.unclear:
-        return "", team.unclear
-    folders = {who: course.submitted / who / name for who in team.members}
-    handed = [who for who in team.members if course.handed_in(who, name)]
+    if submission.unclear:
+        return submission
+    folders = {who: course.submitted / who / name for who in submission.members}
+    handed = [who for who in submission.members if course.handed_in(who, name)]
     if len(handed) < 2:
-        return (handed or [team.first])[0], ""
+        return replace(submission, source=(handed or [submission.first])[0])
     works = {who: digest_of(folders[who]) for who in handed}
     with_work = [who for who in handed if works[who]] or handed[:1]
     if len({works[who] for who in with_work}) > 1:
@@ -49,20 +52,24 @@ def whose_work(course: Course, name: str, team: Team, release: Callable[[str], d
     if len({works[who] for who in with_work}) > 1:
         listed = " and ".join(map(shown, with_work))
         alone = ", ".join(f'["{shown(who)}"]' for who in with_work)
-        return "", (
+        unclear = (
             f"{listed} are partners, but handed in different work, and only one can count. Move the "
             f"folder {name} of the others away, or, if each works alone, write groups of one into "
             f"course.toml, under [{name}]: partners = [{alone}]"
         )
+        return replace(submission, unclear=unclear)
     zone = course.settings.zone
-    return min(with_work, key=lambda who: (_when(folders[who], zone), who)), ""
+    first = min(with_work, key=lambda who: (_when(folders[who], zone), who))
+    return replace(submission, source=first)
 
 
-def for_member(member: str, source: str, work: Snapshot) -> Snapshot:
-    """The work as one member's: nbgrader's secret belongs to whoever handed in."""
-    if member == source:
-        return work
-    return replace(work, files={path: each for path, each in work.files.items() if path != SECRET})
+def for_member(member: str, submission: Submission) -> Submission:
+    """A submission as one member's: nbgrader's secret belongs to whoever handed in."""
+    work = submission.work
+    if member == submission.source or work is None:
+        return submission
+    files = {path: content for path, content in work.files.items() if path != SECRET}
+    return replace(submission, work=replace(work, files=files))
 
 
 def keep_own(course: Course, name: str, member: str, source: str) -> None:

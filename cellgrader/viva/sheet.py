@@ -91,8 +91,8 @@ def whose(examiner: Examiner, name: str, student: str) -> str:
         CourseError: neither has one, or it is unclear whose work counts.
     """
     course = examiner.course
-    team = find_teams(course, name).of(student)
-    if not any(course.handed_in(who, name) for who in team.members):
+    submission = find_teams(course, name).of(student)
+    if not any(course.handed_in(who, name) for who in submission.members):
         known = course.students(name)
         raise CourseError(
             f"{student!r} should be a student who handed in {name}, but has no folder "
@@ -103,10 +103,10 @@ def whose(examiner: Examiner, name: str, student: str) -> str:
                 else f"Nobody has for {name}."
             )
         )
-    source, why = whose_work(course, name, team, examiner.release)
-    if why:
-        raise CourseError(why)
-    return source
+    submission = whose_work(course, name, submission, examiner.release)
+    if submission.unclear:
+        raise CourseError(submission.unclear)
+    return submission.source
 
 
 def spread(sheets: Iterable[Sheet]) -> Counter[str]:

@@ -34,7 +34,8 @@ from cellgrader.release import sample
 from cellgrader.release.generate import release
 from cellgrader.run.examine import Examiner
 from cellgrader.similar.compare import compare, fingerprints
-from cellgrader.submission.partners import FILE, LONGEST, Team, find_teams, read_names
+from cellgrader.submission.collected import Submission
+from cellgrader.submission.partners import FILE, LONGEST, find_teams, read_names
 from cellgrader.submission.shared_work import whose_work
 from cellgrader.viva.sheet import Sheet, keep
 from seqcourse.cli.app import app
@@ -86,7 +87,7 @@ def test_without_settings_nobody_has_partners(course):
 def test_a_file_may_name_a_partner_in_many_ways(course, text):
     names(course, "ada", text)
     names(course, "dan", "ada")
-    assert find_teams(course, "ps1").of("dan") == Team(("ada", "dan"))
+    assert find_teams(course, "ps1").of("dan") == Submission(("ada", "dan"))
     assert to_grade(course, "ps1") == ["ada", "ben", "cleo", "dan"]
     assert to_grade(course, "ps1", ["dan"]) == ["ada", "dan"]
 
@@ -116,8 +117,8 @@ def test_a_file_that_cannot_be_meant_holds_up_its_student_only(course, text, sai
     names(course, "ada", text)
     teams = find_teams(course, "ps1")
     assert said in teams.of("ada").unclear and "\x1b" not in teams.of("ada").unclear
-    assert teams.of("ada").members == ("ada",) and teams.of("dan") == Team(("dan",))
-    assert teams.of("ben") == Team(("ben",))
+    assert teams.of("ada").members == ("ada",) and teams.of("dan") == Submission(("dan",))
+    assert teams.of("ben") == Submission(("ben",))
 
 
 def test_links_pipes_and_two_files_name_nobody(course, tmp_path):
@@ -198,7 +199,7 @@ def test_an_assignment_has_groups_of_its_own(course):
 def test_a_name_that_the_class_does_not_know_is_asked_about(course):
     settings(course, 'partners = [["ada", "bne"]]\n')
     teams = find_teams(course, "ps1")
-    assert teams.of("ada") == Team(("ada",)) and teams.of("bne") == Team(("bne",))
+    assert teams.of("ada") == Submission(("ada",)) and teams.of("bne") == Submission(("bne",))
     (question,) = teams.questions
     assert "Who is bne? course.toml, line 1: partners has this name" in question
 
@@ -230,27 +231,29 @@ def hand_in(course: Course, student: str, right: dict | None = None, **more: str
 
 def test_the_same_work_may_have_other_outputs_and_the_first_one_counts(course):
     release(course)
-    team = Team(("ada", "ben"))
-    released = Examiner(course).release
+
+    def whose() -> Submission:
+        return whose_work(course, "ps1", Submission(("ada", "ben")), Examiner(course).release)
+
     right = sample.right_answers(notebooks.read(course.solution("ps1")))
     hand_in(course, "ada", right, timestamp="2026-01-12 12:00:00 UTC", partners="ben")
     book = hand_in(course, "ben", right, timestamp="2026-01-09 12:00:00 UTC")
     book["cells"][1] |= {"execution_count": 7, "outputs": []}
     notebooks.write_text(course.submitted / "ben" / "ps1" / "ps1.ipynb", json.dumps(book, indent=4))
-    assert whose_work(course, "ps1", team, released) == ("ben", "")
+    assert whose().source == "ben"
     (course.submitted / "ada" / "ps1" / TIMESTAMP).unlink()
-    assert whose_work(course, "ps1", team, released) == ("ada", ""), "without a time nobody is late"
+    assert whose().source == "ada", "without a time nobody is late"
     names(course, "ada", f"{MARKED}.", file=MARK)
-    assert whose_work(course, "ps1", team, released) == ("ben", "")
+    assert whose().source == "ben"
     hand_in(course, "ben", right | {"double": "def double(x):\n    return 2 * x"})
-    source, why = whose_work(course, "ps1", team, released)
-    assert not source and "ada and ben are partners, but handed in different work" in why
+    why = whose().unclear
+    assert not whose().source and "ada and ben are partners, but handed in different work" in why
     assert 'under [ps1]: partners = [["ada"], ["ben"]]' in why
     (course.submitted / "ben" / "ps1" / "ps1.ipynb").write_text("{")
-    assert not whose_work(course, "ps1", team, released)[0], "nor is a broken one passed over"
+    assert whose().unclear, "nor is a broken one passed over"
     (course.submitted / "ben" / "ps1" / "ps1.ipynb").unlink()
     names(course, "ben", "ada")
-    assert whose_work(course, "ps1", team, released) == ("ada", ""), "a file with names is no work"
+    assert whose().source == "ada", "a file with names is no work"
 
 
 # ---- graded once, for all
@@ -547,7 +550,7 @@ def test_who_is_dropped_leaves_the_work_to_the_partners(graded, here, erase):
     assert "The work on ps1 stays with cleo, in grading/submitted/cleo/ps1." in told
     assert "course.toml, line 2 still has dan among the partners: take the name out." in told
     teams = find_teams(graded, "ps1")
-    assert teams.of("eve") == Team(("cleo", "eve")) and "Who is dan?" in teams.questions[0]
+    assert teams.of("eve") == Submission(("cleo", "eve")) and "Who is dan?" in teams.questions[0]
     assert {who: lines(graded)[who].points for who in ("cleo", "eve")} == {"cleo": 3, "eve": 3}
 
 
