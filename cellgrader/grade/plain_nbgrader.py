@@ -93,11 +93,9 @@ def no_attempt_left(course: Course, name: str, student: str, teams: Teams | None
             f"It is the work of {many} partners. Grade it for all: {program()} grade {name}"
         )
     record = read_record(course, name, student)
-    if record is not None:
-        last = record.attempt if record.has_grade else 0
-    else:
-        last = most if (course.autograded / student / name).exists() else 0
-    done = graded(course, name, [student], last)
+    done = graded(course, name, {student: record})
+    if not done and record is None and (course.autograded / student / name).exists():
+        done = [*range(1, most + 1)]
     if not most or not done:
         return ""
     content = work_of(course, name, student).digest()

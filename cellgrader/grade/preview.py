@@ -20,7 +20,7 @@ from cellgrader.class_settings import FILES
 from cellgrader.course.address import SQLITE, sqlite_file
 from cellgrader.course.folders import CONFIG_FILE, Course
 from cellgrader.course.gradebook import copy_to, handed_in, opened
-from cellgrader.course.records import FAILED, read_record, unfit_name
+from cellgrader.course.records import FAILED
 from cellgrader.course.snapshot import Snapshot, course_snapshot
 from cellgrader.course.version import FILE as VERSION
 from cellgrader.errors import CourseError
@@ -35,8 +35,6 @@ from cellgrader.platforms.spreadsheet import number
 from cellgrader.printable import printable
 from cellgrader.profile import program
 from cellgrader.release.generate import release
-from cellgrader.submission.attempts import graded, spent
-from cellgrader.submission.collected import Submission
 from cellgrader.submission.partners import handing_in
 
 if TYPE_CHECKING:
@@ -169,7 +167,7 @@ def _examine(
         if why := submission.unclear:
             members = submission.members
             failed += [f"{shown(each)}: {printable(why)}" for each in members if each in marked]
-        elif _is_to_do(run, submission, again):
+        elif not run.is_done(submission, again):
             todo.append(submission)
     if todo:
         with run.examining(workers, scheduler) as examined:
@@ -197,24 +195,6 @@ def _kept(one: Difference, gains: Gains, student: str, attempt: int) -> Differen
     """The same, with whether the mark stays because a regrade would lower it."""
     same = one.before.attempt in (None, attempt)
     return replace(one, kept=one.gain < 0 and same and gains.protects(student, attempt))
-
-
-def _is_to_do(run: Run, submission: Submission, again: bool) -> bool:
-    """Whether ``grade`` would examine this submission."""
-    if unfit_name(submission.first):
-        return False
-    record = read_record(run.course, run.name, submission.first)
-    if record is None:
-        return True
-    try:
-        submission = run.load(submission)
-        if not again and record.stands_for(run.fingerprint(submission)):
-            return False
-    except Exception:  # the error recurs and is said there
-        return True
-    last = record.attempt if record.has_grade else 0
-    done = graded(run.course, run.name, submission.members, last)
-    return not spent(run.most, submission.attempt, done)
 
 
 def _fresh(course: Course, name: str) -> Snapshot:

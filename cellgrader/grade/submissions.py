@@ -43,7 +43,7 @@ from cellgrader.submission.attempts import attempt, graded, known_again, note_gr
 from cellgrader.submission.collected import Submission
 from cellgrader.submission.partners import find_teams
 from cellgrader.submission.shared_by_hand import hand_over
-from cellgrader.submission.shared_work import for_member, keep_own, whose_work
+from cellgrader.submission.shared_work import keep_own, whose_work
 from cellgrader.with_nbgrader.lock import alone
 
 if TYPE_CHECKING:
@@ -157,7 +157,6 @@ class Run:
         self.name = name
         self.tell = tell
         self.records: dict[str, Record] = {}
-        self.most = course.settings["attempts"]
         self.writes = writes
         self.snapshot = snapshot or course_snapshot(course, name)
         self._digest = self.snapshot.digest()
@@ -186,13 +185,10 @@ class Run:
         why = why or submission.unclear
         if why:
             for who in members:
-                record = Record(self.name, who, status, why)
-                write_record(self.course, record)
-                self._keep(record)
+                self._keep(self._written(Record(self.name, who, status, why)))
             return True
         records = {who: read_record(self.course, self.name, who) for who in members}
-        found = [record for record in records.values() if record is not None]
-        if not found:
+        if not any(records.values()):
             return False
         try:
             submission = self.load(submission)
@@ -200,14 +196,11 @@ class Run:
         except Exception:  # the error recurs during grading and is recorded there
             return False
         done = not again and all(each and each.stands_for(print_of) for each in records.values())
-        last = max(each.attempt if each.has_grade else 0 for each in found)
-        numbers = graded(self.course, self.name, members, last)
-        why = "" if done else spent(self.most, submission.attempt, numbers)
+        most, numbers = self.course.settings["attempts"], graded(self.course, self.name, records)
+        why = "" if done else spent(most, submission.attempt, numbers)
         for who in members if done or why else ():
-            record = records[who]
-            if record is None:  # a new partner brings no new attempt
-                record = Record(self.name, who, UNCLEAR, why)
-                write_record(self.course, record)
+            # A new partner brings no new attempt.
+            record = records[who] or self._written(Record(self.name, who, UNCLEAR, why))
             self._keep(replace(record, sentence=why) if why else replace(record, before=True))
         return done or bool(why)
 
@@ -311,9 +304,7 @@ class Run:
             found, number = replace(found, student=student), submission.attempt
             print_of = self.fingerprint(submission)
             record = self.gains and self.gains.kept(found, number, print_of)
-            if not record:
-                own = for_member(student, submission)
-                record = which_counts.save(self.course, saver, found, own, print_of)
+            record = record or which_counts.save(self.course, saver, found, submission, print_of)
             if record.has_grade and found.status in WITH_GRADE:
                 note_graded(self.course, self.name, student, number)
             return record
@@ -323,8 +314,11 @@ class Run:
     def _failed(self, student: str, why: str) -> Record:
         """Write the record of what could not be graded."""
         sentence = f"This submission could not be graded: {why}."
-        record = Record(self.name, student, FAILED, sentence)
-        write_record(self.course, record)
+        return self._written(Record(self.name, student, FAILED, sentence))
+
+    def _written(self, record: Record) -> Record:
+        if self.writes:
+            write_record(self.course, record)
         return record
 
     def load(self, submission: Submission) -> Submission:

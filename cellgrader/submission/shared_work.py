@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from cellgrader.course.folders import Course
-from cellgrader.course.small_files import MARK, NEEDED, SECRET, TIMESTAMP, kept, time
+from cellgrader.course.small_files import MARK, NEEDED, TIMESTAMP, kept, time
 from cellgrader.course.snapshot import folder_snapshot
 from cellgrader.errors import CourseError
 from cellgrader.notebook.mend import mend
@@ -61,15 +61,6 @@ def whose_work(
     zone = course.settings.zone
     first = min(with_work, key=lambda who: (_when(folders[who], zone), who))
     return replace(submission, source=first)
-
-
-def for_member(member: str, submission: Submission) -> Submission:
-    """A submission as one member's: nbgrader's secret belongs to whoever handed in."""
-    work = submission.work
-    if member == submission.source or work is None:
-        return submission
-    files = {path: content for path, content in work.files.items() if path != SECRET}
-    return replace(submission, work=replace(work, files=files))
 
 
 def keep_own(course: Course, name: str, member: str, source: str) -> None:

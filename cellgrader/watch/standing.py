@@ -31,9 +31,7 @@ def refusal(
             f"in until then."
         )
     which = max(newest(course, name, who)[0] for who in submission.members)
-    last = max(each.attempt if each and each.has_grade else 0 for each in records.values())
-    done = graded(course, name, submission.members, last)
-    return spent(course.settings["attempts"], which + 1, done)
+    return spent(course.settings["attempts"], which + 1, graded(course, name, records))
 
 
 def elsewhere(course: Course, name: str, student: str, digest: str, record: Record | None) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cellgrader.course.folders import Course
 from cellgrader.course.records import FAILED, WITH_GRADE, Record, remove_record, write_record
-from cellgrader.course.small_files import NEEDED
+from cellgrader.course.small_files import NEEDED, SECRET
 from cellgrader.course.snapshot import Snapshot
 from cellgrader.notebook import document as notebooks
 from cellgrader.release.generate import last_line
@@ -90,7 +90,9 @@ class Saver:
     def _write_stage(self, done: Examination, submission: Submission, folder: Path) -> None:
         """Write the executed notebook, and the files that nbgrader may keep, to the folder."""
         shutil.rmtree(self.stage, ignore_errors=True)
-        beside = {name: content for name, content in submission.work.files.items() if name in NEEDED}
+        # nbgrader's secret belongs to whoever handed in.
+        own = NEEDED if done.student == submission.source else NEEDED.keys() - {SECRET}
+        beside = {name: content for name, content in submission.work.files.items() if name in own}
         Snapshot(beside, {}).unpack(folder)
         notebooks.write(done.graded(), folder / f"{self.name}.ipynb")
 
