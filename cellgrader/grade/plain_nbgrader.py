@@ -23,7 +23,7 @@ from cellgrader.processes.cluster import Died
 from cellgrader.profile import program
 from cellgrader.submission.attempts import attempt, graded, spent, work_of
 from cellgrader.submission.collected import Submission
-from cellgrader.submission.partners import Teams, find_teams
+from cellgrader.submission.partners import Submissions, find_submissions
 
 if TYPE_CHECKING:
     from cellgrader.grade.submissions import Examined
@@ -44,7 +44,7 @@ class Reader(NotebookExporter):
     ).tag(config=True)
 
     _examined: Any = None
-    _teams: Teams | None = None
+    _submissions: Submissions | None = None
 
     @property
     def course(self) -> Course:
@@ -52,9 +52,9 @@ class Reader(NotebookExporter):
 
     def refusal(self, name: str, student: str) -> str:
         """Why a submission is passed over: it is that of partners, or the attempts are used up."""
-        if self._teams is None:
-            self._teams = find_teams(self.course, name)
-        return no_attempt_left(self.course, name, student, self._teams)
+        if self._submissions is None:
+            self._submissions = find_submissions(self.course, name)
+        return no_attempt_left(self.course, name, student, self._submissions)
 
     def from_filename(self, filename: str, resources: dict | None = None, **kw: Any) -> Any:
         if not self.parent._sanitizing:
@@ -83,10 +83,12 @@ def examining(
     return Run(course, name, options, tell=lambda record: None).examining(workers=1)
 
 
-def no_attempt_left(course: Course, name: str, student: str, teams: Teams | None = None) -> str:
+def no_attempt_left(
+    course: Course, name: str, student: str, submissions: Submissions | None = None
+) -> str:
     """Why a submission is not graded by plain nbgrader, which writes no records; "" if it is."""
     most = course.settings["attempts"]
-    submission = (teams or find_teams(course, name)).of(student)
+    submission = (submissions or find_submissions(course, name)).of(student)
     many = len(submission.members)
     if submission.unclear or many > 1:
         return submission.unclear or (

@@ -41,7 +41,7 @@ from cellgrader.run import systems
 from cellgrader.run.examine import Examiner
 from cellgrader.submission.attempts import attempt, graded, known_again, note_graded, spent, work_of
 from cellgrader.submission.collected import Submission
-from cellgrader.submission.partners import find_teams
+from cellgrader.submission.partners import find_submissions
 from cellgrader.submission.shared_by_hand import hand_over
 from cellgrader.submission.shared_work import keep_own, whose_work
 from cellgrader.with_nbgrader.lock import alone
@@ -165,7 +165,7 @@ class Run:
 
     def submissions(self, students: Iterable[str]) -> list[Submission]:
         """The submissions of these students, each once, before their files are read."""
-        found = find_teams(self.course, self.name).submissions(students)
+        found = find_submissions(self.course, self.name).each(students)
         release = Examiner(self.course).release
         return [whose_work(self.course, self.name, each, release) for each in found]
 
@@ -234,11 +234,9 @@ class Run:
         with self.pool(workers, scheduler, begun) as (pool, work):
 
             def examined(submissions: list[Submission]) -> Iterator:
-                known = {each.first: each for each in submissions}
-                for first, read, found in pool.results(
-                    work, [*known], lambda key: self.load(known[key])
-                ):
-                    yield read or known[first], found
+                by = {each.first: each for each in submissions}
+                for first, read, found in pool.results(work, [*by], lambda key: self.load(by[key])):
+                    yield read or by[first], found
 
             yield examined
 
@@ -330,14 +328,8 @@ class Run:
         source = submission.source
         work = work_of(self.course, self.name, source)
         content, known = work.digest(), known_again(work)
-        numbers = [
-            attempt(
-                *(self.course, self.name, who, content),
-                write=self.writes,
-                first=known if who == source else None,
-            )
-            for who in submission.members
-        ]
+        count = partial(attempt, self.course, self.name, submission=content, write=self.writes)
+        numbers = [count(who, first=known if who == source else None) for who in submission.members]
         return replace(submission, work=work, attempt=max(numbers))
 
     def _keep(self, record: Record) -> None:

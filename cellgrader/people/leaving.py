@@ -12,7 +12,7 @@ from cellgrader.course.snapshot import folder_snapshot
 from cellgrader.notebook import document as notebooks
 from cellgrader.notebook.parse import NotGradable, read_bytes
 from cellgrader.submission.collected import Submission
-from cellgrader.submission.partners import LONGEST, find_teams, names_files, naming, without_names
+from cellgrader.submission.partners import LONGEST, find_submissions, names_files, naming, without_names
 from cellgrader.submission.shared_work import digest_of
 
 
@@ -24,7 +24,7 @@ def leave(course: Course, student: str) -> list[str]:
     """
     told = []
     for name in course.names():
-        submission = find_teams(course, name).of(student)
+        submission = find_submissions(course, name).of(student)
         _take_name_out(course, name, student)
         told += _keep_work(course, name, student, submission)
         _mend_records(course, name, student)

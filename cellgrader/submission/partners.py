@@ -40,8 +40,11 @@ AROUND = " \t,;:.\"'*-"
 
 
 @dataclass(frozen=True)
-class Teams:
-    """The groups of an assignment, and questions for the instructor about names in course.toml."""
+class Submissions:
+    """Who handed in together, and questions for the instructor about names in course.toml.
+
+    known: student -> submission, where it is not that of the student alone.
+    """
 
     known: Mapping[str, Submission] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
@@ -54,7 +57,7 @@ class Teams:
         """These students and their partners, each once."""
         return list(dict.fromkeys(who for student in students for who in self.of(student).members))
 
-    def submissions(self, students: Iterable[str]) -> list[Submission]:
+    def each(self, students: Iterable[str]) -> list[Submission]:
         """The submissions of these students, each once."""
         return list({each.first: each for each in map(self.of, students)}.values())
 
@@ -67,13 +70,13 @@ class Claim:
     problem: str = ""
 
 
-def find_teams(course: Course, name: str) -> Teams:
-    """The groups of an assignment: from course.toml, then from the files beside the notebooks."""
+def find_submissions(course: Course, name: str) -> Submissions:
+    """Who hands in together: groups from course.toml, then from the files beside the notebooks."""
     settings = course.settings
     listed, where = settings.own(name, "partners")
     size, _ = settings.own(name, "group_size")
     if not listed and size == 1:
-        return Teams()
+        return Submissions()
     people = _People(course)
     fixed, questions = _fixed(people, listed, where)
     claims = {}
@@ -84,13 +87,12 @@ def find_teams(course: Course, name: str) -> Teams:
                 claim = _with_fixed(claim, student, fixed, where)
             if claim:
                 claims[student] = claim
-    teams = {student: team for team in fixed.values() for student in team.members}
-    return Teams(teams | _from_claims(claims), tuple(questions))
+    return Submissions(fixed | _from_claims(claims), tuple(questions))
 
 
 def handing_in(course: Course, name: str) -> list[str]:
     """The students who handed in, and their partners."""
-    return sorted(find_teams(course, name).whole(course.students(name)))
+    return sorted(find_submissions(course, name).whole(course.students(name)))
 
 
 class _People:
@@ -133,7 +135,7 @@ def _plain(text: str) -> str:
 
 def _fixed(people: _People, listed: list, where: str) -> tuple[dict[str, Submission], list[str]]:
     """The groups of course.toml, without whom the class does not know."""
-    teams, questions = {}, []
+    found, questions = {}, []
     for group in listed:
         members = tuple(sorted(name for name in group if people.fits(name)))
         for name in sorted({*group} - {*members}):
@@ -142,8 +144,8 @@ def _fixed(people: _People, listed: list, where: str) -> tuple[dict[str, Submiss
                 f"student, so nothing was graded for it. Correct the name, take it out, or add the "
                 f"student: nbgrader db student add {shown(name)}"
             )
-        teams |= {name: Submission(members) for name in members}
-    return teams, questions
+        found |= {name: Submission(members) for name in members}
+    return found, questions
 
 
 def names_files(names: Iterable[str]) -> list[str]:
@@ -221,13 +223,13 @@ def _with_fixed(claim: Claim, student: str, fixed: Mapping[str, Submission], whe
 
 def _from_claims(claims: Mapping[str, Claim]) -> dict[str, Submission]:
     """The groups that the files of all their members name; any other claim holds up who makes it."""
-    teams = {}
+    found = {}
     for who, claim in claims.items():
         against = [each for each in sorted(claim.group) if claims.get(each) != claim]
         members = (who,) if claim.problem or against else tuple(sorted(claim.group))
         unclear = _one_sided(claim, who, against[0], claims.get(against[0])) if against else ""
-        teams[who] = Submission(members, unclear=claim.problem or unclear)
-    return teams
+        found[who] = Submission(members, unclear=claim.problem or unclear)
+    return found
 
 
 def _one_sided(claim: Claim, student: str, other: str, its: Claim | None) -> str:

@@ -12,7 +12,7 @@ from cellgrader.errors import CourseError
 from cellgrader.notebook import document as notebooks
 from cellgrader.notebook.parse import shown
 from cellgrader.run.examine import Examiner
-from cellgrader.submission.partners import find_teams
+from cellgrader.submission.partners import find_submissions
 from cellgrader.submission.shared_work import whose_work
 from cellgrader.viva.choose import choose
 from cellgrader.viva.questions import Question, questions
@@ -91,7 +91,7 @@ def whose(examiner: Examiner, name: str, student: str) -> str:
         CourseError: neither has one, or it is unclear whose work counts.
     """
     course = examiner.course
-    submission = find_teams(course, name).of(student)
+    submission = find_submissions(course, name).of(student)
     if not any(course.handed_in(who, name) for who in submission.members):
         known = course.students(name)
         raise CourseError(

@@ -32,7 +32,7 @@ from cellgrader.release.generate import release
 from cellgrader.run.examine import Examiner
 from cellgrader.submission.attempts import work_of
 from cellgrader.submission.collected import Submission
-from cellgrader.submission.partners import Teams, find_teams
+from cellgrader.submission.partners import Submissions, find_submissions
 from cellgrader.submission.shared_work import whose_work
 from cellgrader.watch import day, feedback_pages, standing
 from cellgrader.watch.arrivals import Resting, inbox
@@ -89,7 +89,7 @@ class Watcher:
         self._pages = Beside()  # the pages of those who are graded or held back
         self._slow: deque[str] = deque()  # who waits until nobody else does, and who is examined in full
         self._in_full, self._known, self._changing = set[str](), set[str](), set[str]()
-        self._faults, self._teams = Counter[str](), Teams()
+        self._faults, self._submissions = Counter[str](), Submissions()
         self._looked, self._moving = 0.0, True
         self._busy = time.monotonic()  # when something last happened
 
@@ -180,7 +180,7 @@ class Watcher:
     def _meet(self, students: list[str]) -> None:
         """Learn which students are in the class, and who works together."""
         if students:
-            self._teams = find_teams(self.course, self.name)
+            self._submissions = find_submissions(self.course, self.name)
         if set(students) - self._known:
             self._known |= set(students) - set(unknown(self.course, self.name))
 
@@ -196,7 +196,7 @@ class Watcher:
             self._later[student] = time.monotonic() + AGAIN
             self.board.note(question(course, name, student))
             return
-        submission = self._teams.of(student)
+        submission = self._submissions.of(student)
         members, first = submission.members, submission.first
         if (self._arrived.keys() | self._changing) & set(members):
             return  # a member's folder still changes, or is at work: looked at again after that
@@ -246,7 +246,7 @@ class Watcher:
 
     def _of(self, student: str) -> Submission:
         """The submission of a student who is at work."""
-        return self._arrived[student][0] if student in self._arrived else self._teams.of(student)
+        return self._arrived[student][0] if student in self._arrived else self._submissions.of(student)
 
     def _hold(self, student: str, submission: Submission, why: str, stands: Hashable) -> None:
         """Say to all members why their work is not graded now, once for each version.
