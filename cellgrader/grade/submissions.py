@@ -325,11 +325,11 @@ class Run:
 
     def newest(self, submission: Submission) -> Submission:
         """A submission with its newest files, and the highest number they have for a member."""
-        source = submission.source
-        work = work_of(self.course, self.name, source)
+        work, numbers = work_of(self.course, self.name, submission.source), []
         content, known = work.digest(), known_again(work)
-        count = partial(attempt, self.course, self.name, submission=content, write=self.writes)
-        numbers = [count(who, first=known if who == source else None) for who in submission.members]
+        for who in submission.members:
+            own = known if who == submission.source else None
+            numbers.append(attempt(self.course, self.name, who, content, write=self.writes, first=own))
         return replace(submission, work=work, attempt=max(numbers))
 
     def _keep(self, record: Record) -> None:
