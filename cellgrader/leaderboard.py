@@ -19,7 +19,7 @@ from cellgrader.pages.frame import page
 from cellgrader.printable import printable
 from cellgrader.profile import program, the_course
 from cellgrader.run import systems
-from cellgrader.submission.partners import find_teams
+from cellgrader.submission.partners import find_submissions
 
 if TYPE_CHECKING:
     from cellgrader.checks import Check
@@ -79,8 +79,8 @@ def graded_systems(course: Course, name: str) -> list[Record]:
     Raises:
         CourseError: there is none.
     """
-    students = find_teams(course, name).firsts(course.students(name))
-    records = [read_record(course, name, student) for student in students]
+    submissions = find_submissions(course, name).each(course.students(name))
+    records = [read_record(course, name, each.first) for each in submissions]
     graded = [record for record in records if record and record.has_grade and record.measured]
     if not graded:
         raise CourseError(

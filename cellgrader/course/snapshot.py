@@ -31,15 +31,11 @@ class Snapshot:
     files: path -> bytes.
     links: path -> target.
     left_out: what is missing, each with a reason.
-    attempt: which of a student's versions it is, from 1; not part of the content.
-    wall: the seconds that its examination may take; 0 for the usual limit.
     """
 
     files: dict[str, bytes]
     links: dict[str, str]
     left_out: tuple[str, ...] = ()
-    attempt: int = 1
-    wall: float = 0.0
 
     def digest(self) -> bytes:
         """A digest of the content, independent of the folder's location."""

@@ -22,7 +22,8 @@ from cellgrader.notebook.search import NotGradable
 from cellgrader.processes.pool import Died
 from cellgrader.profile import program
 from cellgrader.submission.attempts import attempt, graded, spent, work_of
-from cellgrader.submission.partners import Teams, find_teams
+from cellgrader.submission.collected import Submission
+from cellgrader.submission.partners import Submissions, find_submissions
 
 if TYPE_CHECKING:
     from cellgrader.grade.submissions import Examined
@@ -43,7 +44,7 @@ class Reader(NotebookExporter):
     ).tag(config=True)
 
     _examined: Any = None
-    _teams: Teams | None = None
+    _submissions: Submissions | None = None
 
     @property
     def course(self) -> Course:
@@ -51,9 +52,9 @@ class Reader(NotebookExporter):
 
     def refusal(self, name: str, student: str) -> str:
         """Why a submission is passed over: it is that of partners, or the attempts are used up."""
-        if self._teams is None:
-            self._teams = find_teams(self.course, name)
-        return no_attempt_left(self.course, name, student, self._teams)
+        if self._submissions is None:
+            self._submissions = find_submissions(self.course, name)
+        return no_attempt_left(self.course, name, student, self._submissions)
 
     def from_filename(self, filename: str, resources: dict | None = None, **kw: Any) -> Any:
         if not self.parent._sanitizing:
@@ -65,7 +66,7 @@ class Reader(NotebookExporter):
                 self.course, info["assignment"], unsafe=self.unsafe_no_sandbox, **options
             )
             self._examined = self.parent.opened.enter_context(workers)
-        ((_, _, done),) = self._examined([info["student"]])
+        ((_, done),) = self._examined([Submission((info["student"],), info["student"])])
         if isinstance(done, Died):
             raise NotGradable(FAILED, f"This submission could not be graded: {done.why}.")
         if done.notebook is None:
@@ -82,20 +83,21 @@ def examining(
     return Run(course, name, options, tell=lambda record: None).examining(workers=1)
 
 
-def no_attempt_left(course: Course, name: str, student: str, teams: Teams | None = None) -> str:
+def no_attempt_left(
+    course: Course, name: str, student: str, submissions: Submissions | None = None
+) -> str:
     """Why a submission is not graded by plain nbgrader, which writes no records; "" if it is."""
     most = course.settings["attempts"]
-    team = (teams or find_teams(course, name)).of(student)
-    if team.unclear or len(team.members) > 1:
-        return team.unclear or (
-            f"It is the work of {len(team.members)} partners. Grade it for all: {program()} grade {name}"
+    submission = (submissions or find_submissions(course, name)).of(student)
+    many = len(submission.members)
+    if submission.unclear or many > 1:
+        return submission.unclear or (
+            f"It is the work of {many} partners. Grade it for all: {program()} grade {name}"
         )
     record = read_record(course, name, student)
-    if record is not None:
-        last = record.attempt if record.has_grade else 0
-    else:
-        last = most if (course.autograded / student / name).exists() else 0
-    done = graded(course, name, [student], last)
+    done = graded(course, name, {student: record})
+    if not done and record is None and (course.autograded / student / name).exists():
+        done = [*range(1, most + 1)]
     if not most or not done:
         return ""
     content = work_of(course, name, student).digest()

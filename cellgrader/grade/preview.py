@@ -20,7 +20,7 @@ from cellgrader.class_settings import FILES
 from cellgrader.course.address import SQLITE, sqlite_file
 from cellgrader.course.folders import CONFIG_FILE, Course
 from cellgrader.course.gradebook import copy_to, handed_in, opened
-from cellgrader.course.records import FAILED, read_record, unfit_name
+from cellgrader.course.records import FAILED
 from cellgrader.course.snapshot import Snapshot, course_snapshot
 from cellgrader.course.version import FILE as VERSION
 from cellgrader.errors import CourseError
@@ -35,7 +35,6 @@ from cellgrader.platforms.spreadsheet import number
 from cellgrader.printable import printable
 from cellgrader.profile import program
 from cellgrader.release.generate import release
-from cellgrader.submission.attempts import graded, spent
 from cellgrader.submission.partners import handing_in
 
 if TYPE_CHECKING:
@@ -163,18 +162,18 @@ def _examine(
         and state.marks is not None
     ]
     todo = []
-    for who in run.teams.firsts(marked):
-        if why := run.unclear(who):
-            members = run.teams.of(who).members
+    for submission in run.submissions(marked):
+        if why := submission.unclear:
+            members = submission.members
             failed += [f"{shown(each)}: {printable(why)}" for each in members if each in marked]
-        elif _is_to_do(run, course, name, who, again):
-            todo.append(who)
+        elif not run.is_done(submission, again):
+            todo.append(submission)
     if todo:
         with run.examining(workers, scheduler) as examined:
             for_each = (
                 (student, submission, done)
-                for first, submission, done in examined(todo)
-                for student in run.teams.of(first).members
+                for submission, done in examined(todo)
+                for student in submission.members
                 if student in marked
             )
             for student, submission, done in for_each:
@@ -183,8 +182,7 @@ def _examine(
                     failed.append(f"{shown(student)}: {printable(why)}")
                     continue
                 done = replace(done, student=student)
-                alone = len(run.teams.of(student).members) == 1
-                if alone and would_not_count(course, done, submission):
+                if would_not_count(course, done, submission):
                     continue
                 one = compare(course, name, submissions[student], done, submission.attempt)
                 if one and one.now.differs(one.before):
@@ -196,24 +194,6 @@ def _kept(one: Difference, gains: Gains, student: str, attempt: int) -> Differen
     """The same, with whether the mark stays because a regrade would lower it."""
     same = one.before.attempt in (None, attempt)
     return replace(one, kept=one.gain < 0 and same and gains.protects(student, attempt))
-
-
-def _is_to_do(run: Run, course: Course, name: str, student: str, again: bool) -> bool:
-    """Whether ``grade`` would examine this submission."""
-    if unfit_name(student):
-        return False
-    record = read_record(course, name, student)
-    if record is None:
-        return True
-    try:
-        submission = run.load(student)
-        if not again and record.stands_for(run.fingerprint(submission, run.teams.of(student).members)):
-            return False
-    except Exception:  # the error recurs and is said there
-        return True
-    members = run.teams.of(student).members
-    done = graded(course, name, members, record.attempt if record.has_grade else 0)
-    return not spent(run.most, submission.attempt, done)
 
 
 def _fresh(course: Course, name: str) -> Snapshot:

@@ -28,9 +28,9 @@ from cellgrader.course.records import (
     unfit_name,
     write_record,
 )
-from cellgrader.course.snapshot import Snapshot, course_snapshot, folder_snapshot
+from cellgrader.course.snapshot import Snapshot, course_snapshot
 from cellgrader.errors import CourseError, in_words
-from cellgrader.grade.which_counts import best_counts, forget_best, save_best, standing
+from cellgrader.grade import which_counts
 from cellgrader.grade.who import to_grade
 from cellgrader.marks.appeal_points import restore
 from cellgrader.marks.history import announcing, note
@@ -40,16 +40,20 @@ from cellgrader.processes.interrupt import DeferredInterrupt
 from cellgrader.processes.pool import Died, Pool, Work
 from cellgrader.profile import program
 from cellgrader.run import systems
+from cellgrader.run.examine import Examiner
 from cellgrader.submission.attempts import attempt, graded, known_again, note_graded, spent, work_of
-from cellgrader.submission.partners import find_teams
+from cellgrader.submission.collected import Submission
+from cellgrader.submission.partners import find_submissions
+from cellgrader.submission.shared_by_hand import hand_over
+from cellgrader.submission.shared_work import keep_own, whose_work
 from cellgrader.with_nbgrader.lock import alone
 
 if TYPE_CHECKING:
     from cellgrader.run.examine import Examination
     from cellgrader.with_nbgrader.save import Saver
 
-    # Examines the submissions of these students; yields each with its snapshot and the result.
-    Examined = Callable[[list[str]], Iterator[tuple[str, Snapshot | None, Examination | Died]]]
+    # Examines these submissions; yields each, as it was read, with the result.
+    Examined = Callable[[list[Submission]], Iterator[tuple[Submission, Examination | Died]]]
 
 
 def grade(
@@ -101,13 +105,13 @@ def grade(
         note(course, name)  # what changed since, before other reasons come up
         run = Run(course, name, options, tell)
         run.gains = Gains(course, name, only_gains=only_gains, again=again)
-        todo = [who for who in run.teams.firsts(wanted) if not run.is_done(who, again)]
+        todo = [each for each in run.submissions(wanted) if not run.is_done(each, again)]
         if todo:
             with announcing(course, name, reason):
                 try:
                     run.grade(todo, workers, scheduler, begun)
                 finally:
-                    whole = run.teams.whole(todo)
+                    whole = [who for each in todo for who in each.members]
                     restore(course, name, whole)
                     note(course, name, whole, words=reason, again=again)
         return [run.records[student] for student in wanted]
@@ -162,83 +166,56 @@ class Run:
         self.name = name
         self.tell = tell
         self.records: dict[str, Record] = {}
-        self.most = course.settings["attempts"]
         self.writes = writes
         self.snapshot = snapshot or course_snapshot(course, name)
         self._digest = self.snapshot.digest()
         self.options = options | ({"final": True} if systems.is_final(course, name) else {})
         self._common = self.options | {"secret": hashlib.sha256(course.secret()).hexdigest()}
-        self.teams = find_teams(course, name)
-        self._sources: dict[str, str] = {}
 
-    def fingerprint(self, submission: Snapshot, partners: tuple[str, ...] = ()) -> str:
-        """A digest of everything that the submission's grade depends on.
+    def submissions(self, students: Iterable[str]) -> list[Submission]:
+        """The submissions of these students, each once, before their files are read."""
+        found = find_submissions(self.course, self.name).each(students)
+        release = Examiner(self.course).release
+        return [whose_work(self.course, self.name, each, release) for each in found]
 
-        Args:
-            partners: all who handed it in together; without any, one student did.
+    def fingerprint(self, submission: Submission) -> str:
+        """A digest of everything that the submission's grade depends on."""
+        options = self._common | {"together": submission.members}
+        return fingerprint(self._digest, submission.work.digest(), options)
+
+    def is_done(self, submission: Submission, again: bool) -> bool:
+        """Whether a submission needs no grading: it has valid records, or cannot be graded.
+
+        Keeps the records in that case: one for each member.
         """
-        together = {"together": partners} if len(partners) > 1 else {}
-        return fingerprint(self._digest, submission.digest(), self._common | together)
-
-    def is_done(self, student: str, again: bool) -> bool:
-        """Whether the submission needs no grading: it has valid records, or cannot be graded.
-
-        Keeps the records in that case: one for each partner.
-
-        Args:
-            student: the first of those who handed in together.
-        """
-        members = self.teams.of(student).members
-        why = unfit_name(student)
+        members = submission.members
+        why = unfit_name(submission.first)
         status = FAILED if why else UNCLEAR
-        why = why or self.unclear(student)
+        why = why or submission.unclear
         if why:
             for who in members:
-                record = Record(self.name, who, status, why)
-                write_record(self.course, record)
-                self._keep(record)
+                self._keep(self._written(Record(self.name, who, status, why)))
             return True
         records = {who: read_record(self.course, self.name, who) for who in members}
-        found = [record for record in records.values() if record is not None]
-        if not found:
+        if not any(records.values()):
             return False
         try:
-            submission = self.load(student)
-            print_of = self.fingerprint(submission, members)
+            submission = self.load(submission)
+            print_of = self.fingerprint(submission)
         except Exception:  # the error recurs during grading and is recorded there
             return False
         done = not again and all(each and each.stands_for(print_of) for each in records.values())
-        last = max(each.attempt if each.has_grade else 0 for each in found)
-        numbers = graded(self.course, self.name, members, last)
-        why = "" if done else spent(self.most, submission.attempt, numbers)
+        most, numbers = self.course.settings["attempts"], graded(self.course, self.name, records)
+        why = "" if done else spent(most, submission.attempt, numbers)
         for who in members if done or why else ():
-            record = records[who]
-            if record is None:  # a new partner brings no new attempt
-                record = Record(self.name, who, UNCLEAR, why)
-                write_record(self.course, record)
+            # A new partner brings no new attempt.
+            record = records[who] or self._written(Record(self.name, who, UNCLEAR, why))
             self._keep(replace(record, sentence=why) if why else replace(record, before=True))
         return done or bool(why)
 
-    def unclear(self, student: str) -> str:
-        """Why it is unclear which work of partners counts; "" if it is clear, and then noted."""
-        team = self.teams.of(student)
-        self._sources[student] = student
-        if team.unclear or len(team.members) > 1:
-            from cellgrader.run.examine import Examiner
-            from cellgrader.submission.shared_work import whose_work
-
-            release = Examiner(self.course).release(self.name)
-            self._sources[student], why = whose_work(self.course, self.name, team, release)
-            return why
-        return ""
-
-    def source(self, student: str) -> str:
-        """In whose folder the work is, once ``unclear`` has looked."""
-        return self._sources.get(student, student)
-
     def grade(
         self,
-        students: list[str],
+        submissions: list[Submission],
         workers: int | None,
         scheduler: str | None,
         begun: Callable[[str], None],
@@ -248,11 +225,11 @@ class Run:
 
         saver = Saver(self.course, self.name)
         if scheduler is None:
-            workers = min(workers or os.cpu_count() or 1, len(students))
+            workers = min(workers or os.cpu_count() or 1, len(submissions))
         with self.examining(workers, scheduler, begun) as examined, DeferredInterrupt() as interrupt:
-            for student, snapshot, found in examined(students):
+            for submission, found in examined(submissions):
                 with interrupt.deferred():
-                    for record in self.save_all(saver, student, snapshot, found):
+                    for record in self.save(saver, submission, found):
                         self._keep(record)
 
     @contextmanager
@@ -264,7 +241,13 @@ class Run:
     ) -> Iterator[Examined]:
         """Context manager: workers, and a function that lets them examine submissions."""
         with self.pool(workers, scheduler, begun) as (pool, work):
-            yield lambda students: pool.results(work, students, self.load)
+
+            def examined(submissions: list[Submission]) -> Iterator:
+                by = {each.first: each for each in submissions}
+                for first, read, found in pool.results(work, [*by], lambda key: self.load(by[key])):
+                    yield read or by[first], found
+
+            yield examined
 
     @contextmanager
     def pool(
@@ -275,7 +258,6 @@ class Run:
     ) -> Iterator[tuple[Pool, Work]]:
         """Context manager: workers, and the job that examines a submission on one of them."""
         from cellgrader.processes import local
-        from cellgrader.run.examine import Examiner
         from cellgrader.run.worker import WorkerState, examine_on_worker
         from cellgrader.sandbox import shared
 
@@ -298,85 +280,64 @@ class Run:
                 started = cluster.start(state, workers, begun, run=label, address=scheduler)
             yield stack.enter_context(started), examine_on_worker
 
-    def save_all(
-        self, saver: Saver, student: str, snapshot: Snapshot | None, found: Examination | Died
-    ) -> list[Record]:
-        """Save a result for the student and each partner, and return their records."""
-        team = self.teams.of(student)
-        if snapshot is None or len(team.members) == 1:
-            return [self.save(saver, who, snapshot, found) for who in team.members]
-        from cellgrader.submission.shared_by_hand import hand_over
-        from cellgrader.submission.shared_work import for_member, keep_own
+    def save(self, saver: Saver, submission: Submission, found: Examination | Died) -> list[Record]:
+        """Save a result for each member, and return the records.
 
-        source, records = self.source(student), []
-        print_of = self.fingerprint(snapshot, team.members)
+        Any error becomes a FAILED record, so that it does not stop the other submissions.
+        """
+        members, records = submission.members, list[Record]()
+        if isinstance(found, Died):
+            return [self._failed(who, found.why) for who in members]
         try:
-            for who in team.members:
-                own = for_member(who, source, snapshot)
-                records.append(self.save(saver, who, own, found, print_of, team.partners(who)))
-                keep_own(self.course, self.name, who, source)
-            hand_over(self.course, self.name, team.members)
+            for who in members:
+                records.append(self._save_for(who, saver, submission, found))
+                keep_own(self.course, self.name, who, submission.source)
+            hand_over(self.course, self.name, members)
         except BaseException as error:  # without records, all of it is done again
-            for who in team.members:
+            for who in members:
                 remove_record(self.course, self.name, who)
             if isinstance(error, OSError) or not isinstance(error, Exception):
                 raise
-            return [self.save(saver, who, None, Died(in_words(error))) for who in team.members]
+            return [self._failed(who, in_words(error)) for who in members]
         return records
 
-    def save(
-        self,
-        saver: Saver,
-        student: str,
-        snapshot: Snapshot | None,
-        found: Examination | Died,
-        print_of: str = "",
-        partners: tuple[str, ...] = (),
+    def _save_for(
+        self, student: str, saver: Saver, submission: Submission, found: Examination
     ) -> Record:
-        """Save a result and return its record.
+        """Save a result for one member."""
+        try:
+            found, number = replace(found, student=student), submission.attempt
+            print_of = self.fingerprint(submission)
+            record = self.gains and self.gains.kept(found, number, print_of)
+            record = record or which_counts.save(self.course, saver, found, submission, print_of)
+            if record.has_grade and found.status in WITH_GRADE:
+                note_graded(self.course, self.name, student, number)
+            return record
+        except Exception as error:
+            return self._failed(student, in_words(error))
 
-        Any error becomes a FAILED record, so that it does not stop the other submissions.
+    def _failed(self, student: str, why: str) -> Record:
+        """Write the record of what could not be graded."""
+        sentence = f"This submission could not be graded: {why}."
+        return self._written(Record(self.name, student, FAILED, sentence))
 
-        Args:
-            print_of: the fingerprint of the work; that of ``snapshot`` without it.
-        """
-        if not isinstance(found, Died):
-            try:
-                print_of = print_of or self.fingerprint(snapshot)
-                found = replace(found, student=student)
-                kept = self.gains and self.gains.kept(found, snapshot.attempt, print_of)
-                if not kept and not partners and best_counts(self.course):
-                    record = save_best(self.course, saver, found, snapshot, print_of)
-                else:
-                    if not kept and partners:
-                        forget_best(self.course, self.name, student)
-                    record = kept or saver.save(found, snapshot, print_of, partners)
-                if record.has_grade and found.status in WITH_GRADE:
-                    note_graded(self.course, self.name, student, snapshot.attempt)
-                return record
-            except Exception as error:
-                found = Died(in_words(error))
-        sentence = f"This submission could not be graded: {found.why}."
-        record = Record(self.name, student, FAILED, sentence)
-        write_record(self.course, record)
+    def _written(self, record: Record) -> Record:
+        if self.writes:
+            write_record(self.course, record)
         return record
 
-    def load(self, student: str) -> Snapshot:
-        """The submission, with the number of its attempt: the highest of all partners."""
-        source = self.source(student)
-        members = self.teams.of(student).members
-        found = work_of(self.course, self.name, source)
-        content, first = found.digest(), known_again(found)
-        alone = len(members) == 1  # of partners, the last version counts
-        earlier = standing(self.course, self.name, student, content.hex()) if alone else None
-        if earlier is not None:
-            folder, number = earlier
-            return replace(folder_snapshot(folder), attempt=number)
-        write, numbers = self.writes, []
-        for who in members:
-            own = first if who == source else None
-            numbers.append(attempt(self.course, self.name, who, content, write=write, first=own))
-        return replace(found, attempt=max(numbers))
+    def load(self, submission: Submission) -> Submission:
+        """A submission with the files and the number of the attempt that counts."""
+        return which_counts.counting(self.course, self.name, self.newest(submission))
+
+    def newest(self, submission: Submission) -> Submission:
+        """A submission with its newest files, and the highest number they have for a member."""
+        work, numbers = work_of(self.course, self.name, submission.source), []
+        content, known = work.digest(), known_again(work)
+        for who in submission.members:
+            own = known if who == submission.source else None
+            numbers.append(attempt(self.course, self.name, who, content, write=self.writes, first=own))
+        return replace(submission, work=work, attempt=max(numbers))
 
     def _keep(self, record: Record) -> None:
         self.records[record.student] = record

@@ -16,6 +16,7 @@ from cellgrader.course.folders import Course, remove
 from cellgrader.course.gradebook import opened
 from cellgrader.course.records import GRADED, WITH_GRADE, Record, read_record
 from cellgrader.course.small_files import TIMESTAMP, time
+from cellgrader.course.snapshot import folder_snapshot
 from cellgrader.course.watched import best_folder, best_path, read_json
 from cellgrader.notebook import document as notebooks
 from cellgrader.platforms.spreadsheet import number
@@ -23,31 +24,28 @@ from cellgrader.platforms.spreadsheet import number
 if TYPE_CHECKING:
     from cellgrader.course.snapshot import Snapshot
     from cellgrader.run.examine import Examination
+    from cellgrader.submission.collected import Submission
     from cellgrader.with_nbgrader.save import Saver
 
 
-def best_counts(course: Course) -> bool:
-    """Whether the class counts the best attempt."""
-    return course.settings["watch.counts"] == "best"
+def best_counts(course: Course, submission: Submission) -> bool:
+    """Whether the best attempt counts: if the class says so. Of partners, the last version counts."""
+    return course.settings["watch.counts"] == "best" and len(submission.members) == 1
 
 
-def standing(course: Course, name: str, student: str, submission: str) -> tuple[Path, int] | None:
-    """The files and the number of an earlier attempt that counts; None if the newest one does.
-
-    Args:
-        submission: the digest of the newest version, in hex.
-    """
-    if not best_counts(course):
-        return None
-    best = read_json(best_path(course, name, student))
-    folder = best_folder(course, name, student)
-    if submission not in best.get("worse", ()) or not folder.is_dir():
-        return None
-    return folder, int(best["attempt"])
+def counting(course: Course, name: str, newest: Submission) -> Submission:
+    """The attempt that counts: the newest one, or an earlier one that was better."""
+    if not best_counts(course, newest):
+        return newest
+    best = read_json(best_path(course, name, newest.first))
+    folder = best_folder(course, name, newest.first)
+    if newest.work.digest().hex() not in best.get("worse", ()) or not folder.is_dir():
+        return newest
+    return replace(newest, work=folder_snapshot(folder), attempt=int(best["attempt"]))
 
 
-def save_best(
-    course: Course, saver: Saver, found: Examination, submission: Snapshot, fingerprint: str
+def save(
+    course: Course, saver: Saver, found: Examination, submission: Submission, fingerprint: str
 ) -> Record:
     """Save an examination, unless an earlier attempt was better: its record is returned then.
 
@@ -55,15 +53,19 @@ def save_best(
     between leaves the old note, and the attempt is examined and saved once more.
     """
     name, student = found.assignment, found.student
+    if not best_counts(course, submission):
+        if submission.partners(student):  # an attempt made alone counts no more
+            _forget(course, name, student)
+        return saver.save(found, submission, fingerprint)
     best, got, is_worse = _compared(course, found, submission)
     if is_worse:
-        _note(course, name, student, {**best, "worse": [submission.digest().hex()]})
+        _note(course, name, student, {**best, "worse": [submission.work.digest().hex()]})
         sentence = worse(submission.attempt, got, best["attempt"], best["points"])
         # Without a record, `seqcourse grade` grades the attempt that counts again.
         record = read_record(course, name, student) or Record(name, student, GRADED, "")
         return replace(record, sentence=sentence, attempt=best["attempt"])
     if got is not None:
-        _keep(submission, best_folder(course, name, student))
+        _keep(submission.work, best_folder(course, name, student))
     record = saver.save(found, submission, fingerprint)
     if record.has_grade:
         content = {"attempt": submission.attempt, "points": got, "worse": []}
@@ -71,13 +73,13 @@ def save_best(
     return record
 
 
-def would_not_count(course: Course, found: Examination, submission: Snapshot) -> bool:
+def would_not_count(course: Course, found: Examination, submission: Submission) -> bool:
     """Whether saving an examination would change no mark, because an earlier attempt was better."""
-    return best_counts(course) and _compared(course, found, submission)[2]
+    return best_counts(course, submission) and _compared(course, found, submission)[2]
 
 
 def _compared(
-    course: Course, found: Examination, submission: Snapshot
+    course: Course, found: Examination, submission: Submission
 ) -> tuple[dict, float | None, bool]:
     """What is noted as best, what this attempt is worth, and whether an earlier one is better."""
     best = read_json(best_path(course, found.assignment, found.student))
@@ -86,8 +88,8 @@ def _compared(
     return best, got, earlier and (got is None or got < best["points"])
 
 
-def forget_best(course: Course, name: str, student: str) -> None:
-    """Let no earlier attempt count: with partners, the last version counts."""
+def _forget(course: Course, name: str, student: str) -> None:
+    """Let no earlier attempt count."""
     best_path(course, name, student).unlink(missing_ok=True)
     if best_folder(course, name, student).is_dir():
         remove(best_folder(course, name, student))
@@ -109,7 +111,7 @@ def automatic(points: float) -> str:
     return f"{number(points)} automatic point{'' if points == 1 else 's'}"
 
 
-def worth(course: Course, found: Examination, submission: Snapshot) -> float:
+def worth(course: Course, found: Examination, submission: Submission) -> float:
     """What an examination is worth: its automatic points, less what being late costs."""
     from nbgrader.api import MissingEntry
 
@@ -117,7 +119,7 @@ def worth(course: Course, found: Examination, submission: Snapshot) -> float:
 
     points = sum(found.points.values())
     name, student, config = found.assignment, found.student, course.config()
-    handed_in = time(submission.files.get(TIMESTAMP, b""), zone_of(config))
+    handed_in = time(submission.work.files.get(TIMESTAMP, b""), zone_of(config))
     if handed_in is None:
         return points
     with opened(course) as gradebook:
@@ -140,11 +142,11 @@ def _note(course: Course, name: str, student: str, content: dict) -> None:
     notebooks.write_text(best_path(course, name, student), json.dumps(content) + "\n")
 
 
-def _keep(submission: Snapshot, folder: Path) -> None:
+def _keep(work: Snapshot, folder: Path) -> None:
     """Write the files of the attempt that counts, in place of an earlier one's."""
     beside = folder.with_name(f".{folder.name}.new")
     shutil.rmtree(beside, ignore_errors=True)
-    submission.unpack(beside)
+    work.unpack(beside)
     if folder.is_dir():
         remove(folder)
     beside.rename(folder)

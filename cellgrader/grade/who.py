@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from cellgrader.course.folders import Course
 from cellgrader.errors import CourseError
 from cellgrader.people.enrolment import misplaced, question, unknown
-from cellgrader.submission.partners import find_teams
+from cellgrader.submission.partners import find_submissions
 
 
 def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[str]:
@@ -25,10 +25,10 @@ def to_grade(course: Course, name: str, students: Iterable[str] = ()) -> list[st
     wanted = list(dict.fromkeys(students)) or [who for who in handed_in if who not in asked]
     if asked and not wanted:
         raise CourseError(question(course, name, asked[0]))
-    teams = find_teams(course, name)
-    wanted = teams.whole(wanted) if students else sorted(teams.whole(wanted))
+    submissions = find_submissions(course, name)
+    wanted = submissions.whole(wanted) if students else sorted(submissions.whole(wanted))
     for student in wanted:
-        if not any(who in handed_in for who in teams.of(student).members):
+        if not any(who in handed_in for who in submissions.of(student).members):
             raise CourseError(
                 f"{student} should have handed in {name} at "
                 f"{course.submitted}/{student}/{name}/{name}.ipynb, but there is nothing."

@@ -192,15 +192,15 @@ def read_course(course: Course, assignment: str) -> list[Line]:
     from cellgrader.course.gradebook import open_gradebook
     from cellgrader.course.records import UNCLEAR, read_record
     from cellgrader.marks.history import note
-    from cellgrader.submission.partners import find_teams
+    from cellgrader.submission.partners import find_submissions
 
     course.require(assignment)
 
     open_gradebook(course)
-    teams = find_teams(course, assignment)
+    submissions = find_submissions(course, assignment)
 
     def there(student: str) -> bool:
-        return any(course.counts(who, assignment) for who in teams.of(student).members)
+        return any(course.counts(who, assignment) for who in submissions.of(student).members)
 
     records = {}
     folder = course.records / assignment
@@ -218,7 +218,7 @@ def read_course(course: Course, assignment: str) -> list[Line]:
         lines = read_lines(gradebook, assignment, records, there)
 
     def status(line: Line) -> str:
-        members = teams.of(line.student).members if line.status == NOTHING else ()
+        members = submissions.of(line.student).members if line.status == NOTHING else ()
         came = any(course.handed_in(who, assignment) for who in members)
         return UNGRADED if came else line.status
 

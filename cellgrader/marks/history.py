@@ -26,7 +26,7 @@ from cellgrader.marks.late import renew_penalties
 from cellgrader.notebook import document as notebooks
 from cellgrader.printable import printable
 from cellgrader.release.adapt import class_notebook
-from cellgrader.submission.attempts import last_attempt
+from cellgrader.submission.attempts import newest
 
 if TYPE_CHECKING:
     from nbgrader.api import SubmittedAssignment
@@ -249,7 +249,7 @@ def state_of(
         )
     order = {exercise: place for place, exercise in enumerate(owner.values())}
     marks = dict(sorted(marks.items(), key=lambda pair: order.get(pair[0], len(order))))
-    attempt = record.attempt if record else last_attempt(course, name, submission.student.id)
+    attempt = record.attempt if record else newest(course, name, submission.student.id)[0] or None
     return State(marks, round(penalty_of(submission), 4), attempt)
 
 

@@ -11,7 +11,8 @@ from cellgrader.course.small_files import SECRET
 from cellgrader.course.snapshot import folder_snapshot
 from cellgrader.notebook import document as notebooks
 from cellgrader.notebook.parse import NotGradable, read_bytes
-from cellgrader.submission.partners import LONGEST, Team, find_teams, names_files, naming, without_names
+from cellgrader.submission.collected import Submission
+from cellgrader.submission.partners import LONGEST, find_submissions, names_files, naming, without_names
 from cellgrader.submission.shared_work import digest_of
 
 
@@ -23,9 +24,9 @@ def leave(course: Course, student: str) -> list[str]:
     """
     told = []
     for name in course.names():
-        team = find_teams(course, name).of(student)
+        submission = find_submissions(course, name).of(student)
         _take_name_out(course, name, student)
-        told += _keep_work(course, name, student, team)
+        told += _keep_work(course, name, student, submission)
         _mend_records(course, name, student)
         _mend_sheets(course, name, student)
         groups, where = course.settings.own(name, "partners")
@@ -34,10 +35,10 @@ def leave(course: Course, student: str) -> list[str]:
     return list(dict.fromkeys(told))
 
 
-def _keep_work(course: Course, name: str, student: str, team: Team) -> Iterator[str]:
+def _keep_work(course: Course, name: str, student: str, submission: Submission) -> Iterator[str]:
     """Copy the work to a partner, if only the student who leaves handed it in."""
-    left = team.partners(student)
-    if not left or team.unclear or not course.handed_in(student, name):
+    left = submission.partners(student)
+    if not left or submission.unclear or not course.handed_in(student, name):
         return
     if any(course.handed_in(who, name) and digest_of(course.submitted / who / name) for who in left):
         return

@@ -19,6 +19,7 @@ from cellgrader.course.snapshot import Snapshot
 from cellgrader.profile import program, the_course, use
 from cellgrader.run.examine import Examination, Examiner
 from cellgrader.sandbox import refusal
+from cellgrader.submission.collected import Submission
 
 # Seconds for one submission. A longer examination means that the grader itself hangs.
 WHOLE = 1200
@@ -65,7 +66,7 @@ class WorkerState:
             return f"It has another version of {program()} than the run that asks; install the same one."
         return refusal() if self.options["confined"] else ""
 
-    def unpack_and_examine(self, student: str, submission: Snapshot) -> Examination:
+    def unpack_and_examine(self, student: str, submission: Submission) -> Examination:
         """Unpack a submission into a temporary folder and examine it."""
         with self.lock:
             examiner = self.examiners.get(threading.get_ident())
@@ -74,11 +75,11 @@ class WorkerState:
                 self.examiners[threading.get_ident()] = examiner
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="submission-") as temporary:
             folder = Path(temporary) / student / self.name
-            submission.unpack(folder)
+            submission.work.unpack(folder)
             return examiner.examine(self.name, student, folder, submission.attempt, submission.wall)
 
 
-def examine_on_worker(state: WorkerState, student: str, submission: Snapshot) -> Examination:
+def examine_on_worker(state: WorkerState, student: str, submission: Submission) -> Examination:
     """The job that a worker runs for one submission."""
     # A hanging examination cannot be interrupted: end the process, which is then replaced.
     alarm = threading.Timer(WHOLE, os._exit, (1,))

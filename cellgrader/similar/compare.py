@@ -35,7 +35,7 @@ from cellgrader.printable import printable
 from cellgrader.processes.limited import limited
 from cellgrader.profile import program, the_course
 from cellgrader.run.examine import READING, read
-from cellgrader.submission.partners import Teams, find_teams
+from cellgrader.submission.partners import Submissions, find_submissions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,7 +134,7 @@ def compare_class(course: Course, name: str, threshold: float = 0.5) -> Similar:
     texts = [answers_in(release, code), {"given": given}, *_known_answers(course, name)]
     known = [fingerprints(each, code) for each in texts]
     anybodys = [fingerprints(right, code), *known]
-    pairs = compare(works, anybodys, threshold, find_teams(course, name))
+    pairs = compare(works, anybodys, threshold, find_submissions(course, name))
     written = {task: right[task] for task in right if code[task]}
     ours = {**{f"the solution of {task}": text for task, text in written.items()}, **_package(name)}
     in_code = {
@@ -242,19 +242,19 @@ def compare(
     works: Mapping[str, Prints],
     known: Sequence[Prints],
     threshold: float,
-    teams: Teams = Teams(),  # noqa: B008 (it cannot be changed)
+    submissions: Submissions = Submissions(),  # noqa: B008 (it cannot be changed)
 ) -> list[SimilarPair]:
     """The pairs of students above the threshold, the most similar first. Partners are no pair.
 
     Args:
         works: student -> fingerprints.
         known: answers to exclude from the comparison.
-        teams: who handed in together.
+        submissions: who handed in together.
     """
     own = {student: _Work(made) for student, made in _without(works, known).items()}
     found = []
     for first, second in itertools.combinations(sorted(own), 2):
-        if second in teams.of(first).members:
+        if second in submissions.of(first).members:
             continue
         pair = _pair(first, second, own[first], own[second])
         if pair is not None and max(pair.shares) >= threshold:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cellgrader import bounds
 from cellgrader.course.folders import Course
-from cellgrader.course.records import LONGEST_NAME
+from cellgrader.course.records import LONGEST_NAME, Record
 from cellgrader.course.small_files import NEEDED
 from cellgrader.course.snapshot import Snapshot, folder_snapshot
 from cellgrader.notebook import document as notebooks
@@ -62,15 +62,15 @@ def note_graded(course: Course, name: str, student: str, number: int) -> None:
         notebooks.write_text(path, json.dumps({**known, "graded": [*done, number]}) + "\n")
 
 
-def graded(course: Course, name: str, students: Iterable[str], record: int = 0) -> list[int]:
-    """The numbers of the attempts with a grade: of partners, those of whoever has the most.
+def graded(course: Course, name: str, records: Mapping[str, Record | None]) -> list[int]:
+    """The numbers of the attempts with a grade: those of the member who has the most.
 
     Args:
-        record: the number of the attempt that a record has a grade for; it says what was graded before
-            attempts were noted.
+        records: by member; a grade's record says what was graded before attempts were noted.
     """
-    noted = (_read(attempt_path(course, name, who)).get("graded") for who in students)
-    return max((each for each in noted if each), key=len, default=[*range(1, record + 1)])
+    noted = (_read(attempt_path(course, name, who)).get("graded") for who in records)
+    last = max((each.attempt for each in records.values() if each and each.has_grade), default=0)
+    return max((each for each in noted if each), key=len, default=[*range(1, last + 1)])
 
 
 def newest(course: Course, name: str, student: str) -> tuple[int, str]:
@@ -111,11 +111,6 @@ def known_again(found: Snapshot) -> dict[str, object]:
         "work": replace(found, files=work).digest().hex(),
         "beside": {file: content.decode("latin-1") for file, content in beside.items()},
     }
-
-
-def last_attempt(course: Course, name: str, student: str) -> int | None:
-    """The number of the last attempt; None if none was counted."""
-    return newest(course, name, student)[0] or None
 
 
 def spent(most: int, number: int, done: list[int]) -> str:

@@ -25,6 +25,7 @@ from cellgrader.course.folders import Course
 from cellgrader.course.gradebook import opened
 from cellgrader.course.records import unfit_name
 from cellgrader.notebook.parse import NotGradable, plain_text, read_bytes, shown
+from cellgrader.submission.collected import Submission
 
 if TYPE_CHECKING:
     from cellgrader.course.snapshot import Snapshot
@@ -39,42 +40,26 @@ AROUND = " \t,;:.\"'*-"
 
 
 @dataclass(frozen=True)
-class Team:
-    """Students who hand in together, or one alone.
+class Submissions:
+    """Who handed in together, and questions for the instructor about names in course.toml.
 
-    members: sorted.
-    unclear: why it is unclear whose work counts, in a sentence; "" if it is clear.
+    known: student -> submission, where it is not that of the student alone.
     """
 
-    members: tuple[str, ...]
-    unclear: str = ""
-
-    @property
-    def first(self) -> str:
-        """Who stands for all: hidden inputs are drawn for this name."""
-        return self.members[0]
-
-    def partners(self, student: str) -> tuple[str, ...]:
-        return tuple(member for member in self.members if member != student)
-
-
-@dataclass(frozen=True)
-class Teams:
-    """The groups of an assignment, and questions for the instructor about names in course.toml."""
-
-    known: Mapping[str, Team] = field(default_factory=dict)
+    known: Mapping[str, Submission] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
 
-    def of(self, student: str) -> Team:
-        return self.known.get(student, Team((student,)))
+    def of(self, student: str) -> Submission:
+        """The submission that a student has a part in; no file of it was read."""
+        return self.known.get(student, Submission((student,)))
 
     def whole(self, students: Iterable[str]) -> list[str]:
         """These students and their partners, each once."""
         return list(dict.fromkeys(who for student in students for who in self.of(student).members))
 
-    def firsts(self, students: Iterable[str]) -> list[str]:
-        """One student for each group."""
-        return list(dict.fromkeys(self.of(student).first for student in students))
+    def each(self, students: Iterable[str]) -> list[Submission]:
+        """The submissions of these students, each once."""
+        return list({each.first: each for each in map(self.of, students)}.values())
 
 
 @dataclass(frozen=True)
@@ -85,13 +70,13 @@ class Claim:
     problem: str = ""
 
 
-def find_teams(course: Course, name: str) -> Teams:
-    """The groups of an assignment: from course.toml, then from the files beside the notebooks."""
+def find_submissions(course: Course, name: str) -> Submissions:
+    """Who hands in together: groups from course.toml, then from the files beside the notebooks."""
     settings = course.settings
     listed, where = settings.own(name, "partners")
     size, _ = settings.own(name, "group_size")
     if not listed and size == 1:
-        return Teams()
+        return Submissions()
     people = _People(course)
     fixed, questions = _fixed(people, listed, where)
     claims = {}
@@ -102,13 +87,12 @@ def find_teams(course: Course, name: str) -> Teams:
                 claim = _with_fixed(claim, student, fixed, where)
             if claim:
                 claims[student] = claim
-    teams = {student: team for team in fixed.values() for student in team.members}
-    return Teams(teams | _from_claims(claims), tuple(questions))
+    return Submissions(fixed | _from_claims(claims), tuple(questions))
 
 
 def handing_in(course: Course, name: str) -> list[str]:
     """The students who handed in, and their partners."""
-    return sorted(find_teams(course, name).whole(course.students(name)))
+    return sorted(find_submissions(course, name).whole(course.students(name)))
 
 
 class _People:
@@ -149,9 +133,9 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFC", text.strip()).casefold()
 
 
-def _fixed(people: _People, listed: list, where: str) -> tuple[dict[str, Team], list[str]]:
+def _fixed(people: _People, listed: list, where: str) -> tuple[dict[str, Submission], list[str]]:
     """The groups of course.toml, without whom the class does not know."""
-    teams, questions = {}, []
+    found, questions = {}, []
     for group in listed:
         members = tuple(sorted(name for name in group if people.fits(name)))
         for name in sorted({*group} - {*members}):
@@ -160,8 +144,8 @@ def _fixed(people: _People, listed: list, where: str) -> tuple[dict[str, Team], 
                 f"student, so nothing was graded for it. Correct the name, take it out, or add the "
                 f"student: nbgrader db student add {shown(name)}"
             )
-        teams |= {name: Team(members) for name in members}
-    return teams, questions
+        found |= {name: Submission(members) for name in members}
+    return found, questions
 
 
 def names_files(names: Iterable[str]) -> list[str]:
@@ -226,7 +210,7 @@ def naming(course: Course) -> Callable[[bytes], tuple[list[str], list[str]]]:
     return lambda content: read_names(content, people.named)
 
 
-def _with_fixed(claim: Claim, student: str, fixed: Mapping[str, Team], where: str) -> Claim:
+def _with_fixed(claim: Claim, student: str, fixed: Mapping[str, Submission], where: str) -> Claim:
     """A claim on somebody whom course.toml has in a group is none."""
     taken = sorted(claim.group & fixed.keys())
     if not taken:
@@ -237,15 +221,15 @@ def _with_fixed(claim: Claim, student: str, fixed: Mapping[str, Team], where: st
     )
 
 
-def _from_claims(claims: Mapping[str, Claim]) -> dict[str, Team]:
+def _from_claims(claims: Mapping[str, Claim]) -> dict[str, Submission]:
     """The groups that the files of all their members name; any other claim holds up who makes it."""
-    teams = {}
+    found = {}
     for who, claim in claims.items():
         against = [each for each in sorted(claim.group) if claims.get(each) != claim]
         members = (who,) if claim.problem or against else tuple(sorted(claim.group))
         unclear = _one_sided(claim, who, against[0], claims.get(against[0])) if against else ""
-        teams[who] = Team(members, claim.problem or unclear)
-    return teams
+        found[who] = Submission(members, unclear=claim.problem or unclear)
+    return found
 
 
 def _one_sided(claim: Claim, student: str, other: str, its: Claim | None) -> str:

@@ -59,7 +59,8 @@ def _share(session: Any, context: object, instances: object) -> None:
 
 def hand_over(course: Course, name: str, members: Sequence[str]) -> None:
     """Give partners who have no points by hand, or no comment, those of the first who has."""
-
+    if len(members) < 2:
+        return  # the gradebook need not be opened
     with opened(course) as gradebook, gradebook.db.no_autoflush:
         for cells in _by_cell(gradebook, name, members):
             names = SHARED[type(cells[0]).__name__]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
@@ -15,52 +16,51 @@ from pathlib import Path
 from typing import Any
 
 from cellgrader.course.folders import Course
-from cellgrader.course.small_files import MARK, NEEDED, SECRET, TIMESTAMP, kept, time
-from cellgrader.course.snapshot import Snapshot, folder_snapshot
+from cellgrader.course.small_files import MARK, NEEDED, TIMESTAMP, kept, time
+from cellgrader.course.snapshot import folder_snapshot
 from cellgrader.errors import CourseError
+from cellgrader.notebook.mend import mend
 from cellgrader.notebook.parse import NotGradable, read_bytes, shown
+from cellgrader.notebook.search import find_submission, read_submission
 from cellgrader.processes.limited import limited
-from cellgrader.run import systems
-from cellgrader.run.examine import READING, read
-from cellgrader.submission.partners import Team, without_names
+from cellgrader.submission.collected import Submission
+from cellgrader.submission.partners import without_names
 
 # What lies beside work and is none.
 BESIDE = (*NEEDED, MARK)
 
 
-def whose_work(course: Course, name: str, team: Team, release: dict) -> tuple[str, str]:
-    """The member whose folder is graded for all, or "" and in a sentence why there is none.
+def whose_work(
+    course: Course, name: str, submission: Submission, release: Callable[[str], dict]
+) -> Submission:
+    """A submission with the member whose folder is graded for all, or with why that is unclear.
 
     Args:
-        release: the released notebook.
+        release: reads the released notebook; called where hand-ins differ.
     """
-    if team.unclear:
-        return "", team.unclear
-    folders = {who: course.submitted / who / name for who in team.members}
-    handed = [who for who in team.members if course.handed_in(who, name)]
+    if submission.unclear:
+        return submission
+    folders = {who: course.submitted / who / name for who in submission.members}
+    handed = [who for who in submission.members if course.handed_in(who, name)]
     if len(handed) < 2:
-        return (handed or [team.first])[0], ""
+        return replace(submission, source=(handed or [submission.first])[0])
     works = {who: digest_of(folders[who]) for who in handed}
     with_work = [who for who in handed if works[who]] or handed[:1]
     if len({works[who] for who in with_work}) > 1:
-        works = {who: _content(folders[who], name, release) or works[who] for who in with_work}
+        given = release(name)
+        works = {who: _content(folders[who], name, given) or works[who] for who in with_work}
     if len({works[who] for who in with_work}) > 1:
         listed = " and ".join(map(shown, with_work))
         alone = ", ".join(f'["{shown(who)}"]' for who in with_work)
-        return "", (
+        unclear = (
             f"{listed} are partners, but handed in different work, and only one can count. Move the "
             f"folder {name} of the others away, or, if each works alone, write groups of one into "
             f"course.toml, under [{name}]: partners = [{alone}]"
         )
+        return replace(submission, unclear=unclear)
     zone = course.settings.zone
-    return min(with_work, key=lambda who: (_when(folders[who], zone), who)), ""
-
-
-def for_member(member: str, source: str, work: Snapshot) -> Snapshot:
-    """The work as one member's: nbgrader's secret belongs to whoever handed in."""
-    if member == source:
-        return work
-    return replace(work, files={path: each for path, each in work.files.items() if path != SECRET})
+    first = min(with_work, key=lambda who: (_when(folders[who], zone), who))
+    return replace(submission, source=first)
 
 
 def keep_own(course: Course, name: str, member: str, source: str) -> None:
@@ -96,21 +96,26 @@ def digest_of(folder: Path) -> bytes:
 def _content(folder: Path, name: str, release: dict) -> bytes:
     """A digest of what counts of a hand-in: cells and trained systems; b"" where they are unreadable."""
     try:
-        mended, _ = limited(READING, read, folder, name, release)
-        beside = _systems(folder)
+        parts = [*limited("To compare the notebook", _cells, folder, name, release), *_systems(folder)]
     except CourseError:
         return b""
     hasher = hashlib.sha256()
-    for part in (*map(_source, mended.notebook["cells"]), *beside):
+    for part in parts:
         hasher.update(len(part).to_bytes(8, "big"))
         hasher.update(part)
     return hasher.digest()
 
 
+def _cells(folder: Path, name: str, release: dict) -> list[bytes]:
+    """What each cell of a notebook in a folder holds."""
+    found = find_submission(folder, name, release)
+    return [_source(cell) for cell in mend(read_submission(found.path), release).notebook["cells"]]
+
+
 def _systems(folder: Path) -> list[bytes]:
     """The trained systems in a folder."""
     files = folder_snapshot(folder).files
-    return [files[path] for path in sorted(files) if path.lower().endswith(systems.SUFFIX)]
+    return [files[path] for path in sorted(files) if path.lower().endswith(".safetensors")]
 
 
 def _source(cell: dict[str, Any]) -> bytes:

@@ -22,6 +22,7 @@ from cellgrader.notebook.parse import UNREADABLE, NotGradable
 from cellgrader.processes.limited import TooCostly, limited
 from cellgrader.run.examine import READING, Examination, read
 from cellgrader.run.outcome import outputs
+from cellgrader.submission.collected import Submission
 from cellgrader.viva.questions import LETTERS
 from cellgrader.viva.sheet import Sheet, kept
 from cellgrader.viva.sheet_folders import called, sheet_folder
@@ -104,7 +105,8 @@ def grade(course: Course, name: str) -> Iterator[tuple[Record, float, int]]:
     for sheet in sheets:
         folder = course.submitted / sheet.student / called(name)
         done = _examined(course, sheet)
-        record = saver.save(done, folder_snapshot(folder), "")
+        submission = Submission((sheet.student,), sheet.student, 1, folder_snapshot(folder))
+        record = saver.save(done, submission, "")
         points = sum(done.points.values()) if record.has_grade else 0.0
         yield record, points, len(sheet.questions)
 

@@ -12,7 +12,7 @@ from cellgrader.errors import CourseError
 from cellgrader.notebook import document as notebooks
 from cellgrader.notebook.parse import shown
 from cellgrader.run.examine import Examiner
-from cellgrader.submission.partners import find_teams
+from cellgrader.submission.partners import find_submissions
 from cellgrader.submission.shared_work import whose_work
 from cellgrader.viva.choose import choose
 from cellgrader.viva.questions import Question, questions
@@ -91,8 +91,8 @@ def whose(examiner: Examiner, name: str, student: str) -> str:
         CourseError: neither has one, or it is unclear whose work counts.
     """
     course = examiner.course
-    team = find_teams(course, name).of(student)
-    if not any(course.handed_in(who, name) for who in team.members):
+    submission = find_submissions(course, name).of(student)
+    if not any(course.handed_in(who, name) for who in submission.members):
         known = course.students(name)
         raise CourseError(
             f"{student!r} should be a student who handed in {name}, but has no folder "
@@ -103,12 +103,10 @@ def whose(examiner: Examiner, name: str, student: str) -> str:
                 else f"Nobody has for {name}."
             )
         )
-    if len(team.members) == 1 and not team.unclear:
-        return student
-    source, why = whose_work(course, name, team, examiner.release(name))
-    if why:
-        raise CourseError(why)
-    return source
+    submission = whose_work(course, name, submission, examiner.release)
+    if submission.unclear:
+        raise CourseError(submission.unclear)
+    return submission.source
 
 
 def spread(sheets: Iterable[Sheet]) -> Counter[str]:

@@ -27,14 +27,13 @@ from cellgrader.pages.frame import page
 from cellgrader.printable import printable
 from cellgrader.processes.forked import Steps
 from cellgrader.release.generate import release
-from cellgrader.submission.partners import Team
+from cellgrader.submission.collected import Submission
 from cellgrader.watch import day
 from cellgrader.watch.board import Board
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
-    from cellgrader.course.snapshot import Snapshot
     from cellgrader.run.examine import Examination
     from cellgrader.watch.passing import Exchange
 
@@ -82,13 +81,13 @@ class Pages:
         self.exchange, self.clock = exchange, clock
         self._aside = Aside(course, name)
 
-    def say(self, team: Team, why: str) -> Steps:
-        """Put a reason onto the page of each of a group."""
-        for who in team.members:
+    def say(self, submission: Submission, why: str) -> Steps:
+        """Put a reason onto the page of each member."""
+        for who in submission.members:
             yield from show_reason(self.course, self.name, who, why)
             self.pass_on(who)
 
-    def put(self, record: Record, submission: Snapshot, found: Any) -> Steps:
+    def put(self, record: Record, submission: Submission, found: Any) -> Steps:
         course, name, student, which = self.course, self.name, record.student, submission.attempt
         if record.attempt != which:
             notice = f"{record.sentence} Here is the feedback on version {which}."
@@ -136,7 +135,7 @@ class Aside:
         self._course = Course(course.root, grading, f"{SQLITE}{file}")
         self._ready = False
 
-    def show(self, found: Examination, submission: Snapshot, notice: str) -> Steps:
+    def show(self, found: Examination, submission: Submission, notice: str) -> Steps:
         """Write the page of an attempt that does not count."""
         from nbgrader.api import Gradebook
 

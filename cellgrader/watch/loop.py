@@ -8,8 +8,8 @@ attempts left today.
 The class's lock is held only while a grade is saved, about a second. So `seqcourse grade` can run beside
 a watcher; while it runs, results wait to be saved.
 
-Partners are one submission: it waits under the name of the first of them, counts for each, and is looked
-at again if any of their folders changes.
+A submission waits under the name of its first member, counts for each, and is looked at again if any of
+their folders changes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 from cellgrader.course.folders import Course
 from cellgrader.course.records import FAILED, Record, read_record, unfit_name, write_record
-from cellgrader.course.snapshot import Snapshot
 from cellgrader.errors import in_words
 from cellgrader.grade.submissions import DeferredInterrupt, Run, forget_lost
 from cellgrader.marks import history
@@ -31,8 +30,11 @@ from cellgrader.notebook.parse import shown
 from cellgrader.people.enrolment import question, unknown
 from cellgrader.processes.forked import Beside, Steps
 from cellgrader.release.generate import release
-from cellgrader.submission.attempts import attempt, known_again, work_of
-from cellgrader.submission.partners import Team, Teams, find_teams
+from cellgrader.run.examine import Examiner
+from cellgrader.submission.attempts import work_of
+from cellgrader.submission.collected import Submission
+from cellgrader.submission.partners import Submissions, find_submissions
+from cellgrader.submission.shared_work import whose_work
 from cellgrader.watch import day, feedback_pages, standing
 from cellgrader.watch.arrivals import Resting, inbox
 from cellgrader.watch.board import Board
@@ -79,16 +81,16 @@ class Watcher:
         self._timeout = timeout or course.settings["timeout"]
         self._resting = Resting()
         self._given = feedback_pages.Pages(self.course, name, board, exchange, clock)
-        # Who is waiting, at work, or gets a page, with whom, and since when.
-        self._arrived: dict[str, tuple[Team, float]] = {}
-        self._ended: deque[tuple[str, Snapshot | None, Any]] = deque()
+        # Who is waiting, at work, or gets a page, with which submission, and since when.
+        self._arrived: dict[str, tuple[Submission, float]] = {}
+        self._ended: deque[tuple[str, Submission | None, Any]] = deque()
         self._later: dict[str, float] = {}  # who is looked at again, and when
         self._held: dict[str, tuple[str, ...]] = {}  # whose work is held back: which version, and why
         self._standing: dict[str, Hashable] = {}  # what it was held back for, see ``_stands``
         self._pages = Beside()  # the pages of those who are graded or held back
         self._slow: deque[str] = deque()  # who waits until nobody else does, and who is examined in full
         self._in_full, self._known, self._changing = set[str](), set[str](), set[str]()
-        self._faults, self._teams = Counter[str](), Teams()
+        self._faults, self._submissions = Counter[str](), Submissions()
         self._looked, self._moving = 0.0, True
         self._busy = time.monotonic()  # when something last happened
 
@@ -143,7 +145,7 @@ class Watcher:
             with self._faults_of(student):
                 if fault:
                     raise fault
-                for who in self._arrived[student][0].members:
+                for who in self._of(student).members:
                     self._arrived.pop(who, None)
 
     def _is_idle(self, idle: float | None) -> bool:
@@ -179,9 +181,7 @@ class Watcher:
     def _meet(self, students: list[str]) -> None:
         """Learn which students are in the class, and who works together."""
         if students:
-            at_work = {who: team for who, (team, _) in self._arrived.items()}
-            self._teams = find_teams(self.course, self.name)
-            self._run.teams = replace(self._teams, known={**self._teams.known, **at_work})
+            self._submissions = find_submissions(self.course, self.name)
         if set(students) - self._known:
             self._known |= set(students) - set(unknown(self.course, self.name))
 
@@ -197,89 +197,89 @@ class Watcher:
             self._later[student] = time.monotonic() + AGAIN
             self.board.note(question(course, name, student))
             return
-        team = self._teams.of(student)
-        if (self._arrived.keys() | self._changing) & set(team.members):
-            return  # a partner's folder still changes, or is at work: looked at again after that
-        stands = self._stands(team, now)
-        if self._standing.get(team.first) == stands:
+        submission = self._submissions.of(student)
+        members, first = submission.members, submission.first
+        if (self._arrived.keys() | self._changing) & set(members):
+            return  # a member's folder still changes, or is at work: looked at again after that
+        stands = self._stands(submission, now)
+        if self._standing.get(first) == stands:
             self._later[student] = time.monotonic() + HELD
             return
-        if why := self._run.unclear(team.first):
-            self._hold(student, team, why, stands)
+        submission = whose_work(course, name, submission, Examiner(course).release)
+        if submission.unclear:
+            self._hold(student, submission, submission.unclear, stands)
             return
-        submission = work_of(course, name, self._run.source(team.first))
-        digest = submission.digest().hex()
-        tries = {who: day.tries(course, name, who, now) for who in team.members}
+        submission = replace(submission, work=work_of(course, name, submission.source))
+        digest = submission.work.digest().hex()
+        tries = {who: day.tries(course, name, who, now) for who in members}
         last = {who: each[-1] for who, each in tries.items() if each and each[-1].submission == digest}
-        records = {who: read_record(course, name, who) for who in team.members}
-        if len(last) == len(team.members):
-            if all(standing.has_ended(last[who], records[who]) for who in team.members):
-                for who in team.members:
+        records = {who: read_record(course, name, who) for who in members}
+        if len(last) == len(members):
+            if all(standing.has_ended(last[who], records[who]) for who in members):
+                for who in members:
                     if feedback_pages.belongs_to(course, name, who):  # the same, handed in once more
                         self._given.pass_on(who)
                 self._resting.take(student)
                 return
             submission = replace(submission, attempt=max(each.number for each in last.values()))
-            if all(standing.is_saved(self._run, submission, each, team) for each in records.values()):
+            if all(standing.is_saved(self._run, submission, each) for each in records.values()):
                 self._resting.take(student)
-                self._arrive(student, team)
-                self._pages.add(team.first, self._show(team, submission, list(records.values()), None))
+                self._arrive(student, submission)
+                self._pages.add(first, self._show(submission, list(records.values()), None))
                 return
         elif all(standing.elsewhere(course, name, who, digest, each) for who, each in records.items()):
             self._resting.take(student)
             return
-        elif why := standing.refusal(course, name, team, tries, records, now):
-            self._hold(student, team, why, stands)
+        elif why := standing.refusal(course, name, submission, tries, records, now):
+            self._hold(student, submission, why, stands)
             return
-        self._held.pop(team.first, None)
-        self._standing.pop(team.first, None)
+        self._held.pop(first, None)
+        self._standing.pop(first, None)
         self._resting.take(student)
-        self._arrive(student, team)
-        self.board.arrived(team.first)
-        self._pool.add(self._work, team.first, self._load)
+        self._arrive(student, submission)
+        self.board.arrived(first)
+        self._pool.add(self._work, first, self._load)
 
-    def _arrive(self, student: str, team: Team) -> None:
-        """Count a team as at work until its pages are there."""
-        self._arrived |= dict.fromkeys(team.members, (team, self._resting.since(student)))
+    def _arrive(self, student: str, submission: Submission) -> None:
+        """Count a submission as at work until its pages are there."""
+        kept = replace(submission, work=None)  # it is read anew when its turn comes
+        self._arrived |= dict.fromkeys(kept.members, (kept, self._resting.since(student)))
 
-    def _hold(self, student: str, team: Team, why: str, stands: Hashable) -> None:
-        """Say to all of a group why their work is not graded now, once for each version.
+    def _of(self, student: str) -> Submission:
+        """The submission of a student who is at work."""
+        return self._arrived[student][0] if student in self._arrived else self._submissions.of(student)
+
+    def _hold(self, student: str, submission: Submission, why: str, stands: Hashable) -> None:
+        """Say to all members why their work is not graded now, once for each version.
 
         Args:
             stands: for what it is held back, see ``_stands``.
         """
-        course, name, first = self.course, self.name, team.first
-        handed_in = [who for who in team.members if course.handed_in(who, name)]
+        course, name, first = self.course, self.name, submission.first
+        handed_in = [who for who in submission.members if course.handed_in(who, name)]
         which = (why, *(work_of(course, name, who).digest().hex() for who in handed_in))
         if self._held.get(first) != which:
             self._held[first] = which
-            self._arrive(student, team)
-            self._pages.add(first, self._given.say(team, why))
+            self._arrive(student, submission)
+            self._pages.add(first, self._given.say(submission, why))
             self.board.held(first, why)
         self._standing[first] = stands
         self._later[student] = time.monotonic() + HELD  # and so on, until something has changed
 
-    def _stands(self, team: Team, now: float) -> Hashable:
+    def _stands(self, submission: Submission, now: float) -> Hashable:
         """All that can end the wait of work that is held back, without reading it: it may be large."""
-        folders = tuple(self._resting.state(who) for who in team.members)
+        folders = tuple(self._resting.state(who) for who in submission.members)
         settings = repr(self.course.settings)
-        return (team, folders, settings, day.next_day(now), time.monotonic() // KNOWN)
+        return (submission, folders, settings, day.next_day(now), time.monotonic() // KNOWN)
 
-    def _load(self, student: str) -> Snapshot:
+    def _load(self, student: str) -> Submission:
         """Read a submission just before a worker gets it, and note that the attempt begins."""
-        members = self._run.teams.of(student).members
-        if len(members) > 1:
-            found = self._run.load(student)
-        else:
-            found = work_of(self.course, self.name, student)
-            content, first = found.digest(), known_again(found)
-            which = attempt(self.course, self.name, student, content, first=first)
-            found = replace(found, attempt=which)
+        found = self._run.newest(self._arrived[student][0])
         if student not in self._in_full:
             found = replace(found, wall=self._timeout + BRIEF)
-        digest = found.digest().hex()
+        digest = found.work.digest().hex()
         now = self.clock()
-        for who in members:
+        for who in found.members:
             last = day.last(self.course, self.name, who, now)
             if student in self._in_full and last and last.submission != digest:
                 # It was replaced while it waited: it is never graded, and costs nothing.
@@ -289,17 +289,18 @@ class Watcher:
 
     # Results
 
-    def _finished(self, student: str, submission: Snapshot | None, found: Any) -> bool:
-        """Save a result and show it to the student and all partners; False if it has to wait."""
+    def _finished(self, student: str, submission: Submission | None, found: Any) -> bool:
+        """Save a result and show it to all members; False if it has to wait."""
         seconds = getattr(found, "seconds", 0.0) + ROUNDED
         if submission is not None and 0 < submission.wall <= seconds:
             self._slow.append(student)
             self._in_full.add(student)
             self.board.note(f"{shown(student)}: this takes long, so it waits until nobody else does.")
             return True
+        submission = submission or self._of(student)
         try:
             with self._interrupt.deferred(), alone(self.course, brief=True):
-                records = self._run.save_all(self._saver, student, submission, found)
+                records = self._run.save(self._saver, submission, found)
                 with self._noted():
                     history.note(self.course, self.name, [record.student for record in records])
         except Busy:
@@ -311,44 +312,43 @@ class Watcher:
             time.sleep(LOOK)
             return False
         self._in_full.discard(student)
-        team = self._run.teams.of(student)
         with self._faults_of(student):
             failed = next((record for record in records if record.status == FAILED), None)
-            if submission is None or failed:
-                steps = self._failed(team, submission, failed or records[0])
+            if failed:
+                steps = self._failed(submission, failed)
             else:
-                self._note(team, submission, day.GRADED)
-                steps = self._show(team, submission, records, found)
+                self._note(submission, day.GRADED)
+                steps = self._show(submission, records, found)
             self._pages.add(student, steps)
         return True
 
-    def _failed(self, team: Team, submission: Snapshot | None, record: Record) -> Steps:
+    def _failed(self, submission: Submission, record: Record) -> Steps:
         """The grader failed: the attempt costs nothing, and is tried again."""
-        if submission is not None:
-            self._note(team, submission, day.SPOILT)
-        self.board.failed(team.first, f"{record.sentence} {self._again(team)}")
+        if submission.work is not None:
+            self._note(submission, day.SPOILT)
+        self.board.failed(submission.first, f"{record.sentence} {self._again(submission)}")
         why = f"{record.sentence} It is tried again, and costs you no attempt."
-        yield from self._given.say(team, why)
+        yield from self._given.say(submission, why)
 
-    def _show(self, team: Team, submission: Snapshot, records: list[Record], found: Any) -> Steps:
-        """Put the page where the student finds it; for partners, one for each."""
+    def _show(self, submission: Submission, records: list[Record], found: Any) -> Steps:
+        """Put the page where each member finds it."""
         state, said = standing.ending(records[0], submission.attempt, found)
         for each in records:
             yield from self._given.put(each, submission, found)
             self._given.pass_on(each.student)
-        self._note(team, submission, state)
-        self._faults.pop(team.first, None)
-        now = time.monotonic()
-        wait = now - self._arrived.get(team.first, (team, now))[1]
-        if partners := team.partners(team.first):
+        self._note(submission, state)
+        first, now = submission.first, time.monotonic()
+        self._faults.pop(first, None)
+        wait = now - self._arrived.get(first, (submission, now))[1]
+        if partners := submission.partners(first):
             said = f"with {' and '.join(map(shown, partners))}: {said}"
         if state == day.SHOWN:
-            self.board.graded(team.first, said, wait)
+            self.board.graded(first, said, wait)
         else:
-            self.board.failed(team.first, said)
+            self.board.failed(first, said)
 
-    def _note(self, team: Team, submission: Snapshot, state: str) -> None:
-        for who in team.members:
+    def _note(self, submission: Submission, state: str) -> None:
+        for who in submission.members:
             day.note(self.course, self.name, who, submission.attempt, state, self.clock())
 
     @contextmanager
@@ -365,16 +365,16 @@ class Watcher:
         try:
             yield
         except Exception as error:
-            team = self._arrived.get(student, (self._teams.of(student),))[0]
-            for who in team.members:
+            submission = self._of(student)
+            for who in submission.members:
                 self._arrived.pop(who, None)
-            self.board.failed(team.first, f"{in_words(error)}. {self._again(team)}")
+            self.board.failed(submission.first, f"{in_words(error)}. {self._again(submission)}")
 
-    def _again(self, team: Team) -> str:
+    def _again(self, submission: Submission) -> str:
         """Look at a submission again after a while, without a change; says when."""
-        wait = min(LONGEST, AGAIN * 2 ** self._faults[team.first])
-        self._faults[team.first] += 1
-        for who in team.members:
+        wait = min(LONGEST, AGAIN * 2 ** self._faults[submission.first])
+        self._faults[submission.first] += 1
+        for who in submission.members:
             self._resting.forget(who)
             self._later[who] = time.monotonic() + wait
         return f"It is tried again in {wait / 60:.0f} minutes."

@@ -6,18 +6,17 @@ from typing import Any
 
 from cellgrader.course.folders import Course
 from cellgrader.course.records import FAILED, UNCLEAR, Record
-from cellgrader.course.snapshot import Snapshot
 from cellgrader.grade.submissions import Run
 from cellgrader.grade.which_counts import automatic, best_counts, noted
 from cellgrader.submission.attempts import graded, newest, spent
-from cellgrader.submission.partners import Team
+from cellgrader.submission.collected import Submission
 from cellgrader.watch import day
 
 
 def refusal(
     course: Course,
     name: str,
-    team: Team,
+    submission: Submission,
     tries: dict[str, tuple[day.Try, ...]],
     records: dict[str, Record | None],
     now: float,
@@ -31,10 +30,8 @@ def refusal(
             f"What you handed in last waits: {are} graded. It is graded on {then}, or what you hand "
             f"in until then."
         )
-    which = max(newest(course, name, who)[0] for who in team.members)
-    last = max(each.attempt if each and each.has_grade else 0 for each in records.values())
-    done = graded(course, name, team.members, last)
-    return spent(course.settings["attempts"], which + 1, done)
+    which = max(newest(course, name, who)[0] for who in submission.members)
+    return spent(course.settings["attempts"], which + 1, graded(course, name, records))
 
 
 def elsewhere(course: Course, name: str, student: str, digest: str, record: Record | None) -> bool:
@@ -52,14 +49,13 @@ def has_ended(last: day.Try, record: Record | None) -> bool:
     return last.state == day.SPOILT and record.attempt == last.number
 
 
-def is_saved(run: Run, submission: Snapshot, record: Record | None, team: Team) -> bool:
+def is_saved(run: Run, submission: Submission, record: Record | None) -> bool:
     """Whether the grade of an attempt is in the gradebook, so that only the page is missing."""
     if record is None or record.attempt != submission.attempt:
         return False
-    alone = len(team.members) == 1  # of partners, the last version counts
-    if alone and best_counts(run.course) and noted(run.course, record) != record.attempt:
+    if best_counts(run.course, submission) and noted(run.course, record) != record.attempt:
         return False
-    return record.stands_for(run.fingerprint(submission, team.members))
+    return record.stands_for(run.fingerprint(submission))
 
 
 def ending(record: Record, which: int, found: Any) -> tuple[str, str]:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from cellgrader.course.folders import Course
 from cellgrader.course.records import FAILED, WITH_GRADE, Record, remove_record, write_record
-from cellgrader.course.small_files import NEEDED
+from cellgrader.course.small_files import NEEDED, SECRET
 from cellgrader.course.snapshot import Snapshot
 from cellgrader.notebook import document as notebooks
 from cellgrader.release.generate import last_line
 from cellgrader.run.examine import Examination
+from cellgrader.submission.collected import Submission
 
 # The folder in the class's folder that nbgrader reads instead of submitted/, one submission at a time.
 STAGE = ".saving"
@@ -42,9 +43,7 @@ class Saver:
         for noisy in ("nbgrader", "traitlets"):
             logging.getLogger(noisy).propagate = False
 
-    def save(
-        self, done: Examination, submission: Snapshot, fingerprint: str, partners: tuple[str, ...] = ()
-    ) -> Record:
+    def save(self, done: Examination, submission: Submission, fingerprint: str) -> Record:
         """Write a submission's grade, then its record.
 
         The old record is removed first. So an interrupted run leaves either a true record or none, and
@@ -56,7 +55,7 @@ class Saver:
             why = self._autograde(done, submission)
             if why:
                 status, sentence = FAILED, f"nbgrader could not save the grade: {why}."
-        sentence = " ".join(part for part in (sentence, submission.sentence()) if part)
+        sentence = " ".join(part for part in (sentence, submission.work.sentence()) if part)
         record = Record(
             self.name,
             done.student,
@@ -69,13 +68,13 @@ class Saver:
             attempt=submission.attempt,
             to_review=done.to_review,
             measured=done.measured,
-            partners=partners,
+            partners=submission.partners(done.student),
             findings=done.findings,
         )
         write_record(self.course, record)
         return record
 
-    def _autograde(self, done: Examination, submission: Snapshot) -> str:
+    def _autograde(self, done: Examination, submission: Submission) -> str:
         """Let nbgrader save the grade; return the reason if it fails, otherwise ""."""
         from cellgrader.with_nbgrader.transaction import one_transaction
 
@@ -88,10 +87,12 @@ class Saver:
             shutil.rmtree(self.stage, ignore_errors=True)
         return "" if outcome["success"] else last_line(outcome)
 
-    def _write_stage(self, done: Examination, submission: Snapshot, folder: Path) -> None:
+    def _write_stage(self, done: Examination, submission: Submission, folder: Path) -> None:
         """Write the executed notebook, and the files that nbgrader may keep, to the folder."""
         shutil.rmtree(self.stage, ignore_errors=True)
-        beside = {name: content for name, content in submission.files.items() if name in NEEDED}
+        # nbgrader's secret belongs to whoever handed in.
+        own = NEEDED if done.student == submission.source else NEEDED.keys() - {SECRET}
+        beside = {name: content for name, content in submission.work.files.items() if name in own}
         Snapshot(beside, {}).unpack(folder)
         notebooks.write(done.graded(), folder / f"{self.name}.ipynb")
 

@@ -206,7 +206,7 @@ def _left_open(
     """What an instructor should look at: who is missing, misplaced, unknown or without a time."""
     from cellgrader.marks.late import without_time
     from cellgrader.people.enrolment import absent, misplaced, question
-    from cellgrader.submission.partners import find_teams
+    from cellgrader.submission.partners import find_submissions
 
     missing = [who for who in absent(course, name) if who not in wanted] if whole else []
     if missing:
@@ -215,7 +215,7 @@ def _left_open(
     yield from (question(course, name, student) for student in asked)
     if untimed := without_time(course, name, wanted):
         yield untimed
-    yield from (*course.passed_over(name), *find_teams(course, name).questions)
+    yield from (*course.passed_over(name), *find_submissions(course, name).questions)
 
 
 # What is said of one submission's code while a class is graded; the record has all of it.

@@ -18,11 +18,11 @@ import pytest
 from rich.console import Console
 
 from cellgrader.course.folders import Course
-from cellgrader.course.snapshot import Snapshot
 from cellgrader.grade.submissions import Run
 from cellgrader.run import examine
 from cellgrader.run.examine import Examination, Examiner
 from cellgrader.run.kernels import ProbeResult, Ran
+from cellgrader.submission.collected import Submission
 from cellgrader.watch import loop
 from cellgrader.watch.arrivals import Resting
 from cellgrader.watch.board import Board
@@ -57,13 +57,13 @@ class Desk:
         run.snapshot.unpack(folder)  # as a worker does
         self.examiner = Examiner(Course(folder), secret=run.course.secret(), confined=False)
         self.keys: list[str] = []  # whom it has examined
-        self.done: deque[tuple[str, Snapshot, Examination]] = deque()
+        self.done: deque[tuple[str, Submission, Examination]] = deque()
 
     def add(self, work: object, key: str, load) -> None:
         submission = load(key)
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary) / key / self.name
-            submission.unpack(folder)
+            submission.work.unpack(folder)
             found = self.examiner.examine(self.name, key, folder, submission.attempt, submission.wall)
         self.keys.append(key)
         self.done.append((key, submission, found))
@@ -71,7 +71,7 @@ class Desk:
     def has_room(self) -> bool:
         return not self.done
 
-    def ended(self, seconds: float) -> tuple[str, Snapshot, Examination] | None:
+    def ended(self, seconds: float) -> tuple[str, Submission, Examination] | None:
         return self.done.popleft() if self.done else None
 
     def results(self, work: object, keys: list[str], load) -> Iterator:

@@ -24,6 +24,7 @@ from cellgrader.course.folders import Course
 from cellgrader.course.gradebook import open_gradebook
 from cellgrader.course.records import read_record
 from cellgrader.course.snapshot import folder_snapshot
+from cellgrader.submission.collected import Submission
 from cellgrader.with_nbgrader.lock import alone
 from cellgrader.with_nbgrader.save import Saver
 
@@ -39,9 +40,9 @@ def save_all(course: Course, again: bool) -> None:
         open_gradebook(course)
         saver = Saver(course, "ps1")
         for student, done in examined.items():
-            snapshot = folder_snapshot(course.submitted / student / "ps1")
+            work = folder_snapshot(course.submitted / student / "ps1")
             if again or read_record(course, "ps1", student) is None:
-                saver.save(done, snapshot, "the same")
+                saver.save(done, Submission((student,), student, 1, work), "the same")
 
 
 class Calls:

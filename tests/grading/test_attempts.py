@@ -26,7 +26,10 @@ from cellgrader.notebook import document as notebooks
 from cellgrader.release.generate import release
 from cellgrader.run.examine import Examiner
 from cellgrader.submission.attempts import attempt, last_years, note_graded
+from cellgrader.submission.collected import Submission
 from tests.grading.toy import make_toy_course
+
+ADA = Submission(("ada",), "ada")
 
 
 def test_a_new_version_is_the_next_attempt_and_an_old_number_is_kept(tmp_path):
@@ -93,8 +96,8 @@ def test_the_same_work_handed_in_again_is_no_new_version_and_not_later(toy):
         notebooks.write_text(folder / "timestamp.txt", time)
         for name, content in beside.items():
             notebooks.write_text(folder / f"{name}.md", content)
-        found = run.load("ada")
-        return found.attempt, found.files["timestamp.txt"].decode(), found.digest()
+        found = run.load(ADA)
+        return found.attempt, found.work.files["timestamp.txt"].decode(), found.work.digest()
 
     first = hand_in("one", "2026-01-01 10:00:00 UTC")
     assert first[:2] == (1, "2026-01-01 10:00:00 UTC")
@@ -106,9 +109,9 @@ def test_the_same_work_handed_in_again_is_no_new_version_and_not_later(toy):
     assert odd[0] == 4 and hand_in("one", "x" * 1000) == odd
     notebooks.write_text(
         toy.folder / "attempts" / "ps1" / "ada.json",
-        json.dumps({"attempt": 7, "submission": run.load("ada").digest().hex()}),
+        json.dumps({"attempt": 7, "submission": run.load(ADA).work.digest().hex()}),
     )
-    assert run.load("ada").attempt == 7 and hand_in("one", "x" * 1000, other="y")[0] == 8
+    assert run.load(ADA).attempt == 7 and hand_in("one", "x" * 1000, other="y")[0] == 8
 
 
 def test_a_class_may_limit_its_attempts(toy):
@@ -121,9 +124,9 @@ def test_a_class_may_limit_its_attempts(toy):
     def is_done(text: str) -> bool:
         notebooks.write_text(path, text)
         run = Run(toy, "ps1", {}, said.append)
-        done = run.is_done("ada", again=False)
+        done = run.is_done(ADA, again=False)
         if not done:
-            submission = run.load("ada")
+            submission = run.load(ADA)
             print_of = run.fingerprint(submission)
             record = Record("ps1", "ada", status, "", 0.0, print_of, attempt=submission.attempt)
             write_record(toy, record)
@@ -152,13 +155,13 @@ def test_what_had_no_grade_costs_no_attempt_and_gives_none_back(released, status
     for number, got in enumerate((status, GRADED, status, GRADED, status), 1):
         notebooks.write_text(path, f"version {number}")
         run = Run(toy, "ps1", {}, lambda record: None)
-        done.append(run.is_done("ada", again=False))
-        run.load("ada")
+        done.append(run.is_done(ADA, again=False))
+        run.load(ADA)
         write_record(toy, Record("ps1", "ada", got, "", attempt=number))
         if got == GRADED:
             note_graded(toy, "ps1", "ada", number)
     notebooks.write_text(path, "one more")
     told = []
-    done.append(Run(toy, "ps1", {}, told.append).is_done("ada", again=False))
+    done.append(Run(toy, "ps1", {}, told.append).is_done(ADA, again=False))
     assert done == [False] * 4 + [True] * 2
     assert "The grade is that of version 4." in told[0].sentence

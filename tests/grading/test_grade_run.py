@@ -38,6 +38,7 @@ from cellgrader.processes.pool import Died
 from cellgrader.release import sample
 from cellgrader.release.generate import release
 from cellgrader.sandbox import refusal
+from cellgrader.submission.collected import Submission
 from cellgrader.with_nbgrader.preprocess import say_closed
 from cellgrader.with_nbgrader.save import Saver
 from cellgrader.with_nbgrader.transaction import one_transaction
@@ -128,7 +129,8 @@ def test_nothing_is_graded_twice(handed_in):
     timeout = handed_in.settings["timeout"]
     options = {"confined": True, "timeout": timeout, "everything": False}
     run = Run(handed_in, "ps1", options, tell=print)
-    assert run.is_done("perfect", again=False) and not run.is_done("perfect", again=True)
+    (perfect,) = run.submissions(["perfect"])
+    assert run.is_done(perfect, again=False) and not run.is_done(perfect, again=True)
     assert set(everything) == set(state.files(handed_in))
 
 
@@ -264,7 +266,8 @@ def test_one_submission_stops_nobody(handed_in, monkeypatch):
     with nested(folders["odd"]):
         records = {record.student: record for record in grade(handed_in, "ps1", names, workers=1)}
         # The next run, too: what failed here is tried again, the rest stays.
-        assert not Run(handed_in, "ps1", {}, tell=print).is_done("no pack", again=False)
+        (broken,) = (run := Run(handed_in, "ps1", {}, tell=print)).submissions(["no pack"])
+        assert not run.is_done(broken, again=False)
         again = [student for student in names if student not in ("no pack", "no save")]
         assert grade(handed_in, "ps1", again, begun=pytest.fail) == [records[name] for name in again]
     statuses = {student: records[student].status for student in names if student not in sentences}
@@ -312,7 +315,8 @@ def test_a_folder_that_nobody_may_open_is_a_failed_record(caplog):
             for student in ("ada", "ben"):
                 with pytest.raises(CourseError) as refused:
                     folder_snapshot(course.submitted / student / "ps1")
-                record = run.save(None, student, None, Died(in_words(refused.value)))
+                died = Died(in_words(refused.value))
+                (record,) = run.save(None, Submission((student,)), died)
                 assert record.status == "failed" and read_record(course, "ps1", student) == record
                 assert record.sentence == (
                     f"This submission could not be graded: whoever grades should be able to read "
@@ -352,7 +356,8 @@ def test_what_a_grade_depends_on(handed_in):
 
     def fingerprint(**options) -> str:
         run = Run(handed_in, "ps1", {"timeout": None, **options}, tell=print)
-        return run.fingerprint(folder_snapshot(handed_in.submitted / "half" / "ps1"))
+        work = folder_snapshot(handed_in.submitted / "half" / "ps1")
+        return run.fingerprint(Submission(("half",), "half", 1, work))
 
     seen = {fingerprint()}
 
@@ -403,7 +408,8 @@ def test_a_dying_worker_stops_nobody(handed_in):
     assert record.status == "failed"
     assert "died, twice" in record.sentence
     # What failed is tried again the next time, without being asked for.
-    assert not Run(handed_in, "ps1", {}, tell=print).is_done("half", again=False)
+    run = Run(handed_in, "ps1", {}, tell=print)
+    assert not run.is_done(Submission(("half",), "half"), again=False)
 
 
 def worker_processes() -> list[psutil.Process]:

@@ -28,6 +28,7 @@ from cellgrader.notebook import document as notebooks
 from cellgrader.people.enrolment import extend
 from cellgrader.release.generate import release
 from cellgrader.run.examine import Examination
+from cellgrader.submission.collected import Submission
 from cellgrader.with_nbgrader.save import Saver
 
 TENTH = {"share_per_day": 0.1, "grace_minutes": 15, "floor": 0.5}
@@ -186,7 +187,8 @@ def test_a_time_that_cannot_be_read_is_unknown_and_the_instructor_is_told(releas
 
     def saved(content: bytes):
         (folder / TIMESTAMP).write_bytes(content)
-        assert Saver(released, "ps1").save(found, folder_snapshot(folder), "").status == "graded"
+        submission = Submission(("ada",), "ada", 1, folder_snapshot(folder))
+        assert Saver(released, "ps1").save(found, submission, "").status == "graded"
         with Gradebook(released.gradebook_url) as gradebook:
             return gradebook.find_submission("ps1", "ada").timestamp
 

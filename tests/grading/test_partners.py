@@ -32,8 +32,10 @@ from cellgrader.platforms import moodle
 from cellgrader.platforms.template import Grade
 from cellgrader.release import sample
 from cellgrader.release.generate import release
+from cellgrader.run.examine import Examiner
 from cellgrader.similar.compare import compare, fingerprints
-from cellgrader.submission.partners import FILE, LONGEST, Team, find_teams, read_names
+from cellgrader.submission.collected import Submission
+from cellgrader.submission.partners import FILE, LONGEST, find_submissions, read_names
 from cellgrader.submission.shared_work import whose_work
 from cellgrader.viva.sheet import Sheet, keep
 from seqcourse.cli.app import app
@@ -71,7 +73,7 @@ def course(toy) -> Course:
 def test_without_settings_nobody_has_partners(course):
     settings(course, "")
     names(course, "ada", "ben")
-    assert find_teams(course, "ps1").known == {}
+    assert find_submissions(course, "ps1").known == {}
     assert to_grade(course, "ps1") == ["ada", "ben", "cleo"]
 
 
@@ -85,7 +87,7 @@ def test_without_settings_nobody_has_partners(course):
 def test_a_file_may_name_a_partner_in_many_ways(course, text):
     names(course, "ada", text)
     names(course, "dan", "ada")
-    assert find_teams(course, "ps1").of("dan") == Team(("ada", "dan"))
+    assert find_submissions(course, "ps1").of("dan") == Submission(("ada", "dan"))
     assert to_grade(course, "ps1") == ["ada", "ben", "cleo", "dan"]
     assert to_grade(course, "ps1", ["dan"]) == ["ada", "dan"]
 
@@ -99,7 +101,7 @@ def test_other_encodings_spaces_in_names_and_numbered_files(course):
     )  # fmt: skip
     names(course, "ada", "dan", file="Partners-1.txt")
     names(course, "dan", "ada")
-    assert find_teams(course, "ps1").of("ada").members == ("ada", "dan")
+    assert find_submissions(course, "ps1").of("ada").members == ("ada", "dan")
 
 
 @pytest.mark.parametrize(
@@ -113,10 +115,10 @@ def test_other_encodings_spaces_in_names_and_numbered_files(course):
 )
 def test_a_file_that_cannot_be_meant_holds_up_its_student_only(course, text, said):
     names(course, "ada", text)
-    teams = find_teams(course, "ps1")
-    assert said in teams.of("ada").unclear and "\x1b" not in teams.of("ada").unclear
-    assert teams.of("ada").members == ("ada",) and teams.of("dan") == Team(("dan",))
-    assert teams.of("ben") == Team(("ben",))
+    found = find_submissions(course, "ps1")
+    assert said in found.of("ada").unclear and "\x1b" not in found.of("ada").unclear
+    assert found.of("ada").members == ("ada",) and found.of("dan") == Submission(("dan",))
+    assert found.of("ben") == Submission(("ben",))
 
 
 def test_links_pipes_and_two_files_name_nobody(course, tmp_path):
@@ -125,9 +127,9 @@ def test_links_pipes_and_two_files_name_nobody(course, tmp_path):
     os.mkfifo(course.submitted / "ben" / "ps1" / FILE)
     for number in (1, 2):
         names(course, "cleo", "eve", file=f"partners-{number}.txt")
-    teams = find_teams(course, "ps1")
-    assert all("should be an ordinary file" in teams.of(who).unclear for who in ("ada", "ben"))
-    assert "should be one file, but there are partners-1.txt, partners-2.txt" in teams.of("cleo").unclear
+    found = find_submissions(course, "ps1")
+    assert all("should be an ordinary file" in found.of(who).unclear for who in ("ada", "ben"))
+    assert "should be one file, but there are partners-1.txt, partners-2.txt" in found.of("cleo").unclear
 
 
 @pytest.mark.parametrize(
@@ -147,12 +149,12 @@ def test_nobody_speaks_for_another(course, said, unclear):
     """A claim that its partner's own file does not repeat holds up whoever makes it, and nobody else."""
     for who, text in said.items():
         names(course, who, text)
-    teams = find_teams(course, "ps1")
-    assert tuple(who for who in PEOPLE if teams.of(who).unclear) == unclear
+    found = find_submissions(course, "ps1")
+    assert tuple(who for who in PEOPLE if found.of(who).unclear) == unclear
     for who in unclear:
-        assert teams.of(who).members == (who,)
-        assert re.search("every partner's own file|no student of this class", teams.of(who).unclear)
-    claimed = {member for who in set(said) - set(unclear) for member in teams.of(who).members}
+        assert found.of(who).members == (who,)
+        assert re.search("every partner's own file|no student of this class", found.of(who).unclear)
+    claimed = {member for who in set(said) - set(unclear) for member in found.of(who).members}
     assert claimed <= set(said)
 
 
@@ -180,25 +182,25 @@ def test_course_toml_comes_before_files(course):
     names(course, "ada", "ben")
     names(course, "cleo", "ada")
     settings(course, 'group_size = 3\n[ps1]\npartners = [["ada"], ["ben", "dan"]]\n')
-    teams = find_teams(course, "ps1")
-    assert [teams.of(who).members for who in ("ada", "ben", "dan")] == [
+    found = find_submissions(course, "ps1")
+    assert [found.of(who).members for who in ("ada", "ben", "dan")] == [
         ("ada",), ("ben", "dan"), ("ben", "dan"),
     ]  # fmt: skip
-    assert "names ada, whom course.toml, line 3 has in another group" in teams.of("cleo").unclear
-    assert not teams.of("ada").unclear, "a claim holds up whoever makes it"
+    assert "names ada, whom course.toml, line 3 has in another group" in found.of("cleo").unclear
+    assert not found.of("ada").unclear, "a claim holds up whoever makes it"
 
 
 def test_an_assignment_has_groups_of_its_own(course):
     settings(course, 'partners = [["ada", "ben"]]\n[ps2]\npartners = []\n')
-    assert find_teams(course, "ps1").of("ben").members == ("ada", "ben")
-    assert find_teams(course, "ps2").known == {}
+    assert find_submissions(course, "ps1").of("ben").members == ("ada", "ben")
+    assert find_submissions(course, "ps2").known == {}
 
 
 def test_a_name_that_the_class_does_not_know_is_asked_about(course):
     settings(course, 'partners = [["ada", "bne"]]\n')
-    teams = find_teams(course, "ps1")
-    assert teams.of("ada") == Team(("ada",)) and teams.of("bne") == Team(("bne",))
-    (question,) = teams.questions
+    found = find_submissions(course, "ps1")
+    assert found.of("ada") == Submission(("ada",)) and found.of("bne") == Submission(("bne",))
+    (question,) = found.questions
     assert "Who is bne? course.toml, line 1: partners has this name" in question
 
 
@@ -210,7 +212,7 @@ def test_a_name_that_the_class_does_not_know_is_asked_about(course):
 def test_settings_that_cannot_be_meant(course, text):
     settings(course, text)
     with pytest.raises(CourseError, match=r"(partners|group_size) should be"):
-        find_teams(course, "ps1")
+        find_submissions(course, "ps1")
 
 
 # ---- whose work counts
@@ -229,27 +231,29 @@ def hand_in(course: Course, student: str, right: dict | None = None, **more: str
 
 def test_the_same_work_may_have_other_outputs_and_the_first_one_counts(course):
     release(course)
-    team = Team(("ada", "ben"))
-    released = notebooks.read(course.released("ps1"))
+
+    def whose() -> Submission:
+        return whose_work(course, "ps1", Submission(("ada", "ben")), Examiner(course).release)
+
     right = sample.right_answers(notebooks.read(course.solution("ps1")))
     hand_in(course, "ada", right, timestamp="2026-01-12 12:00:00 UTC", partners="ben")
     book = hand_in(course, "ben", right, timestamp="2026-01-09 12:00:00 UTC")
     book["cells"][1] |= {"execution_count": 7, "outputs": []}
     notebooks.write_text(course.submitted / "ben" / "ps1" / "ps1.ipynb", json.dumps(book, indent=4))
-    assert whose_work(course, "ps1", team, released) == ("ben", "")
+    assert whose().source == "ben"
     (course.submitted / "ada" / "ps1" / TIMESTAMP).unlink()
-    assert whose_work(course, "ps1", team, released) == ("ada", ""), "without a time nobody is late"
+    assert whose().source == "ada", "without a time nobody is late"
     names(course, "ada", f"{MARKED}.", file=MARK)
-    assert whose_work(course, "ps1", team, released) == ("ben", "")
+    assert whose().source == "ben"
     hand_in(course, "ben", right | {"double": "def double(x):\n    return 2 * x"})
-    source, why = whose_work(course, "ps1", team, released)
-    assert not source and "ada and ben are partners, but handed in different work" in why
+    why = whose().unclear
+    assert not whose().source and "ada and ben are partners, but handed in different work" in why
     assert 'under [ps1]: partners = [["ada"], ["ben"]]' in why
     (course.submitted / "ben" / "ps1" / "ps1.ipynb").write_text("{")
-    assert not whose_work(course, "ps1", team, released)[0], "nor is a broken one passed over"
+    assert whose().unclear, "nor is a broken one passed over"
     (course.submitted / "ben" / "ps1" / "ps1.ipynb").unlink()
     names(course, "ben", "ada")
-    assert whose_work(course, "ps1", team, released) == ("ada", ""), "a file with names is no work"
+    assert whose().source == "ada", "a file with names is no work"
 
 
 # ---- graded once, for all
@@ -545,8 +549,8 @@ def test_who_is_dropped_leaves_the_work_to_the_partners(graded, here, erase):
     told = drop(graded, "dan", erase=erase)
     assert "The work on ps1 stays with cleo, in grading/submitted/cleo/ps1." in told
     assert "course.toml, line 2 still has dan among the partners: take the name out." in told
-    teams = find_teams(graded, "ps1")
-    assert teams.of("eve") == Team(("cleo", "eve")) and "Who is dan?" in teams.questions[0]
+    found = find_submissions(graded, "ps1")
+    assert found.of("eve") == Submission(("cleo", "eve")) and "Who is dan?" in found.questions[0]
     assert {who: lines(graded)[who].points for who in ("cleo", "eve")} == {"cleo": 3, "eve": 3}
 
 
@@ -571,7 +575,7 @@ def test_partners_are_no_pair_of_similar_work(graded):
         + "    return x"
     )
     works = {who: fingerprints({"double": text}, {}) for who in ("cleo", "dan", "hal")}
-    pairs = compare(works, [], 0.5, find_teams(graded, "ps1"))
+    pairs = compare(works, [], 0.5, find_submissions(graded, "ps1"))
     assert sorted(pair.students for pair in pairs) == [("cleo", "hal"), ("dan", "hal")]
 
 

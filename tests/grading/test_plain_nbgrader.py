@@ -169,7 +169,7 @@ def test_the_same_workers_examine_and_one_that_dies_is_one_failure(toy, monkeypa
     @contextmanager
     def workers(course, name, **options):
         asked.append((course.root, name, options))
-        yield lambda students: [(students[0], None, Died("the process that examined it died, twice"))]
+        yield lambda given: [(given[0], Died("the process that examined it died, twice"))]
 
     monkeypatch.setattr("cellgrader.grade.plain_nbgrader.examining", workers)
     outcome = toy.api(Reader__timeout=7).autograde("ps1", "*")

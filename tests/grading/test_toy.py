@@ -44,6 +44,7 @@ from cellgrader.pages.safe import MakeSafe
 from cellgrader.release import sample
 from cellgrader.release.generate import release
 from cellgrader.run.examine import Examination
+from cellgrader.submission.collected import Submission
 from cellgrader.with_nbgrader.save import Saver
 from seqcourse.cli import grading as commands
 from seqcourse.cli.doctor import others_may_enter
@@ -277,7 +278,8 @@ def test_points_given_by_hand_stay_until_the_answer_changes(graded):
         for cell in book["cells"]:
             cell["source"] = notebooks.text(cell).replace(old, new)
         done = Examination("ps1", "renamed", "graded", notebook=json.dumps(book))
-        scores = read_scores(course, "ps1", [saver.save(done, Snapshot({}, {}), "")])
+        submission = Submission(("renamed",), "renamed", 1, Snapshot({}, {}))
+        scores = read_scores(course, "ps1", [saver.save(done, submission, "")])
         assert scores.row("renamed").changed == held
         assert scores.row("renamed").total == (10 if held else 12)
     console = Console(width=100, file=io.StringIO())

@@ -198,7 +198,7 @@ def test_what_the_system_refuses_is_said_and_stops_nothing(course, monkeypatch):
 
     watcher._interrupt = SimpleNamespace(deferred=contextlib.nullcontext)
     watcher._run, watcher._saver = (
-        SimpleNamespace(save_all=full, unclear=lambda student: "", source=str),
+        SimpleNamespace(save=full),
         None,
     )
     watcher._ended.append(("ada", None, None))
@@ -269,9 +269,9 @@ def test_ten_that_sleep_hold_up_nobody(course, monkeypatch):
         hand_in(course, student, "double", words="\nimport time\ntime.sleep(3600)")
     for student in honest:
         hand_in(course, student, "double", "half")
-    saved, save_all = [], Run.save_all
+    saved, save = [], Run.save
     monkeypatch.setattr(
-        Run, "save_all", lambda run, *given: saved.append(given[1]) or save_all(run, *given)
+        Run, "save", lambda run, *given: saved.append(given[1].first) or save(run, *given)
     )
     board = Board("ps1", Console(file=io.StringIO(), width=400))
     Watcher(course, "ps1", board).run(workers=2, idle=0.1)

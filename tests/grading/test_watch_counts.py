@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from cellgrader.course.records import read_record
 from cellgrader.grade.preview import preview
 from cellgrader.grade.submissions import Run
-from cellgrader.grade.which_counts import standing, worth
+from cellgrader.grade.which_counts import counting, worth
 from cellgrader.notebook import document as notebooks
 from cellgrader.people.enrolment import drop
 from cellgrader.processes.forked import done_now
@@ -61,8 +61,9 @@ def graded(course, passed: int, status: str = "graded"):
     """Hand in, and save what a worker would have found; returns the record."""
     hand_in(course, passed)
     run = Run(course, "ps1", {}, tell=lambda record: None)
-    submission, found = run.load("perfect"), made_up(course, passed, status)
-    return run.save(Saver(course, "ps1"), "perfect", submission, found), submission, found
+    (submission,) = map(run.load, run.submissions(["perfect"]))
+    found = made_up(course, passed, status)
+    return *run.save(Saver(course, "ps1"), submission, found), submission, found
 
 
 def in_gradebook(course) -> float:
@@ -86,20 +87,21 @@ def test_the_last_attempt_counts_where_the_class_says_so(course):
     graded(course, 2)
     record, submission, _ = graded(course, 1)
     assert record.attempt == 2 and in_gradebook(course) == 3
-    assert standing(course, "ps1", "perfect", submission.digest().hex()) is None
+    assert counting(course, "ps1", submission) is submission
 
 
 def test_grading_again_grades_the_attempt_that_counts(course):
     graded(course, 2)
     _, better, _ = graded(course, 3)
     run = Run(course, "ps1", {}, tell=lambda record: None)
-    assert run.is_done("perfect", again=False) and run.records["perfect"].attempt == 2
+    (submission,) = run.submissions(["perfect"])
+    assert run.is_done(submission, again=False) and run.records["perfect"].attempt == 2
     graded(course, 1)
     run = Run(course, "ps1", {}, tell=lambda record: None)
-    assert run.is_done("perfect", again=False) and run.records["perfect"].attempt == 2
-    assert run.load("perfect") == better
+    assert run.is_done(submission, again=False) and run.records["perfect"].attempt == 2
+    assert run.load(submission) == better
     hand_in(course, 0)
-    assert not run.is_done("perfect", again=False) and run.load("perfect").attempt == 4
+    assert not run.is_done(submission, again=False) and run.load(submission).attempt == 4
 
 
 def test_a_preview_compares_with_the_attempt_that_counts_and_writes_nothing(course, monkeypatch):
@@ -109,10 +111,10 @@ def test_a_preview_compares_with_the_attempt_that_counts_and_writes_nothing(cour
 
     @contextmanager
     def examining(run, *given):
-        def results(students):
-            for who in students:
-                examined.append(run.load(who))
-                yield who, examined[-1], made_up(course, now[0])
+        def results(submissions):
+            for each in submissions:
+                examined.append(run.load(each))
+                yield examined[-1], made_up(course, now[0])
 
         yield results
 
@@ -139,9 +141,9 @@ def test_being_late_counts_in_the_comparison(course):
         gradebook.update_or_create_assignment("ps1", duedate=datetime(2026, 11, 20))
     _, submission, found = graded(course, 2)
     assert worth(course, found, submission) == 6
-    submission.files["timestamp.txt"] = b"2026-11-20 12:00:00 UTC"
+    submission.work.files["timestamp.txt"] = b"2026-11-20 12:00:00 UTC"
     assert worth(course, found, submission) == 3
-    submission.files["timestamp.txt"] = b"2026-11-19 12:00:00 UTC"
+    submission.work.files["timestamp.txt"] = b"2026-11-19 12:00:00 UTC"
     assert worth(course, found, submission) == 6
 
 

@@ -48,9 +48,9 @@ OF_GRADER = (
 )
 # The rooms of the grader; each may import those that stand before it.
 IN_GRADER = (
-    *(*OF_GRADER, "checks", "notebook", "sandbox", "processes", "course", "platforms", "release", "run"),
-    *("submission", "marks", "with_nbgrader", "appeals", "pages", "similar", "leaderboard", "viva"),
-    *("people", "grade", "watch"),
+    *(*OF_GRADER, "checks", "notebook", "sandbox", "processes", "course", "platforms", "release"),
+    *("submission", "run", "marks", "with_nbgrader", "appeals", "pages", "similar", "leaderboard"),
+    *("viva", "people", "grade", "watch"),
 )
 # Libraries that a room must not touch: their users would pay for them without need.
 MUST_NOT_IMPORT = {
