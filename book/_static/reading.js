@@ -155,6 +155,10 @@
   };
   if (parts.length) follow();
 
+  // On a phone the sections lie in a dialog, which closes when one is chosen.
+  document.addEventListener("click", ({ target }) =>
+    target.closest("dialog[id$=sidebar-modal] a[href^='#']")?.closest("dialog").close());
+
   // Paper is white, whatever the screen is.
   const paper = matchMedia("print");
   let screen;

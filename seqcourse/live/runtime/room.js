@@ -19,6 +19,7 @@
       written: group("sq-room-written", isRow ? "The row: choose the symbol that has just been read" : "What it writes: choose the word that is about to be written"),
       floors: part("sq-room-floors"),
       side: group("sq-room-side", `Tour, next ${unit} and lens`),
+      fold: element("button", "Fold", { type: "button", class: "sq-room-fold", "aria-expanded": true }),
       tour: part("sq-room-tour"),
       bars: group("sq-room-next", `The next ${unit}`),
       anew: element("p", "", { class: "sq-room-anew", "aria-hidden": "true" }),
@@ -35,7 +36,12 @@
     parts.bars.append(parts.anew, parts.list, parts.why);
     parts.machine.append(parts.written, parts.floors);
     parts.below.append(parts.chips, parts.lens, scale);
-    parts.side.append(parts.tour, parts.bars, parts.below);
+    parts.fold.addEventListener("click", function () {
+      const isFolded = parts.side.classList.toggle("sq-room-folded");
+      parts.fold.setAttribute("aria-expanded", !isFolded);
+      parts.fold.textContent = isFolded ? "Unfold" : "Fold";
+    });
+    parts.side.append(parts.fold, parts.tour, parts.bars, parts.below);
     parts.both.append(parts.machine, parts.side);
     parts.room.append(parts.both);
     return parts;
@@ -276,7 +282,10 @@
     }
     if (follows) form.elements.text.value = before; // the address led nowhere
     const text = form.elements.text.value, kept = room.changes.filter((one) => !bound(one));
+    if (text !== room.text && Number.isInteger(room.stop)) room.tour.leave(); // its answer was about another text
     const saying = await room.put(text === room.text ? {} : { text, at: room.isRow ? LAST : 0, trail: [], changes: kept });
+    const { written, side } = room.parts, isSheet = getComputedStyle(side).bottom === "0px"; // on a phone
+    if (isSheet && written.getBoundingClientRect().bottom > innerHeight - side.offsetHeight) written.scrollIntoView();
     return follows ? `The address could not be followed. ${saying}` : saying;
   };
 

@@ -28,7 +28,7 @@
 
   rooms.tour = function (room, box) {
     const stops = JSON.parse(room.root.dataset.stops), { tour, stop: key } = room.root.dataset;
-    if (!stops.length) return { open() {}, count: 0 };
+    if (!stops.length) return { open() {}, leave() {}, count: 0 };
     const numbers = element("nav", "", { class: "sq-room-stops", "aria-label": "The stops of the tour" });
     const body = element("div");
     stops.forEach(({ title }, k) =>
@@ -51,11 +51,11 @@
       options.append(...stop.options.map((option, chosen) => button(option, async function () {
         const verdict = answered(room, stop, chosen, options);
         if (k + 1 < stops.length) options.append(button("Next stop", () => open(k + 1)));
-        else options.append(button("End the tour", () => leave()));
+        else body.lastChild.textContent = "End the tour";
         verdict.focus({ preventScroll: true });
         await reveal(room, stop);
       })));
-      body.replaceChildren(title, element("p", stop.question), options);
+      body.replaceChildren(title, element("p", stop.question), options, button("Leave the tour", () => leave(), { class: "sq-room-leave" }));
       room.form.elements.text.value = stop.text;
       await room.set({ text: stop.text, at: stop.at, changes: [], trail: [] });
       room.link(`${key}-${k + 1}`);
@@ -66,6 +66,6 @@
       numbers.querySelectorAll("button").forEach((one) => one.removeAttribute("aria-current"));
       rest();
     }
-    return { open, count: stops.length };
+    return { open, leave, count: stops.length };
   };
 })();
