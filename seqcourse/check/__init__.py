@@ -29,7 +29,6 @@ def __getattr__(name: str):
     if name == "verdict":
         return import_module("seqcourse.check.grade.verdict")
     if name.startswith("ps") and name in __all__:
-
         if find_spec(f"seqcourse.check.{name}").origin is None:  # a folder that a sandbox has emptied
             return LeftOut()
         return import_module(f"seqcourse.check.{name}")
