@@ -201,6 +201,34 @@ def test_the_keyboard_leads_from_the_last_share_to_an_embedding(machine):
     assert machine.evaluate(f"{HELD}.ariaLabel").startswith("estamos 0.94")  # where it began
 
 
+def test_arrow_keys_walk_an_opened_map_and_escape_goes_one_step_back(machine):
+    machine.get_by_role("button", name="map of head 2, self-attention 1, encoder").press("Enter")
+    machine.wait_for_selector(".sq-room-weights")
+    settled(machine)
+    whole, columns = title(machine), machine.locator(".sq-room-weights thead th").count()
+    assert machine.locator(".sq-room-weights [tabindex='0']").count() == 1
+    machine.locator(".sq-room-weights button").first.focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown"):
+        machine.keyboard.press(key)
+    at = f"[...document.querySelectorAll('.sq-room-weights button')].indexOf({HELD})"
+    assert machine.evaluate(at) == columns + 1
+    machine.keyboard.press("Enter")
+    machine.wait_for_selector(".sq-room-trail button")
+    settled(machine)
+    machine.keyboard.press("Escape")
+    machine.wait_for_function("!document.querySelector('.sq-room-trail button')")
+    settled(machine)
+    assert title(machine) == whole
+
+
+def test_taking_back_the_last_change_leaves_the_focus_beside_it(machine):
+    machine.get_by_role("checkbox", name="head 1 of cross-attention 1, decoder is on").uncheck()
+    machine.get_by_role("button", name="Undo").press("Enter")
+    machine.wait_for_function("!document.querySelector('.sq-room-chip')")
+    settled(machine)
+    assert machine.evaluate(f"{HELD}.textContent").startswith("Why “")
+
+
 def test_arrow_keys_walk_the_floors_and_escape_comes_back(machine):
     tile = machine.get_by_role("button", name="we, word + position, encoder")
     tile.focus()

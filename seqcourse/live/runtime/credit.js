@@ -45,7 +45,7 @@ seqlive.part(function (live) {
     if (!others.includes(rival)) others.push(rival);
     return {
       title: `Why “${system.target[id]}” and not “${system.target[rival]}”`,
-      about: `Score ${number(logits[id])} − ${number(logits[rival])} = ${number(lead)}. Each part has written its share of it.`,
+      about: `Score ${number(logits[id])} − ${number(logits[rival])} = ${number(lead)}. Each part has written its share of it. A share is no cause: switch a part off, and see what the lead loses.`,
       total: lead, terms, id, rival, rivals: others.map((one) => ({ id: one, word: system.target[one] })),
     };
   };

@@ -219,7 +219,10 @@
       room.parts.room.classList.toggle("sq-room-deep", trail.length > 1);
       rooms.mark(floors, trail.at(-1).node);
       room.parts.below.scrollTop = 0;
-      if (focuses) title.focus({ preventScroll: true });
+      if (!focuses) return;
+      title.focus({ preventScroll: true });
+      const { top } = title.getBoundingClientRect();
+      if (top < 0 || top > innerHeight) title.scrollIntoView({ block: "center" });
     }
     const ask = (trail, focuses) => inquire(trail, focuses).catch(fail);
     async function lookAgain() {
@@ -252,7 +255,8 @@
     room.parts.room.addEventListener("keydown", function (event) {
       if (event.key !== "Escape" || lens.hidden) return;
       event.preventDefault();
-      room.close();
+      if (room.trail.length > 1) room.back(room.trail.length - 2);
+      else room.close();
     });
 
     slide(room);

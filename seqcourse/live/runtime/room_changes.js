@@ -105,7 +105,12 @@
 
   // The changes, each with a button that takes it back; first what takes back the last one, or all.
   rooms.chips = function (room, box) {
-    if (!room.changes.length) return box.replaceChildren();
+    const held = box.contains(document.activeElement);
+    if (!room.changes.length) {
+      box.replaceChildren();
+      if (held) room.parts.why.focus({ preventScroll: true });
+      return;
+    }
     const groups = new Map(); // the heads of one part are one group
     for (const change of room.changes) {
       const key = change.kind === "off" ? change.part : change;
@@ -120,6 +125,7 @@
     const undo = button("Undo", () => room.undo()), reset = button("Reset", () => room.change([]));
     const counted = element("p", score(room), { class: "sq-room-name" });
     box.replaceChildren(undo, reset, element("span", "You changed: "), ...chips, counted);
+    if (held) undo.focus({ preventScroll: true });
   };
 
   // The state of the room as the part of an address behind "#", and back.

@@ -7,10 +7,11 @@
   const WARM = [196, 84, 20], COLD = [24, 118, 190], AMBER = [214, 140, 10];
   const FULL = { memory: 3 }, USUAL = 4, DARKEST = 0.68; // the size of a number that has the full colour
   const TILES = "A tile: the numbers of one word, orange above 0, blue below.";
+  const HELP = " Arrow keys walk, Enter opens, Space ticks, Escape goes back.";
   const KEYS = { // how to read a floor, by the kind of room
-    sentence: `${TILES} A yellow map: who looks at whom. Click either; untick a head to switch it off.`,
-    row: `${TILES.replace("word", "symbol")} A yellow map: who looks at whom. Click either; untick a head to switch it off.`,
-    picture: `Click a place. (Things cannot be moved here.) ${TILES} A head's picture is dark where it does not look. Untick a head to switch it off.`,
+    sentence: `${TILES} A yellow map: who looks at whom. Choose either; untick a head to switch it off.${HELP}`,
+    row: `${TILES.replace("word", "symbol")} A yellow map: who looks at whom. Choose either; untick a head to switch it off.${HELP}`,
+    picture: `Choose a place. (Things cannot be moved here.) ${TILES} A head's picture is dark where it does not look. Untick a head to switch it off.${HELP}`,
   };
   const TITLES = { encoder: "Encoder: it reads", decoder: "Decoder: it writes", alone: "The model: it reads", scene: "Encoder: it looks" };
 

@@ -103,6 +103,17 @@
       });
       body.append(row);
     });
+    const all = [...body.querySelectorAll("button")]; // one stop for the Tab key; arrow keys walk
+    all.forEach((one, k) => (one.tabIndex = k ? -1 : 0));
+    body.addEventListener("keydown", function (event) {
+      const [right, down] = live.arrows[event.key] ?? [], at = all.indexOf(event.target), x = at % columns.length + right;
+      const goal = x >= 0 && x < columns.length && all[at + right + columns.length * down];
+      if (right === undefined || at < 0) return;
+      event.preventDefault();
+      if (!goal) return;
+      [event.target.tabIndex, goal.tabIndex] = [-1, 0];
+      goal.focus();
+    });
     const top = element("thead"), box = element("div", "", { class: "sq-room-scroll" });
     top.append(head);
     table.append(top, body);
