@@ -9,7 +9,7 @@ long the page would not answer on a phone whose processor is four times slower (
 every task above 50 ms, which a busy machine does not change). Lighthouse looks at every page as on a
 phone. Writes benchmarks/results/pages.json.
 
-About 5 minutes on two idle cores, and 8 more with Lighthouse.
+About 5 minutes on two idle cores. With Lighthouse it takes 8 more.
 """
 
 from __future__ import annotations
