@@ -30,6 +30,7 @@ from cellgrader.run.outcome import as_data, grade_cells, outputs, points_for, so
 
 if TYPE_CHECKING:
     from cellgrader.checks import Check, Judge, Verdict
+    from cellgrader.submission.collected import Submission
 
 READING, JUDGING = "To read the notebook", "To judge the result"
 
@@ -171,16 +172,13 @@ class Examiner:
             self._releases[name] = notebooks.read(path)
         return copy.deepcopy(self._releases[name])
 
-    def examine(
-        self, name: str, student: str, folder: Path, attempt: int = 1, wall: float = 0.0
-    ) -> Examination:
-        """Examine what a student handed in.
+    def examine(self, name: str, submission: Submission, folder: Path) -> Examination:
+        """Examine what was handed in; hidden inputs depend on the first member and on the attempt.
 
         Args:
-            folder: submitted/STUDENT/psN; nothing in it is changed, nothing of it is trusted.
-            attempt: which of the student's versions it is; each has hidden inputs of its own.
-            wall: seconds that the notebook may take, if less than by ``limits``; 0 for those.
+            folder: where the files are, STUDENT/psN; nothing in it is changed, nothing of it is trusted.
         """
+        student = submission.first
         started = time.monotonic()
         try:
             mended, to_review = limited(READING, read, folder, name, self.release(name))
@@ -189,11 +187,11 @@ class Examiner:
         except TooCostly as problem:
             return Examination(name, student, UNREADABLE, f"{problem} {SMALLER}")
         book = nbformat.from_dict(mended.notebook)
-        judges = self.judges(name, student, attempt)
+        judges = self.judges(name, student, submission.attempt)
         # A class may leave exercises out.
         judges = {cell: judge for cell, judge in judges.items() if cell in grade_cells(book)}
         beside = systems.handed_in(folder, judges)
-        done = self.examine_notebook(name, student, book, judges, beside, wall)
+        done = self.examine_notebook(name, student, book, judges, beside, submission.wall)
         to_review += systems.to_review(beside, self.course.solutions / "checks" / name)
         if mended.older:
             done = dict(done, sentence=f"{done['sentence']} {mended.older}".strip())

@@ -66,7 +66,7 @@ class WorkerState:
             return f"It has another version of {program()} than the run that asks; install the same one."
         return refusal() if self.options["confined"] else ""
 
-    def unpack_and_examine(self, student: str, submission: Submission) -> Examination:
+    def unpack_and_examine(self, submission: Submission) -> Examination:
         """Unpack a submission into a temporary folder and examine it."""
         with self.lock:
             examiner = self.examiners.get(threading.get_ident())
@@ -74,18 +74,18 @@ class WorkerState:
                 examiner = Examiner(self.course, **self.options).__enter__()
                 self.examiners[threading.get_ident()] = examiner
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="submission-") as temporary:
-            folder = Path(temporary) / student / self.name
+            folder = Path(temporary) / submission.first / self.name
             submission.work.unpack(folder)
-            return examiner.examine(self.name, student, folder, submission.attempt, submission.wall)
+            return examiner.examine(self.name, submission, folder)
 
 
-def examine_on_worker(state: WorkerState, student: str, submission: Submission) -> Examination:
-    """The job that a worker runs for one submission."""
+def examine_on_worker(state: WorkerState, first: str, submission: Submission) -> Examination:
+    """The job that a worker runs for one submission; the pool knows it by its first member."""
     # A hanging examination cannot be interrupted: end the process, which is then replaced.
     alarm = threading.Timer(WHOLE, os._exit, (1,))
     alarm.daemon = True
     alarm.start()
     try:
-        return state.unpack_and_examine(student, submission)
+        return state.unpack_and_examine(submission)
     finally:
         alarm.cancel()

@@ -64,7 +64,7 @@ class Desk:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary) / key / self.name
             submission.work.unpack(folder)
-            found = self.examiner.examine(self.name, key, folder, submission.attempt, submission.wall)
+            found = self.examiner.examine(self.name, submission, folder)
         self.keys.append(key)
         self.done.append((key, submission, found))
 

@@ -26,6 +26,7 @@ from cellgrader.release.generate import release
 from cellgrader.run import systems
 from cellgrader.run.examine import Examination, Examiner
 from cellgrader.sandbox import refusal
+from cellgrader.submission.collected import Submission
 from seqcourse import zoo
 from seqcourse.check.cards.load import load_checks
 from seqcourse.check.grade.checkpoint import read_checkpoint
@@ -66,7 +67,8 @@ def examined(course):
     with Examiner(course, timeout=15) as examiner:
 
         def examine(source: str = RIGHT, change: Callable | None = None) -> Examination:
-            return examiner.examine("ps9", "mallory", hand_in(course, "mallory", source, change))
+            folder = hand_in(course, "mallory", source, change)
+            return examiner.examine("ps9", Submission(("mallory",), attempt=1), folder)
 
         yield examine
     shutil.rmtree(course.submitted / "mallory")
