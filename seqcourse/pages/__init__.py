@@ -19,6 +19,7 @@ PARTS: tuple[str, ...] = (
     "addresses",
     "your_class",
     "assignments",
+    "second",
     "front",
     "again",
     "search",

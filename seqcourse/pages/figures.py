@@ -96,12 +96,20 @@ def _recolour(group: ElementTree.Element) -> None:
 
 
 def _box(axes: ElementTree.Element) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom of the axes: the corners of their first patch, if they have one."""
-    path = next(axes.iter(f"{SVG}path"), None)
-    if path is None:
+    """Left, top, right and bottom of the axes: of their patch, or without one of their picture.
+
+    Not those of any path: letters are paths, too.
+    """
+    patch = next((part for part in axes if part.get("id", "").startswith("patch_")), None)
+    if patch is not None:
+        path = next(patch.iter(f"{SVG}path"))
+        numbers = [float(number) for number in re.findall(r"-?[\d.]+", path.get("d", ""))]
+        return min(numbers[::2]), min(numbers[1::2]), max(numbers[::2]), max(numbers[1::2])
+    picture = next(axes.iter(f"{SVG}image"), None)
+    if picture is None:
         return 0, 0, 0, 0
-    numbers = [float(number) for number in re.findall(r"-?[\d.]+", path.get("d", ""))]
-    return min(numbers[::2]), min(numbers[1::2]), max(numbers[::2]), max(numbers[1::2])
+    x, y, width, height = (float(picture.get(name, 0)) for name in ("x", "y", "width", "height"))
+    return x, -y, x + width, height - y  # it is drawn upside down, with y below 0
 
 
 def _inside(text: ElementTree.Element, box: tuple[float, float, float, float]) -> bool:

@@ -62,7 +62,8 @@ def read(doctree: nodes.document, numbers: dict[str, tuple[int, ...]]) -> Page:
         anchor = section["ids"][0]
         number = ".".join(map(str, numbers.get(f"#{anchor}" if titles else "") or ()))
         name = tidy(prose(section.next_node(nodes.title)))
-        title = f"{number}. {name}" if number.isdigit() else f"{number} {name}".strip()
+        dot = "." if number and "." not in number else ""  # after a chapter's number
+        title = f"{number}{dot} {name}".strip()
         text = " ".join(prose(child) for child in section if not isinstance(child, nodes.title))
         within = titles.get(section.parent, [])
         titles[section] = [*within, title]

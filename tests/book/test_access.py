@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import base64
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -316,7 +317,7 @@ def test_arrows_of_the_contents_have_names():
     assert '<summary aria-label="Pages of 5. Attention">' in tree()
 
 
-def _drawn(with_map: bool) -> str:
+def _drawn(with_map: bool, bare: bool = False) -> str:
     import io
 
     import matplotlib.pyplot as plt
@@ -329,7 +330,10 @@ def _drawn(with_map: bool) -> str:
     if with_map:
         axes.imshow([[0.0, 1.0]])
     axes.text(0.5, 0, "on a square", fontsize=8)
-    axes.plot([0, 1], [0, 0])
+    if bare:
+        axes.set_axis_off()
+    else:
+        axes.plot([0, 1], [0, 0])
     file = io.StringIO()
     figure.savefig(file, format="svg")
     plt.close(figure)
@@ -344,6 +348,12 @@ def test_ink_follows_the_theme_except_on_the_squares_of_a_map(with_map):
     assert all(colour in followed for colour in (LIGHT["ink"], DARK["ink"], "prefers-color-scheme"))
     assert "fill: #ffffff" in drawn and "fill: #ffffff" not in followed
     assert ("fill: #222832" in followed) == with_map  # the label that lies on the square
+
+
+def test_the_title_of_a_picture_without_axes_follows_the_theme():
+    followed = follow_theme(_drawn(with_map=True, bare=True))
+    label, title = re.findall(r'<g id="text_\d+">.*?fill: ([^"]+)"', followed, re.S)
+    assert (label, title) == (LIGHT["ink"], "var(--ink)")
 
 
 def test_a_figure_is_as_wide_as_its_smallest_label_needs(tmp_path):

@@ -380,6 +380,18 @@ def test_the_bar_says_the_section_and_what_is_left_to_read(visit):
     assert 5 < minutes[0] < 60 and minutes == sorted(minutes, reverse=True) and minutes[-1] < minutes[0]
 
 
+def test_a_second_page_has_a_number_of_its_own(visit):
+    page = visit("book/05b_variants_of_attention").page
+    numbers = [each.strip() for each in page.locator(":is(h1, h2) > .section-number").all_inner_texts()]
+    assert numbers == ["5b.", *(f"5b.{k}." for k in range(1, len(numbers)))] and len(numbers) > 5
+    contents = page.locator(".bd-links").text_content()
+    assert "5b. Variants of attention" in contents and "5. Attention in the decoder" in contents
+    assert "6. The attention layer" in contents
+    page = visit("book/machine_room").page
+    assert page.locator(".bd-article h1").is_visible()
+    assert page.locator(":is(h1, h2) > .section-number").count() == 0
+
+
 def test_icons_are_drawn_by_a_font(view):
     seen = view(CHAPTERS[0])
     icons = seen.page.evaluate(ICONS)
