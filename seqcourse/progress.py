@@ -25,6 +25,8 @@ from seqcourse.errors import CourseError
 LONGEST_STEP = timedelta(minutes=20)
 # After so long an answer is asked about again, as questions of the book are.
 WAITS = [timedelta(days=1), timedelta(days=7), timedelta(days=30)]
+# Assignments whose trained model `seqcourse publish` makes a page.
+PUBLISHED = ("ps6", "ps8", "ps9")
 # What the release puts in place of a written answer.
 STUB = "*Your answer goes here.*"
 _HEADING = re.compile(r"## Exercise (\d+) · (.+)")

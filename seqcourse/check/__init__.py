@@ -4,7 +4,7 @@ import contextlib
 
 from seqcourse.check import core
 from seqcourse.check.core import Mistake
-from seqcourse.progress import panel as progress
+from seqcourse.check.panel import progress
 
 __all__ = ["Mistake", "core", "progress", "ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7", "ps8", "ps9"]
 

@@ -4,11 +4,11 @@
 ``contract``  what a page calls: `logits` and `words`, as one module; greedy decoding with it
 ``export``    the module as an ONNX graph, or a sentence that names the line
 ``score``     measures on held-out sentences or scenes
-``page``      the HTML file; ``in_notebook`` has its button
+``page``      the HTML file; its ``button`` is that of the panel
 ``eject``     the parts as a file that needs only PyTorch
 """
 
-from seqcourse.publish.in_notebook import button
+from seqcourse.check.panel import button
 from seqcourse.publish.page import publish, ready
 from seqcourse.publish.system import own_system
 

@@ -231,3 +231,13 @@ def test_a_notebook_runs_and_its_widgets_answer_to_the_keyboard(page, address):
     reason = page.locator(".jp-OutputArea", has_text="Look again.").first
     reason.wait_for()
     assert "Because it is." not in reason.inner_text()
+
+
+def test_the_panel_publishes_or_says_why_not(page, address):
+    """Assignment 6 before its cell with TASK: the button gives the sentence of `seqcourse publish`."""
+    page.goto(f"{address}/lab/tree/assignments/ps6/ps6.ipynb?reset&token={TOKEN}")
+    page.wait_for_selector("text=Python 3 (ipykernel) | Idle")
+    page.locator(".jp-CodeCell", has_text="check.progress()").locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("button", name="Publish").click()
+    page.get_by_text("No page yet. ps6.ipynb should set TASK").wait_for()

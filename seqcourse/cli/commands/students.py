@@ -8,6 +8,9 @@ from typing import Annotated
 import typer
 
 from seqcourse.cli.commands.base import app
+from seqcourse.progress import PUBLISHED
+
+MODELS = ", ".join(PUBLISHED)
 
 
 @app.command()
@@ -101,7 +104,7 @@ def practice(
 
 @app.command()
 def publish(
-    name: Annotated[str, typer.Argument(help="The assignment with your trained model: ps9.")],
+    name: Annotated[str, typer.Argument(help=f"The assignment with your trained model: {MODELS}.")],
     names: Annotated[str, typer.Option(help="Who made it, as you want to be named.")] = "",
     title: Annotated[str, typer.Option(help="The page's heading.")] = "",
     out: Annotated[Path | None, typer.Option(help="Where the page goes; psN.html without.")] = None,

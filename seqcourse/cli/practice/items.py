@@ -43,6 +43,7 @@ class PracticeQuestion:
     """A question about some code, its options with the index of the right one, and what running gave.
 
     kind: one of viva's or of ours.     about: two items about the same are not asked together.
+    whys: what running gave for each option, where that differs from one to the next; else ().
     """
 
     kind: str
@@ -53,6 +54,7 @@ class PracticeQuestion:
     right: int
     why: str
     about: str
+    whys: tuple[str, ...] = ()
 
 
 def items(
@@ -71,13 +73,25 @@ def items(
     exec(source, space)
     if finding := _checked(exercise, space[name]):
         return finding
+    reviews = _reviews(module.EXERCISES, name, Path(module.__file__).parent, seed)
+    return [*about_code(exercise, source, space, seed), *reviews]
+
+
+def about_code(
+    exercise: Exercise, source: str, space: Mapping[str, Any], seed: int
+) -> list[PracticeQuestion]:
+    """The questions about a source that running it answers, of changes in it and without a change.
+
+    Args:
+        exercise: how the source is called.     space: the names that it uses.
+    """
     planned = Planned(source, changes(source, seed), marked(source, changed.MARK))
     calls = versions.calls_of(exercise)
     sources = [source, *(change.source for change in planned.changes)]
     request = versions.request(exercise, calls, sources, planned.marked.source, BUDGET)
-    tried = Tried(name, exercise.is_class, planned, calls, changed.run(request, space, forks=False))
-    found = [*_of_viva(tried, seed), *_without_effect(tried, seed)] if _as_called(tried) else []
-    return [*found, *_reviews(module.EXERCISES, name, Path(module.__file__).parent, seed)]
+    found = changed.run(request, space, forks=False)
+    tried = Tried(exercise.name, exercise.is_class, planned, calls, found)
+    return [*_of_viva(tried, seed), *_without_effect(tried, seed)] if _as_called(tried) else []
 
 
 def _as_called(tried: Tried) -> bool:
@@ -99,11 +113,14 @@ def _checked(exercise: Exercise, answer: Any) -> Finding | None:
 
 
 def _item(
-    kind: str, name: str, code: str, words: str, options: Sequence[str], why: str, about: str
-) -> PracticeQuestion:
+    kind: str, name: str, code: str, words: str, options: Sequence[str], why: str, about: str,
+    whys: Sequence[str] = (),
+) -> PracticeQuestion:  # fmt: skip
     """The item with its options mixed; the first one is right."""
     mixed = random.Random(f"{words} {about}").sample(options, len(options))
-    return PracticeQuestion(kind, name, code, words, tuple(mixed), mixed.index(options[0]), why, about)
+    whys = tuple(whys[options.index(option)] for option in mixed) if whys else ()
+    right = mixed.index(options[0])
+    return PracticeQuestion(kind, name, code, words, tuple(mixed), right, why, about, whys)
 
 
 # What a reader who sees sizes alone can tell of numbers: factors, sums of rows, a small whole number.
@@ -188,7 +205,8 @@ def _without_effect(tried: Tried, seed: int) -> Iterator[PracticeQuestion]:
             words = f"{called}. Which of these changes leaves the result as it is?"
             options = [reads[k] for k in (version, *others[:3])]
             why = " ".join(f"{reads[k]} {WORDS[what[k]]}" for k in others[:3])
-            yield _item(HARMLESS, tried.name, code, words, options, why, about)
+            whys = [_compared(tried, k, 0) for k in (version, *others[:3])]
+            yield _item(HARMLESS, tried.name, code, words, options, why, about, whys)
         found = {k: _effect(tried, version, k) for k in cases}
         same = [k for k in cases if found[k] == SAME]
         for right in [k for k in cases if found[k] not in (SAME, UNCLEAR)][: len(same) > 1]:
@@ -196,7 +214,8 @@ def _without_effect(tried: Tried, seed: int) -> Iterator[PracticeQuestion]:
             shown = [right, *chance.sample(same, min(3, len(same)))]
             options = [_differing(cases[k], first) for k in shown]
             why = _compared(tried, version, right)
-            yield _item(WHERE, tried.name, code, words, options, why, about)
+            whys = [_compared(tried, version, k) for k in shown]
+            yield _item(WHERE, tried.name, code, words, options, why, about, whys)
 
 
 def _differing(call: versions.Call, first: str) -> str:

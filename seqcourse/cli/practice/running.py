@@ -38,7 +38,7 @@ def asked(
                 except multiprocessing.TimeoutError:
                     yield f"No question about {name}: it ran longer than {limit:g} seconds."
                     break
-                yield made if isinstance(made, str) else _chosen(made, most, kinds, seed)
+                yield made if isinstance(made, str) else spread(made, most, kinds, seed)
 
 
 def _quiet() -> None:
@@ -59,7 +59,7 @@ def _made(
     return made
 
 
-def _chosen(
+def spread(
     made: Sequence[PracticeQuestion], most: int, kinds: Counter[str], seed: int
 ) -> list[PracticeQuestion]:
     """Some of the questions: of the kinds that were asked least, each about another line."""
