@@ -21,9 +21,9 @@ TRANSLATOR, ROW = ("stop", "room.toml"), ("induction", "room_of_a_row.toml")
 MOST_THINGS = 4  # of a scene that is typed; how they are placed, runtime/room.js knows, too
 OTHER = "she drinks red wine"  # a sentence to take a state from
 LONGEST_ROW = 64
-CLOSED = (
-    '<p class="sq-room-closed">“Open the machine” loads the model ({:.1f} MB). Then you can look into every '
-    "part of it and switch parts off.</p>"
+CLOSED = (  # how large the model is, in MB
+    '<p class="sq-room-closed">“Open the machine” loads the model ({:.1f} MB). '
+    "Then you can look into every part of it and switch parts off.</p>"
 )
 
 

@@ -192,8 +192,8 @@
       const { bars: [first], plain, rewritten, changed, unknown } = room.answer;
       const next = `Next ${unit}: ${said(first.word)}, ${number(first.share)}${changed ? ` (before ${number(first.before)})` : ""}.`;
       if (isRow) return [next];
-      const heard = `It writes: ${sentence(changed ? rewritten : plain)} `; // seen in the words
-      return [`${next} `, element("span", heard, { class: "sq-heard" }), live.unknown(unknown)];
+      const heard = `It writes: ${sentence(changed ? rewritten : plain)}`, strange = live.unknown(unknown); // the first is seen in the words
+      return [`${next} `, element("span", heard, { class: "sq-heard" }), strange && ` ${strange}`];
     };
 
     // New settings, as an answer; if there is none, the old settings again.
