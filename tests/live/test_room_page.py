@@ -341,6 +341,8 @@ def test_the_word_that_is_lost_is_the_one_to_compare_with(machine):
     assert rivals.evaluate("list => list.selectedIndex") == 0
     marks = machine.locator(".sq-room-sum i.sq-changed")
     assert marks.count() == 8 + 1 and marks.first.evaluate("i => i.style.getPropertyValue('--b')")
+    lost = machine.locator(".sq-room-sum li", has_text="cross-attention 2, head")  # off: 0, and on top
+    assert "0.00" in lost.locator("em").all_text_contents()
     *_, now, before = machine.locator(".sq-room-sum li em").all_text_contents()
     assert float(now) > 0 > float(before.replace("−", "-"))
     heard = machine.locator(".sq-room-lens .sq-heard").text_content()

@@ -12,6 +12,9 @@
     state: "number of the stream", weight: "weight", turned: "turned number", wrote: "sum",
   };
 
+  // How large a term is, now or before the changes; the largest come first.
+  const size = ({ value, before = 0 }) => Math.max(Math.abs(value), Math.abs(before));
+  const sorted = (terms) => [...terms].sort((a, b) => size(b) - size(a));
   const plain = (label) => label.map((part) => (Array.isArray(part) ? part[0] : part)).join("");
 
   // A line of a sum: a label with buttons, a bar to the left or right of zero, the value.
@@ -36,11 +39,11 @@
   function sum(room, { terms, total, before }) {
     const add = (of, what) => of.reduce((all, term) => all + term[what], 0), isChanged = before !== undefined;
     const list = element("ul", "", { class: "sq-room-sum" });
-    const order = terms.length > MOST + 1 ? [...terms].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)) : terms;
+    const order = terms.length > MOST + 1 ? sorted(terms) : terms;
     function fill(count) {
       const shown = order.slice(0, count), rest = order.slice(count);
       const together = { label: [], value: add(rest, "value"), ...(isChanged && { before: add(rest, "before") }) };
-      const top = Math.max(...[...shown, together].flatMap(({ value, before = 0 }) => [Math.abs(value), Math.abs(before)]), 1e-12);
+      const top = Math.max(...[...shown, together].map(size), 1e-12);
       list.replaceChildren(...shown.map((term) => line(room, term, top)));
       if (rest.length) {
         const row = line(room, together, top);
@@ -67,7 +70,7 @@
 
   // The same as a sentence, for those who do not see the bars.
   function sentence({ title, terms, total, before }) {
-    const order = [...terms].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 4);
+    const order = sorted(terms).slice(0, 4);
     const rest = terms.length - order.length;
     const was = (x) => (x === undefined ? "" : ` (before your changes ${number(x)})`);
     const parts = order.map(({ label, value, before }) => `${number(value)}${was(before)} by ${plain(label)}`);
