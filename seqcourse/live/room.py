@@ -21,6 +21,10 @@ TRANSLATOR, ROW = ("stop", "room.toml"), ("induction", "room_of_a_row.toml")
 MOST_THINGS = 4  # of a scene that is typed; how they are placed, runtime/room.js knows, too
 OTHER = "she drinks red wine"  # a sentence to take a state from
 LONGEST_ROW = 64
+CLOSED = (  # how large the model is, in MB
+    '<p class="sq-room-closed">“Open the machine” loads the model ({:.1f} MB). '
+    "Then you can look into every part of it and switch parts off.</p>"
+)
 
 
 @cache
@@ -52,6 +56,7 @@ def room(model: str, label: str, examples: Sequence[str], tour: bool = True) -> 
         CourseError: if there is no label or example, or the model is a GPT of another kind.
     """
     from seqcourse import zoo
+    from seqcourse.live.pack import size_of
     from seqcourse.viz.html import Shown, has_widgets
 
     recipe, system = zoo.recipe(model), zoo.load(model)
@@ -72,12 +77,14 @@ def room(model: str, label: str, examples: Sequence[str], tour: bool = True) -> 
         "kind": "row" if is_row else "picture" if sees else "sentence",
         "stops": json.dumps(stops(kind) if tour else [], ensure_ascii=False),
         "tour": _tour(file)["leads"],
+        "button": "Open the machine",
+        "then": "Run",  # what the button says once it is open
         "stop": key,
         "opens": f"{key}-|room=",  # what in an address, behind the "#", opens the machine
         "other": (examples[1:] or examples)[0] if (is_row or sees) and examples else OTHER,
     }
     draws = f'<button type="button" data-shuffle="{"".join(system.source.tokens[len(SPECIALS) :])}">'
-    controls = f"{draws}A new row</button>" if is_row else ""
+    controls = (f"{draws}A new row</button>" if is_row else "") + CLOSED.format(size_of(model) / 1e6)
     title = "Two layers of attention" if is_row else "The Transformer"
     return figure("room", {model: title}, label, examples, run, controls, **given)
 

@@ -276,8 +276,8 @@ def room_on(shared: str, *texts: str):
         page, troubles = request.getfixturevalue(shared)
         troubles.clear()
         page.wait_for_function("document.querySelector('#room form:not([hidden])')")
-        if page.locator(".sq-room-chips button").count():
-            page.get_by_role("button", name="Reset").click()
+        if (reset := page.get_by_role("button", name="Reset")).count():
+            reset.click()
         for text in texts:
             ask(page, "room", text)
         yield page

@@ -161,6 +161,26 @@ def test_the_value_of_a_node_is_that_of_the_trace(room):
     assert {(kind, side) for kind in kinds for side in sides} - met == set()
 
 
+def test_a_word_of_the_new_translation_is_asked_behind_its_own_words(room, hooked):
+    changes = [{"kind": "off", "part": part, "head": head} for part in CROSS for head in range(4)]
+    new = hooked.write(BREAD, changes)
+    assert new[:2] != hooked.write(BREAD)[:2]
+    shown = send(room, ROOM, "operate", text=BREAD, at=2, anew=True, changes=changes)
+    again, plain = hooked.run(BREAD, new[:2], changes), hooked.run(BREAD, new[:2])
+    assert shown["anew"] and shown["bars"][0]["id"] == new[2]
+    close(send(room, ROOM, "kept")["shares"], again["shares"], "shares")
+    for bar in shown["bars"]:
+        assert bar["before"] == pytest.approx(float(plain["shares"][bar["id"]]), abs=1e-5)
+    found = send(room, ROOM, "origin", node={"t": "credit"})
+    one, other = found["id"], found["rival"]
+    assert (one, other) == (new[2], int(plain["logits"][-1].argmax()))
+    for run, key, whole in ((again, "value", "total"), (plain, "before", "before")):
+        lead = float(run["logits"][-1][one] - run["logits"][-1][other])
+        assert found[whole] == pytest.approx(lead, abs=1e-4)
+        assert sum(term[key] for term in found["terms"]) == pytest.approx(lead, abs=1e-4)
+    assert not send(room, ROOM, "operate", text=BREAD, at=2, anew=True, changes=[])["anew"]
+
+
 @pytest.mark.parametrize("name", ["several", "an MLP off", None])
 def test_credit_is_the_difference_of_two_scores(room, hooked, name):
     changes = CHANGES.get(name, [])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy
 import pytest
+from PIL import Image
 
 from seqcourse import CourseError, zoo
 from seqcourse.live.room import scene
@@ -115,6 +118,30 @@ def test_a_reader_chooses_things_sees_where_heads_look_and_patches_a_place(pictu
     assert picture.evaluate("document.activeElement.ariaLabel") == "row 6, column 4, memory"
     said = ask(picture, "room", "zebra, zebra")
     assert "It writes: two zebras" in said
+
+
+def test_a_head_that_is_off_is_grey_crossed_out_and_no_brighter(picture):
+    def seen() -> float:  # the middle brightness: the lines of a cross do not count
+        shown = Image.open(io.BytesIO(map_.screenshot())).convert("L")
+        return float(numpy.median(numpy.asarray(shown)[6:-6, 6:-6]))
+
+    map_ = picture.get_by_role("button", name="map of head 1, cross-attention 1, decoder")
+    before = seen()
+    picture.get_by_role("checkbox", name="head 1 of cross-attention 1, decoder is on").uncheck()
+    picture.wait_for_selector(".sq-off")
+    picture.mouse.move(0, 0)
+    assert seen() < before
+    style = map_.evaluate(
+        "one => [getComputedStyle(one).filter, getComputedStyle(one, '::after').content]"
+    )
+    assert style == ["grayscale(1)", '""']
+
+
+def test_the_other_picture_has_other_things(picture):
+    ask(picture, "room", "duck")
+    picture.locator(".sq-room-scene button").nth(35).click()
+    other = picture.get_by_label("another picture", exact=True)
+    assert other.input_value() == "zebra, red tomato"
 
 
 def test_what_is_no_scene_is_answered_by_a_sentence(picture):

@@ -172,6 +172,31 @@ def test_a_reader_switches_heads_off_and_patches_and_sees_what_it_costs(row):
     row.wait_for_function("document.querySelectorAll('.sq-room-words span').length === 4")
 
 
+def test_symbols_that_stand_twice_are_told_apart_and_the_chosen_row_is_in_sight(row):
+    row.set_viewport_size({"width": 1280, "height": 800})
+    assert row.get_by_role("button", name="w (2nd), expected with ").count() == 1
+    row.get_by_role("button", name="map of head 4, self-attention 2").click()
+    asks = row.locator(".sq-room-asks")
+    asks.wait_for()
+    heads = row.locator(".sq-room-weights thead th").all_text_contents()
+    assert heads[5:7] == ["w 1st", "l"] and asks.locator("th").text_content() == "w 2nd"
+    box = row.locator(".sq-room-large").bounding_box()
+    for one in (asks.locator("th"), row.get_by_role("button", name="1.00: w (2nd) looks at l")):
+        place = one.bounding_box()
+        assert box["y"] <= place["y"] and place["y"] + place["height"] <= box["y"] + box["height"] + 1
+        assert box["x"] - 3 <= place["x"] and place["x"] + place["width"] <= box["x"] + box["width"]
+    below = row.locator(".sq-room-below")
+    assert below.evaluate("node => node.scrollWidth <= node.clientWidth")
+    newest = row.locator(".sq-room-newest")
+    assert (newest.text_content(), newest.get_attribute("title")) == ("w", "w (2nd)")
+    row.get_by_role("button", name="1.00: w (2nd) looks at l").click()
+    row.get_by_label("exchange keys in all heads with").select_option("k (2nd)")
+    row.get_by_role("button", name="Exchange keys in all heads with").click()
+    row.locator(
+        ".sq-room-chip", has_text="keys “l” ↔ “k (2nd)”, all heads of self-attention 2"
+    ).wait_for()
+
+
 def test_a_new_row_begins_again(row):
     for _ in range(5):
         before = row.locator("[name=text]").input_value()

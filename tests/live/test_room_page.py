@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
 from urllib.parse import quote
 
@@ -54,8 +55,8 @@ def settled(page) -> None:
 def machine(room):
     """The machine room on its first sentence, with nothing changed and nothing open."""
     room.set_viewport_size({"width": 1280, "height": 800})
-    if room.locator(".sq-room-chips button").count():
-        room.get_by_role("button", name="Reset").click()
+    if (reset := room.get_by_role("button", name="Reset")).count():
+        reset.click()
     room.keyboard.press("Escape")
     room.evaluate("history.replaceState(null, '', location.pathname)")
     ask(room, "room", ROOM_EXAMPLES[1])
@@ -135,7 +136,10 @@ def test_changes_are_taken_back_one_by_one_and_all_at_once(machine):
     machine.get_by_role("button", name="Reset").click()
     settled(machine)
     assert chips(machine) == []
-    assert "with your changes" not in machine.locator(".sq-room-written").text_content()
+    assert machine.locator(".sq-room-anew").text_content() == ""
+    machine.get_by_role("button", name="Undo").click()  # what was reset comes back
+    settled(machine)
+    assert chips(machine) == wanted[:2]
 
 
 def tab_to(page, kind: str) -> None:
@@ -237,7 +241,9 @@ def test_arrow_keys_walk_the_floors_and_escape_comes_back(machine):
         ("ArrowDown", "map of head 2, self-attention 1, encoder"),
         ("ArrowDown", "head 2 of self-attention 1, encoder is on"),
         ("ArrowDown", "are, after self-attention 1, encoder"), ("ArrowDown", "MLP 1 of encoder is on"),
-        ("ArrowUp", "we, after self-attention 1, encoder"),
+        ("ArrowDown", "are, after block 1, encoder"),  # the column is kept
+        ("ArrowUp", "MLP 1 of encoder is on"), ("ArrowUp", "are, after self-attention 1, encoder"),
+        ("ArrowLeft", "we, after self-attention 1, encoder"),
         ("ArrowLeft", "we, after self-attention 1, encoder"),
     ]:  # fmt: skip
         machine.keyboard.press(key)
@@ -262,10 +268,10 @@ def test_what_the_lens_offers_is_done(machine):
     machine.get_by_role("button", name="Let it look only at “eating”").click()
     settled(machine)
     assert chips(machine) == ["head 1 of cross-attention 2: “comiendo” → “eating” ×"]
-    machine.get_by_label("exchange keys with").select_option("bread")
-    machine.get_by_role("button", name="Exchange keys with").click()
+    machine.get_by_label("exchange keys in all heads with").select_option("bread")
+    machine.get_by_role("button", name="Exchange keys in all heads with").click()
     settled(machine)
-    assert chips(machine)[1] == "keys “eating” ↔ “bread”, cross-attention 2 ×"
+    assert chips(machine)[1] == "keys “eating” ↔ “bread”, all heads of cross-attention 2 ×"
     machine.get_by_role("button", name="bread, word + position, encoder").click()
     machine.get_by_role("button", name="one later").click()
     settled(machine)
@@ -277,7 +283,7 @@ def test_what_the_lens_offers_is_done(machine):
     machine.locator(".sq-room-chip").wait_for()
     settled(machine)
     assert chips(machine)[0] == "“bread”, memory, from “she drinks red wine” ×"
-    assert "vino" in machine.locator(".sq-room-now").text_content()
+    assert machine.locator(".sq-room-anew button").all_text_contents() == ["vino"]
     assert machine.locator(".sq-patched").count() == 1
     # a state of the decoder: of a word that it would write for the other sentence
     machine.get_by_role("button", name="estamos, after block 2, decoder").click()
@@ -291,6 +297,11 @@ def test_what_the_lens_offers_is_done(machine):
     assert chips(machine)[1] == "“estamos”, after block 2, from “she drinks red wine” ×"
     machine.get_by_role("button", name="the same number there").click()
     machine.locator(".sq-room-lens .sq-room-title", has_text="“vino”").wait_for()
+    # no text is offered as another one than itself
+    ask(machine, "room", "She drinks red wine.")
+    machine.get_by_role("button", name="wine, after block 1, encoder").click()
+    assert machine.get_by_label("another sentence", exact=True).input_value() == ROOM_EXAMPLES[0]
+    ask(machine, "room", BREAD)
     # another sentence keeps what is bound to no word
     machine.get_by_role("checkbox", name="head 3 of cross-attention 1, decoder is on").uncheck()
     settled(machine)
@@ -309,6 +320,83 @@ def test_a_word_is_compared_with_others(machine):
     assert machine.locator(".sq-room-sum li").count() == 8 + 1 + 1  # the largest, the rest, the sum
     machine.get_by_role("button", name="the other 17 together").click()
     assert machine.locator(".sq-room-sum li").count() == 25 + 1
+
+
+def blind(machine) -> None:
+    """Switch off all heads that look at the encoder: the translation becomes another one."""
+    for layer, head in itertools.product((1, 2), range(1, 5)):
+        machine.get_by_role(
+            "checkbox", name=f"head {head} of cross-attention {layer}, decoder is on"
+        ).uncheck()
+        settled(machine)
+
+
+def test_the_word_that_is_lost_is_the_one_to_compare_with(machine):
+    blind(machine)
+    machine.get_by_role("button", name="Why “¿”, no longer “estamos”?").click()
+    machine.wait_for_selector(".sq-room-lens select")
+    assert title(machine) == "Why “¿”, no longer “estamos”"
+    rivals = machine.get_by_label("Compared with")
+    assert rivals.locator("option").first.text_content() == "estamos"
+    assert rivals.evaluate("list => list.selectedIndex") == 0
+    marks = machine.locator(".sq-room-sum i.sq-changed")
+    assert marks.count() == 8 + 1 and marks.first.evaluate("i => i.style.getPropertyValue('--b')")
+    lost = machine.locator(".sq-room-sum li", has_text="cross-attention 2, head")  # off: 0, and on top
+    assert "0.00" in lost.locator("em").all_text_contents()
+    *_, now, before = machine.locator(".sq-room-sum li em").all_text_contents()
+    assert float(now) > 0 > float(before.replace("−", "-"))
+    heard = machine.locator(".sq-room-lens .sq-heard").text_content()
+    assert f"The sum {now} (before your changes {before})" in heard
+
+
+def test_a_new_word_asks_why_it_is_written_and_its_link_does_so_again(machine, opened, room_address):
+    blind(machine)
+    words = machine.locator(".sq-room-anew button[aria-pressed]")
+    assert words.count() == 10  # of a sentence that finds no end
+    machine.get_by_role("button", name="… 10 more").press("Enter")
+    assert words.count() == 20
+    machine.get_by_role("button", name="acaso (1st): why this word?").press("Enter")
+    machine.wait_for_selector(".sq-room-lens select")
+    settled(machine)
+    assert title(machine).startswith("Why “acaso”, no longer “")
+    pressed = machine.locator(".sq-room-machine [aria-pressed=true], .sq-room-anew [aria-pressed=true]")
+    assert pressed.all_text_contents() == ["acaso"]
+    heads = machine.locator(".sq-room-floor").nth(1).locator(".sq-room-words span")
+    assert heads.all_text_contents() == ["<sos>", "¿"]  # what is written with the changes so far
+    machine.keyboard.press("Escape")
+    assert machine.evaluate(f"{HELD}.textContent") == "acaso"  # where it began
+    pressed.press("Enter")
+    machine.wait_for_selector(".sq-room-lens select")
+    settled(machine)
+    other = opened_at(opened, machine.url)
+    settled(other)
+    assert (title(other), other.evaluate(BARS)) == (title(machine), machine.evaluate(BARS))
+    for page in (machine, other):
+        page.locator(".sq-room-written button").nth(1).click()
+        settled(page)
+        assert page.locator(".sq-room-written [aria-pressed=true]").text_content() == "comiendo"
+
+
+def test_a_stop_puts_the_changes_away_and_gives_them_back(machine):
+    blind(machine)
+    before, mine = machine.evaluate(BARS), chips(machine)
+    score = machine.locator(".sq-room-chips p").text_content()
+    for number in (10, 2):  # of the same sentence and of another one
+        machine.locator(".sq-room-stops button").nth(number - 1).click()
+        machine.wait_for_function("hash => location.hash === hash", arg=f"#stop-{number}")
+        machine.locator(".sq-room-options button").first.click()
+        machine.wait_for_selector(".sq-room-chip")
+        settled(machine)
+        machine.get_by_role("button", name="Undo").click()
+        settled(machine)
+        assert chips(machine) == []
+        machine.get_by_role("button", name="Bring your changes back").click()
+        machine.wait_for_function("document.querySelectorAll('.sq-room-chip').length === 2")
+        settled(machine)
+        assert (machine.evaluate(BARS), chips(machine)) == (before, mine)
+        assert machine.locator(".sq-room-chips p").text_content() == score  # with the record
+        assert machine.locator("[name=text]").input_value() == BREAD
+        assert machine.get_by_role("button", name="Start the tour").count() == 1
 
 
 def test_a_link_brings_a_state_back(machine, opened, room_address):
@@ -435,7 +523,9 @@ def test_axe_finds_nothing(opened, room_address, theme):
     page.wait_for_selector(".sq-room-weights")
     found = []
     for act in (lambda: None, lambda: page.locator(".sq-room-weights button").nth(3).click(),
-                lambda: page.locator(".sq-room-tile").nth(4).click()):  # fmt: skip
+                lambda: page.locator(".sq-room-tile").nth(4).click(),
+                lambda: page.locator(".sq-room-next > button").click(),
+                lambda: page.locator(".sq-room-anew button").first.click()):  # fmt: skip
         act()
         settled(page)
         report = Axe().run(page, context="#room", options=RULES).response["violations"]
@@ -485,6 +575,10 @@ def test_nothing_is_loaded_before_a_touch_and_without_a_script_the_example_is_th
     page.wait_for_timeout(300)
     names = page.evaluate("performance.getEntriesByType('resource').map(one => one.name)")
     assert not [name for name in names if "models/" in name or "room.js" in name]
+    said, button = page.locator(".sq-room-closed"), page.locator("#room [type=submit]")
+    assert button.text_content() in said.text_content() and button.text_content() == "Open the machine"
+    ask(page, "room")
+    assert (said.count(), button.text_content()) == (0, "Run")
     page = opened(room_address, javascript=False)
     shown = page.locator("#room .sq-live")
     assert shown.get_by_text("estamos comiendo pan.").count() == 1

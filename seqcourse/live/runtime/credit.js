@@ -29,22 +29,27 @@ seqlive.part(function (live) {
       return Array.from(vector, (value, k) => ((value - mean) / spread) * gamma[k] * (E[id * D + k] - E[rival * D + k]));
     };
   }
+  // Of each part, and of all biases.
+  function sharesOf(found, id, rival) {
+    const { P, D } = found, E = P.target_embedding, B = P.output_bias, parts = leads(found, id, rival), sum = (values) => values.reduce((a, b) => a + b, 0);
+    const shift = Array.from(P["decoder_norm.beta"], (value, k) => value * (E[id * D + k] - E[rival * D + k]));
+    return [...written(found).map(([, vector]) => sum(parts(vector))), (B ? B[id] - B[rival] : 0) + sum(shift)];
+  }
   const total = (terms) => terms.reduce((sum, term) => sum + term.value, 0);
 
-  // Without an id: the likeliest word; without a rival: the likeliest beside it.
+  // Without an id: the likeliest word; without a rival: the likeliest before the changes, or beside it.
   rules.credit = function (node, found) {
-    const { T, P, D, at, system } = found, E = P.target_embedding, B = P.output_bias, logits = T.logits[at];
+    const { T, P, at, system, now } = found, logits = T.logits[at], isChanged = T !== now.was;
     const best = live.top(logits, NEAREST + 1).map((one) => one.id), { id = best[0] } = node;
-    const { rival = best.find((one) => one !== id) } = node, others = best.filter((one) => one !== id).slice(0, NEAREST);
-    const parts = leads(found, id, rival), lead = logits[id] - logits[rival], sum = (values) => values.reduce((a, b) => a + b, 0);
-    const terms = written(found).map(([label, vector, goal], row) =>
-      ({ label: goal ? [[label, { t: "piece", id, rival, row }]] : [label], value: sum(parts(vector)) }));
-    const shift = Array.from(P["decoder_norm.beta"], (value, k) => value * (E[id * D + k] - E[rival * D + k]));
-    const biases = B ? "biases of the last norm and of the words" : "bias of the last norm";
-    terms.push({ label: [biases], value: (B ? B[id] - B[rival] : 0) + sum(shift) });
+    const others = [...new Set([now.best, ...best])].filter((one) => one !== id).slice(0, NEAREST), { rival = others[0] } = node;
     if (!others.includes(rival)) others.push(rival);
+    const lead = logits[id] - logits[rival], values = sharesOf(found, id, rival), was = isChanged && sharesOf({ ...found, T: now.was }, id, rival);
+    const biases = P.output_bias ? "biases of the last norm and of the words" : "bias of the last norm";
+    const terms = [...written(found), [biases]].map(([label, , goal], row) =>
+      ({ label: goal ? [[label, { t: "piece", id, rival, row }]] : [label], value: values[row], ...(was && { before: was[row] }) }));
+    const instead = isChanged && id === best[0] && rival === now.best ? ", no longer" : " and not";
     return {
-      title: `Why “${system.target[id]}” and not “${system.target[rival]}”`,
+      title: `Why “${system.target[id]}”${instead} “${system.target[rival]}”`, ...(was && { before: now.was.logits[at][id] - now.was.logits[at][rival] }),
       about: `Score ${number(logits[id])} − ${number(logits[rival])} = ${number(lead)}. Each part has written its share of it. A share is no cause: switch a part off, and see what the lead loses.`,
       total: lead, terms, id, rival, rivals: others.map((one) => ({ id: one, word: system.target[one] })),
     };

@@ -115,7 +115,14 @@ seqlive.part(function (live) {
     if (machine.alone || side === "encoder") return idsOf(machine, text).tokens;
     return ["<sos>", ...plainly(machine, text).trace.ids.slice(1).map((id) => machine.system.target[id])];
   };
-  live.wordsThere = ({ name, text, side }) => live.wordsOf(machines[name], text, side);
+  live.wordsThere = ({ name, text, side }) => live.named(live.wordsOf(machines[name], text, side));
+
+  // Words told apart: one that stands more than once is counted, "w (2nd)".
+  const ENDS = ["th", "st", "nd", "rd"], counted = (n) => n + ((n % 100 > 10 && n % 100 < 14) || n % 10 > 3 ? "th" : ENDS[n % 10]);
+  live.named = (words) => words.map(function (word, i) {
+    const isSame = (other) => other === word;
+    return words.filter(isSame).length < 2 ? word : `${word} (${counted(words.slice(0, i + 1).filter(isSame).length)})`;
+  });
 
   const sharesOf = (logits, heat) => live.softmax(Float64Array.from(logits, (value) => value / heat));
 
@@ -128,28 +135,31 @@ seqlive.part(function (live) {
     return { shares, count: costs.length, loss: costs.reduce((sum, cost) => sum + cost, 0) / costs.length };
   }
 
-  // The traces of an answer, and what is written or read, without and with the changes.
-  function read(machine, text, place, changes, made) {
-    const plain = plainly(machine, text), same = !changes.some(({ part }) => part !== "output");
+  // The traces of an answer, and what is written or read, without and with the changes. `was`: the trace
+  // without the changes, behind the same words.
+  function read(machine, text, { at, anew }, changes, made) {
+    const plain = plainly(machine, text), same = !changes.some(({ part }) => part !== "output"), was = plain.trace;
+    const within = (ids) => Math.min(Math.max(at, 0), ids.length - 1);
     if (machine.alone) {
       const again = same ? plain : readAll(machine, plain.ids, made);
-      return { E: null, T: again.trace, row: { plain: judged(plain), again: judged(again) } };
+      return { E: null, T: again.trace, was, place: within(plain.ids), row: { plain: judged(plain), again: judged(again) } };
     }
-    const E = live.encoderOf(machine, text, changes), given = plain.ids.slice(0, place);
-    const T = same ? plain.trace : write(machine, E, made, given, false).trace;
-    return { E, T, rewritten: same ? plain.ids : write(machine, E, made, [], true).ids };
+    const E = live.encoderOf(machine, text, changes);
+    const rewritten = same ? plain.ids : write(machine, E, made, [], true).ids, ids = anew ? rewritten : plain.ids;
+    const place = within(ids), after = (E, made) => write(machine, E, made, ids.slice(0, place), false).trace;
+    const T = same ? was : after(E, made);
+    return { E, T, was: ids === plain.ids ? was : after(live.encoderOf(machine, text), ready(machine, [])), place, rewritten };
   }
 
   // One answer: what each tile and map shows, the bars of the next word, what is written.
-  // `at`: which word is about to be written, or which symbol has just been read.
-  live.operate = function ({ name, text, at, changes }) {
+  // `at`: which word is about to be written, or which symbol has just been read. `anew`: of the words that are
+  // written with the changes.
+  live.operate = function ({ name, text, at, anew = false, changes }) {
     const machine = open(name), { system } = machine, { tokens } = idsOf(machine, text), made = ready(machine, changes);
-    const plain = plainly(machine, text), place = Math.min(Math.max(at, 0), plain.ids.length - 1);
-    const { E, T, rewritten, row } = read(machine, text, place, changes, made);
-    machine.now = { text, at: place, changes, made, E, T };
-    const shares = sharesOf(T.logits[place], made.heat), before = sharesOf(plain.trace.logits[place], 1);
-    machine.now.shares = shares;
-    const shown = live.top(T.logits[place], BARS).map(({ id }) => id), [best] = live.top(plain.trace.logits[place], 1);
+    const { E, T, was, place, rewritten, row } = read(machine, text, { at, anew }, changes, made), plain = plainly(machine, text);
+    const shares = sharesOf(T.logits[place], made.heat), before = sharesOf(was.logits[place], 1);
+    const shown = live.top(T.logits[place], BARS).map(({ id }) => id), [best] = live.top(was.logits[place], 1);
+    machine.now = { text, at: place, changes, made, E, T, was, best: best.id, shares };
     if (!shown.includes(best.id)) shown[BARS - 1] = best.id;
     const words = (ids) => ids.map((id) => system.target[id]);
     const states = ({ states }, n) => Object.fromEntries(Object.entries(states).map(([stage, all]) => [stage, all.slice(0, n)]));
@@ -157,17 +167,20 @@ seqlive.part(function (live) {
       Object.fromEntries(Object.entries(looks).map(([stage, rows]) =>
         [stage, Array.from({ length: machine.H }, (_, head) => rows.slice(0, n).map((row) => row.weights[head]))]));
     const side = (trace, said, n) => ({
-      words: said, places: trace.places.slice(0, n), states: states(trace, n), maps: maps(trace, n),
+      words: said.slice(0, n), names: live.named(said).slice(0, n), places: trace.places.slice(0, n), states: states(trace, n), maps: maps(trace, n),
       stages: machine.stages[trace.side],
     });
-    const fed = machine.alone ? tokens.slice(0, place + 1) : ["<sos>", ...words(plain.ids.slice(0, place))];
+    const fed = machine.alone ? tokens : ["<sos>", ...words(T.ids.slice(1))], written = words(plain.ids), now = rewritten && words(rewritten);
     return {
       encoder: E && side(E, tokens, E.ids.length),
       decoder: side(T, fed, place + 1),
       at: place,
       unit: machine.unit,
-      plain: words(plain.ids),
-      rewritten: rewritten && words(rewritten),
+      anew: anew && Boolean(rewritten) && String(rewritten) !== String(plain.ids),
+      plain: written,
+      rewritten: now,
+      names: { plain: live.named(written), rewritten: now && live.named(now) },
+      best: best.id,
       row,
       same: rewritten ? String(rewritten) === String(plain.ids) : live.top(T.logits[place], 1)[0].id === best.id,
       bars: shown.map((id) => ({ id, word: system.target[id], share: shares[id], before: before[id] })),

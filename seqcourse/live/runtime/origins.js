@@ -29,7 +29,7 @@ seqlive.part(function (live) {
     const columns = node.stage?.[0] === "c" ? live.wordsOf(machine, text, "encoder") : words;
     const begins = turns ? "embedding" : `${unit} + position`;
     return {
-      ...machine, machine, E, T, words, columns, beside, made: now.made, shares: now.shares, at: now.at, other,
+      ...machine, machine, E, T, words: live.named(words), columns: live.named(columns), beside, made: now.made, shares: now.shares, at: now.at, other,
       stateCalled: (stage) => (stage === "x0" ? begins : stateCalled(stage)),
       ofSide: alone ? "" : `, ${side}`,
     };

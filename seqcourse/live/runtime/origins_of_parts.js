@@ -28,6 +28,7 @@ seqlive.part(function (live) {
         columns: columns.slice(0, looks.at(-1).weights[head].length),
         weights: looks.map((look) => look.weights[head]),
         nodes: looks.map((look, i) => [...look.weights[head]].map((_, j) => beside("weight", { stage, head, i, j }))),
+        asks: side === "decoder" && !other ? looks.length - 1 : undefined,
       },
       offers,
     };

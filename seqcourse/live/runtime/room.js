@@ -22,8 +22,8 @@
       fold: element("button", "Fold", { type: "button", class: "sq-room-fold", "aria-expanded": true }),
       tour: part("sq-room-tour"),
       bars: group("sq-room-next", `The next ${unit}`),
-      anew: element("p", "", { class: "sq-room-anew", "aria-hidden": "true" }),
-      list: element("div"), why: element("button", "", { type: "button" }),
+      anew: element("p", "", { class: "sq-room-anew" }),
+      list: element("div"), why: element("button", "", { type: "button" }), key: element("span", "", { class: "sq-room-key" }),
       below: group("sq-room-below", "Changes and lens"),
       chips: part("sq-room-chips"),
       lens: element("section", "", { class: "sq-room-lens", "aria-label": "Where a number comes from" }),
@@ -33,7 +33,7 @@
     parts.below.tabIndex = 0; // it scrolls
     parts.lens.hidden = true;
     scale.append(parts.temperature, element("output"));
-    parts.bars.append(parts.anew, parts.list, parts.why);
+    parts.bars.append(parts.anew, parts.list, parts.why, " ", parts.key);
     parts.machine.append(parts.written, parts.floors);
     parts.below.append(parts.chips, parts.lens, scale);
     parts.fold.addEventListener("click", function () {
@@ -47,31 +47,47 @@
     return parts;
   }
 
-  // The words that are written, one of which is about to be; below them what is written with the changes.
+  // The words that are written, one of which is about to be.
   function written(room) {
-    const { plain, rewritten, at, changed } = room.answer, box = element("p");
+    const { plain, names, at, anew, changed } = room.answer, box = element("p");
     plain.forEach(function (word, k) {
-      const one = element("button", said(word), { type: "button", "aria-pressed": k === at });
-      one.addEventListener("click", () => room.set({ at: k, trail: [] }));
+      const one = element("button", said(word), { type: "button", "aria-pressed": !anew && k === at, "aria-label": said(names.plain[k]) });
+      one.addEventListener("click", () => room.set({ at: k, anew: false, trail: [] }));
       box.append(one, " ");
     });
-    const now = element("p", changed ? "Written anew with your changes: " : "", { class: "sq-room-now" });
-    if (changed) rewritten.forEach((word, k) => now.append(element(word === plain[k] ? "span" : "mark", said(word)), " "));
     const held = room.parts.written.contains(document.activeElement);
     const asks = element("p", `It writes${changed ? ", without your changes" : ""}. Choose the word that is about to be written:`, { class: "sq-room-name" });
-    room.parts.written.replaceChildren(asks, box, now);
-    // The same beside the bars, where it is seen from every floor; it was heard above.
-    const [first, ...rest] = [...now.cloneNode(true).childNodes], most = 2 * MOST_WORDS;
-    room.parts.anew.replaceChildren(...(changed ? [element("b", "It writes: "), ...rest.slice(0, most), rest.length > most ? "…" : ""] : []));
-    if (held) box.querySelector("[aria-pressed=true]").focus();
+    room.parts.written.replaceChildren(asks, box);
+    if (held) box.querySelector("[aria-pressed=true]")?.focus();
+    writtenAnew(room);
+  }
+
+  // What is written with the changes, beside the bars, where it is seen from every floor. A new word says why.
+  function writtenAnew(room, most = MOST_WORDS) {
+    const { plain, rewritten, names, at, anew, changed } = room.answer, box = room.parts.anew, held = box.contains(document.activeElement);
+    if (!changed || String(rewritten) === String(plain)) return box.replaceChildren(changed ? "It writes the same as before." : "");
+    const words = rewritten.map(function (word, k) {
+      if (word === plain[k]) return `${said(word)} `;
+      const one = element("button", said(word), { type: "button", "aria-pressed": anew && k === at, "aria-label": `${said(names.rewritten[k])}: why this word?` });
+      one.addEventListener("click", async function () {
+        await room.set({ at: k, anew: true, trail: [] });
+        box.querySelector("[aria-pressed=true]")?.focus({ preventScroll: true });
+        await room.look({ t: "credit" });
+      });
+      return one;
+    });
+    const shown = Math.max(most, anew ? at + 1 : 0), more = element("button", `… ${words.length - shown} more`, { type: "button" });
+    more.addEventListener("click", () => writtenAnew(room, words.length));
+    box.replaceChildren(element("b", "It writes: "), ...words.slice(0, shown).flatMap((one) => [one, " "]), words.length > shown ? more : "");
+    if (held) (box.querySelector("[aria-pressed=true]") ?? box.querySelector("button")).focus({ preventScroll: true });
   }
 
   // The row that is read; below each symbol, how likely it was before it was read.
   function rowRead(room) {
-    const { plain, at, changed, row } = room.answer, box = element("p"), { count, loss } = row.again;
+    const { plain, names, at, changed, row } = room.answer, box = element("p"), { count, loss } = row.again;
     plain.forEach(function (symbol, k) {
       const share = row.again.shares[k], was = row.plain.shares[k], bar = element("i", "", { "aria-hidden": "true" });
-      const said = k ? `${symbol}, expected with ${number(share)}${changed ? `, before ${number(was)}` : ""}` : symbol;
+      const said = k ? `${names.plain[k]}, expected with ${number(share)}${changed ? `, before ${number(was)}` : ""}` : names.plain[k];
       const one = element("button", symbol, { type: "button", "aria-pressed": k === at, "aria-label": said, title: said });
       bar.style.cssText = `--w:${100 * share}%;--b:${100 * was}%`;
       bar.className = changed ? "sq-changed" : "";
@@ -83,14 +99,14 @@
     const cost = `Symbols that can be looked up: ${count}. They cost ${number(loss)} nats each${before}; 0 would be certain.`;
     const held = room.parts.written.contains(document.activeElement);
     room.parts.written.replaceChildren(
-      element("p", "It reads. Choose the symbol that has just been read. A bar: how likely the symbol was before that.", { class: "sq-room-name" }),
+      element("p", "It reads. Choose the symbol that has just been read. A bar: how likely the symbol was before that." + (changed ? " The thin line: before your changes." : ""), { class: "sq-room-name" }),
       box, element("p", count ? cost : "Nothing can be looked up: no symbol stands behind the same one twice.", { class: "sq-room-now" }));
     if (held) box.querySelector("[aria-pressed=true]").focus();
   }
 
   // The likeliest words, with a mark where each stood before the changes.
   function bars(room) {
-    const { bars: rows, changed, heat } = room.answer, { list, why, temperature } = room.parts;
+    const { bars: rows, best, changed, heat } = room.answer, { list, why, key, temperature } = room.parts;
     const held = list.contains(document.activeElement);
     list.replaceChildren(...rows.map(function ({ id, word, share, before }) {
       const button = element("button", "", { type: "button", class: "sq-room-bar" }), bar = element("i", "", { "aria-hidden": "true" });
@@ -103,9 +119,10 @@
       return button;
     }));
     if (held) list.firstChild.focus();
-    const [first, second] = rows;
-    why.textContent = `Why “${said(first.word)}”, not “${said(second.word)}”?`;
-    why.onclick = () => room.look({ t: "credit", id: first.id, rival: second.id });
+    const [first, second] = rows, lost = rows.find(({ id }) => id === best && id !== first.id), rival = lost ?? second;
+    why.textContent = `Why “${said(first.word)}”, ${lost ? "no longer" : "not"} “${said(rival.word)}”?`;
+    why.onclick = () => room.look({ t: "credit", id: first.id, rival: rival.id });
+    key.textContent = changed ? "Thin line: before." : "";
     temperature.value = temperature.nextElementSibling.value = heat;
   }
 
@@ -123,9 +140,10 @@
 
   function open(root, form) {
     const status = root.querySelector("[role=status]");
-    const given = { text: null, at: 0, changes: [], trail: [] }; // what the worker is asked for
-    const { other, kind } = root.dataset, isRow = kind === "row", sees = kind === "picture", unit = isRow ? "symbol" : "word";
-    const room = { root, form, parts: furnish(kind), kind, isRow, sees, unit, ...given, past: [], other, asked: 0, most: 0 };
+    const given = { text: null, at: 0, anew: false, changes: [], trail: [], past: [], most: 0 }; // what the worker is asked for
+    const { kind } = root.dataset, isRow = kind === "row", sees = kind === "picture", unit = isRow ? "symbol" : "word";
+    form.querySelector(".sq-room-closed")?.remove();
+    const room = { root, form, parts: furnish(kind), kind, isRow, sees, unit, ...given, asked: 0 };
     const { floors, lens, chips, tour } = room.parts;
 
     room.has = (change) => room.changes.some((one) => rooms.same(one, change));
@@ -160,9 +178,9 @@
       const others = room.changes.filter(({ kind }) => kind === "patch").map(({ text }) => text);
       const shown = await room.see([...others, room.text]);
       if (shown) room.parts.room.style.setProperty("--picture", `url(${shown})`);
-      const answer = await live.send("operate", { name, text: room.text, at: room.at, changes: room.changes });
+      const answer = await live.send("operate", { name, text: room.text, at: room.at, anew: room.anew, changes: room.changes });
       if (asked !== room.asked) return;
-      [room.answer, room.at, room.name] = [answer, answer.at, name];
+      [room.answer, room.at, room.anew, room.name] = [answer, answer.at, answer.anew, name];
       if (!room.parts.room.isConnected) live.show(root, room.parts.room);
       (isRow ? rowRead : written)(room);
       bars(room);
@@ -173,33 +191,38 @@
     room.saying = function () {
       const { bars: [first], plain, rewritten, changed, unknown } = room.answer;
       const next = `Next ${unit}: ${said(first.word)}, ${number(first.share)}${changed ? ` (before ${number(first.before)})` : ""}.`;
-      if (isRow) return next;
-      return `${next} It writes: ${sentence(changed ? rewritten : plain)} ${live.unknown(unknown)}`.trim();
+      if (isRow) return [next];
+      const heard = `It writes: ${sentence(changed ? rewritten : plain)}`, strange = live.unknown(unknown); // the first is seen in the words
+      return [`${next} `, element("span", heard, { class: "sq-heard" }), strange && ` ${strange}`];
     };
 
     // New settings, as an answer; if there is none, the old settings again.
     room.put = async function (news) {
-      const { text, at, changes, trail } = room, mine = room.asked + 1;
-      if ("text" in news) room.most = 0;
-      Object.assign(room, news);
+      const { text, at, anew, changes, trail, past, most } = room, mine = room.asked + 1;
+      const fresh = "text" in news && { anew: false, past: [], most: news.text === text ? most : 0 };
+      Object.assign(room, fresh, news);
       try {
         await compute();
       } catch (error) {
-        if (mine === room.asked) Object.assign(room, { text, at, changes, trail });
+        if (mine === room.asked) Object.assign(room, { text, at, anew, changes, trail, past, most });
         throw error;
       }
-      if ("text" in news) room.past = [];
       root.classList.remove("sq-stale");
       return room.saying();
     };
-    room.set = (news) => room.put(news).then((saying) => (status.textContent = saying), fail);
+    room.set = (news) => room.put(news).then((saying) => status.replaceChildren(...saying), fail);
     room.change = async function (changes, again = false) {
-      if (!again) room.past.push(room.changes);
-      await room.set({ changes });
+      const { past, changes: before } = room;
+      await room.set({ changes, past: again ? past : [...past, { changes: before }] });
       room.link();
     };
     room.undo = async function () {
-      await room.set({ changes: room.past.pop() ?? [] });
+      const back = room.past.at(-1) ?? { changes: [] };
+      if ("text" in back) { // from before the tour
+        form.elements.text.value = back.text;
+        room.tour.leave();
+      }
+      await room.set({ ...back, past: room.past.slice(0, -1) });
       room.link();
     };
     room.link = function (hash = rooms.linkOf(room)) {
@@ -218,7 +241,11 @@
       const title = rooms.lens(room, lens, found);
       room.parts.room.classList.toggle("sq-room-deep", trail.length > 1);
       rooms.mark(floors, trail.at(-1).node);
-      room.parts.below.scrollTop = 0;
+      const { below } = room.parts, under = (one) => one.getBoundingClientRect().bottom + 4 - below.getBoundingClientRect().bottom;
+      below.scrollTop = 0;
+      if (under(title) > 0) below.scrollTop = lens.offsetTop - chips.offsetTop;
+      const asks = lens.querySelector(".sq-room-large .sq-room-asks"); // the row of the chosen word is in sight
+      if (asks) below.scrollTop += Math.max(0, under(asks));
       if (!focuses) return;
       title.focus({ preventScroll: true });
       const { top } = title.getBoundingClientRect();
@@ -245,6 +272,7 @@
     room.close = function (focuses = true) {
       [room.trail, lens.hidden] = [[], true];
       lens.replaceChildren();
+      room.parts.below.scrollTop = 0;
       room.parts.room.classList.remove("sq-room-deep");
       rooms.mark(floors, null);
       if (!focuses) return;
@@ -266,8 +294,8 @@
       if (stop && stop[1] >= 1 && stop[1] <= room.tour.count) await room.tour.open(stop[1] - 1);
       else if (state) {
         form.elements.text.value = state.text;
-        const { at, changes, node } = state;
-        await room.set({ text: state.text, at, changes, trail: node ? [{ node }] : [] });
+        const { at, anew, changes, node } = state;
+        await room.set({ text: state.text, at, anew, changes, trail: node ? [{ node }] : [] });
       } else return false;
       return true;
     };
@@ -290,7 +318,7 @@
     const saying = await room.put(text === room.text ? {} : { text, at: room.isRow ? LAST : 0, trail: [], changes: kept });
     const { written, side } = room.parts, isSheet = getComputedStyle(side).bottom === "0px"; // on a phone
     if (isSheet && written.getBoundingClientRect().bottom > innerHeight - side.offsetHeight) written.scrollIntoView();
-    return follows ? `The address could not be followed. ${saying}` : saying;
+    return follows ? ["The address could not be followed. ", ...saying] : saying;
   };
 
   // A new row: symbols drawn evenly from the table, which begin again after 12 to 18.

@@ -10,8 +10,8 @@
   // A change in words.
   rooms.changeCalled = function (room, change) {
     const { kind, part, head, a, b, at, to, row, column } = change, called = (one) => rooms.partCalled(room, one);
-    const { encoder, decoder } = room.answer, words = (part.startsWith("encoder") ? encoder : decoder).words;
-    const read = (part.includes("cross") || part.startsWith("encoder") ? encoder : decoder).words;
+    const { encoder, decoder } = room.answer, words = (part.startsWith("encoder") ? encoder : decoder).names;
+    const read = (part.includes("cross") || part.startsWith("encoder") ? encoder : decoder).names;
     const word = (list, i) => `“${list[i] ?? `word ${i + 1}`}”`;
     if (kind === "off") return `head ${head + 1} of ${called(part)} off`;
     if (kind === "mlp") return `${called(part)} off`;
@@ -20,7 +20,7 @@
     const stage = () => rooms.stateCalled(room, part.split(".")[1]).split(":")[0];
     if (kind === "patch") return `${word(words, at)}, ${stage()}, from “${change.text}”`;
     if (kind === "hold") return `head ${head + 1} of ${called(part)}: ${word(words, row)} → ${word(read, column)}`;
-    return `${kind} ${word(read, a)} ↔ ${word(read, b)}, ${called(part)}`;
+    return `${kind} ${word(read, a)} ↔ ${word(read, b)}, all heads of ${called(part)}`;
   };
 
   function button(text, act) {
@@ -32,6 +32,15 @@
     const list = element("select", "", { "aria-label": said });
     words.forEach(([word, value]) => list.append(element("option", word, { value })));
     return list;
+  }
+
+  // A text to take a state from: what the reader typed, or of the examples the one that has least in common.
+  function otherThan({ root, text, other }) {
+    const words = (of) => of.toLowerCase().match(/[\p{L}\d]+/gu) ?? [], here = words(text);
+    if (other && String(words(other)) !== String(here)) return other;
+    const all = [root.dataset.other, ...[...root.querySelectorAll(".sq-examples button")].map((one) => one.textContent)];
+    const common = (of) => words(of).filter((word) => here.includes(word)).length;
+    return all.reduce((best, one) => (common(one) < common(best) ? one : best));
   }
 
   const offers = {
@@ -50,21 +59,21 @@
           room.change(to === at ? rest : [...rest, { kind: "place", part, at, to }]);
         }))],
     patch(room, { part, at }) {
-      const what = `another ${room.kind}`, examples = [...room.root.querySelectorAll(".sq-examples button")];
-      if (room.other === room.text) room.other = examples.map((one) => one.textContent).find((one) => one !== room.text) ?? room.other;
-      const text = element("input", "", { value: room.other, "aria-label": what, maxlength: 90 });
+      const what = `another ${room.kind}`, text = element("input", "", { value: otherThan(room), "aria-label": what, maxlength: 90 });
       const list = choice([], `${room.unit} of ${what}`), side = part.split(".")[0];
       // The words there are known to the worker: a decoder's are those that it would write.
       async function fill() {
-        room.other = text.value;
         const there = { name: room.name, text: text.value, side };
         const words = await room.see([text.value]).then(() => live.send("wordsThere", there)).catch(() => []);
-        if (room.other !== text.value) return;
+        if (there.text !== text.value) return;
         list.replaceChildren(...words.map((word, i) => element("option", word, { value: i })));
         list.value = Math.min(at, words.length - 1);
       }
       let filled = fill();
-      text.addEventListener("input", () => (filled = fill()));
+      text.addEventListener("input", function () {
+        room.other = text.value;
+        filled = fill();
+      });
       return ["Take this state from ", text, list, button("Patch", async function () {
         await filled;
         const rest = room.changes.filter((one) => one.kind !== "patch" || one.part !== part || one.at !== at);
@@ -76,9 +85,9 @@
   offers.keys = offers.values = function (room, { kind, part, a, words }) {
     const others = words.map((word, j) => [word, j]).filter(([, j]) => j !== a);
     if (!others.length) return [];
-    const list = choice(others, `exchange ${kind} with`);
+    const list = choice(others, `exchange ${kind} in all heads with`);
     const change = () => ({ kind, part, a: Math.min(a, list.value), b: Math.max(a, list.value) });
-    return [button(`Exchange ${kind} with`, () => room.toggle(change())), list];
+    return [button(`Exchange ${kind} in all heads with`, () => room.toggle(change())), list];
   };
 
   rooms.offer = function (room, offer) {
@@ -107,8 +116,9 @@
   rooms.chips = function (room, box) {
     const held = box.contains(document.activeElement);
     if (!room.changes.length) {
-      box.replaceChildren();
-      if (held) room.parts.why.focus({ preventScroll: true });
+      const back = room.past.at(-1);
+      box.replaceChildren(...(back ? [button("text" in back ? "Bring your changes back" : "Undo", () => room.undo())] : []));
+      if (held) (box.firstChild ?? room.parts.why).focus({ preventScroll: true });
       return;
     }
     const groups = new Map(); // the heads of one part are one group
@@ -129,12 +139,12 @@
   };
 
   // The state of the room as the part of an address behind "#", and back.
-  rooms.linkOf = ({ text, at, changes, trail }) =>
-    "room=" + encodeURIComponent(JSON.stringify({ text, at, changes, node: trail.at(-1)?.node }));
+  rooms.linkOf = ({ text, at, anew, changes, trail }) =>
+    "room=" + encodeURIComponent(JSON.stringify({ text, at, ...(anew && { anew }), changes, node: trail.at(-1)?.node }));
   rooms.fromLink = function (hash) {
     try {
-      const { text, at, changes, node } = JSON.parse(decodeURIComponent(hash.slice("#room=".length)));
-      return { text: String(text), at: Number(at) || 0, changes: Array.isArray(changes) ? changes : [], node };
+      const { text, at, anew, changes, node } = JSON.parse(decodeURIComponent(hash.slice("#room=".length)));
+      return { text: String(text), at: Number(at) || 0, anew: anew === true, changes: Array.isArray(changes) ? changes : [], node };
     } catch {
       return null; // no link of ours
     }

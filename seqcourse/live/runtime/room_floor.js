@@ -68,10 +68,10 @@
 
   // The stream's states of one stage, a tile for each word.
   function tiles(room, side, stage, lines) {
-    const { words, states } = room.answer[side], full = isAlone(room) ? largest(states[stage]) : FULL[stage] ?? USUAL, row = element("div", "", { class: "sq-room-row" });
+    const { names, states } = room.answer[side], full = isAlone(room) ? largest(states[stage]) : FULL[stage] ?? USUAL, row = element("div", "", { class: "sq-room-row" });
     states[stage].forEach(function (vector, i) {
       const patched = room.changes.some((one) => one.kind === "patch" && one.part === `${side}.${stage}` && one.at === i);
-      const said = `${words[i]}, ${rooms.stateCalled(room, stage)}${ofSide(room, side)}${patched ? `, from another ${room.kind}` : ""}`;
+      const said = `${names[i]}, ${rooms.stateCalled(room, stage)}${ofSide(room, side)}${patched ? `, from another ${room.kind}` : ""}`;
       const kind = patched ? "sq-room-tile sq-patched" : "sq-room-tile", key = `${side}.${stage}.${i}`;
       const tile = element("button", "", { type: "button", class: kind, "data-key": key, "aria-label": said });
       tile.append(tinted(vector, full));
@@ -124,10 +124,10 @@
   }
 
   function floor(room, side, lines) {
-    const { words, places } = room.answer[side], parts = [], first = lines.length;
+    const { words, names, places } = room.answer[side], parts = [], first = lines.length;
     const head = element("div", "", { class: "sq-room-row sq-room-words" });
     words.forEach(function (word, i) {
-      const cell = element("span", word, { title: word });
+      const cell = element("span", word, { title: names[i], class: side === "decoder" && i === words.length - 1 ? "sq-room-newest" : "" });
       if (places[i] !== i) cell.append(element("small", ` at ${places[i]}`));
       head.append(cell);
     });
@@ -180,8 +180,10 @@
       const [right, down] = live.arrows[event.key] ?? [], y = lines.findIndex((line) => line.includes(event.target));
       if (right === undefined || y < 0) return;
       event.preventDefault();
-      const line = lines[y + down] ?? lines[y], x = lines[y].indexOf(event.target) + right;
-      focus(line[Math.min(Math.max(x, 0), line.length - 1)]);
+      const line = lines[y + down] ?? lines[y], { walk } = room, isOn = walk?.key === event.target.dataset.key; // up and down keep the column
+      const x = right || !isOn ? lines[y].indexOf(event.target) + right : walk.x, goal = line[Math.min(Math.max(x, 0), line.length - 1)];
+      room.walk = { key: goal.dataset.key, x: right ? line.indexOf(goal) : x };
+      focus(goal);
     };
   };
 

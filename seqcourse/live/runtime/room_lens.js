@@ -3,7 +3,7 @@
 (function () {
   "use strict";
   const live = window.seqlive, { element } = live, rooms = live.rooms, { number } = rooms;
-  const MOST = 8;
+  const MOST = 8, LARGE = 8; // terms of a sum; rows of a map
   // What a node is, for readers who hear "0.42" and nothing beside it.
   const KINDS = {
     carried: "what is handed over", credit: "reasons", embedding: "embedding", head: "map", logit: "score",
@@ -12,10 +12,13 @@
     state: "number of the stream", weight: "weight", turned: "turned number", wrote: "sum",
   };
 
+  // How large a term is, now or before the changes; the largest come first.
+  const size = ({ value, before = 0 }) => Math.max(Math.abs(value), Math.abs(before));
+  const sorted = (terms) => [...terms].sort((a, b) => size(b) - size(a));
   const plain = (label) => label.map((part) => (Array.isArray(part) ? part[0] : part)).join("");
 
   // A line of a sum: a label with buttons, a bar to the left or right of zero, the value.
-  function line(room, { label, value }, top) {
+  function line(room, { label, value, before }, top) {
     const row = element("li"), said = element("span"), bar = element("i", "", { "aria-hidden": "true" });
     for (const part of label)
       if (Array.isArray(part)) {
@@ -24,22 +27,26 @@
         button.addEventListener("click", () => room.deeper(node));
         said.append(button);
       } else said.append(part);
-    bar.style.cssText = `--w:${((48 * Math.abs(value)) / top).toFixed(1)}%`;
-    bar.className = value < 0 ? "sq-below" : "";
+    const long = (x) => `${((48 * x) / top).toFixed(1)}%`;
+    bar.style.cssText = `--w:${long(Math.abs(value))};--b:${long(before ?? 0)}`;
+    bar.classList.toggle("sq-below", value < 0);
+    bar.classList.toggle("sq-changed", before !== undefined);
     row.append(said, bar, element("em", number(value)));
     return row;
   }
 
   // A sum: its largest terms and the rest of them together, until all are asked for.
-  function sum(room, { terms, total }) {
+  function sum(room, { terms, total, before }) {
+    const add = (of, what) => of.reduce((all, term) => all + term[what], 0), isChanged = before !== undefined;
     const list = element("ul", "", { class: "sq-room-sum" });
-    const order = terms.length > MOST + 1 ? [...terms].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)) : terms;
+    const order = terms.length > MOST + 1 ? sorted(terms) : terms;
     function fill(count) {
-      const shown = order.slice(0, count), rest = order.slice(count), together = rest.reduce((all, { value }) => all + value, 0);
-      const top = Math.max(...shown.map(({ value }) => Math.abs(value)), Math.abs(together), 1e-12);
+      const shown = order.slice(0, count), rest = order.slice(count);
+      const together = { label: [], value: add(rest, "value"), ...(isChanged && { before: add(rest, "before") }) };
+      const top = Math.max(...[...shown, together].map(size), 1e-12);
       list.replaceChildren(...shown.map((term) => line(room, term, top)));
       if (rest.length) {
-        const row = line(room, { label: [], value: together }, top);
+        const row = line(room, together, top);
         const more = element("button", `the other ${rest.length} together`, { type: "button" });
         more.addEventListener("click", function () {
           fill(order.length);
@@ -51,17 +58,23 @@
       const end = element("li", "", { class: "sq-room-total" });
       end.append(element("span", "sum"), element("i"), element("em", number(total)));
       list.append(end);
+      if (isChanged) {
+        const was = element("li");
+        was.append(element("span", "sum before your changes"), element("i"), element("em", number(before)));
+        list.append(was);
+      }
     }
     fill(order.length > MOST + 1 ? MOST : order.length);
     return list;
   }
 
   // The same as a sentence, for those who do not see the bars.
-  function sentence({ title, terms, total }) {
-    const order = [...terms].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 4);
+  function sentence({ title, terms, total, before }) {
+    const order = sorted(terms).slice(0, 4);
     const rest = terms.length - order.length;
-    const parts = order.map(({ label, value }) => `${number(value)} by ${plain(label)}`);
-    return `${title}. The sum ${number(total)} is made of ${parts.join("; ")}${rest ? `; and ${rest} more terms` : ""}.`;
+    const was = (x) => (x === undefined ? "" : ` (before your changes ${number(x)})`);
+    const parts = order.map(({ label, value, before }) => `${number(value)}${was(before)} by ${plain(label)}`);
+    return `${title}. The sum ${number(total)}${was(before)} is made of ${parts.join("; ")}${rest ? `; and ${rest} more terms` : ""}.`;
   }
 
   // The numbers of a vector, one to choose; arrow keys go from one to the next.
@@ -87,12 +100,19 @@
     return box;
   }
 
-  function map(room, { rows, columns, weights, nodes, labels }) {
+  // The head of a row or a column: of a word that is counted, the count is small.
+  function heading(name, scope) {
+    const [, word, count] = /^(.*?)(?: \((\d+\w\w)\))?$/.exec(name), made = element("th", word, { scope, title: name });
+    if (count) made.append(" ", element("small", count));
+    return made;
+  }
+
+  function map(room, { rows, columns, weights, nodes, labels, asks }) {
     const table = element("table", "", { class: "sq-room-weights" }), head = element("tr"), body = element("tbody");
-    head.append(element("td"), ...columns.map((word) => element("th", word, { scope: "col" })));
+    head.append(element("td"), ...columns.map((word) => heading(String(word), "col")));
     rows.forEach(function (word, i) {
-      const row = element("tr");
-      row.append(element("th", word, { scope: "row" }));
+      const row = element("tr", "", i === asks ? { class: "sq-room-asks" } : {});
+      row.append(heading(word, "row"));
       weights[i].forEach(function (weight, j) {
         const cell = element("td"), text = weight.toFixed(2);
         const label = `${text}: ${labels ? labels[i][j] : `${word} looks at ${columns[j]}`}`, style = `--w:${(100 * weight).toFixed(0)}%`;
@@ -114,7 +134,7 @@
       [event.target.tabIndex, goal.tabIndex] = [-1, 0];
       goal.focus();
     });
-    const top = element("thead"), box = element("div", "", { class: "sq-room-scroll" });
+    const top = element("thead"), box = element("div", "", { class: rows.length > LARGE ? "sq-room-scroll sq-room-large" : "sq-room-scroll" });
     top.append(head);
     table.append(top, body);
     box.append(table);
@@ -158,11 +178,17 @@
     parts.push(element("p", found.about, { class: "sq-room-about" }));
     if (found.vector) parts.push(grid(room, found, node), element("p", `Number ${found.k + 1} is ${number(found.total)}:`));
     if (found.map) parts.push(map(room, found.map));
+    if (found.before !== undefined) parts.push(element("p", "The thin line on a bar: before your changes.", { class: "sq-room-key" }));
     if (found.terms) parts.push(element("p", sentence(found), { class: "sq-heard" }), sum(room, found));
     if (found.rivals) parts.push(rivals(room, found, node));
     parts.push(...(found.offers ?? []).map((offer) => rooms.offer(room, offer)));
     box.replaceChildren(...parts);
     box.hidden = false;
+    const asks = [...box.querySelectorAll(".sq-room-large .sq-room-asks button")], table = asks[0]?.closest(".sq-room-scroll");
+    if (table) { // the row of the chosen word is in sight, and where it looks most
+      const most = asks[found.map.weights[found.map.asks].indexOf(Math.max(...found.map.weights[found.map.asks]))];
+      [table.scrollTop, table.scrollLeft] = [table.scrollHeight, most.offsetLeft - table.clientWidth / 2];
+    }
     return title;
   };
 })();

@@ -12,7 +12,8 @@
 
   // What is to be seen after an answer, and the lens beside it.
   async function reveal(room, stop) {
-    await room.set({ changes: stop.changes, trail: [] });
+    const { past, changes } = room, isSame = !changes.length && !stop.changes.length;
+    await room.set({ changes: stop.changes, trail: [], past: isSame ? past : [...past, { changes }] });
     if (stop.look) await room.deeper(stop.look, false);
     rooms.mark(room.parts.floors, stop.look)?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
@@ -42,7 +43,7 @@
       body.replaceChildren(said);
     }
 
-    // A stop's question, on the machine as it is without changes.
+    // A stop's question, on the machine as it is without changes; those of the reader can be brought back.
     async function open(k) {
       const stop = stops[k], options = element("div", "", { class: "sq-room-options" });
       numbers.querySelectorAll("button").forEach((one, at) => one.toggleAttribute("aria-current", at === k));
@@ -57,7 +58,9 @@
       })));
       body.replaceChildren(title, element("p", stop.question), options, button("Leave the tour", () => leave(), { class: "sq-room-leave" }));
       room.form.elements.text.value = stop.text;
-      await room.set({ text: stop.text, at: stop.at, changes: [], trail: [] });
+      const { text, at, anew, changes, most } = room, past = room.past.filter((one) => "text" in one);
+      if (changes.length && !stops.some((one) => one.changes === changes)) past.push({ text, at, anew, changes, most, trail: [] });
+      await room.set({ text: stop.text, at: stop.at, changes: [], trail: [], past });
       room.link(`${key}-${k + 1}`);
       title.focus({ preventScroll: true });
     }

@@ -197,7 +197,7 @@
       }
     } while (root.again);
     root.busy = "";
-    button.textContent = name;
+    button.textContent = (root.answered && root.dataset.then) || name; // what opened a figure may go on as something else
     mark(root); // somebody may have typed on
     button.removeAttribute("aria-disabled");
   };
