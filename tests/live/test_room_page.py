@@ -45,9 +45,9 @@ def title(page) -> str:
 
 
 def settled(page) -> None:
-    """Wait until all that was asked of the worker has been shown."""
-    page.evaluate("() => seqlive.send('kept', { name: 'en-es-transformer' })")
-    page.wait_for_timeout(50)
+    """Wait until all that was asked of the worker has been shown, and what those answers asked for."""
+    for _ in range(4):  # a picture of another text, the machine, what the lens shows: one after the other
+        page.evaluate("() => seqlive.send('kept', { name: 'en-es-transformer' }).then(() => null)")
 
 
 @pytest.fixture
