@@ -208,7 +208,8 @@ def test_the_stock_page_is_broken_by_it(course, watched, tmp_path):
     book.metadata.language_info.pygments_lexer = "ipython3"
     body, _ = exporter.from_notebook_node(book)
     (tmp_path / "page.html").write_text(body)
-    watched.page.goto((tmp_path / "page.html").as_uri(), wait_until="commit")  # it goes elsewhere by itself
+    # It goes elsewhere by itself, so that nothing can be asked of the page.
+    watched.page.goto((tmp_path / "page.html").as_uri(), wait_until="commit")
     for _ in range(600):
         if watched.broken and "/picture.png" in watched.taken:
             return

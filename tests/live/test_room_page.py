@@ -46,7 +46,7 @@ def title(page) -> str:
 
 def settled(page) -> None:
     """Wait until all that was asked of the worker has been shown, and what those answers asked for."""
-    for _ in range(4):  # a picture of another text, the machine, what the lens shows: one after the other
+    for _ in range(4):  # pictures of texts, the machine, the lens: one asks after the other
         page.evaluate("() => seqlive.send('kept', { name: 'en-es-transformer' }).then(() => null)")
 
 

@@ -16,7 +16,7 @@ POLL, GUESS, HAND = "poll/05-highest", "prediction/05-race", "hand/05-context"
 HOST = "http://course.test"
 FORBIDDEN = """Object.defineProperty(window, 'localStorage', {
     get() { throw new DOMException('The operation is insecure.', 'SecurityError'); }})"""
-# Whether a fold has told that it opened: it does so a moment later. The page's own script heard it before.
+# Whether a fold has told that it opened, a moment later. The page's own script hears it first.
 TOLD = """() => { window.told = false; document.addEventListener(
     "toggle", ({ target }) => { window.told ||= target.open; }, true); }"""
 LINE = '<p class="seq-again-line" hidden><b></b> to answer again today.</p>'
