@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import time
 import urllib.request
@@ -51,7 +52,21 @@ def required() -> bool:
     return os.environ.get("CI", "").lower() in ("1", "true", "yes")
 
 
-def answers(url: str, process: subprocess.Popen, log: Path, seconds: float = 90) -> None:
+def jupyter(process: subprocess.Popen, log: Path, seconds: float = 300) -> str:
+    """The address of a Jupyter server, once it says it: a port looked for before could be taken by then.
+
+    It is started with `--ServerApp.port=0`. Raises AssertionError with its log if it says none.
+    """
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if said := re.search(r"http://127\.0\.0\.1:\d+(?=/)", log.read_text()):
+            return said[0]
+        assert process.poll() is None, log.read_text()
+        time.sleep(0.1)
+    raise AssertionError(f"No server began within {seconds:.0f} s:\n{log.read_text()}")
+
+
+def answers(url: str, process: subprocess.Popen, log: Path, seconds: float = 300) -> None:
     """Wait until a started server answers. Raises AssertionError with its log if it does not."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -128,7 +128,7 @@ def test_a_forked_process_has_an_engine_of_its_own():
     katex("a")  # the engine of this process
     child = multiprocessing.get_context("fork").Process(target=katex, args=("b",))
     child.start()
-    child.join(60)
+    child.join(300)
     assert child.exitcode == 0
 
 

@@ -95,7 +95,7 @@ def runs(pid: int) -> bool:
         return False
 
 
-def soon(happens: Callable[[], object], seconds: float = 30) -> bool:
+def soon(happens: Callable[[], object], seconds: float = 120) -> bool:
     """Whether this becomes true before a time-out."""
     until = time.monotonic() + seconds
     while not happens():

@@ -118,7 +118,7 @@ def warm():
             marks=pytest.mark.nightly,
         ),
         pytest.param(
-            "import time\ntime.sleep(600)", {"wall": 2}, "ran for more than 2 seconds", id="sleep"
+            "import time\ntime.sleep(600)", {"wall": 6}, "ran for more than 6 seconds", id="sleep"
         ),
         pytest.param(WHILE_IT_PRINTS, {"output": 5 * MIB, "message": 100 * MIB}, "output", id="output"),
         pytest.param(BELOW_PYTHON, {"output": 5 * MIB, "message": 100 * MIB}, "output", id="raw output"),
@@ -175,7 +175,7 @@ def test_what_one_process_asks_for_in_vain_is_an_error_and_the_rest_goes_on(warm
 
 
 def test_a_cell_that_takes_too_long_is_interrupted_and_the_rest_goes_on(warm):
-    said, why_dead = in_sandbox(warm, "import time\ntime.sleep(600)", "print('went on')", seconds=2)
+    said, why_dead = in_sandbox(warm, "import time\ntime.sleep(600)", "print('went on')", seconds=5)
     assert "KeyboardInterrupt" in said and "went on" in said
     assert why_dead == ""
 

@@ -203,7 +203,7 @@ def test_ctrl_c_leaves_no_traceback(waiting):
     started = psutil.Process(process.pid).children(recursive=True)
     os.killpg(process.pid, signal.SIGINT)
     assert process.communicate(timeout=120) == ("interrupted\n", "")
-    _, alive = psutil.wait_procs(started, timeout=30)
+    _, alive = psutil.wait_procs(started, timeout=120)
     assert not alive
 
 
@@ -213,7 +213,7 @@ def test_workers_end_when_the_command_is_killed(waiting):
     started = psutil.Process(process.pid).children(recursive=True)
     assert started
     process.kill()
-    _, alive = psutil.wait_procs(started, timeout=30)
+    _, alive = psutil.wait_procs(started, timeout=120)
     assert not alive
     assert process.communicate() == ("", "")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.browser import answers
+from tests.browser import answers, jupyter
 from tests.grading.toy import ROOT
 
 TOKEN = "a-token-of-the-test"
@@ -89,11 +88,8 @@ class Person:
             folder: what it shows; the person's work without it.
         """
         folder = folder or self.work
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
         command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
-        command += [f"--ServerApp.port={port}", f"--IdentityProvider.token={TOKEN}"]
+        command += ["--ServerApp.port=0", f"--IdentityProvider.token={TOKEN}"]
         command += [f"--ServerApp.root_dir={folder}"]
         log = self.home / "lab.log"
         with log.open("w") as said:
@@ -106,11 +102,12 @@ class Person:
                 start_new_session=True,
             )
             try:
-                answers(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", process, log)
-                yield f"http://127.0.0.1:{port}"
+                address = jupyter(process, log)
+                answers(f"{address}/api/status?token={TOKEN}", process, log)
+                yield address
             finally:
                 os.killpg(process.pid, signal.SIGTERM)
-                process.wait(30)
+                process.wait(120)
 
 
 def make_person(name: str, home: Path, exchange: Path, *settings: str) -> Person:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import nbformat
 import pytest
 
 from seqcourse.cli import handout
-from tests.browser import answers
+from tests.browser import answers, jupyter
 
 pytestmark = pytest.mark.browser
 
@@ -63,20 +62,18 @@ def course(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def address(course: Path) -> Iterator[str]:
     """`seqcourse lab` on a free port, ended with everything it started."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    options = ["--no-browser", f"--ServerApp.port={port}", f"--IdentityProvider.token={TOKEN}"]
+    options = ["--no-browser", "--ServerApp.port=0", f"--IdentityProvider.token={TOKEN}"]
     options.append(f"--LabApp.workspaces_dir={course / 'workspaces'}")
     command = [sys.executable, "-m", "seqcourse.cli", "lab", *options]
     with (course / "lab.log").open("w") as log:
         process = subprocess.Popen(command, cwd=course, stdout=log, stderr=log, start_new_session=True)
         try:
-            answers(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", process, course / "lab.log")
-            yield f"http://127.0.0.1:{port}"
+            address = jupyter(process, course / "lab.log")
+            answers(f"{address}/api/status?token={TOKEN}", process, course / "lab.log")
+            yield address
         finally:
             os.killpg(process.pid, signal.SIGTERM)
-            process.wait(30)
+            process.wait(120)
 
 
 @pytest.fixture
@@ -225,6 +222,7 @@ def test_a_notebook_runs_and_its_widgets_answer_to_the_keyboard(page, address):
     )
 
     # the poll gives the reason of the option that was chosen, here the second
+    page.wait_for_selector("input[type=radio]")
     tab_to(page, "input[type=radio]")
     page.keyboard.press("Tab")
     page.keyboard.press("Space")

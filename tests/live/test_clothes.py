@@ -13,7 +13,7 @@ from seqcourse.live.figure import png
 from seqcourse.pages.frames import SMALLEST
 from seqcourse.viz import html
 
-from .conftest import PICTURES, answered
+from .conftest import PICTURES, TIMEOUT, answered
 
 pytestmark = pytest.mark.browser
 MODEL, LABEL = "fashion-vit", "Test pictures of clothes"
@@ -21,6 +21,9 @@ CLASSIFY = """async pictures => { await seqlive.load("fashion-vit", () => {}); c
     for (const pixels of pictures)
         found.push(await seqlive.send("classify", { name: "fashion-vit", pixels }));
     return found; }"""
+# A picture is taken over a moment after it was chosen; it is asked about at once then.
+NONE = "button => { button.closest('[data-live]').kind = ''; }"
+TAKEN = "button => button.closest('[data-live]').kind === button.querySelector('img').alt"
 PIXELS = "() => Array.from(document.querySelector('#see [data-live]').pixels)"
 
 
@@ -28,8 +31,10 @@ PIXELS = "() => Array.from(document.querySelector('#see [data-live]').pixels)"
 def figure(page):
     """The figure after the reader chose the second picture, at first before anything is loaded."""
     figure = page.locator("#see")
-    figure.locator("[data-picture]").nth(1).click()
-    figure.locator("[role=status]:not(:empty)").wait_for()
+    second = figure.locator("[data-picture]").nth(1)
+    second.evaluate(NONE)
+    second.click()
+    page.wait_for_function(TAKEN, arg=second.element_handle(), timeout=TIMEOUT)
     answered(page, "see")
     return figure
 

@@ -155,6 +155,15 @@ QUIET = """mode => { let asked = 0; window.asked = () => asked;
         silence.start();
         return (window.stream = stream); };
     if (mode) window.MediaRecorder = class { constructor() { throw new Error("no such format"); } }; }"""
+# Something was recorded: the recorder has handed out sound twice, its head and more.
+RECORDED = """root => new Promise(done => {
+    const { recorder } = root.querySelector("[data-live]");
+    let pieces = 0;
+    recorder.addEventListener("dataavailable", ({ data }) => {
+        if (data.size && (pieces += 1) > 2) done();
+        else if (recorder.state === "recording") setTimeout(() => recorder.requestData(), 100);
+    });
+    recorder.requestData(); })"""
 CLOSED = "() => stream.getTracks().every(track => track.readyState === 'ended')"
 
 
@@ -167,7 +176,7 @@ def test_a_microphone_is_asked_for_once_and_closed(opened, address):
     button.evaluate("button => { button.click(); button.click(); }")
     stop = figure.get_by_role("button", name="Stop")
     stop.wait_for()
-    page.wait_for_timeout(300)
+    figure.evaluate(RECORDED)
     stop.click()
     figure.get_by_text("Nothing was heard").wait_for(timeout=TIMEOUT)
     assert page.evaluate("asked()") == 1 and page.evaluate(CLOSED)

@@ -46,9 +46,9 @@ def title(page) -> str:
 
 
 def settled(page) -> None:
-    """Wait until all that was asked of the worker has been shown."""
-    page.evaluate("() => seqlive.send('kept', { name: 'en-es-transformer' })")
-    page.wait_for_timeout(50)
+    """Wait until all that was asked of the worker has been shown, and what those answers asked for."""
+    for _ in range(4):  # pictures of texts, the machine, the lens: one asks after the other
+        page.evaluate("() => seqlive.send('kept', { name: 'en-es-transformer' }).then(() => null)")
 
 
 @pytest.fixture

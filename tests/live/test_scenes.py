@@ -221,7 +221,7 @@ def test_a_picture_dropped_on_a_figure_that_nobody_touched_is_described(pages, o
     session = page.context.new_cdp_session(page)
     for kind in ("dragEnter", "dragOver"):
         session.send("Input.dispatchDragEvent", {"type": kind, **at, "data": files})
-    page.wait_for_function("!!seqlive.setUps.caption")
+    page.wait_for_function("document.querySelector('[data-live]').isSetUp")  # now it takes a drop
     session.send("Input.dispatchDragEvent", {"type": "drop", **at, "data": files})
     (theirs,) = zoo.load("captions-soft").caption([captions.fitted(noise, 64)])
     page.get_by_text(f"It says: {theirs.text}.").wait_for(timeout=TIMEOUT)

@@ -32,7 +32,7 @@ def test_only_missing_answers_stop_it(name):
         allow_errors=True,
         resources={"metadata": {"path": str(path.parent)}},
     )
-    client.execute()
+    client.execute(cleanup_kc=True)
     stops = 0
     for cell in notebook.cells:
         for output in cell.get("outputs", []):

@@ -33,18 +33,36 @@ torch.save([model.state_dict(), history.step_losses, history.valid], sys.argv[2]
 """
 
 
-def start(folder: Path, result: Path) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-c", PROGRAM, str(folder), str(result)])
+# A run that hangs after some steps, so that it is killed before its end however busy the machine is.
+HANGS = """
+import time
+steps = 0
+def loss(model, batch):
+    global steps
+    steps += 1
+    if steps > int(sys.argv[3]):
+        time.sleep(600)
+    return train.teacher_forcing_loss(model, batch)
+trainer = train.Trainer("""
+
+
+def start(folder: Path, result: Path, hangs: int = 0) -> subprocess.Popen:
+    program = PROGRAM
+    if hangs:
+        program = program.replace("\ntrainer = train.Trainer(", HANGS)
+        program = program.replace("Trainer(model, train.teacher_forcing_loss", "Trainer(model, loss")
+    command = [sys.executable, "-c", program, str(folder), str(result), str(hangs)]
+    return subprocess.Popen(command)
 
 
 def test_a_killed_run_goes_on_to_the_same_result(tmp_path):
-    """Killed with SIGKILL twice, at moments of its own, against a run that was left alone."""
+    """Killed with SIGKILL twice, soon after a checkpoint, against a run that was left alone."""
     assert start(tmp_path / "calm", tmp_path / "calm.pt").wait(300) == 0
     checkpoint = tmp_path / "killed" / "checkpoint.pt"
     for _ in range(2):
         before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
-        process = start(tmp_path / "killed", tmp_path / "killed.pt")
-        deadline = time.monotonic() + 120
+        process = start(tmp_path / "killed", tmp_path / "killed.pt", hangs=40)
+        deadline = time.monotonic() + 300
         while not checkpoint.exists() or checkpoint.stat().st_mtime_ns == before:
             assert time.monotonic() < deadline, "no checkpoint appeared"
             assert process.poll() is None, "the run ended before it could be killed"

@@ -16,6 +16,9 @@ POLL, GUESS, HAND = "poll/05-highest", "prediction/05-race", "hand/05-context"
 HOST = "http://course.test"
 FORBIDDEN = """Object.defineProperty(window, 'localStorage', {
     get() { throw new DOMException('The operation is insecure.', 'SecurityError'); }})"""
+# Whether a fold has told that it opened, a moment later. The page's own script hears it first.
+TOLD = """() => { window.told = false; document.addEventListener(
+    "toggle", ({ target }) => { window.told ||= target.open; }, true); }"""
 LINE = '<p class="seq-again-line" hidden><b></b> to answer again today.</p>'
 
 
@@ -88,8 +91,10 @@ def kept(page) -> dict:
 def test_a_poll_comes_back_after_1_7_and_30_days_and_then_no_more(visit):
     page = visit("chapter", 0)
     choose(page, right=False)
-    choose(page, right=True)  # the first answer counts
     page.wait_for_function("localStorage.getItem('seq-answers')")
+    page.evaluate(TOLD)
+    choose(page, right=True)  # the first answer counts
+    page.wait_for_function("told")
     assert kept(page)[POLL]["right"] is False
     for due, wait in ((1, 7), (8, 30), (38, 0)):
         early = visit("again", due - 1)

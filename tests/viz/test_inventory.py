@@ -11,6 +11,7 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 
+from cellgrader.sockets import private_sockets
 from seqcourse import viz
 from seqcourse.errors import CourseError
 from seqcourse.viz.inventory import RIGHT, items
@@ -129,11 +130,13 @@ def test_there_are_two_forms():
 def validate(tmp_path):
     """Failing cells of a notebook, by nbgrader's own validation."""
     from nbgrader.validator import Validator
+    from traitlets.config import Config
 
     def go(notebook: dict) -> list[str]:
         path = tmp_path / "quiz.ipynb"
         path.write_text(json.dumps(notebook), encoding="utf-8")
-        validator = Validator(ignore_checksums=True)
+        settings = Config(KernelManager=private_sockets())
+        validator = Validator(config=settings, ignore_checksums=True)
         return [failed["source"] for failed in validator.validate(str(path)).get("failed", [])]
 
     return go

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from cellgrader.sockets import private_sockets
+
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
+jupyter_client = pytest.importorskip("jupyter_client")
 
 CELLS = [
     "import matplotlib.pyplot as plt\nfrom seqcourse import viz\nviz.use_style('png')",
@@ -23,7 +26,8 @@ CELLS = [
 def outputs() -> list[list]:
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    kernel = jupyter_client.AsyncKernelManager(kernel_name="python3", **private_sockets())
+    nbclient.NotebookClient(notebook, km=kernel, timeout=300).execute(cleanup_kc=True)
     return [cell.outputs for cell in notebook.cells]
 
 

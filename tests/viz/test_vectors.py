@@ -115,7 +115,8 @@ def test_a_finger_drags_on_a_narrow_page_and_nothing_is_wider(open_page):
         points = [] if dy is None else [{"x": x, "y": y + dy}]
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     before = f"x {QUERY[0]:.1f}, y {QUERY[1]:.1f}"
-    assert handle.get_attribute("aria-valuetext") != before
+    moved = "([handle, before]) => handle.getAttribute('aria-valuetext') !== before"
+    page.wait_for_function(moved, arg=[handle.element_handle(), before])
 
 
 def test_without_javascript_the_first_state_is_shown(open_page):
