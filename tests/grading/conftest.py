@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import time
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,15 @@ def released(released_toy, tmp_path) -> Course:
     """A fresh copy of the released toy course."""
     shutil.copytree(released_toy.root, tmp_path / "course")
     return Course(tmp_path / "course")
+
+
+@pytest.fixture
+def whole_day() -> None:
+    """For tests that say what happens today: one that begins near midnight waits until it is over."""
+    now = datetime.now()
+    midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time())
+    if midnight - now < timedelta(minutes=4):
+        time.sleep((midnight - now).total_seconds() + 1)
 
 
 @pytest.fixture

@@ -110,7 +110,7 @@ def test_too_much_is_not_collected(toy, inbound, exchange):
     assert not list(toy.submitted.rglob("larger"))
 
 
-def test_no_time_before_the_exchange_s_is_believed(toy, inbound, exchange):
+def test_no_time_before_the_exchange_s_is_believed(toy, inbound, exchange, whole_day):
     """Whoever hands in writes timestamp.txt, and could write last week."""
     honest = submit(inbound, "ada", 1)
     late = submit(inbound, "bob", 2)

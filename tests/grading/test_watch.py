@@ -38,7 +38,7 @@ SETTINGS = '[watch]\nattempts_a_day = 2\ncounts = "best"\n'
 
 
 @pytest.fixture
-def course(released) -> Course:
+def course(released, whole_day) -> Course:
     """A class that is watched: two attempts a day, the best one counts."""
     toy = released
     (toy.root / "book").mkdir()  # by which the command knows a checkout

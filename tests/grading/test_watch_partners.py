@@ -24,7 +24,7 @@ PEOPLE = ("ada", "ben", "cleo", "dan", "eve")
 
 
 @pytest.fixture
-def course(released) -> Course:
+def course(released, whole_day) -> Course:
     """A class with a list; files may name two, and two versions a day are graded."""
     toy = released
     settings = 'group_size = 2\n[watch]\nattempts_a_day = 2\ncounts = "best"\n'
