@@ -85,7 +85,7 @@ def frame(
     data = {
         "live": view,
         "models": json.dumps(dict(models), ensure_ascii=False),
-        "sizes": json.dumps({model: f"{size_of(model) / 1e6:.1f} MB" for model in models}),
+        "sizes": json.dumps({model: size_of(model) for model in models}),
         **options,
     }
     given = " ".join(f'data-{key}="{html.escape(str(value))}"' for key, value in data.items())

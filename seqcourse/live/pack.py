@@ -160,8 +160,9 @@ def _floats(tensor: Any) -> str:
     return base64.b64encode(tensor.flatten().float().numpy().astype("<f4").tobytes()).decode()
 
 
-def size_of(name: str) -> int:
-    """About how many bytes a reader loads for a model: the size of its checkpoint."""
+def size_of(name: str, besides: float = 0) -> str:
+    """About how much a reader loads for a model: the size of its checkpoint, and some bytes besides."""
     from seqcourse.zoo import storage
 
-    return (storage.FILES / name / "weights.safetensors").stat().st_size
+    count = (storage.FILES / name / "weights.safetensors").stat().st_size + besides
+    return f"{count / 1e6:.1f} MB" if count >= 1e5 else f"{count / 1e3:.0f} kB"

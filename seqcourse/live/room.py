@@ -21,8 +21,8 @@ TRANSLATOR, ROW = ("stop", "room.toml"), ("induction", "room_of_a_row.toml")
 MOST_THINGS = 4  # of a scene that is typed; how they are placed, runtime/room.js knows, too
 OTHER = "she drinks red wine"  # a sentence to take a state from
 LONGEST_ROW = 64
-CLOSED = (  # how large the model is, in MB
-    '<p class="sq-room-closed">“Open the machine” loads the model ({:.1f} MB). '
+CLOSED = (  # how large the model is
+    '<p class="sq-room-closed">“Open the machine” loads the model ({}). '
     "Then you can look into every part of it and switch parts off.</p>"
 )
 
@@ -84,7 +84,7 @@ def room(model: str, label: str, examples: Sequence[str], tour: bool = True) -> 
         "other": (examples[1:] or examples)[0] if (is_row or sees) and examples else OTHER,
     }
     draws = f'<button type="button" data-shuffle="{"".join(system.source.tokens[len(SPECIALS) :])}">'
-    controls = (f"{draws}A new row</button>" if is_row else "") + CLOSED.format(size_of(model) / 1e6)
+    controls = (f"{draws}A new row</button>" if is_row else "") + CLOSED.format(size_of(model))
     title = "Two layers of attention" if is_row else "The Transformer"
     return figure("room", {model: title}, label, examples, run, controls, **given)
 

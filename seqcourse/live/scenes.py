@@ -178,7 +178,7 @@ def _size(model: str) -> str:
     from seqcourse.live.pack import size_of
     from seqcourse.live.sheet import script
 
-    return f"{(size_of(model) + 0.75 * len(script())) / 1e6:.1f} MB"
+    return size_of(model, besides=0.75 * len(script()))
 
 
 def _edges(box: tuple[int, int, int, int]) -> str:

@@ -155,7 +155,8 @@ def test_a_reader_switches_heads_off_and_patches_and_sees_what_it_costs(row):
     row.get_by_role("checkbox", name="head 2 of self-attention 2 is on").uncheck()
     row.wait_for_selector(".sq-room-chip")
     assert row.locator(".sq-room-chips p").text_content() == (
-        "1 of 8 heads off, still the same next symbol. How many can go? Most with the same, so far: 1."
+        "1 of 8 heads off, still the same next symbol. How many can go? "
+        "Try all heads of one attention. Most with the same, so far: 1."
     )
     assert "(before: " in now.text_content()
     row.get_by_role("button", name="b, after self-attention 1", exact=True).first.click()
@@ -190,8 +191,9 @@ def test_symbols_that_stand_twice_are_told_apart_and_the_chosen_row_is_in_sight(
     newest = row.locator(".sq-room-newest")
     assert (newest.text_content(), newest.get_attribute("title")) == ("w", "w (2nd)")
     row.get_by_role("button", name="1.00: w (2nd) looks at l").click()
-    row.get_by_label("exchange keys in all heads with").select_option("k (2nd)")
-    row.get_by_role("button", name="Exchange keys in all heads with").click()
+    asks = "Exchange the key of “l” in all heads with that of"
+    row.get_by_role("combobox", name=asks).select_option("k (2nd)")
+    row.get_by_role("button", name=asks).click()
     row.locator(
         ".sq-room-chip", has_text="keys “l” ↔ “k (2nd)”, all heads of self-attention 2"
     ).wait_for()

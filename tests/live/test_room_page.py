@@ -268,8 +268,9 @@ def test_what_the_lens_offers_is_done(machine):
     machine.get_by_role("button", name="Let it look only at “eating”").click()
     settled(machine)
     assert chips(machine) == ["head 1 of cross-attention 2: “comiendo” → “eating” ×"]
-    machine.get_by_label("exchange keys in all heads with").select_option("bread")
-    machine.get_by_role("button", name="Exchange keys in all heads with").click()
+    asks = "Exchange the key of “eating” in all heads with that of"
+    machine.get_by_role("combobox", name=asks).select_option("bread")
+    machine.get_by_role("button", name=asks).click()
     settled(machine)
     assert chips(machine)[1] == "keys “eating” ↔ “bread”, all heads of cross-attention 2 ×"
     machine.get_by_role("button", name="bread, word + position, encoder").click()

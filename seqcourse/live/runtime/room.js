@@ -29,7 +29,7 @@
       lens: element("section", "", { class: "sq-room-lens", "aria-label": "Where a number comes from" }),
       temperature: element("input", "", { type: "range", min: 0.2, max: 3, step: 0.1 }),
     };
-    const scale = element("label", "Temperature ", { class: "sq-room-do" });
+    const scale = element("label", `Temperature of the next ${unit} `, { class: "sq-room-do" });
     parts.below.tabIndex = 0; // it scrolls
     parts.lens.hidden = true;
     scale.append(parts.temperature, element("output"));

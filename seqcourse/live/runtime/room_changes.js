@@ -85,9 +85,9 @@
   offers.keys = offers.values = function (room, { kind, part, a, words }) {
     const others = words.map((word, j) => [word, j]).filter(([, j]) => j !== a);
     if (!others.length) return [];
-    const list = choice(others, `exchange ${kind} in all heads with`);
+    const asks = `Exchange the ${kind.slice(0, -1)} of “${words[a]}” in all heads with that of`, list = choice(others, asks);
     const change = () => ({ kind, part, a: Math.min(a, list.value), b: Math.max(a, list.value) });
-    return [button(`Exchange ${kind} in all heads with`, () => room.toggle(change())), list];
+    return [button(asks, () => room.toggle(change())), list];
   };
 
   rooms.offer = function (room, offer) {
@@ -103,7 +103,7 @@
     const all = [encoder, decoder].filter(Boolean).flatMap(({ maps }) => Object.values(maps)).flat().length;
     if (same) room.most = Math.max(room.most, off);
     const record = room.most ? ` Most with the same, so far: ${room.most}.` : "";
-    return `${off} of ${all} heads off, ${same ? "still the same" : "another"} ${what}. How many can go?${record}`;
+    return `${off} of ${all} heads off, ${same ? "still the same" : "another"} ${what}. How many can go?${same && off === 1 ? " Try all heads of one attention." : ""}${record}`;
   }
 
   function called(room, group) {
