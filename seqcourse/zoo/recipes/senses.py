@@ -184,10 +184,14 @@ RECIPES = (
         batch_size=64,
         options={
             "scenes": 8_000,
-            "seeds": [0],
-            "epochs": 8,
-            "patience": 2,
             "sizes": {"width": 64, "heads": 4, "layers": 2, "hidden": 96},
+            "ways": {
+                "rates": [5e-4, 1e-3, 2e-3, 4e-3],
+                "choose": [101],
+                "seeds": [0, 1, 2],
+                "epochs": 8,
+                "patience": 2,
+            },
             "captioned": {
                 "labelled": [250, 1000, 4000],
                 "tuning": [

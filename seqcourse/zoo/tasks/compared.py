@@ -29,12 +29,13 @@ class ComparedTask(QuestionTask):
     """Train a :class:`models.GridNamer` to name the things on a scene's grid. Then, as ViLBERT does with
     its detector, freeze it, and compare on its grids three ways to answer questions.
 
-    All of them are a :class:`models.TwoStream` with the same parameters, the same product at the end,
-    the same training and the same number of seeds; each keeps its best epoch on the validation scenes.
+    All of them are a :class:`models.TwoStream` with the same parameters, the same product at the end
+    and the same training, each at the best of the same rates; each run keeps its best epoch on the
+    validation scenes.
     """
 
     vocabulary_sizes = 1
-    only_measured = studies = ("captioned", "paired")
+    only_measured = studies = ("ways", "captioned", "paired")
 
     def prepare(
         self, model: nn.Module, source: Vocabulary, target: Vocabulary, short: int | None = None
@@ -51,27 +52,36 @@ class ComparedTask(QuestionTask):
         return mean_over(list(batches), region_loss, lambda batch: len(batch.labels))
 
     def measure(self, system: System) -> dict[str, Any]:
-        """The share of places with a thing that are named rightly, on the test scenes; for each way to
-        answer its parameters and, for each seed, the figures of :func:`by_kind`; and how many more
-        questions of each kind streams that meet answer, with an interval of 95 %."""
-        grids = {split: self._grids(system, split) for split in ("train", "valid", "test")}
+        """The share of places with a thing that are named rightly, on the test scenes."""
         things = [
             [system.target.id(name) if name else 0 for name in names]
             for names in scenes("test", HELD_OUT["test"]).grids
         ]
         regions = torch.tensor(things)
         with torch.inference_mode():
-            named = system.model.region(grids["test"].to(system.device)).argmax(-1).cpu()
-        share = (named == regions)[regions > 0].float().mean().item()
+            grids = self._grids(system, "test").to(system.device)
+            named = system.model.region(grids).argmax(-1).cpu()
+        return {"named": (named == regions)[regions > 0].float().mean().item()}
+
+    def ways(self, system: System) -> dict[str, Any]:
+        """The ways to answer, compared.
+
+        Returns:
+            For each way its ``parameters``, the least validation loss that each rate ``tried`` led to,
+            the ``rate``, and for each of the ``runs`` the figures of :func:`by_kind`. "ahead": how many
+            more questions of each kind streams that meet answer, with an interval of 95 %.
+        """
+        grids = {split: self._grids(system, split) for split in ("train", "valid", "test")}
         found, right = {}, {}
         for way in WAYS:
             found[way], right[way] = self._runs(system, way, grids)
-        ahead = ahead_by_kind(right["co-attention"] - right["apart"])
-        return {"named": share, "compared": found, "ahead": ahead}
+        return {**found, "ahead": ahead_by_kind(right["co-attention"] - right["apart"])}
 
     def study(self, system: System, name: str) -> Any:
-        """Chapter 14b's trainings on the same grids: captions first, and pairs alone."""
+        """Chapter 14's trainings on the same grids: ways to answer, captions first, and pairs alone."""
         options = self.recipe.options
+        if name == "ways":
+            return self.ways(system)
         counts = {"train": options["scenes"], **HELD_OUT}
         composed = {
             split: [compose(number, split) for number in range(counts[split])]
@@ -111,30 +121,54 @@ class ComparedTask(QuestionTask):
     def _runs(
         self, system: System, way: str, grids: dict[str, Tensor]
     ) -> tuple[dict[str, Any], numpy.ndarray]:
-        """One way to answer, with every seed: figures, and for each question how often it was right."""
-        options, runs, right = self.recipe.options, [], []
+        """One way to answer: figures, and for each question how often it was right."""
+        options = self.recipe.options["ways"]
         if way == "text":  # all places alike: one of them has the same mean
             grids = {split: torch.zeros_like(grid[:, :1]) for split, grid in grids.items()}
+
+        def least(rate: float) -> float:
+            trained = [self._train(system, way, grids, rate, seed) for seed in options["choose"]]
+            return sum(min(losses) for _, losses, _ in trained) / len(trained)
+
+        tried = {rate: least(rate) for rate in options["rates"]}
+        best = min(tried, key=tried.__getitem__)
+        runs, right = [], []
         for seed in options["seeds"]:
-            seed_everything(seed)
-            sizes = (len(system.source), len(system.target))
-            fusion = "apart" if way == "text" else way
-            model = TwoStream(*sizes, channels=None, fusion=fusion, **options["sizes"])
-            task = QuestionTask(replace(self.recipe, seed=seed))
-            batches = {
-                split: task.batches(system.source, system.target, split, grid)
-                for split, grid in grids.items()
-            }
-            training = replace(
-                self.recipe.training, epochs=options["epochs"], patience=options["patience"]
-            )
-            valid = mean_over(batches["valid"], answer_loss, lambda batch: len(batch.labels))
-            history = Trainer(model, answer_loss, training).fit(batches["train"], validate=valid)
-            right.append(_answered(model, batches["test"]))
-            runs.append({"seed": seed, "valid_loss": history.valid, **by_kind(_asked(), right[-1])})
-            print(f"{way}, seed {seed}: {runs[-1]['accuracy']:.3f} right, {history.valid}", flush=True)
-        size = sum(p.numel() for p in model.parameters())
-        return {"parameters": size, "runs": runs}, numpy.mean(right, axis=0)
+            model, losses, test = self._train(system, way, grids, best, seed)
+            right.append(_answered(model, test))
+            runs.append({"seed": seed, "valid_loss": losses, **by_kind(_asked(), right[-1])})
+            print(f"{way}, seed {seed}: {runs[-1]['accuracy']:.3f} right, {losses}", flush=True)
+        figures = {
+            "parameters": sum(p.numel() for p in model.parameters()),
+            "tried": {f"{rate:g}": round(loss, 4) for rate, loss in tried.items()},
+            "rate": best,
+            "runs": runs,
+        }
+        return figures, numpy.mean(right, axis=0)
+
+    def _train(
+        self, system: System, way: str, grids: dict[str, Tensor], rate: float, seed: int
+    ) -> tuple[TwoStream, list[float], QuestionBatches]:
+        """A trained model, its validation losses by epoch, and the questions of the test scenes."""
+        options = self.recipe.options
+        seed_everything(seed)
+        sizes = (len(system.source), len(system.target))
+        fusion = "apart" if way == "text" else way
+        model = TwoStream(*sizes, channels=None, fusion=fusion, **options["sizes"])
+        task = QuestionTask(replace(self.recipe, seed=seed))
+        batches = {
+            split: task.batches(system.source, system.target, split, grid)
+            for split, grid in grids.items()
+        }
+        training = replace(
+            self.recipe.training,
+            learning_rate=rate,
+            epochs=options["ways"]["epochs"],
+            patience=options["ways"]["patience"],
+        )
+        valid = mean_over(batches["valid"], answer_loss, lambda batch: len(batch.labels))
+        history = Trainer(model, answer_loss, training).fit(batches["train"], validate=valid)
+        return model, history.valid, batches["test"]
 
 
 def ahead_by_kind(more: numpy.ndarray, draws: int = 2000) -> dict[str, dict[str, float]]:
