@@ -24,13 +24,15 @@ class Outcome:
 
     parts: what it returned, part by part: "result", or "result.0", "result.1", ...
     error: the name of the error's type, or "".     line: where it stopped; 0 if that is unknown.
-    ran: the lines that ran.     good: whether there is a result or an error to ask about.
+    says: the error's message.     ran: the lines that ran.
+    good: whether there is a result or an error to ask about.
     """
 
     parts: Mapping[str, numpy.ndarray] = field(default_factory=dict)
     error: str = ""
     line: int = 0
     ran: frozenset[int] = frozenset()
+    says: str = ""
 
     @property
     def good(self) -> bool:
@@ -51,7 +53,7 @@ def read(found: Mapping[str, numpy.ndarray], version: int, call: int, is_class: 
     for name, value in mine.items():
         counts = not is_class or name.startswith(("result.0", "built", "result.error"))
         if name.endswith(".error") and counts and value.dtype.kind == "U" and value.shape == (2,):
-            return Outcome(error=str(value[0]), line=line, ran=ran)
+            return Outcome(error=str(value[0]), line=line, ran=ran, says=str(value[1]))
     if any(name.startswith("unsolved") for name in mine):
         return Outcome()
     first = "result.0" if is_class else "result"

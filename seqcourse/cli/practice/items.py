@@ -143,7 +143,8 @@ def _of_viva(tried: Tried, seed: int) -> Iterator[PracticeQuestion]:
         else:
             places = enumerate(tried.planned.marked.places)
             shapes = {text: tried.shape(key) for key, (line, text) in places if line == one.line}
-            listed = [f"`{text}` {shape}" for text, shape in shapes.items() if shape is not None]
+            inner_first = sorted(shapes.items(), key=lambda pair: len(pair[0]))
+            listed = [f"`{text}` {shape}" for text, shape in inner_first if shape is not None]
             why = one.note or f"As line {one.line} ran: {', '.join(listed)}."
         options = [right, *(option for option in one.options if option != right)]
         words, about = f"{setting(one)} {one.words}".strip(), f"{one.line} {one.reads}"
@@ -162,7 +163,8 @@ def _compared(tried: Tried, version: int, call: int) -> str:
     """What a change did on a call: the first row that differs, the shapes, or the error."""
     before, after = tried.outcome(0, call), tried.outcome(version, call)
     if after.error:
-        return f"It stops in line {after.line}: {after.error}."
+        says = printable(after.says.strip().partition("\n")[0], LONGEST).rstrip(".")
+        return f"It stops in line {after.line}: {after.error}{': ' if says else ''}{says}."
     for name, old in before.parts.items():
         new, width = after.parts[name], max(1, old.shape[-1]) if old.ndim else 1
         if old.shape != new.shape:

@@ -40,7 +40,8 @@ class Practice(SphinxDirective):
                 "", nodes.inline(), refdomain="std", reftype="doc", reftarget=code.page,
                 refdoc=self.env.docname, refexplicit=False, refwarn=True,
             )  # fmt: skip
-            section += nodes.paragraph("", "Explained in ", link, nodes.Text("."))
+            uses = nodes.Text(f". {code.uses}" if code.uses else ".")
+            section += nodes.paragraph("", "Explained in ", link, uses)
             section += nodes.literal_block(code.source, code.source, language="python", linenos=True)
             section += nodes.raw("", "\n".join(map(card, items)), format="html")
             sections.append(section)

@@ -14,14 +14,13 @@ from typing import Any
 
 import torch
 
-from cellgrader.viva.questions import NUMBERS, ROWS
+from cellgrader.viva.questions import LOOK, NUMBERS, ROWS
 from seqcourse import functional, nn
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.modules import module_arguments, record_module
 from seqcourse.check.exercise import Exercise, cases_of
 from seqcourse.cli.practice.items import PracticeQuestion, about_code
 from seqcourse.cli.practice.running import spread
-from seqcourse.decode.choosing import filter_logits
 from seqcourse.nn.first_state import average
 
 SEED, MOST = 1, 3  # questions about one piece of code
@@ -30,10 +29,14 @@ FACTOR = "By which number"  # a question about numbers that sizes answer
 
 @dataclass(frozen=True)
 class PublicCode:
-    """A function or a class, the page of the book that explains it, and how it is called."""
+    """A function or a class, the page of the book that explains it, and how it is called.
+
+    uses: what a reader has to know of functions of the package that it calls.
+    """
 
     page: str
     exercise: Exercise
+    uses: str = ""
 
     @property
     def file(self) -> str:
@@ -48,8 +51,10 @@ class PublicCode:
         kept = thing.__name__, "__init__", "forward"
         for node in ast.walk(ast.parse("\n".join(lines))):
             for part in node.body if isinstance(getattr(node, "body", None), list) else ():
-                text = isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)
+                value = part.value if isinstance(part, ast.Expr) else None
+                text = isinstance(value, ast.Constant)
                 check = isinstance(part, ast.If) and isinstance(part.body[-1], ast.Raise)
+                text |= isinstance(value, ast.Call) and isinstance(value.func, ast.Name)  # a check, too
                 other = isinstance(part, ast.FunctionDef) and part.name not in kept
                 if text or check and not part.orelse or other:
                     left |= set(range(part.lineno - 1, part.end_lineno))
@@ -69,10 +74,11 @@ class PublicCode:
 
 
 def asked() -> Iterator[tuple[PublicCode, list[PracticeQuestion]]]:
-    """Each piece of code with some questions, of as many kinds as there are."""
+    """Each piece of code with some questions, each of another kind, shapes first."""
     kinds: Counter[str] = Counter()
     for code in PUBLIC:
-        yield code, spread(code.questions(), MOST, kinds, SEED)
+        some = {item.kind: item for item in spread(code.questions(), MOST, kinds, SEED)}
+        yield code, sorted(some.values(), key=lambda item: item.kind != LOOK)
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -81,10 +87,12 @@ def _given(**values: Any) -> dict[str, Any]:
     return {name: drawn.get(name, value) for name, value in values.items()}
 
 
-def _code(page: str, thing: Callable[..., Any], **cases: Mapping[str, Any]) -> PublicCode:
+def _code(
+    page: str, thing: Callable[..., Any], uses: str = "", **cases: Mapping[str, Any]
+) -> PublicCode:
     """A function with its calls by label, the first of which is asked about."""
     calls = cases_of(_given, {label.replace("_", " "): given for label, given in cases.items()})
-    return PublicCode(page, Exercise(thing.__name__, _given, thing, cases=calls))
+    return PublicCode(page, Exercise(thing.__name__, _given, thing, cases=calls), uses)
 
 
 def _convolution(batch: int, causal: bool) -> dict[str, Any]:
@@ -109,19 +117,14 @@ _CONVOLUTION = Exercise(
 )
 _REAL = torch.arange(4) < torch.tensor([[4], [2], [3]])  # three sentences, padded to 4
 
+_WIDENED = "widened makes float16 and bfloat16 float32; other numbers stay as they are."
+
 PUBLIC = (
     _code(
         "01_recurrent_networks",
         functional.gru_combine,
         the_first_example={"from_x": (3, 12), "from_h": (3, 12), "h": (3, 4)},
         a_batch_of_1={"from_x": (1, 12), "from_h": (1, 12), "h": (1, 4)},
-    ),
-    _code(
-        "03_decoding",
-        filter_logits,
-        the_first_example={"logits": (3, 5), "temperature": 0.5, "top_k": 3},
-        a_batch_of_1={"logits": (1, 5), "temperature": 0.5, "top_k": 3},
-        a_nucleus={"logits": (3, 5), "top_p": 0.6},
     ),
     _code(
         "05b_variants_of_attention",
@@ -134,6 +137,7 @@ PUBLIC = (
     _code(
         "10b_ten_years_of_the_block",
         functional.rms_norm,
+        _WIDENED,
         the_first_example={"x": (2, 3, 4), "gamma": (4,)},
         a_batch_of_1={"x": (1, 3, 4), "gamma": (4,)},
     ),
@@ -146,6 +150,7 @@ PUBLIC = (
     _code(
         "13_image_captioning",
         functional.grid_encoding,
+        "sinusoidal_encoding(n, d) is (n, d); its row i depends on i alone.",
         the_first_example={"rows": 2, "columns": 3, "width": 8},
         one_row={"rows": 1, "columns": 3, "width": 8},
         a_square={"rows": 3, "columns": 3, "width": 8},
