@@ -8,7 +8,15 @@ from seqcourse.train import TrainingConfig
 from seqcourse.zoo.recipes.ingredients import Recipe
 
 # Pictures per kind on which the measurement trains new models of these recipes.
-_CLOTHES = {"curve": [4, 10, 40, 100], "curve_steps": 150}
+_CLOTHES = {
+    "few": {
+        "pictures": [4, 10, 40, 100, 400],
+        "steps": 300,
+        "rates": [5e-4, 1e-3, 2e-3, 4e-3, 8e-3],
+        "choose": [101],
+        "seeds": [0, 1, 2],
+    }
+}
 _TWO_STREAM = {"width": 64, "heads": 4, "layers": 2, "hidden": 96, "channels": [16, 32, 64]}
 _QUESTIONS = TrainingConfig(
     epochs=8, learning_rate=2e-3, warmup_steps=100, decay="cosine", weight_decay=0.02

@@ -24,6 +24,7 @@ class ClothesTask(Task):
     """Pictures of Fashion-MNIST and their kinds; vocabularies only name the kinds."""
 
     vocabulary_sizes = 0
+    only_measured = studies = ("few",)
     why_not_translate = "sees pictures of clothes and reads no text"
 
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
@@ -46,24 +47,48 @@ class ClothesTask(Task):
         )
 
     def measure(self, system: System) -> dict[str, Any]:
-        """Accuracy on the test pictures; the same for new models of this recipe that are trained on the
-        first few pictures of each kind, all for the same number of steps."""
+        """Accuracy on the test pictures."""
         test = data.load_fashion("test")
         began = time.perf_counter()
         right = accuracy(system.model, test)
         seconds = time.perf_counter() - began
-        options = self.recipe.options
-        curve = {
-            str(each): accuracy(train_on(self.recipe, each, options["curve_steps"]), test)
-            for each in options["curve"]
-        }
         return {
             "accuracy": right,
             "pictures": len(test),
             "chance": 1 / len(data.CLOTHES),
             "pictures_per_second": len(test) / seconds,
-            "curve": curve,
         }
+
+    def study(self, system: System, name: str) -> dict[str, Any]:
+        """New models of this recipe, trained on the first few pictures of each kind, all for the same
+        number of steps.
+
+        Returns:
+            For each number of pictures the accuracy on the validation pictures that each rate ``tried``
+            led to, the best ``rate``, and the ``accuracy`` on the test pictures for each seed.
+        """
+        options, found = self.recipe.options[name], {}
+        valid, test = data.load_fashion("valid"), data.load_fashion("test")
+        for each in options["pictures"]:
+
+            def right(rate: float, seed: int, clothes: Clothes, each: int = each) -> float:
+                training = replace(self.recipe.training, learning_rate=rate)
+                recipe = replace(self.recipe, training=training, seed=seed)
+                return accuracy(train_on(recipe, each, options["steps"]), clothes)
+
+            tried = {
+                rate: sum(right(rate, seed, valid) for seed in options["choose"])
+                / len(options["choose"])
+                for rate in options["rates"]
+            }
+            best = max(tried, key=tried.__getitem__)
+            found[str(each)] = {
+                "tried": {f"{rate:g}": round(share, 4) for rate, share in tried.items()},
+                "rate": best,
+                "accuracy": [right(best, seed, test) for seed in options["seeds"]],
+            }
+            print(self.recipe.name, each, found[str(each)], flush=True)
+        return found
 
     def _batches(self, clothes: Clothes, shuffle: bool) -> ImageBatches:
         size, seed = self.recipe.batch_size, self.recipe.seed
