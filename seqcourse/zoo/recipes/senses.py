@@ -12,7 +12,7 @@ _CLOTHES = {
     "few": {
         "pictures": [4, 10, 40, 100, 400],
         "steps": 300,
-        "rates": [5e-4, 1e-3, 2e-3, 4e-3, 8e-3],
+        "rates": [1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2],
         "choose": [101],
         "seeds": [0, 1, 2],
     }
