@@ -144,6 +144,7 @@ PUBLIC = (
     _code(
         "12c_adapt_and_prefer",
         functional.group_advantage,
+        _WIDENED,
         the_first_example={"rewards": (3, 4)},
         a_batch_of_1={"rewards": (1, 4)},
     ),
@@ -158,6 +159,7 @@ PUBLIC = (
     _code(
         "14b_pictures_and_words",
         functional.contrastive_loss,
+        _WIDENED,
         the_first_example={"logits": (3, 5)},
         a_batch_of_1={"logits": (1, 5)},
         no_other_captions={"logits": (3, 3)},
