@@ -83,6 +83,7 @@ FIGURES = {
     ),
     "plane": lambda: live.plane("en-es-fixed", LABEL, EXAMPLES, PLANE),
     "slip": lambda: live.slip("en-es-attention", LABEL, EXAMPLES),
+    "elsewhere": lambda: live.elsewhere("en-es-attention", LABEL, EXAMPLES),
     "merge": lambda: live.merge("books-gpt", "A text", BEGINNINGS),
     "cells": lambda: live.cells("char-alice", "A text", BEGINNINGS, entry=5),
     "write": lambda: live.write(WRITERS, BEGINNING, BEGINNINGS, length=24, cache=True),

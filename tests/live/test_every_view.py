@@ -13,7 +13,7 @@ from .conftest import BAD, CAPTIONS, DYING, EXAMPLES, KILL, SCENES, TRANSLATORS,
 pytestmark = pytest.mark.browser
 # Figures that answer a text.
 TYPED = ["translate", "bands", "subwords", "tree", "sample", "fill", "classify", "write"]
-TYPED += ["cells", "merge", "slip", "plane", "fit", "pair", "pronounce", "listen"]
+TYPED += ["cells", "merge", "slip", "elsewhere", "plane", "fit", "pair", "pronounce", "listen"]
 NAME = "node => node.name || node.textContent"
 TOO_LONG = "Write at most 1,000 characters; these are 10,000."
 
@@ -156,7 +156,7 @@ SHOWN = """root => [...root.querySelectorAll(".sq-live :is(th, td, p, mark, i, .
     .filter(([text, , style]) => text || style)"""
 
 
-@pytest.mark.parametrize("name", ["translate", "fit", "pronounce", "listen", "see"])
+@pytest.mark.parametrize("name", ["translate", "elsewhere", "fit", "pronounce", "listen", "see"])
 def test_the_answer_that_came_with_the_page_is_what_the_page_makes(opened, address, name):
     root = opened(address).locator(f"#{name}")
     came = root.evaluate(SHOWN)

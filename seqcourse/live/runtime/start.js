@@ -9,6 +9,7 @@
     "scenes", "looks", "compose", "fitting",
   ];
   const OWN = { // of figures that few pages have
+    elsewhere: ["elsewhere"],
     room: ["changing", "tracing", "machine", "origins", "origins_of_parts", "credit",
            "room_floor", "room_changes", "room_lens", "room_tour", "room"],
   };
