@@ -33,7 +33,9 @@ CLOTHES = zoo.Recipe(
     sizes={"classes": 10, "stages": [12, 24]},
     training=train.TrainingConfig(learning_rate=1e-2),
     batch_size=32,
-    options={"curve": [2], "curve_steps": 2},
+    options={
+        "few": {"pictures": [2], "steps": 2, "rates": [1e-3, 1e-2], "choose": [3], "seeds": [0, 1]}
+    },
 )
 
 
@@ -164,15 +166,25 @@ def test_kinds_of_clothes_are_learned_and_measured():
     assert before < 0.25 and clothes.accuracy(learned, test) > 0.3
     system = zoo.System(task, learned, kinds, kinds, {})
     found = task.measure(system)
-    assert found["pictures"] == 1000 and set(found["curve"]) == {"2"}
+    assert found["pictures"] == 1000 and 0 <= found["accuracy"] <= 1
+    few = task.study(system, "few")
+    assert set(few) == {"2"} and set(few["2"]["tried"]) == {"0.001", "0.01"}
+    assert few["2"]["rate"] in (1e-3, 1e-2) and len(few["2"]["accuracy"]) == 2
 
 
 def test_the_convolutions_are_ahead_and_the_distance_shrinks():
     """As measured when the checkpoints were made: the claim of the chapter."""
     vit, cnn = (zoo.figures(name) for name in ("fashion-vit", "fashion-cnn"))
     assert abs(vit["parameters"] / cnn["parameters"] - 1) < 0.02
-    little = cnn["measured"]["curve"]["4"] - vit["measured"]["curve"]["4"]
-    more = cnn["measured"]["accuracy"] - vit["measured"]["accuracy"]
+    for few in (vit["measured"]["few"], cnn["measured"]["few"]):
+        for of in few.values():
+            rates = sorted(map(float, of["tried"]))
+            assert rates[0] < of["rate"] < rates[-1]
+            assert of["tried"][f"{of['rate']:g}"] == max(of["tried"].values())
+    little, more = (
+        min(cnn["measured"]["few"][n]["accuracy"]) - max(vit["measured"]["few"][n]["accuracy"])
+        for n in ("4", "400")
+    )
     assert little > 0.1 > more > 0
     assert min(vit["measured"]["accuracy"], cnn["measured"]["accuracy"]) > 0.75
 
