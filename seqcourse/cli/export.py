@@ -1,9 +1,10 @@
-"""``seqcourse export``, ``report``, ``leaderboard`` and ``similar``."""
+"""``seqcourse export``, ``report``, ``contribute``, ``leaderboard`` and ``similar``."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -11,6 +12,9 @@ from cellgrader.course.folders import Course
 from seqcourse.cli.grading import need_nbgrader, refusals_in_words
 from seqcourse.cli.root import find_root, shown, tell
 from seqcourse.errors import CourseError
+
+if TYPE_CHECKING:
+    from cellgrader.pages.report import Report
 
 
 @refusals_in_words()
@@ -117,13 +121,56 @@ def _many(count: int, what: str) -> str:
 @refusals_in_words()
 def report_class(name: str, out: Path | None) -> None:
     """Write the page that shows how an assignment went, and print its first lines."""
+    from cellgrader.notebook.document import write_text
+    from cellgrader.pages.report import as_page
+    from cellgrader.release.assistants import declared
+    from seqcourse.cli import items
+
+    course, report = _report(name)
+    page = out or course.folder / f"report-{name}.html"
+    books = {
+        row.student: course.autograded / row.student / name / f"{name}.ipynb" for row in report.graded
+    }
+    write_text(page, as_page(report, {student: declared(path) for student, path in books.items()}))
+    for line in [*report.summary, *report.commonest]:
+        tell(line)
+    if found := items.of_report(report):
+        Console().print(items.as_table(found))
+        for exercise in (each for each, of in found.items() if of.suspect):
+            tell(f"look at {exercise}: the best quarter earned less there than the weakest")
+    tell(f"{shown(page)}: the class at a glance")
+
+
+@refusals_in_words()
+def contribute_counts(name: str, out: Path | None) -> None:
+    """Write counts of a class, show them, and send nothing."""
+    import seqcourse
+    from cellgrader.notebook.document import write_text
+    from seqcourse.cli import items
+
+    course, report = _report(name)
+    if len(report.graded) < 2 * items.FEWEST:
+        raise CourseError(
+            f"A class should have at least {2 * items.FEWEST} grades in {name}, so that no count tells "
+            f"of a few people, but it has {len(report.graded)}. Keep these to yourself."
+        )
+    page = out or course.folder / f"counts-{name}.json"
+    text = items.in_words(items.counts_of(report, seqcourse.__version__))
+    write_text(page, text)
+    for line in text.splitlines():
+        tell(line)
+    tell(
+        f"{shown(page)} holds this and nothing else. Nothing was sent: read it, then send it if you wish"
+    )
+
+
+def _report(name: str) -> tuple[Course, Report]:
+    """How an assignment went. Raises CourseError where nobody was graded."""
     need_nbgrader()
     from cellgrader.marks.in_gradebook import found_records
     from cellgrader.marks.scores import read_scores
-    from cellgrader.notebook.document import write_text
-    from cellgrader.pages.report import as_page, make_report
+    from cellgrader.pages.report import make_report
     from cellgrader.people.enrolment import absent
-    from cellgrader.release.assistants import declared
     from cellgrader.submission.partners import handing_in
 
     course = Course(find_root())
@@ -135,19 +182,8 @@ def report_class(name: str, out: Path | None) -> None:
             f"{name} should have been graded before there is a report, but nobody's work was. "
             f"Grade first: seqcourse grade {name}"
         )
-    report = make_report(
-        read_scores(course, name, records),
-        records,
-        [who for who in absent(course, name) if who not in there],
-    )
-    page = out or course.folder / f"report-{name}.html"
-    books = {
-        row.student: course.autograded / row.student / name / f"{name}.ipynb" for row in report.graded
-    }
-    write_text(page, as_page(report, {student: declared(path) for student, path in books.items()}))
-    for line in [*report.summary, *report.commonest]:
-        tell(line)
-    tell(f"{shown(page)}: the class at a glance")
+    missing = [who for who in absent(course, name) if who not in there]
+    return course, make_report(read_scores(course, name, records), records, missing)
 
 
 @refusals_in_words()

@@ -224,6 +224,19 @@ def report(
 
 
 @app.command()
+def contribute(
+    name: Annotated[str, typer.Argument(help="The assignment: ps1, ps2, ...")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where the counts go; grading/counts-psN.json without.")
+    ] = None,
+) -> None:
+    """Write counts of a class to give to the course, and send nothing: no count of fewer than ten."""
+    from seqcourse.cli.export import contribute_counts
+
+    contribute_counts(name, out)
+
+
+@app.command()
 def leaderboard(
     name: Annotated[str, typer.Argument(help="The assignment with a trained system: ps9.")],
     final: Annotated[
