@@ -512,6 +512,21 @@ def test_on_a_phone_nothing_is_wider_and_the_result_stays_in_view(opened, room_a
     assert [(rule["id"], rule["nodes"][0]["html"]) for rule in report] == []
 
 
+def test_on_a_low_screen_the_evidence_has_room_and_undo_stays_in_view(machine):
+    machine.set_viewport_size({"width": 1093, "height": 500})
+    machine.get_by_role("checkbox", name="on").first.click()
+    below, undo = machine.locator(".sq-room-below"), machine.get_by_role("button", name="Undo")
+    machine.locator(".sq-room-bar").first.click()
+    machine.wait_for_selector(".sq-room-lens:not([hidden])")
+    settled(machine)
+    assert below.bounding_box()["height"] >= 0.4 * 500 - 1
+    top = undo.bounding_box()["y"]
+    below.evaluate("node => { node.scrollTop = node.scrollHeight; }")
+    assert below.evaluate("node => node.scrollTop") > 60  # further than the row is high
+    frame, row = below.bounding_box(), undo.bounding_box()
+    assert frame["y"] - 1 <= row["y"] <= top
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(opened, room_address, theme):
     page = opened(room_address, may_complain=True)
