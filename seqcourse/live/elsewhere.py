@@ -12,6 +12,7 @@ from seqcourse.live.figure import figure
 from seqcourse.tokens import EOS, PAD, SOS
 
 CAPTION = "What it writes if it looks at one position only"
+MOST = 20  # tokens: every position is tried at every step
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ def elsewhere(model: str, label: str, examples: Sequence[str]) -> Any:
         examples: sentences; the first one's table is in the page.
 
     Raises:
-        CourseError: if there is no label or example, or the model has no such attention.
+        CourseError: if there is no label or example, if the model has no such attention, or if a
+            sentence is longer than 20 tokens.
     """
     from seqcourse import zoo
     from seqcourse.models import AttentionSeq2Seq
@@ -50,6 +52,10 @@ def elsewhere(model: str, label: str, examples: Sequence[str]) -> Any:
 
     def run(text: str) -> Shown:
         (source,) = system.sources([text])
+        if len(source) > MOST:
+            raise CourseError(
+                f"Write at most {MOST} words and punctuation marks here; these are {len(source)}."
+            )
         rows = rows_of(system, source)
         words = [row.word for row in rows]
         language = system.recipe.data[-2:]

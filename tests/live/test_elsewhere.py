@@ -87,26 +87,33 @@ def test_a_cell_is_pressed_with_the_keyboard_and_taken_back(page, system):
     (source,) = system.sources([SENTENCES[1]])
     rows = rows_of(system, source)
     same = sum(set(row.alone) == {row.word} for row in rows)
-    assert said.startswith(f"Where it looks changes nothing at {same} of {len(rows)} words.")
-    root = page.locator("#elsewhere")
-    first, told, status = (
-        root.locator("td button").first,
-        root.locator(".sq-told"),
-        root.get_by_role("status"),
+    assert said.startswith(
+        f"At {same} step{'s' * (same != 1)} of {len(rows)} every position brings the same"
     )
-    before = told.text_content()
-    assert root.locator("td button[tabindex='0']").count() == 1
+    root = page.locator("#elsewhere")
+    first, status = root.locator("td button").first, root.get_by_role("status")
+    usual, then = root.locator(".sq-told").first, root.locator(".sq-then")
+    assert root.locator("td button[tabindex='0']").count() == 1 and then.is_hidden()
     first.focus()
     for key in ("ArrowDown", "ArrowRight", "Enter"):
         page.keyboard.press(key)
     wanted = goes_on(system, source, 1, 1)
     pressed = root.locator("td button[aria-pressed=true]")
-    status.get_by_text(f"At {rows[1].word} it looks").wait_for()
-    assert told.text_content() == " ".join(wanted) != before
-    assert (
-        status.text_content() == f"At {rows[1].word} it looks at {source[1]} only: {told.text_content()}"
-    )
-    assert pressed.text_content() == wanted[1] == told.locator("mark").first.text_content()
+    status.get_by_text(f"At the step of {rows[1].word} it looks at {source[1]} only").wait_for()
+    assert then.text_content() == " ".join(wanted) and then.text_content() in status.text_content()
+    assert usual.text_content() == " ".join(row.word for row in rows) != then.text_content()
+    assert pressed.text_content() == wanted[1] == then.locator("mark").first.text_content()
     page.keyboard.press("Enter")
-    status.get_by_text("As it looks by itself").wait_for()
-    assert told.text_content() == before and pressed.count() == 0
+    status.get_by_text("It looks where it usually looks").wait_for()
+    assert then.is_hidden() and pressed.count() == 0
+
+
+@pytest.mark.browser
+def test_a_sentence_that_would_take_long_is_refused(page):
+    long = "bread " * 25
+    assert (
+        ask(page, "elsewhere", long)
+        == "Write at most 20 words and punctuation marks here; these are 26."
+    )
+    with pytest.raises(CourseError, match="at most 20"):
+        elsewhere("en-es-attention", "A sentence", [long])

@@ -11,10 +11,10 @@ import torch
 from torch import nn
 
 import seqcourse
-from seqcourse import data, functional, models, zoo
+from seqcourse import data, functional, metrics, models, zoo
 from seqcourse import nn as course_nn
 from seqcourse.data.scenes import load_scenes
-from seqcourse.zoo.tasks import TASKS, authors, heads, layers, memory, norms
+from seqcourse.zoo.tasks import TASKS, authors, heads, layers, memory, norms, pairs
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = [
@@ -154,3 +154,22 @@ def test_authors_are_chosen_on_valid_and_judged_on_test(monkeypatch):
     assert set(found["chosen"].values()) == {0.3, 1.0}
     assert found["accuracy"]["full"] == [0.7, 0.7] and found["tried"]["full"]["0.2"] == 0.2
     assert {seed for rate, seed in asked if rate != 0.3} == {0}
+
+
+def test_one_translator_ahead_of_another(monkeypatch):
+    """A trial on a few sentences: every sentence in one class, and nobody is ahead of itself."""
+    drawn = {name: data.load_pairs("en-es", name)[::60] for name in ("test", "long")}
+    monkeypatch.setattr(data, "load_pairs", lambda language, split: drawn[split])
+    system = zoo.load("en-es-attention")
+    found = pairs.ahead(system, "en-es-attention")
+    assert sum(each["count"] for each in found["by_length"]) == sum(map(len, drawn.values()))
+    assert {each["gain"] for each in found["by_length"]} == {0.0}
+    assert found["test"]["gain"] == found["test"]["low"] == found["test"]["high"] == 0
+    sources = [pair.source for pair in drawn["test"]]
+    references = [pairs.lower(pair.target) for pair in drawn["test"]]
+    scores = [
+        metrics.bleu([t.text for t in zoo.load(name).translate(sources)], references).score
+        for name in ("en-es-attention", "en-es-fixed")
+    ]
+    ahead = pairs.ahead(system, "en-es-fixed")
+    assert ahead["test"]["gain"] == pytest.approx(scores[0] - scores[1])

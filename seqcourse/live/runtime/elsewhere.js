@@ -2,7 +2,7 @@
 // seqcourse/live/elsewhere.py computes and shows.
 seqlive.part(function (live) {
   "use strict";
-  const { EOS, SOS } = live;
+  const { EOS, SOS } = live, MOST = 20; // tokens: every position is tried at every step
 
   // The same memory, of which one position may be looked at: its weight is 1.
   function only(memory, place) {
@@ -29,6 +29,8 @@ seqlive.part(function (live) {
 
   live.lookAlone = function ({ name, text }) {
     const system = live.systems[name], { model, target, ids } = system, source = live.readSentence(system, text);
+    if (source.length > MOST)
+      throw new live.Refusal(`Write at most ${MOST} words and punctuation marks here; these are ${source.length}.`);
     const memory = live.encode(system, source);
     const rows = steps(model, memory).map(function ({ token, before, state, weights }) {
       const alone = Array.from(weights, (_, i) => target[best(model.step(before, state, only(memory, i)))]);
@@ -89,7 +91,7 @@ seqlive.part(function (live) {
     const { rows, source, unknown } = await live.send("lookAlone", { name, text });
     if (!rows.length) return show(root, element("p", "Nothing was written.")) ?? "Nothing was written.";
     const words = rows.map(({ word }) => word), box = element("div", "", { class: "sq-scroll" });
-    const made = table(rows, source, lang), after = element("p", words.join(" "), { class: "sq-told", lang });
+    const made = table(rows, source, lang), after = element("p", "", { class: "sq-told sq-then", lang });
     withKeys(made);
     made.addEventListener("click", async function ({ target }) {
       const button = target.closest("button");
@@ -98,14 +100,16 @@ seqlive.part(function (live) {
       const undone = button.ariaPressed === "true";
       made.querySelectorAll("button").forEach((each) => (each.ariaPressed = String(each === button && !undone)));
       const written = undone ? words : await live.send("lookAt", { name, text, place, column });
-      const parts = written.map((word, k) => (word === words[k] ? word : element("mark", word)));
+      const parts = undone ? [] : written.map((word, k) => (word === words[k] ? word : element("mark", word)));
       after.replaceChildren(...parts.flatMap((part, k) => (k ? [" ", part] : [part])));
-      const what = undone ? "As it looks by itself" : `At ${words[place]} it looks at ${source[column]} only`;
-      root.querySelector("[role=status]").textContent = `${what}: ${written.join(" ")}`;
+      root.querySelector("[role=status]").textContent = undone
+        ? "It looks where it usually looks."
+        : `At the step of ${words[place]} it looks at ${source[column]} only: ${written.join(" ")} Press the cell again to undo it.`;
     });
     box.append(made);
-    show(root, after, box);
+    show(root, element("p", words.join(" "), { class: "sq-told", lang }), after, box);
     const same = rows.filter(({ word, alone }) => alone.every((other) => other === word)).length;
-    return `Where it looks changes nothing at ${same} of ${rows.length} words. Press a cell: it looks there and writes on. ${live.unknown(unknown)}`.trim();
+    const many = same === 1 ? "1 step" : `${same} steps`;
+    return `At ${many} of ${rows.length} every position brings the same word. Press a cell: it looks there and writes on. ${live.unknown(unknown)}`.trim();
   };
 })();

@@ -39,7 +39,8 @@ RECIPES = (
                 "choose": [101],
                 "seeds": [0, 1, 2],
                 "steps": 1000,
-            }
+            },
+            "ahead": {"of": "en-es-fixed"},
         },
     ),
     Recipe(
@@ -63,6 +64,7 @@ RECIPES = (
                 "recurrent_rate": 1e-2,
             },
             "heads": {"draws": 1000},
+            "ahead": {"of": "en-es-attention"},
             "positions": {
                 "rates": [2.5e-3, 5e-3, 1e-2, 2e-2],
                 "choose": [101],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -26,8 +27,8 @@ class PairTask(Task):
     vocabulary_sizes = 2
     use = "translate(texts)"
     translates = True
-    only_measured = ("beams", "race", "heads", "positions", "scores", "regimes")
-    studies = ("race", "heads", "positions", "scores", "regimes")
+    studies = ("race", "heads", "positions", "scores", "regimes", "ahead")
+    only_measured = ("beams", *studies)
     min_count = 1
 
     def token_pairs(self, split: str) -> list[tuple[list[str], list[str]]]:
@@ -120,6 +121,8 @@ class TranslationTask(PairTask):
         asked = self.recipe.options[name]
         if name == "heads":
             return heads.measure(self, system, **asked)
+        if name == "ahead":
+            return ahead(system, **asked)
         return {"race": race, "positions": positions, "scores": scores}[name].measure(**asked)
 
 
@@ -239,6 +242,34 @@ def by_beam(
                     gain = metrics.bleu_gain(said, texts[other], references)
                     rows[-1][f"over_{name}"] = asdict(gain)
     return rows
+
+
+def ahead(system: System, of: str) -> dict[str, Any]:
+    """BLEU gained over another translator on the test split and, with the long one, by sentence length.
+
+    Beam 5, first references; each gain with the interval of a paired bootstrap over the sentences.
+
+    Args:
+        of: the name of the other translator.
+    """
+    from seqcourse.zoo import load
+
+    split = {name: data.load_pairs(system.recipe.data, name) for name in ("test", "long")}
+    pairs = [pair for each in split.values() for pair in each]
+    sources, language = [pair.source for pair in pairs], system.recipe.data[-2:]
+    sizes = [data.count_words(data.tokenize(source)) for source in sources]
+    texts = [[found.text for found in each.translate(sources)] for each in (system, load(of))]
+
+    def gain(chosen: Sequence[int]) -> dict[str, float]:
+        references = [lower(pairs[i].target, language) for i in chosen]
+        return asdict(metrics.bleu_gain(*([said[i] for i in chosen] for said in texts), references))
+
+    by_length = []
+    for shortest, beyond in itertools.pairwise(LENGTH_EDGES):
+        chosen = [i for i, size in enumerate(sizes) if shortest <= size < beyond]
+        row = {"shortest": shortest, "longest": beyond - 1, "count": len(chosen)}
+        by_length.append({**row, **gain(chosen)})
+    return {"of": of, "test": gain(range(len(split["test"]))), "by_length": by_length}
 
 
 def lower(text: str, language: str = "es") -> str:
