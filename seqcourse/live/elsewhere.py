@@ -40,11 +40,10 @@ def elsewhere(model: str, label: str, examples: Sequence[str]) -> Any:
             sentence is longer than 20 tokens.
     """
     from seqcourse import zoo
-    from seqcourse.models import AttentionSeq2Seq
     from seqcourse.viz.html import Shown
 
     system = zoo.load(model)
-    if not isinstance(system.model, AttentionSeq2Seq):
+    if system.recipe.model != "AttentionSeq2Seq":
         raise CourseError(
             f"The model should be a recurrent translator with attention, but {model!r} is none. "
             f'Choose another, such as "en-es-attention".'

@@ -15,11 +15,11 @@ from typing import Any
 
 from torch import nn
 
-from seqcourse import models
-from seqcourse.data import Vocabulary, load_vocabulary
+from seqcourse.data import Vocabulary
 from seqcourse.errors import CourseError
-from seqcourse.settings import device, seed_everything
+from seqcourse.settings import seed_everything
 from seqcourse.train import History, Trainer
+from seqcourse.zoo import loading
 from seqcourse.zoo.interpreting import SUBWORDS, WORDS, Interpreter
 from seqcourse.zoo.recipes import RECIPES, Recipe, names, recipe
 from seqcourse.zoo.storage import (
@@ -27,7 +27,6 @@ from seqcourse.zoo.storage import (
     SOURCE,
     TARGET,
     read_json,
-    read_weights,
     write_json,
     write_weights,
 )
@@ -57,10 +56,7 @@ __all__ = [
 
 def build_model(recipe: Recipe, source: Vocabulary, target: Vocabulary) -> nn.Module:
     """The recipe's model, freshly initialised, for these vocabularies."""
-    make = getattr(models, recipe.model)
-    wanted = task_of(recipe).vocabulary_sizes
-    sizes = (len(source), len(target))[2 - wanted :]
-    return make(*sizes, **recipe.sizes)
+    return loading.build(task_of(recipe), source, target)
 
 
 def load(name: str, folder: Path | None = None) -> System:
@@ -73,22 +69,7 @@ def load(name: str, folder: Path | None = None) -> System:
     Raises:
         CourseError: if the name is unknown, or the files are missing, damaged or of another recipe.
     """
-    made = recipe(name)
-    folder = Path(folder) if folder is not None else FILES / name
-    state = read_weights(folder)
-    source = load_vocabulary(folder / SOURCE)
-    target = load_vocabulary(folder / TARGET)
-    model = build_model(made, source, target)
-    try:
-        model.load_state_dict(state)
-    except RuntimeError as error:
-        raise CourseError(
-            f"The files in {folder} do not belong to the recipe {name!r}: weights and vocabularies do "
-            f"not fit its model. Make them again with: seqcourse train {name} --out {folder}"
-        ) from error
-    model.to(device()).eval()
-    path = folder / "figures.json"
-    return System(task_of(made), model, source, target, read_json(path) if path.is_file() else {})
+    return loading.load(task_of(recipe(name)), Path(folder) if folder is not None else FILES / name)
 
 
 def interpreter() -> Interpreter:

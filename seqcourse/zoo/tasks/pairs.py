@@ -14,6 +14,8 @@ from torch import nn
 from seqcourse import data, metrics
 from seqcourse.data import Batches, SubwordVocabulary, Vocabulary
 from seqcourse.train import teacher_forcing_loss
+from seqcourse.zoo import loading, storage
+from seqcourse.zoo.recipes import recipe
 from seqcourse.zoo.system import System, Task
 from seqcourse.zoo.tasks import heads, positions, race, regimes, scores
 from seqcourse.zoo.tasks.evaluation import mean_over
@@ -252,13 +254,12 @@ def ahead(system: System, of: str) -> dict[str, Any]:
     Args:
         of: the name of the other translator.
     """
-    from seqcourse.zoo import load
-
+    other = loading.load(type(system.task)(recipe(of)), storage.FILES / of)
     split = {name: data.load_pairs(system.recipe.data, name) for name in ("test", "long")}
     pairs = [pair for each in split.values() for pair in each]
     sources, language = [pair.source for pair in pairs], system.recipe.data[-2:]
     sizes = [data.count_words(data.tokenize(source)) for source in sources]
-    texts = [[found.text for found in each.translate(sources)] for each in (system, load(of))]
+    texts = [[found.text for found in each.translate(sources)] for each in (system, other)]
 
     def gain(chosen: Sequence[int]) -> dict[str, float]:
         references = [lower(pairs[i].target, language) for i in chosen]
