@@ -9,8 +9,8 @@ from typer.core import TyperGroup
 
 FOR = {
     "For students": "start update lab progress solution practice translate publish eject doctor",
-    "For instructors": "release grade watch collect feedback return export report contribute similar viva "
-    "appeals history extend drop leaderboard",
+    "For instructors": "release grade watch collect feedback return export report contribute similar "
+    "viva appeals history extend drop leaderboard",
     "For maintainers of the course": "course book audit train data bench",
 }
 
