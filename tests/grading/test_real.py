@@ -25,7 +25,7 @@ TIMEOUT = 30
 BOTH_ENDS = ("perfect", "wrong")
 
 
-ALWAYS = ("ps5", "ps9")
+ALWAYS = ("ps5",)  # (a system such as that of ps9: tests/grading/test_systems.py)
 
 
 @pytest.fixture(scope="module")

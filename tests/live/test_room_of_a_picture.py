@@ -56,7 +56,7 @@ def check(page, hooked, text: str, at: int, changes=()) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", nightly_but(["patch of memory", "patch of the decoder's c0", "keys"], CHANGES)
+    "name", nightly_but(["patch of memory", "keys"], CHANGES)
 )
 def test_a_change_is_the_same_change_in_pytorch(picture, hooked, name):
     plain = send(picture, PICTURE, "operate", text=TEXT, at=1, changes=[])["bars"]

@@ -92,6 +92,7 @@ def test_looking_changes_nothing_and_a_switch_does(machine):
     assert machine.evaluate(BARS) == before and switch.is_checked()
 
 
+@pytest.mark.nightly
 def test_the_score_counts_the_heads_that_are_off_while_the_sentence_is_the_same(machine):
     score = machine.locator(".sq-room-chips p")
     needed = ("head 3 of cross-attention 1, decoder is on", "head 2 of cross-attention 2, decoder is on")
@@ -350,6 +351,7 @@ def test_the_word_that_is_lost_is_the_one_to_compare_with(machine):
     assert f"The sum {now} (before your changes {before})" in heard
 
 
+@pytest.mark.nightly
 def test_a_new_word_asks_why_it_is_written_and_its_link_does_so_again(machine, opened, room_address):
     blind(machine)
     words = machine.locator(".sq-room-anew button[aria-pressed]")
@@ -378,6 +380,7 @@ def test_a_new_word_asks_why_it_is_written_and_its_link_does_so_again(machine, o
         assert page.locator(".sq-room-written [aria-pressed=true]").text_content() == "comiendo"
 
 
+@pytest.mark.nightly
 def test_a_stop_puts_the_changes_away_and_gives_them_back(machine):
     blind(machine)
     before, mine = machine.evaluate(BARS), chips(machine)
@@ -512,7 +515,7 @@ def test_on_a_phone_nothing_is_wider_and_the_result_stays_in_view(opened, room_a
     assert [(rule["id"], rule["nodes"][0]["html"]) for rule in report] == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 def test_axe_finds_nothing(opened, room_address, theme):
     page = opened(room_address, may_complain=True)
     page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
@@ -617,7 +620,9 @@ def test_a_style_of_its_own_comes_with_its_page_only(monkeypatch):
 WEIGHTS, GRID = ".sq-room-weights", ".sq-room-grid"
 
 
-@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1280, "dark")])
+@pytest.mark.parametrize(
+    ("width", "theme"), [(390, "dark"), pytest.param(1280, "dark", marks=pytest.mark.nightly)]
+)
 @pytest.mark.parametrize(
     ("address", "shows"),
     [

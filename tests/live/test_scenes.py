@@ -13,6 +13,7 @@ from seqcourse.errors import CourseError
 from seqcourse.live import sheet, sphinx
 from seqcourse.viz import html
 from seqcourse.zoo.tasks import captions, questions
+from tests.sizes import drawn, nightly_but
 
 from .conftest import BAD, DYING, KILL, PAGE, served
 
@@ -99,7 +100,7 @@ def composed(scene: dict) -> numpy.ndarray:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("count", [8, pytest.param(200, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("name", CAPTIONERS)
+@pytest.mark.parametrize("name", nightly_but([drawn(CAPTIONERS)], CAPTIONERS))
 def test_pixels_captions_and_maps_are_pythons(started, name, count):
     page, scenes = started("caption"), some_scenes(count)
     pictures = [composed(scene) for scene in scenes]
