@@ -15,7 +15,7 @@ from tests.notebooks.finding import ROOT, notebooks
 from tests.sizes import nightly_but
 
 INSTALL = "from seqcourse.audit import second; second.install()"
-ALWAYS = ["book/06_the_attention_layer.ipynb", "solutions/ps1/ps1.ipynb", "solutions/ps3/ps3.ipynb"]
+ALWAYS = ["solutions/ps3/ps3.ipynb"]  # recurrent networks and attention
 SECONDS = 1800  # for one cell: an operation takes some 15 microseconds longer than on the CPU
 
 

@@ -1,7 +1,7 @@
 """The instructor's day, from releasing an assignment to the marks: real nbgrader, JupyterLab, browser.
 
 The steps follow each other and share one class; a step whose forerunner failed says so. `make test` goes
-as far as the instructor's collecting, `make test-all` to the end of the day.
+as far as the student's work in JupyterLab, `make test-all` to the end of the day.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from .lab import Window, open_window, wait_for_fields
 from .people import COURSE_ID, Person, make_exchange, make_instructor, make_student
 
 pytestmark = pytest.mark.browser
-# What the tests of grading, marks, feedback and the formgrader's pages try on a small class, too.
+# What the tests of the exchange, grading, marks, feedback and the formgrader's pages try on a small
+# class, too.
 at_night = pytest.mark.nightly
 
 ADAS_STEP = """def rnn_step(x, h, w_ih, w_hh, b_ih, b_hh):
@@ -148,6 +149,7 @@ def test_validate(day):
     assert "VALIDATION FAILED ON 4 CELL" in said and "poll_2" not in said
 
 
+@at_night
 def test_submit_twice(day, students_window):
     """She hands in, corrects her answer, writes the last one, and hands in again."""
     day.after("edit")
@@ -164,6 +166,7 @@ def test_submit_twice(day, students_window):
     day.done.append("submit")
 
 
+@at_night
 def test_collect(day):
     """The instructor collects the newest of Ada's two, and what the others handed in in time."""
     day.after("submit")

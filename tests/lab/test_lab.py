@@ -231,6 +231,7 @@ def test_a_notebook_runs_and_its_widgets_answer_to_the_keyboard(page, address):
     assert "Because it is." not in reason.inner_text()
 
 
+@pytest.mark.nightly  # in every run: the button without a browser, tests/publish
 def test_the_panel_publishes_or_says_why_not(page, address):
     """Assignment 6 before its cell with TASK: the button gives the sentence of `seqcourse publish`."""
     page.goto(f"{address}/lab/tree/assignments/ps6/ps6.ipynb?reset&token={TOKEN}")

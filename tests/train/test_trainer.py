@@ -55,11 +55,12 @@ def start(folder: Path, result: Path, hangs: int = 0) -> subprocess.Popen:
     return subprocess.Popen(command)
 
 
-def test_a_killed_run_goes_on_to_the_same_result(tmp_path):
-    """Killed with SIGKILL twice, soon after a checkpoint, against a run that was left alone."""
+@pytest.mark.parametrize("times", [1, pytest.param(2, marks=pytest.mark.nightly)])
+def test_a_killed_run_goes_on_to_the_same_result(tmp_path, times):
+    """Killed with SIGKILL once or twice, soon after a checkpoint, against a run that was left alone."""
     assert start(tmp_path / "calm", tmp_path / "calm.pt").wait(300) == 0
     checkpoint = tmp_path / "killed" / "checkpoint.pt"
-    for _ in range(2):
+    for _ in range(times):
         before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
         process = start(tmp_path / "killed", tmp_path / "killed.pt", hangs=40)
         deadline = time.monotonic() + 300
