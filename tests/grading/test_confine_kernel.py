@@ -28,6 +28,7 @@ from cellgrader.sandbox import (
     kernel_manager,
     shared,
 )
+from tests.sizes import nightly_but
 
 from .confining import in_sandbox, need_sandbox, open_files, processes_below, run, runs, soon, told
 
@@ -186,6 +187,7 @@ def test_the_warm_process_has_one_thread_and_no_environment_of_ours(warm):
     assert b"PYTEST" not in environment and os.fsencode(Path.home()) not in environment.split(b"\0")
 
 
+@pytest.mark.nightly
 def test_it_is_started_again_when_it_is_gone():
     need_sandbox()
     with Warm(preload=()) as warm:
@@ -197,6 +199,7 @@ def test_it_is_started_again_when_it_is_gone():
     assert warm.pid is None
 
 
+@pytest.mark.nightly
 def test_clients_share_one_process_and_go_on_alone_when_it_is_gone():
     need_sandbox()
 
@@ -262,6 +265,7 @@ def test_a_module_that_cannot_be_imported_is_told():
         Warm(preload=("no_such_module",)).start()
 
 
+@pytest.mark.nightly
 def test_it_outlives_the_thread_that_started_it():
     """Linux ties children to threads where one is not careful."""
     need_sandbox()
@@ -276,7 +280,7 @@ def test_it_outlives_the_thread_that_started_it():
         assert warm.pid == pid
 
 
-@pytest.mark.parametrize("trick", ["", "stops its holder"])
+@pytest.mark.parametrize("trick", nightly_but(["stops its holder"], ["", "stops its holder"]))
 def test_everything_dies_with_a_grader_that_is_killed(trick):
     need_sandbox()
     grader = subprocess.Popen(
@@ -298,6 +302,7 @@ def test_everything_dies_with_a_grader_that_is_killed(trick):
         grader.stdout.close()
 
 
+@pytest.mark.nightly
 def test_many_kernels_leave_nothing_behind(warm):
     def state():
         groups = [path for path in Path("/sys/fs/cgroup").glob("*/cellgrader-*")]
@@ -315,6 +320,7 @@ def test_many_kernels_leave_nothing_behind(warm):
     assert threading.active_count() <= threads + 1  # asyncio may keep a worker for a while
 
 
+@pytest.mark.nightly
 def test_a_manager_that_is_forgotten_takes_its_sandbox_with_it():
     """The grader may lose its way; closing its end of a socket is enough."""
     need_sandbox()
@@ -502,6 +508,7 @@ for name in os.listdir("/run"):
 # -- without confinement -----------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_the_plain_manager_has_the_same_interface(monkeypatch):
     monkeypatch.setenv("SECRET_OF_THE_GRADER", "42")
 

@@ -133,7 +133,7 @@ def test_halves_of_characters_are_replaced():
     ("seconds", "used", "stopped"),
     [
         (4, 0.5, False),  # a busy machine gave it half a second of its three
-        (600, 0.0, True),  # it sleeps
+        pytest.param(600, 0.0, True, marks=pytest.mark.nightly),  # it sleeps
         pytest.param(600, 3.5, True, marks=pytest.mark.nightly),  # it has had its time
         pytest.param(600, 0.05, True, marks=pytest.mark.nightly),  # so little is a kind of sleep
     ],

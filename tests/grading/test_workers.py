@@ -196,6 +196,7 @@ def test_a_run_on_this_machine_does_without_dask(waiting):
     assert said == "[]\n"
 
 
+@pytest.mark.nightly  # in every run: of the command, test_grade_run
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is another matter there")
 def test_ctrl_c_leaves_no_traceback(waiting):
     """It reaches the whole foreground group, as in a terminal."""

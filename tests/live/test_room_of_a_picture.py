@@ -55,9 +55,7 @@ def check(page, hooked, text: str, at: int, changes=()) -> None:
         close(kept["E"]["states"]["memory"], hooked.memory(text), "memory")
 
 
-@pytest.mark.parametrize(
-    "name", nightly_but(["patch of memory", "keys"], CHANGES)
-)
+@pytest.mark.parametrize("name", nightly_but(["patch of memory", "keys"], CHANGES))
 def test_a_change_is_the_same_change_in_pytorch(picture, hooked, name):
     plain = send(picture, PICTURE, "operate", text=TEXT, at=1, changes=[])["bars"]
     check(picture, hooked, TEXT, 1, CHANGES[name])

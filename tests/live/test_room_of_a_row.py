@@ -72,9 +72,7 @@ def check(page, hooked, text: str, at: int, changes=()) -> None:
             assert judged["loss"] == pytest.approx(loss, abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    "name", nightly_but(["several", "values"], CHANGES)
-)
+@pytest.mark.parametrize("name", nightly_but(["several", "values"], CHANGES))
 def test_a_change_is_the_same_change_in_pytorch(row, hooked, name):
     plain = send(row, ROW, "operate", text=TEXT, at=17, changes=[])["bars"]
     check(row, hooked, TEXT, 17, CHANGES[name])

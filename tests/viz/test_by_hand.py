@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cache
 from itertools import islice
 
 import pytest
@@ -39,6 +40,7 @@ MORE = DRAWS + 16  # draws that are looked at: those of the page, and some of a 
 IN_BROWSER = ("05-context", "06-rows")
 
 
+@cache
 def drawn(name: str, number: int = MORE):
     return list(islice(draws(load_question(name)), number))
 

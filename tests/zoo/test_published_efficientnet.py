@@ -219,6 +219,7 @@ def fill(folder):
     PictureEncoder(Counting(most=96), "counting").features(some(160), Path(folder))
 
 
+@pytest.mark.nightly
 def test_a_killed_run_loses_one_batch_at_most(tmp_path):
     # In a Python of its own: a fork of this one could wait for ever for a lock of another thread.
     command = [sys.executable, "-c", f"from {__name__} import fill; fill({str(tmp_path)!r})"]
