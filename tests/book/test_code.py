@@ -104,7 +104,7 @@ def test_code_in_fewer_elements_has_the_same_text_and_colours():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("dark", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_most_words_have_the_colour_of_the_style_of_the_code(chrome, address, dark):
     page = open_page(chrome, f"{address}/{chapter_names()[0]}.html", dark=dark).page
     code = page.locator("article pre.seq-code").first
@@ -115,7 +115,11 @@ def test_most_words_have_the_colour_of_the_style_of_the_code(chrome, address, da
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("size", [PHONE, PHONE | {"width": 1366}], ids=["phone", "screen"])
+@pytest.mark.parametrize(
+    "size",
+    [PHONE, pytest.param(PHONE | {"width": 1366}, marks=pytest.mark.nightly)],
+    ids=["phone", "screen"],
+)
 @pytest.mark.parametrize("name", nightly_but(chapter_names()[4:5], chapter_names()))
 def test_code_keeps_its_indentation_and_nothing_is_cut_without_a_sign(chrome, address, name, size):
     page = open_page(chrome, f"{address}/{name}.html", viewport=size).page

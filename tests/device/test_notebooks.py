@@ -1,4 +1,7 @@
-"""Every notebook of the book and of the solutions runs on a device that is not the CPU."""
+"""Every notebook of the book and of the solutions runs on a device that is not the CPU.
+
+Nightly: in every run test_models has each model there.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,9 @@ from seqcourse.audit.second import NAME
 from seqcourse.cli.execute import KERNEL, execute
 from seqcourse.settings import DEVICE_VARIABLE
 from tests.notebooks.finding import ROOT, notebooks
-from tests.sizes import nightly_but
 
 INSTALL = "from seqcourse.audit import second; second.install()"
-ALWAYS = ["solutions/ps3/ps3.ipynb"]  # recurrent networks and attention
+pytestmark = pytest.mark.nightly
 SECONDS = 1800  # for one cell: an operation takes some 15 microseconds longer than on the CPU
 
 
@@ -30,7 +32,7 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.timeout(2 * SECONDS)
-@pytest.mark.parametrize("name", nightly_but(ALWAYS, notebooks("book", "solutions")))
+@pytest.mark.parametrize("name", notebooks("book", "solutions"))
 def test_a_notebook_runs_there(name, kernels, monkeypatch):
     monkeypatch.setenv(DEVICE_VARIABLE, NAME)
     done = execute(ROOT / name, ROOT, kernels, SECONDS)

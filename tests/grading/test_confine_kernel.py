@@ -81,6 +81,7 @@ def test_a_notebook_runs_as_in_any_kernel(warm):
     assert notebook.metadata.language_info.name == "python"
 
 
+@pytest.mark.nightly
 def test_low_level_output_reaches_the_notebook_and_not_our_terminal(warm, capfd):
     said, _ = in_sandbox(warm, "import os\nos.write(1, b'below Python\\n');")
     assert "below Python" in said
@@ -134,6 +135,7 @@ def test_a_manager_can_start_one_kernel_after_the_other(warm):
     assert asyncio.run(twice()) == ["", "ended itself (exit code 3)", "1\n", ""]
 
 
+@pytest.mark.nightly
 def test_without_a_warm_process_it_starts_its_own():
     need_sandbox()
 
@@ -260,6 +262,7 @@ def test_its_kernels_die_with_it():
     assert count >= 5 and gone and not alive
 
 
+@pytest.mark.nightly
 def test_a_module_that_cannot_be_imported_is_told():
     with pytest.raises(CourseError, match="no_such_module"):
         Warm(preload=("no_such_module",)).start()

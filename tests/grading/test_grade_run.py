@@ -450,6 +450,7 @@ def test_without_a_sandbox_nothing_is_run(handed_in, monkeypatch):
     assert not handed_in.records.exists()
 
 
+@pytest.mark.nightly  # in every run: in this process, test_toy, and killed, test_resume
 @confined
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is another matter there")
 def test_an_interrupted_command_keeps_what_is_saved(handed_in):

@@ -212,6 +212,7 @@ def test_a_text_that_keeps_a_lexer_busy_is_a_line_and_no_end(toy, monkeypatch):
     )
 
 
+@pytest.mark.nightly
 def test_what_the_grader_accepts_is_compared_and_nothing_crashes(toy):
     """A renamed file, missing marks; and files that are no notebooks, one of which nobody writes to."""
     solution = notebooks.read(toy.solution("ps1"))

@@ -112,6 +112,7 @@ def test_it_opens_on_the_first_page_set_as_a_page(page, address):
     assert "**Next**" not in page.locator(".jp-MarkdownViewer").first.inner_text()
 
 
+@pytest.mark.nightly
 def test_a_chapter_shows_its_numbers_sources_boxes_and_captions(page, address):
     open_notebook(page, address, CHAPTER)
     expect_no_marks(page, CHAPTER)
@@ -168,6 +169,7 @@ def expect_no_marks(page, name: str) -> None:
     assert "viz.poll(" in "".join(folded)
 
 
+@pytest.mark.nightly
 def test_students_see_no_menus_for_instructors(page, address):
     """On an installation with nbgrader; without it there is nothing to hide."""
     page.goto(f"{address}/lab/tree/book/try.ipynb?reset&token={TOKEN}")

@@ -29,7 +29,7 @@ WATCH = """names => { window.seen = []; for (const name of names) {
     find("form").requestSubmit(); } }"""
 
 
-@pytest.mark.parametrize("name", nightly_but(["classify", "subwords"], TYPED))
+@pytest.mark.parametrize("name", nightly_but(["subwords"], TYPED))
 def test_bad_input_is_answered_by_a_sentence_and_nothing_is_lost(page, name):
     root = page.locator(f"#{name}")
     box, shown = root.locator("[name=text]"), root.locator(".sq-live")
@@ -143,7 +143,11 @@ POLICY = """addEventListener("DOMContentLoaded", () => document.head.insertAdjac
     `<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">`))"""
 
 
-@pytest.mark.parametrize("script", [REFUSED, POLICY], ids=["by the browser", "by a policy"])
+@pytest.mark.parametrize(
+    "script",
+    [REFUSED, pytest.param(POLICY, marks=pytest.mark.nightly)],
+    ids=["by the browser", "by a policy"],
+)
 def test_where_a_worker_is_refused_the_page_computes_by_itself(opened, over_http, script):
     page = opened(over_http, script=script, may_complain=True)
     assert "la casa rojo es grande." in ask(page, "tree", EXAMPLES[1])

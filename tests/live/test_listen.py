@@ -133,6 +133,7 @@ NO_MICROPHONE = """name => { navigator.mediaDevices.getUserMedia = async () => {
     throw new DOMException("", name); }; }"""
 
 
+@pytest.mark.nightly
 def test_without_a_microphone_there_is_a_sentence(opened, address):
     page = opened(address)
     figure = page.locator("#listen")
@@ -203,6 +204,7 @@ HEAR = """async ([name, samples]) => { try {
     return ""; } catch (error) { return error.plain && error.message; } }"""
 
 
+@pytest.mark.nightly
 def test_a_recording_without_words_is_answered_by_a_sentence(page, figure):
     click = [0.0] * 4000 + [0.5] * 20 + [0.0] * 4000
     for sound, words in (

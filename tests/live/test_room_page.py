@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from seqcourse import live
 from seqcourse.live import sphinx
 from seqcourse.live.room import stops
+from tests.sizes import nightly_but
 
 from .conftest import (
     BAD,
@@ -226,6 +227,7 @@ def test_arrow_keys_walk_an_opened_map_and_escape_goes_one_step_back(machine):
     assert title(machine) == whole
 
 
+@pytest.mark.nightly
 def test_taking_back_the_last_change_leaves_the_focus_beside_it(machine):
     machine.get_by_role("checkbox", name="head 1 of cross-attention 1, decoder is on").uncheck()
     machine.get_by_role("button", name="Undo").press("Enter")
@@ -234,6 +236,7 @@ def test_taking_back_the_last_change_leaves_the_focus_beside_it(machine):
     assert machine.evaluate(f"{HELD}.textContent").startswith("Why “")
 
 
+@pytest.mark.nightly
 def test_arrow_keys_walk_the_floors_and_escape_comes_back(machine):
     tile = machine.get_by_role("button", name="we, word + position, encoder")
     tile.focus()
@@ -311,6 +314,7 @@ def test_what_the_lens_offers_is_done(machine):
     assert chips(machine) == ["head 3 of cross-attention 1 off ×"]
 
 
+@pytest.mark.nightly
 def test_a_word_is_compared_with_others(machine):
     machine.get_by_role("button", name="Why “estamos”, not “comemos”?").click()
     machine.wait_for_selector(".sq-room-lens select")
@@ -333,6 +337,7 @@ def blind(machine) -> None:
         settled(machine)
 
 
+@pytest.mark.nightly
 def test_the_word_that_is_lost_is_the_one_to_compare_with(machine):
     blind(machine)
     machine.get_by_role("button", name="Why “¿”, no longer “estamos”?").click()
@@ -425,10 +430,12 @@ def link(**state) -> str:
     "hash_",
     [
         link(text=BREAD, at=0, changes=[{"kind": "explode", "part": "encoder"}]),
-        link(text=BREAD, at=0, changes=[{"kind": "off", "part": "decoder.7.self<b>", "head": 0}]),
-        link(text=BREAD, at=0, changes=[], node={"t": "constructor"}),
-        link(text="", at="x", changes=None),
-        "#room=%7Bno", "#stop-99",
+        *nightly_but((), [
+            link(text=BREAD, at=0, changes=[{"kind": "off", "part": "decoder.7.self<b>", "head": 0}]),
+            link(text=BREAD, at=0, changes=[], node={"t": "constructor"}),
+            link(text="", at="x", changes=None),
+            "#room=%7Bno", "#stop-99",
+        ]),
     ],
 )  # fmt: skip
 def test_a_link_that_is_none_is_answered_by_a_sentence(machine, hash_):
@@ -482,6 +489,7 @@ def test_a_stop_asks_first_then_does_it_then_says_why(machine, numbers):
     machine.wait_for_selector(".sq-room-stops button:nth-child(2)[aria-current]")
 
 
+@pytest.mark.nightly
 def test_a_link_leads_to_a_stop(opened, room_address):
     page = opened_at(opened, f"{room_address}#stop-8")
     assert "8 of 12. It looks across" in page.locator(".sq-room-tour").text_content()
@@ -554,6 +562,7 @@ def test_bad_input_is_answered_by_a_sentence_and_nothing_is_lost(machine):
     assert chips(machine) == ["head 1 of cross-attention 1 off ×"]
 
 
+@pytest.mark.nightly
 def test_a_worker_that_dies_is_started_again(opened, room_address):
     page = opened(room_address, script=DYING)
     ask(page, "room", BREAD)

@@ -120,6 +120,7 @@ LOOK = """scene => { const root = document.querySelector("[data-live]");
         .then(found => found.said); }"""
 
 
+@pytest.mark.nightly
 @pytest.mark.browser
 def test_where_a_captioner_says_nothing_the_page_says_so(started):
     page = started("caption")
@@ -211,6 +212,7 @@ def test_a_readers_own_picture_is_described_and_comes_back(started, tmp_path):
     assert theirs.text in said(page, lambda: own.set_input_files(tmp_path / "line.png"))
 
 
+@pytest.mark.nightly
 @pytest.mark.browser
 def test_a_picture_dropped_on_a_figure_that_nobody_touched_is_described(pages, opened, tmp_path):
     page = opened((pages / "caption.html").as_uri())
@@ -229,6 +231,7 @@ def test_a_picture_dropped_on_a_figure_that_nobody_touched_is_described(pages, o
     assert page.get_by_role("img", name="Your picture").is_visible()
 
 
+@pytest.mark.nightly  # in every run: of another figure, test_every_view
 @pytest.mark.browser
 def test_after_its_worker_died_a_scene_goes_on(started):
     page = started("caption", DYING)
@@ -239,6 +242,7 @@ def test_after_its_worker_died_a_scene_goes_on(started):
     assert page.get_by_role("progressbar").is_hidden()
 
 
+@pytest.mark.nightly
 @pytest.mark.browser
 def test_what_is_no_question_is_answered_by_a_sentence(started):
     page = started("ask")

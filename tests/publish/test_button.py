@@ -41,6 +41,7 @@ def press(path, monkeypatch, names: str = "") -> str:
     return told.value
 
 
+@pytest.mark.nightly  # in every run: the page itself, test_page
 @pytest.mark.skipif(find_spec("onnxscript") is None, reason="needs onnxscript, of seqcourse[publish]")
 def test_a_click_writes_the_page_beside_the_notebook(tmp_path, monkeypatch):
     said = press(notebook(tmp_path, SYSTEMS["captioner"]), monkeypatch, "--Ada & Ben")

@@ -171,6 +171,7 @@ def test_a_bad_checkpoint(tmp_path):
         own_system(tmp_path / "ps8.ipynb")
 
 
+@pytest.mark.nightly
 def test_the_small_check_needs_only_a_quick_training(tmp_path, monkeypatch, capsys):
     path = notebook(tmp_path, TRANSFORMER, quick=True)
     monkeypatch.chdir(tmp_path)

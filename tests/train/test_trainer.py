@@ -13,7 +13,6 @@ import torch
 
 from seqcourse import CourseError, data, models, seed_everything, train
 from seqcourse.train import precision, trainer
-from tests.sizes import nightly_but
 
 PROGRAM = """
 import sys, torch
@@ -418,9 +417,8 @@ def in_processes(program: str, folder: Path, count: int = 2) -> list:
 OWN_WORDS = "lambda model, batch: train.scheduled_sampling_loss(model, batch, 0.5)"
 
 
-@pytest.mark.parametrize(
-    "loss", nightly_but(["train.teacher_forcing_loss"], ["train.teacher_forcing_loss", OWN_WORDS])
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("loss", ["train.teacher_forcing_loss", OWN_WORDS])
 def test_two_processes_learn_together(tmp_path, loss):
     """Gradients are averaged: both processes end with the same weights, on half the batches each.
 

@@ -47,6 +47,7 @@ def test_a_regime_trains_and_is_measured_on_the_way(regime, short_lesson):
     assert errors == short_lesson.train(regime, 5e-3, seed=1, steps=4, every=2)[1]
 
 
+@pytest.mark.nightly
 def test_a_rate_is_chosen_on_other_words_than_it_is_judged_on(short_lesson, monkeypatch):
     """With a rate of nearly nothing and one that is too high to learn, the middle one is chosen."""
     tried = []
