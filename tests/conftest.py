@@ -18,31 +18,45 @@ from tests.firefox import WHY_NOT, Firefox, find_firefox
 hypothesis.settings.register_profile("same", derandomize=True)
 hypothesis.settings.load_profile("same")
 
-# Modules that take minutes, the longest first. Each runs on one worker from its first test to its last:
-# one that began when the others were nearly done would be waited for.
+# Modules that take long in `make test` or at night, the longest first. Each runs on one worker from its
+# first test to its last: one that began when the others were nearly done would be waited for.
 LONG = (
     "book/test_pages.py",  # builds the book
     "check/test_assignments.py",
-    "grading/test_grade_run.py",
     "device/test_notebooks.py",
-    "grading/test_systems.py",
     "grading/test_real.py",
+    "attacks/test_attacks.py",
     "grading/test_toy.py",
+    "grading/test_grade_run.py",
+    "grading/test_systems.py",
     "grading/test_watch.py",
     "instructor/test_the_day.py",
-    "attacks/test_attacks.py",
-    "grading/test_confine_kernel.py",
-    "lab/test_lab.py",
+    "live/test_room_page.py",
+    "live/test_room.py",
     "live/test_scenes.py",
-    "house/test_dist.py",
+    "lab/test_lab.py",
     "grading/test_partners.py",
-    "check/test_probe.py",
-    "grading/test_honest.py",
-    "grading/test_plain_nbgrader.py",
+    "house/test_dist.py",
+    "grading/test_confine_kernel.py",
     "grading/test_confine_limits.py",
+    "grading/test_plain_nbgrader.py",
+    "grading/test_honest.py",
+    "live/test_every_view.py",
+    "live/test_listen.py",
     "live/test_translate.py",
+    "viz/test_pages.py",
+    "viz/test_by_hand.py",
+    "train/test_trainer.py",
+    "publish/test_page.py",
+    "publish/test_eject.py",
+    "check/test_probe.py",
+    "grading/test_viva.py",
     "grading/test_run.py",
+    "grading/test_editors_graded.py",
     "grading/test_confine_user.py",
+    "book/test_files_of_the_site.py",  # after the book is built
+    "book/test_access.py",
+    "book/test_site_build.py",
 )
 
 

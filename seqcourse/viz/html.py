@@ -130,33 +130,34 @@ def image_tag(figure: Any, alt: str) -> str:
     whose label is "photograph" keeps its colours on a dark page.
     """
     photo = ' class="sq-photo"' if figure.get_label() == "photograph" else ""
-    width, height, data = _frame(figure, _wide)
+    width, height, data = _frame(figure)
     tag = (
         f'<img{photo} src="{data}" alt="{html.escape(alt)}" width="{width}" height="{height}" '
         'decoding="sync">'
     )
     if not is_static():
         return tag
-    from seqcourse.viz.narrow import narrow
+    from seqcourse.viz.narrow import arranged
 
-    if narrow(figure, "png", 96) is None:
+    copy = arranged(figure)
+    if copy is None:
         return tag
-    width, height, data = _frame(figure, lambda figure, dots: narrow(figure, "png", dots, tight=False))
+    width, height, data = _frame(copy)
     small = f'media="screen and (max-width: 600px)" srcset="{data}" width="{width}" height="{height}"'
     return f"<picture><source {small}>{tag}</picture>"
 
 
-def _frame(figure: Any, draw: Callable[[Any, int], bytes]) -> tuple[int, int, str]:
+def _frame(figure: Any) -> tuple[int, int, str]:
     """Width and height of a figure in CSS pixels, and its data, with fewer dots where it is heavy."""
     for dots in (192, 144, 96):
-        kind, data, size = _encoded(draw(figure, dots), figure.get_label() == "photograph")
+        kind, data, size = _encoded(_drawn(figure, dots), figure.get_label() == "photograph")
         if len(data) <= FRAME_BYTES:
             break
     width, height = (round(96 / dots * side) for side in size)
     return width, height, f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def _wide(figure: Any, dots: int) -> bytes:
+def _drawn(figure: Any, dots: int) -> bytes:
     raw = io.BytesIO()
     figure.savefig(raw, format="png", dpi=dots, facecolor="white")
     return raw.getvalue()

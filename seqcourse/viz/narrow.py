@@ -41,8 +41,19 @@ def with_narrow(shown: str, figure: Figure, form: str) -> str:
     return base64.b64encode(base64.b64decode(shown) + end.encode()).decode()
 
 
-def narrow(figure: Figure, form: str, dots: int = 192, tight: bool = True) -> bytes | None:
+def narrow(figure: Figure, form: str) -> bytes | None:
     """A figure drawn for a phone, as a file; None if it is narrow as it is, or does not fit."""
+    copy = arranged(figure)
+    if copy is None:
+        return None
+    file = io.BytesIO()
+    metadata = {"Date": None} if form == "svg" else None
+    copy.savefig(file, format=form, dpi=192, bbox_inches="tight", pad_inches=0.04, metadata=metadata)
+    return file.getvalue()
+
+
+def arranged(figure: Figure) -> Figure | None:
+    """A figure's copy for a phone; None if the figure is narrow as it is, or does not fit."""
     if figure.get_size_inches()[0] <= WIDTH:
         return None
     manager, figure.canvas.manager = figure.canvas.manager, None  # a copy is no figure of pyplot's
@@ -60,13 +71,8 @@ def narrow(figure: Figure, form: str, dots: int = 192, tight: bool = True) -> by
             _rearrange(copy, columns)
         slim = any(_inches(ax)[0] < SLIMMEST for ax in copy.axes if ax.axison and not _is_bar(ax))
         if not slim and copy.get_tightbbox().width <= WIDEST and _collisions(copy) <= before:
-            break
-    else:
-        return None
-    file = io.BytesIO()
-    crop = {"bbox_inches": "tight", "pad_inches": 0.04} if tight else {}
-    copy.savefig(file, format=form, dpi=dots, **crop, metadata={"Date": None} if form == "svg" else None)
-    return file.getvalue()
+            return copy
+    return None
 
 
 def _rearrange(figure: Figure, most: int = 9) -> None:

@@ -248,6 +248,7 @@ def test_plots_have_a_form_for_phones_that_fits_with_labels_of_eleven_pixels(
     page.context.close()
 
 
+@pytest.mark.nightly
 @in_browser
 def test_a_copied_formula_is_its_tex_and_copied_code_is_code(chrome, address):
     page = open_page(chrome, f"{address}/{CHAPTER}.html").page

@@ -43,18 +43,6 @@ def test_guards_are_left_out_and_what_shows_that_two_ways_agree_stays():
     assert without_guards("%matplotlib inline\nassert x") == "%matplotlib inline\nassert x"
 
 
-@pytest.mark.parametrize("name", chapter_names())
-def test_a_chapter_shows_its_steps_without_guards_or_a_stack_of_marks(site, name):
-    soup = BeautifulSoup((site / f"{name}.html").read_text(encoding="utf-8"), "lxml")
-    sources = [each.get_text() for each in soup.select("article .cell_input pre")]
-    assert sources and all(without_guards(source) == source.strip("\n") for source in sources)
-    assert soup.select("article details.hide"), "what draws the figures is folded"
-    for cell in soup.select("article div.cell:has(> details.hide)"):
-        follows = cell.find_next_sibling()
-        alone = cell.select_one(":scope > .cell_output") is None
-        assert not (alone and follows is not None and follows.select_one(":scope > details.hide"))
-
-
 LISTING = '<div class="{}highlight-x notranslate"><div class="highlight"><pre><span></span>{}\n</pre>'
 # Lines of code that are seen: how far in they begin, and how far in they go on, in columns.
 BROKEN = """() => [...document.querySelectorAll('article .seq-typed')]
@@ -116,7 +104,7 @@ def test_code_in_fewer_elements_has_the_same_text_and_colours():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("dark", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_most_words_have_the_colour_of_the_style_of_the_code(chrome, address, dark):
     page = open_page(chrome, f"{address}/{chapter_names()[0]}.html", dark=dark).page
     code = page.locator("article pre.seq-code").first
@@ -127,7 +115,11 @@ def test_most_words_have_the_colour_of_the_style_of_the_code(chrome, address, da
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("size", [PHONE, PHONE | {"width": 1366}], ids=["phone", "screen"])
+@pytest.mark.parametrize(
+    "size",
+    [PHONE, pytest.param(PHONE | {"width": 1366}, marks=pytest.mark.nightly)],
+    ids=["phone", "screen"],
+)
 @pytest.mark.parametrize("name", nightly_but(chapter_names()[4:5], chapter_names()))
 def test_code_keeps_its_indentation_and_nothing_is_cut_without_a_sign(chrome, address, name, size):
     page = open_page(chrome, f"{address}/{name}.html", viewport=size).page

@@ -12,6 +12,8 @@ from bs4 import BeautifulSoup
 from jupyter_cache import get_cache
 
 from seqcourse.cli.execute import for_the_cache
+from seqcourse.pages import plain
+from seqcourse.pages.code import without_guards
 
 from .conftest import ROOT, SITE, chapter_names, page_names
 
@@ -185,3 +187,31 @@ def test_no_chapter_ran_again_for_its_page(site, name):
     records = [record for record in cache.list_cache_records() if record.uri == str(path)]
     newest = max(records, key=lambda record: record.created)
     assert newest.hashkey == cache.create_hashed_notebook(notebook)[1]
+
+
+@pytest.mark.parametrize("name", chapter_names())
+def test_a_chapter_shows_its_steps_without_guards_or_a_stack_of_marks(site, pages, name):
+    soup = pages[site / f"{name}.html"]
+    sources = [each.get_text() for each in soup.select("article .cell_input pre")]
+    assert sources and all(without_guards(source) == source.strip("\n") for source in sources)
+    assert soup.select("article details.hide"), "what draws the figures is folded"
+    for cell in soup.select("article div.cell:has(> details.hide)"):
+        follows = cell.find_next_sibling()
+        alone = cell.select_one(":scope > .cell_output") is None
+        assert not (alone and follows is not None and follows.select_one(":scope > details.hide"))
+
+
+def test_figures_tables_and_formulas_have_the_numbers_of_the_text(site, pages):
+    """They are those that the pages' texts hold for every other viewer."""
+    book, found = plain.read_book(ROOT), {}
+    for name in page_names():
+        page = pages[site / f"{name}.html"]
+        for link in page.select(".eqno a.headerlink, figcaption a.headerlink, caption a.headerlink"):
+            number = link.find_parent(class_="eqno") or link.find_parent(
+                ["figcaption", "caption"]
+            ).select_one(".caption-number")
+            found[link["href"].removeprefix("#").removeprefix("equation-")] = number.text.strip(" #\n")
+    numbered = {label: text for label, text in book.texts.items() if not label.startswith("sec")}
+    numbered = {label: text for label, text in numbered.items() if text[0] == "(" or text[-1].isdigit()}
+    assert len(numbered) > 200
+    assert {label: found.get(label) for label in numbered} == numbered

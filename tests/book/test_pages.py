@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 PAGES = page_names()
 CHAPTERS = chapter_names()
 # The first page, the chapter with the most formulas and controls, the one with the most pictures, and a
-# page of tables. `make test` opens every page once, and these four in every other way, too.
+# page of tables. `make test` opens every page once, and some of these four in every other way, too.
 LOOKED_AT = (
     "book/index",
     "book/05_attention_in_the_decoder",
@@ -170,16 +170,17 @@ def wide(page, *sizes: dict) -> dict[int, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", nightly_but(LOOKED_AT, PAGES))
 def test_nothing_is_wider_than_its_place_on_a_phone(view, name):
     assert wide(view(name).page, PHONE) == {}
 
 
-@pytest.mark.parametrize("name", nightly_but(LOOKED_AT, PAGES))
+@pytest.mark.parametrize("name", nightly_but(LOOKED_AT[1:2], PAGES))
 def test_nothing_is_wider_than_its_place_on_a_screen(view, name):
     assert wide(view(name).page, *({**DESKTOP, "width": width} for width in (1366, 1200))) == {}
 
 
+@pytest.mark.nightly
 def test_a_formula_that_does_not_give_way_is_found(visit):
     page = visit("book/05_attention_in_the_decoder", viewport=PHONE).page
     assert page.evaluate(WIDE) == []
@@ -201,7 +202,7 @@ def test_every_figure_is_there_and_described(view, name):
     assert [figure["source"] for figure in figures if not figure["alternative"].strip()] == []
 
 
-@pytest.mark.parametrize("name", nightly_but(LOOKED_AT, PAGES))
+@pytest.mark.parametrize("name", nightly_but(LOOKED_AT[1:2], PAGES))
 def test_nothing_is_wider_than_a_phone(visit, name):
     page = visit(name, viewport=PHONE).page
     assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
@@ -248,7 +249,7 @@ def landings(context, address: str, sections: list[str]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("size", [DESKTOP | {"width": 1366}, PHONE], ids=["screen", "phone"])
-@pytest.mark.parametrize("name", nightly_but(LOOKED_AT[:2], PAGES))
+@pytest.mark.parametrize("name", nightly_but(LOOKED_AT[:1], PAGES))
 def test_links_land_at_their_section(visit, chrome, address, name, size):
     page = visit(name, viewport=size).page
     sections = page.locator("article section[id]").evaluate_all("parts => parts.map(part => part.id)")
@@ -305,6 +306,7 @@ def test_search_finds_a_word(visit):
     page.wait_for_url("**/book/**")
 
 
+@pytest.mark.nightly
 def test_search_says_when_there_is_nothing(visit):
     page = visit("search").page
     page.goto(f"{page.url}?q=xyzzyplugh")
@@ -312,7 +314,9 @@ def test_search_says_when_there_is_nothing(visit):
     assert page.locator("#search-results li a").count() == 0
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "dark", [pytest.param(False, marks=pytest.mark.nightly), True], ids=["light", "dark"]
+)
 def test_colours_are_right_before_any_script_arrives(visit, dark):
     system, other = ("dark", "light") if dark else ("light", "dark")
     page = visit(PAGES[0], dark=dark, scripts=False).page
@@ -333,7 +337,9 @@ ROLE_COLOURS = """() => {
         of(`.sq-vectors ${dot}`, 'fill')]); }"""
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "dark", [pytest.param(False, marks=pytest.mark.nightly), True], ids=["light", "dark"]
+)
 def test_a_role_has_one_colour_in_drawings_and_widgets(visit, dark):
     page = visit("book/06_the_attention_layer", dark=dark).page
     for role, drawing, widget in page.evaluate(ROLE_COLOURS):
@@ -375,7 +381,7 @@ def test_text_has_a_measure_of_its_own_and_code_more_room(visit):
 
 
 @pytest.mark.parametrize("size", [{"width": 1366, "height": 900}, PHONE], ids=["screen", "phone"])
-@pytest.mark.parametrize("name", [PAGES[0], CHAPTERS[4]])
+@pytest.mark.parametrize("name", nightly_but(PAGES[:1], [PAGES[0], CHAPTERS[4]]))
 def test_nothing_moves_while_a_page_loads(visit, name, size):
     assert min(moves(lambda: visit(name, viewport=size).page, 0.01)) < 0.01
 
@@ -434,7 +440,7 @@ def test_dark_mode_toggles_and_stays(visit):
     assert shown() == after
 
 
-@pytest.mark.parametrize("name", nightly_but(LOOKED_AT, CHAPTERS))
+@pytest.mark.parametrize("name", nightly_but(LOOKED_AT[2:3], CHAPTERS))
 def test_pictures_stand_on_a_light_card_in_dark_mode(visit, name):
     page = visit(name, dark=True).page
     # (A picture of clothes has a ground of its own.)
@@ -444,7 +450,7 @@ def test_pictures_stand_on_a_light_card_in_dark_mode(visit, name):
     assert set(backgrounds) <= {"rgb(255, 255, 255)"}
 
 
-@pytest.mark.parametrize("name", nightly_but(LOOKED_AT, CHAPTERS))
+@pytest.mark.parametrize("name", nightly_but(LOOKED_AT[1:2], CHAPTERS))
 def test_choices_change_the_picture(visit, name):
     page = visit(name).page
     boxes = page.locator(".sq-explore")
@@ -467,7 +473,7 @@ def test_choices_change_the_picture(visit, name):
             assert pictures.evaluate_all(LATE) == [], "a touch fetches what the other values show"
 
 
-@pytest.mark.parametrize("name", nightly_but(LOOKED_AT, CHAPTERS))
+@pytest.mark.parametrize("name", nightly_but(LOOKED_AT[1:2], CHAPTERS))
 def test_polls_tell_why(visit, name):
     options = visit(name).page.locator(".sq-poll details")
     assert options.count() > 0

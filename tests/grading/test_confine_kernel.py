@@ -28,6 +28,7 @@ from cellgrader.sandbox import (
     kernel_manager,
     shared,
 )
+from tests.sizes import nightly_but
 
 from .confining import in_sandbox, need_sandbox, open_files, processes_below, run, runs, soon, told
 
@@ -80,6 +81,7 @@ def test_a_notebook_runs_as_in_any_kernel(warm):
     assert notebook.metadata.language_info.name == "python"
 
 
+@pytest.mark.nightly
 def test_low_level_output_reaches_the_notebook_and_not_our_terminal(warm, capfd):
     said, _ = in_sandbox(warm, "import os\nos.write(1, b'below Python\\n');")
     assert "below Python" in said
@@ -133,6 +135,7 @@ def test_a_manager_can_start_one_kernel_after_the_other(warm):
     assert asyncio.run(twice()) == ["", "ended itself (exit code 3)", "1\n", ""]
 
 
+@pytest.mark.nightly
 def test_without_a_warm_process_it_starts_its_own():
     need_sandbox()
 
@@ -186,6 +189,7 @@ def test_the_warm_process_has_one_thread_and_no_environment_of_ours(warm):
     assert b"PYTEST" not in environment and os.fsencode(Path.home()) not in environment.split(b"\0")
 
 
+@pytest.mark.nightly
 def test_it_is_started_again_when_it_is_gone():
     need_sandbox()
     with Warm(preload=()) as warm:
@@ -197,6 +201,7 @@ def test_it_is_started_again_when_it_is_gone():
     assert warm.pid is None
 
 
+@pytest.mark.nightly
 def test_clients_share_one_process_and_go_on_alone_when_it_is_gone():
     need_sandbox()
 
@@ -257,11 +262,13 @@ def test_its_kernels_die_with_it():
     assert count >= 5 and gone and not alive
 
 
+@pytest.mark.nightly
 def test_a_module_that_cannot_be_imported_is_told():
     with pytest.raises(CourseError, match="no_such_module"):
         Warm(preload=("no_such_module",)).start()
 
 
+@pytest.mark.nightly
 def test_it_outlives_the_thread_that_started_it():
     """Linux ties children to threads where one is not careful."""
     need_sandbox()
@@ -276,7 +283,7 @@ def test_it_outlives_the_thread_that_started_it():
         assert warm.pid == pid
 
 
-@pytest.mark.parametrize("trick", ["", "stops its holder"])
+@pytest.mark.parametrize("trick", nightly_but(["stops its holder"], ["", "stops its holder"]))
 def test_everything_dies_with_a_grader_that_is_killed(trick):
     need_sandbox()
     grader = subprocess.Popen(
@@ -298,6 +305,7 @@ def test_everything_dies_with_a_grader_that_is_killed(trick):
         grader.stdout.close()
 
 
+@pytest.mark.nightly
 def test_many_kernels_leave_nothing_behind(warm):
     def state():
         groups = [path for path in Path("/sys/fs/cgroup").glob("*/cellgrader-*")]
@@ -315,6 +323,7 @@ def test_many_kernels_leave_nothing_behind(warm):
     assert threading.active_count() <= threads + 1  # asyncio may keep a worker for a while
 
 
+@pytest.mark.nightly
 def test_a_manager_that_is_forgotten_takes_its_sandbox_with_it():
     """The grader may lose its way; closing its end of a socket is enough."""
     need_sandbox()
@@ -502,6 +511,7 @@ for name in os.listdir("/run"):
 # -- without confinement -----------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_the_plain_manager_has_the_same_interface(monkeypatch):
     monkeypatch.setenv("SECRET_OF_THE_GRADER", "42")
 

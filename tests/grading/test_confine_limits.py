@@ -97,11 +97,27 @@ def warm():
     [
         pytest.param(FORK_BOMB, {"processes": 40}, "started more than 40 processes", id="fork bomb"),
         pytest.param(
-            MANY_PROCESSES, {"processes": 40}, "started more than 40 processes", id="processes"
+            MANY_PROCESSES,
+            {"processes": 40},
+            "started more than 40 processes",
+            id="processes",
+            marks=pytest.mark.nightly,
         ),
-        pytest.param(MANY_THREADS, {"processes": 40}, "started more than 40 processes", id="threads"),
+        pytest.param(
+            MANY_THREADS,
+            {"processes": 40},
+            "started more than 40 processes",
+            id="threads",
+            marks=pytest.mark.nightly,
+        ),
         pytest.param(MANY_HOGS, {"memory": 600 * MIB}, "used more than 600 MiB of memory", id="memory"),
-        pytest.param(SHARED_HOG, {"memory": 600 * MIB}, "used more than 600 MiB of memory", id="shared"),
+        pytest.param(
+            SHARED_HOG,
+            {"memory": 600 * MIB},
+            "used more than 600 MiB of memory",
+            id="shared",
+            marks=pytest.mark.nightly,
+        ),
         pytest.param(ENDLESS, {"cpu": 2}, "used more than 2 seconds of processor time", id="endless"),
         pytest.param(
             IGNORES_SIGNALS,
@@ -121,7 +137,13 @@ def warm():
             "import time\ntime.sleep(600)", {"wall": 6}, "ran for more than 6 seconds", id="sleep"
         ),
         pytest.param(WHILE_IT_PRINTS, {"output": 5 * MIB, "message": 100 * MIB}, "output", id="output"),
-        pytest.param(BELOW_PYTHON, {"output": 5 * MIB, "message": 100 * MIB}, "output", id="raw output"),
+        pytest.param(
+            BELOW_PYTHON,
+            {"output": 5 * MIB, "message": 100 * MIB},
+            "output",
+            id="raw output",
+            marks=pytest.mark.nightly,
+        ),
         pytest.param(MANY_FILES, {"files": 2_000}, "made more than 2,000 files", id="empty files"),
         pytest.param(MANY_SOCKETS, {}, "opened more than 512 sockets", id="sockets"),
         pytest.param(
@@ -180,6 +202,7 @@ def test_a_cell_that_takes_too_long_is_interrupted_and_the_rest_goes_on(warm):
     assert why_dead == ""
 
 
+@pytest.mark.nightly
 def test_a_cell_that_ignores_the_interruption_is_killed(warm):
     code = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(600)"
     limits = Limits(grace=1)
@@ -222,6 +245,7 @@ def test_control_groups_go_with_the_sandbox(warm):
     assert not any(folder.exists() for folder in folders)
 
 
+@pytest.mark.nightly
 def test_the_watch_is_enough_without_control_groups(warm, monkeypatch):
     monkeypatch.setattr(cgroup, "_parents", dict)
     limits = replace(Limits(), memory=600 * MIB)

@@ -1,4 +1,7 @@
-"""One notebook, saved by every editor and graded: the same points for all."""
+"""One notebook, saved by every editor and graded: the same points for all.
+
+Nightly: that every form is the same notebook is what test_editors says in every run.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from tests.grading.confining import need_sandbox
 from tests.grading.editors import EDITS, FORMS, saved
 from tests.grading.toy import copy_real_course, make_toy_course
 
+pytestmark = pytest.mark.nightly
 # Those that differ most: one that drops everything, one in another format.
 SOME = ("Colab", "jupytext, page")
 
@@ -72,14 +76,12 @@ def test_some_forms_of_the_toy_earn_the_same(toy):
     assert "was passed over: only Colab has it" in json.dumps(notebook["cells"][0]["outputs"])
 
 
-@pytest.mark.nightly
 @pytest.mark.slow
 def test_every_form_with_every_edit_of_the_toy_earns_the_same(tmp_path):
     need_sandbox()
     check(make_toy_course(tmp_path), students(FORMS, ["", *EDITS]), lost=3)
 
 
-@pytest.mark.nightly
 @pytest.mark.slow
 def test_every_form_of_a_real_assignment_earns_the_same(tmp_path):
     need_sandbox()

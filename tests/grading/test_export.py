@@ -256,6 +256,7 @@ def test_unfinished_grades_do_not_leave_the_house(graded):
     ]
 
 
+@pytest.mark.nightly
 def test_nbgraders_own_command_uses_it(graded, template):
     def export(exporter: str, *options: str) -> str:
         command = [sys.executable, "-m", "nbgrader", "export", "--assignment=['ps1']", *options]

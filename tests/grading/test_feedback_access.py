@@ -17,6 +17,7 @@ from cellgrader.notebook import document as notebooks
 from cellgrader.pages.feedback import make_feedback, page_path
 from cellgrader.processes.forked import done_now
 from cellgrader.watch.feedback_pages import show_reason
+from tests.sizes import nightly_but
 
 from .test_feedback import as_graded, settings, words
 from .toy import picture
@@ -103,14 +104,14 @@ def faults(chrome, path, theme: str) -> list[tuple]:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", nightly_but(["light"], ["light", "dark"]))
 def test_everybody_can_read_it(chrome, tmp_path, everything, theme):
     (tmp_path / "page.html").write_text(everything, encoding="utf-8")
     assert faults(chrome, tmp_path / "page.html", theme) == []
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", nightly_but(["dark"], ["light", "dark"]))
 def test_who_was_not_graded_can_read_why(chrome, course, theme):
     why = "cleo and dan are partners, but handed in different work, and only one can count."
     done_now(show_reason(course, "ps1", "cleo", why))

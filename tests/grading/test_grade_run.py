@@ -47,6 +47,7 @@ from seqcourse import cli
 from . import state
 from .as_user import USER
 from .elsewhere import dask_processes
+from .here import examine_here
 
 confined = pytest.mark.skipif(bool(refusal()), reason=refusal() or "there is a sandbox")
 
@@ -95,8 +96,8 @@ def test_what_is_written_about_a_submission_is_written_at_once(toy):
         assert students() == ["ada", "cy"]
 
 
-@confined
-def test_nothing_is_graded_twice(handed_in):
+def test_nothing_is_graded_twice(handed_in, monkeypatch):
+    examine_here(monkeypatch)
     first = grade(handed_in, "ps1", workers=1)
     assert [record.status for record in first] == ["unreadable", "graded", "graded", "graded"]
     assert not any(record.before for record in first)
@@ -449,6 +450,7 @@ def test_without_a_sandbox_nothing_is_run(handed_in, monkeypatch):
     assert not handed_in.records.exists()
 
 
+@pytest.mark.nightly  # in every run: in this process, test_toy, and killed, test_resume
 @confined
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is another matter there")
 def test_an_interrupted_command_keeps_what_is_saved(handed_in):

@@ -1,4 +1,8 @@
-"""Every assignment of the course, from end to end, on the sample class."""
+"""Every assignment of the course, from end to end, on the sample class.
+
+Grading it is nightly: `make test` grades a real class in test_honest and in tests/attacks, a system
+in test_systems, and every kind of submission on the toy in test_toy.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +24,9 @@ from .toy import ROOT, copy_real_course
 NAMES = Course(ROOT).names()
 # Seconds that a cell may take; the one answer that never ends takes all of them.
 TIMEOUT = 30
-# `make test` grades what covers both ends: work that must get every point, and work with a typical
-# mistake in every second exercise.
+# The first and last of a class: work that must get every point, and work with a typical mistake in every
+# second exercise.
 BOTH_ENDS = ("perfect", "wrong")
-
-
-ALWAYS = ("ps5", "ps9")
 
 
 @pytest.fixture(scope="module")
@@ -37,16 +38,10 @@ def real(tmp_path_factory) -> Course:
 
 
 def classes() -> list:
-    """Parameters (assignment, whether everybody hands in): the whole classes are nightly, and so is most
-    of the first and last of each.
-    """
+    """Parameters (assignment, whether everybody hands in), all of them nightly."""
     night = pytest.mark.nightly
-    every = [pytest.param((name, True), id=name, marks=night) for name in NAMES]
-    ends = [
-        pytest.param((name, False), id=f"{name}-both-ends", marks=() if name in ALWAYS else night)
-        for name in NAMES
-    ]
-    return ends + every
+    ends = [pytest.param((name, False), id=f"{name}-both-ends", marks=night) for name in NAMES]
+    return ends + [pytest.param((name, True), id=name, marks=night) for name in NAMES]
 
 
 @pytest.fixture(scope="module", params=classes())

@@ -169,6 +169,7 @@ def test_a_record_that_is_half_written_is_none(handed_in, tmp_path):
         assert read_record(course, "ps1", "half") is None
 
 
+@pytest.mark.nightly  # in every run: older data, test_version
 def test_a_gradebook_without_its_version_gets_it(handed_in, tmp_path):
     """Killed between nbgrader's tables and the row that says which version they have."""
     import sqlite3

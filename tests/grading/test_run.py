@@ -11,13 +11,14 @@ from nbformat.v4 import new_output
 from cellgrader.errors import CourseError
 from cellgrader.run.kernels import MOST_STARTS, KernelGone, Ran, Runner, _Client, merged
 from cellgrader.sandbox import Warm, kernel_manager
+from tests.sizes import nightly_but
 
 from .confining import need_sandbox
 
 WHY = "A confined kernel did not start: it ended (without a word)."
 
 
-@pytest.mark.parametrize("failures", [MOST_STARTS - 1, MOST_STARTS])
+@pytest.mark.parametrize("failures", nightly_but([MOST_STARTS - 1], [MOST_STARTS - 1, MOST_STARTS]))
 def test_a_start_that_fails_is_repeated(failures):
     need_sandbox()
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print(1 + 2)")])
@@ -133,7 +134,7 @@ def test_halves_of_characters_are_replaced():
     ("seconds", "used", "stopped"),
     [
         (4, 0.5, False),  # a busy machine gave it half a second of its three
-        (600, 0.0, True),  # it sleeps
+        pytest.param(600, 0.0, True, marks=pytest.mark.nightly),  # it sleeps
         pytest.param(600, 3.5, True, marks=pytest.mark.nightly),  # it has had its time
         pytest.param(600, 0.05, True, marks=pytest.mark.nightly),  # so little is a kind of sleep
     ],

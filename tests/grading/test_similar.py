@@ -194,6 +194,7 @@ def test_a_class_is_compared_from_its_folder(toy):
         compare_class(type(toy)(toy.root, "elsewhere"), "ps1")
 
 
+@pytest.mark.nightly
 def test_a_text_that_keeps_a_lexer_busy_is_a_line_and_no_end(toy, monkeypatch):
     """Lines of blanks cost time that grows with their number squared."""
     solution = notebooks.read(toy.solution("ps1"))
@@ -211,6 +212,7 @@ def test_a_text_that_keeps_a_lexer_busy_is_a_line_and_no_end(toy, monkeypatch):
     )
 
 
+@pytest.mark.nightly
 def test_what_the_grader_accepts_is_compared_and_nothing_crashes(toy):
     """A renamed file, missing marks; and files that are no notebooks, one of which nobody writes to."""
     solution = notebooks.read(toy.solution("ps1"))

@@ -398,9 +398,9 @@ except NotGradable as error:
     [
         lambda: b"[" + b"0," * 40_000_000,
         lambda: b"[" + b'"",' * 30_000_000,
-        lambda: b'"' + b"\\n" * 40_000_000,
-        lambda: b'"' * 90_000_000,
-        lambda: ('"' + "\U0001f600" * 20_000_000).encode(),
+        pytest.param(lambda: b'"' + b"\\n" * 40_000_000, marks=pytest.mark.nightly),
+        pytest.param(lambda: b'"' * 90_000_000, marks=pytest.mark.nightly),
+        pytest.param(lambda: ('"' + "\U0001f600" * 20_000_000).encode(), marks=pytest.mark.nightly),
     ],
     ids=["numbers", "strings", "escapes", "quotes", "wide"],
 )

@@ -317,6 +317,7 @@ def graded(course) -> dict[str, Record]:
     return {record.student: record for record in grade(course, "ps9", workers=2, timeout=60)}
 
 
+@pytest.mark.nightly
 def test_a_class_is_graded_and_shown_without_the_final_half(course, graded):
     ada, ben, cleo = (graded[student] for student in ("ada", "ben", "cleo"))
     final = ada.measured["final"]["bleu"]
@@ -340,6 +341,7 @@ def test_pseudonyms_of_a_class_of_300_are_different(secret):
     assert len({systems.pseudonym(secret, f"s{number}") for number in range(300)}) == 300
 
 
+@pytest.mark.nightly
 def test_the_leaderboard_shows_the_final_half_when_the_class_is_closed(course, graded, monkeypatch):
     monkeypatch.setattr(export, "find_root", lambda: course.root)
     check = check_of(course, "ps9")

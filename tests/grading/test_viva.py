@@ -523,6 +523,7 @@ def test_most_styles_give_five_questions(course, examiner):
     assert set(counts) == set(KINDS) and max(counts.values()) < sum(counts.values()) / 2, counts
 
 
+@pytest.mark.nightly
 def test_the_example_of_the_book_is_asked_of_the_solution():
     text = (ROOT / "book" / "appendix_teaching.md").read_text(encoding="utf-8")
     (quoted,) = (line[2:] for line in text.splitlines() if line.startswith("> Line "))

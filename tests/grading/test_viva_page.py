@@ -28,7 +28,13 @@ SHEET = Sheet(
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("made", [as_page(SHEET), answers_page("ps4", [SHEET])], ids=["student", "all"])
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param(as_page(SHEET), id="student"),
+        pytest.param(answers_page("ps4", [SHEET]), id="all", marks=pytest.mark.nightly),
+    ],
+)
 def test_everybody_can_read_it_and_it_asks_nobody(chrome, tmp_path, made):
     (tmp_path / "page.html").write_text(made, encoding="utf-8")
     asked: list[str] = []

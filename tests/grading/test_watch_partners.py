@@ -60,6 +60,7 @@ def watched(course, monkeypatch):
     return watch_here(course, monkeypatch)
 
 
+@pytest.mark.nightly  # in every run: the same by hand, test_partners
 def test_partners_are_graded_once_and_each_finds_a_page(course, watched, monkeypatch):
     hand_in(course, "ada", "double")
     together(course)

@@ -67,6 +67,7 @@ def test_a_bar_is_missed_by_more_than_the_spread(values, is_missed):
     assert missed(values, 1.05) is is_missed
 
 
+@pytest.mark.nightly
 def test_the_profiler_says_nothing():
     program = (
         "import _side_by_side as s, torch; x = torch.ones(9, 9); print(s.peak_mib(lambda: x @ x) > 0)"

@@ -129,21 +129,27 @@ def call(bin: Path, folder: Path, *arguments: str, program: str = "seqcourse") -
     return done.stdout
 
 
-def test_a_student_reads_runs_and_solves_without_a_checkout(installed, tmp_path):
+def test_a_student_begins_and_translates_without_a_checkout(installed, tmp_path):
     absent = "[n for n in ('nbgrader', 'sphinx', 'pytest') if importlib.util.find_spec(n)]"
     code = f"import importlib.util, seqcourse; print({absent}, seqcourse.__file__)"
     where = call(installed, tmp_path, "-c", code, program="python")
     assert where.startswith("[] ") and str(installed.parent) in where
     assert "Next: cd my-course" in call(installed, tmp_path, "start", "my-course")
+    assert call(installed, tmp_path, "translate", "we are eating bread").strip()
     mine = tmp_path / "my-course"
     assert {name for name in handout.names(ROOT)} <= {
         path.relative_to(mine).as_posix() for path in mine.rglob("*") if path.is_file()
     }
+
+
+@pytest.mark.nightly
+def test_a_student_goes_on_without_a_checkout(installed, tmp_path):
+    call(installed, tmp_path, "start", "my-course")
+    mine = tmp_path / "my-course"
     assert "0 files are new" in call(installed, mine / "book", "update")
     assert "ps9" in call(installed, mine / "assignments", "progress")
     config = json.loads(call(installed, mine / "book", "lab", "--show-config-json"))
     assert config["ServerApp"]["root_dir"] == str(mine.resolve())
-    assert call(installed, tmp_path, "translate", "we are eating bread").strip()
     told = call(installed, mine, "doctor")
     assert "Everything that the course needs is here." in told
     words = "Python, PyTorch, device, folder, nbgrader, sandbox, browser, machine, data:, model:"

@@ -128,6 +128,7 @@ def test_the_mistake_to_find_is_the_one_that_the_self_check_finds(made):
     assert {item.name for item in reviews} == set(SOURCES)
 
 
+@pytest.mark.nightly
 def test_the_same_seed_asks_the_same_in_every_process(monkeypatch):
     answers = {name: (source, "import torch") for name, source in list(SOURCES.items())[:2]}
     monkeypatch.setenv("PYTHONHASHSEED", "1")

@@ -108,6 +108,7 @@ def test_students_commands_run_without_what_only_unix_has(tmp_path):
     assert "Everything that the course needs is here." in told and "estamos comiendo pan" in told
 
 
+@pytest.mark.nightly
 def test_self_checks_run_without_what_only_unix_has(tmp_path):
     notebook = str(ROOT / "solutions" / "ps1" / "ps1.ipynb")
     told = as_on_windows(SOLVED, tmp_path, notebook, console="utf-8")  # as a kernel's

@@ -199,6 +199,7 @@ def leftovers(page: object) -> list[str]:
     )
 
 
+@pytest.mark.nightly
 def test_the_stock_page_is_broken_by_it(course, watched, tmp_path):
     """Without this, the tests below could pass for want of an attack."""
     exporter = HTMLExporter(template_name="classic")

@@ -1,7 +1,8 @@
 """The instructor's day, from releasing an assignment to the marks: real nbgrader, JupyterLab, browser.
 
-The steps follow each other and share one class; a step whose forerunner failed says so. `make test` goes
-as far as the instructor's collecting, `make test-all` to the end of the day.
+Nightly: in every run tests/lab has the real JupyterLab, test_two_graders and test_safe_pages the real
+formgrader, and tests/grading the steps on a small class. The steps follow each other and share one
+class; a step whose forerunner failed says so.
 """
 
 from __future__ import annotations
@@ -33,10 +34,7 @@ from .classroom import (
 from .lab import Window, open_window, wait_for_fields
 from .people import COURSE_ID, Person, make_exchange, make_instructor, make_student
 
-pytestmark = pytest.mark.browser
-# What the tests of grading, marks, feedback and the formgrader's pages try on a small class, too.
-at_night = pytest.mark.nightly
-
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 ADAS_STEP = """def rnn_step(x, h, w_ih, w_hh, b_ih, b_hh):
     return torch.tanh(x @ w_ih.T + b_ih + h @ w_hh.T)
 """
@@ -137,7 +135,6 @@ def test_edit_and_run(day, students_window):
     day.done.append("edit")
 
 
-@at_night
 def test_validate(day):
     """nbgrader's own validator names what is missing or wrong, but for what only hidden checks see."""
     day.after("edit")
@@ -177,7 +174,6 @@ def test_collect(day):
     day.done.append("collect")
 
 
-@at_night
 def test_grade(day):
     """One command grades the class: a word for everybody, and points where they were earned."""
     day.after("collect")
@@ -198,7 +194,6 @@ def test_grade(day):
     day.done.append("grade")
 
 
-@at_night
 def test_grade_by_hand(day, instructors_window):
     """A written answer gets points and a comment in the formgrader, in the browser."""
     day.after("grade")
@@ -220,7 +215,6 @@ def test_grade_by_hand(day, instructors_window):
     day.done.append("hand")
 
 
-@at_night
 def test_late_penalty(day):
     """Ada was two hours late: a tenth of her points, those given by hand included. Nobody else pays."""
     day.after("hand")
@@ -232,7 +226,6 @@ def test_late_penalty(day):
     day.done.append("late")
 
 
-@at_night
 def test_feedback(day, students_window):
     """Pages are written and released; Ada fetches hers with a click and reads it."""
     day.after("late")
@@ -250,7 +243,6 @@ def test_feedback(day, students_window):
     day.done.append("feedback")
 
 
-@at_night
 def test_export(day):
     """A table with everybody's name as it is, and Canvas's own file with one column filled in."""
     day.after("late")
@@ -272,7 +264,6 @@ def test_export(day):
     day.done.append("export")
 
 
-@at_night
 def test_similar(day, instructors_window):
     """Two handed in the same work under other names of variables."""
     day.after("collect")

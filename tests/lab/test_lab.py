@@ -112,6 +112,7 @@ def test_it_opens_on_the_first_page_set_as_a_page(page, address):
     assert "**Next**" not in page.locator(".jp-MarkdownViewer").first.inner_text()
 
 
+@pytest.mark.nightly
 def test_a_chapter_shows_its_numbers_sources_boxes_and_captions(page, address):
     open_notebook(page, address, CHAPTER)
     expect_no_marks(page, CHAPTER)
@@ -168,6 +169,7 @@ def expect_no_marks(page, name: str) -> None:
     assert "viz.poll(" in "".join(folded)
 
 
+@pytest.mark.nightly
 def test_students_see_no_menus_for_instructors(page, address):
     """On an installation with nbgrader; without it there is nothing to hide."""
     page.goto(f"{address}/lab/tree/book/try.ipynb?reset&token={TOKEN}")
@@ -231,6 +233,7 @@ def test_a_notebook_runs_and_its_widgets_answer_to_the_keyboard(page, address):
     assert "Because it is." not in reason.inner_text()
 
 
+@pytest.mark.nightly  # in every run: the button without a browser, tests/publish
 def test_the_panel_publishes_or_says_why_not(page, address):
     """Assignment 6 before its cell with TASK: the button gives the sentence of `seqcourse publish`."""
     page.goto(f"{address}/lab/tree/assignments/ps6/ps6.ipynb?reset&token={TOKEN}")

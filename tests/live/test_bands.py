@@ -103,6 +103,7 @@ def test_the_mouse_and_the_keyboard_show_the_weights_of_a_word(page):
     page.mouse.move(0, 0)
 
 
+@pytest.mark.nightly
 @pytest.mark.browser
 def test_a_phone_has_columns_that_can_be_read(opened, over_http):
     page = opened(over_http)

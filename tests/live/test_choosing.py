@@ -118,6 +118,7 @@ STEPS = """() => { window.steps = [];
     }).observe(document.querySelector("#tree"), { subtree: true, childList: true }); }"""
 
 
+@pytest.mark.nightly
 def test_a_tree_grows_by_itself_where_motion_is_welcome(opened, over_http):
     page = opened(over_http)
     page.evaluate(STEPS)

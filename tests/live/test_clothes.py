@@ -80,6 +80,7 @@ def test_a_chosen_picture_is_read_exactly_and_shown(page, figure):
     assert said.endswith(f"The picture is labelled {picture(PICTURES[1])[1]}.")
 
 
+@pytest.mark.nightly
 def test_pictures_stay_inside_the_page():
     """A page on disk may not read the dots of a picture from a file."""
     for number in range(100):

@@ -29,7 +29,7 @@ WATCH = """names => { window.seen = []; for (const name of names) {
     find("form").requestSubmit(); } }"""
 
 
-@pytest.mark.parametrize("name", nightly_but(["classify", "fill", "pronounce", "subwords"], TYPED))
+@pytest.mark.parametrize("name", nightly_but(["subwords"], TYPED))
 def test_bad_input_is_answered_by_a_sentence_and_nothing_is_lost(page, name):
     root = page.locator(f"#{name}")
     box, shown = root.locator("[name=text]"), root.locator(".sq-live")
@@ -143,7 +143,11 @@ POLICY = """addEventListener("DOMContentLoaded", () => document.head.insertAdjac
     `<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">`))"""
 
 
-@pytest.mark.parametrize("script", [REFUSED, POLICY], ids=["by the browser", "by a policy"])
+@pytest.mark.parametrize(
+    "script",
+    [REFUSED, pytest.param(POLICY, marks=pytest.mark.nightly)],
+    ids=["by the browser", "by a policy"],
+)
 def test_where_a_worker_is_refused_the_page_computes_by_itself(opened, over_http, script):
     page = opened(over_http, script=script, may_complain=True)
     assert "la casa rojo es grande." in ask(page, "tree", EXAMPLES[1])
@@ -156,7 +160,13 @@ SHOWN = """root => [...root.querySelectorAll(".sq-live :is(th, td, p, mark, i, .
     .filter(([text, , style]) => text || style)"""
 
 
-@pytest.mark.parametrize("name", ["translate", "elsewhere", "fit", "pronounce", "listen", "see"])
+@pytest.mark.parametrize(
+    "name",
+    nightly_but(
+        ["translate", "elsewhere", "see"],
+        ["translate", "elsewhere", "fit", "pronounce", "listen", "see"],
+    ),
+)
 def test_the_answer_that_came_with_the_page_is_what_the_page_makes(opened, address, name):
     root = opened(address).locator(f"#{name}")
     came = root.evaluate(SHOWN)

@@ -122,6 +122,7 @@ def test_what_cannot_be_read_gets_the_same_sentence_in_the_page(page):
     page.locator("#fit").get_by_label("Second caption").fill(CAPTIONS[1])
 
 
+@pytest.mark.nightly
 @pytest.mark.browser
 def test_on_a_phone_nothing_is_too_wide_and_axe_finds_nothing(opened, over_http):
     page = opened(over_http)

@@ -46,15 +46,7 @@ CHANGES["several"] = [
     *CHANGES["a head off"], *CHANGES["keys of the encoder"], *CHANGES["places"],
     *CHANGES["patch of s0"], *CHANGES["heat"],
 ]  # fmt: skip
-ALWAYS = [
-    "several",
-    "values",
-    "keys of the decoder",
-    "hold in the decoder",
-    "an MLP off",
-    "patch of memory",
-    "patch of the decoder's c0",
-]
+ALWAYS = ["several", "values", "hold in the decoder", "an MLP off"]  # each kind of change
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +83,7 @@ def check_many(room, hooked, count: int, longest: int) -> None:
 
 
 def test_every_number_is_pytorchs(room, hooked):
-    check_many(room, hooked, 20, longest=7)
+    check_many(room, hooked, 6, longest=7)
 
 
 @pytest.mark.nightly

@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from seqcourse import live
 from seqcourse.live import sphinx
 from seqcourse.live.room import stops
+from tests.sizes import nightly_but
 
 from .conftest import (
     BAD,
@@ -92,6 +93,7 @@ def test_looking_changes_nothing_and_a_switch_does(machine):
     assert machine.evaluate(BARS) == before and switch.is_checked()
 
 
+@pytest.mark.nightly
 def test_the_score_counts_the_heads_that_are_off_while_the_sentence_is_the_same(machine):
     score = machine.locator(".sq-room-chips p")
     needed = ("head 3 of cross-attention 1, decoder is on", "head 2 of cross-attention 2, decoder is on")
@@ -225,6 +227,7 @@ def test_arrow_keys_walk_an_opened_map_and_escape_goes_one_step_back(machine):
     assert title(machine) == whole
 
 
+@pytest.mark.nightly
 def test_taking_back_the_last_change_leaves_the_focus_beside_it(machine):
     machine.get_by_role("checkbox", name="head 1 of cross-attention 1, decoder is on").uncheck()
     machine.get_by_role("button", name="Undo").press("Enter")
@@ -233,6 +236,7 @@ def test_taking_back_the_last_change_leaves_the_focus_beside_it(machine):
     assert machine.evaluate(f"{HELD}.textContent").startswith("Why “")
 
 
+@pytest.mark.nightly
 def test_arrow_keys_walk_the_floors_and_escape_comes_back(machine):
     tile = machine.get_by_role("button", name="we, word + position, encoder")
     tile.focus()
@@ -310,6 +314,7 @@ def test_what_the_lens_offers_is_done(machine):
     assert chips(machine) == ["head 3 of cross-attention 1 off ×"]
 
 
+@pytest.mark.nightly
 def test_a_word_is_compared_with_others(machine):
     machine.get_by_role("button", name="Why “estamos”, not “comemos”?").click()
     machine.wait_for_selector(".sq-room-lens select")
@@ -332,6 +337,7 @@ def blind(machine) -> None:
         settled(machine)
 
 
+@pytest.mark.nightly
 def test_the_word_that_is_lost_is_the_one_to_compare_with(machine):
     blind(machine)
     machine.get_by_role("button", name="Why “¿”, no longer “estamos”?").click()
@@ -350,6 +356,7 @@ def test_the_word_that_is_lost_is_the_one_to_compare_with(machine):
     assert f"The sum {now} (before your changes {before})" in heard
 
 
+@pytest.mark.nightly
 def test_a_new_word_asks_why_it_is_written_and_its_link_does_so_again(machine, opened, room_address):
     blind(machine)
     words = machine.locator(".sq-room-anew button[aria-pressed]")
@@ -378,6 +385,7 @@ def test_a_new_word_asks_why_it_is_written_and_its_link_does_so_again(machine, o
         assert page.locator(".sq-room-written [aria-pressed=true]").text_content() == "comiendo"
 
 
+@pytest.mark.nightly
 def test_a_stop_puts_the_changes_away_and_gives_them_back(machine):
     blind(machine)
     before, mine = machine.evaluate(BARS), chips(machine)
@@ -422,10 +430,12 @@ def link(**state) -> str:
     "hash_",
     [
         link(text=BREAD, at=0, changes=[{"kind": "explode", "part": "encoder"}]),
-        link(text=BREAD, at=0, changes=[{"kind": "off", "part": "decoder.7.self<b>", "head": 0}]),
-        link(text=BREAD, at=0, changes=[], node={"t": "constructor"}),
-        link(text="", at="x", changes=None),
-        "#room=%7Bno", "#stop-99",
+        *nightly_but((), [
+            link(text=BREAD, at=0, changes=[{"kind": "off", "part": "decoder.7.self<b>", "head": 0}]),
+            link(text=BREAD, at=0, changes=[], node={"t": "constructor"}),
+            link(text="", at="x", changes=None),
+            "#room=%7Bno", "#stop-99",
+        ]),
     ],
 )  # fmt: skip
 def test_a_link_that_is_none_is_answered_by_a_sentence(machine, hash_):
@@ -479,6 +489,7 @@ def test_a_stop_asks_first_then_does_it_then_says_why(machine, numbers):
     machine.wait_for_selector(".sq-room-stops button:nth-child(2)[aria-current]")
 
 
+@pytest.mark.nightly
 def test_a_link_leads_to_a_stop(opened, room_address):
     page = opened_at(opened, f"{room_address}#stop-8")
     assert "8 of 12. It looks across" in page.locator(".sq-room-tour").text_content()
@@ -527,7 +538,7 @@ def test_on_a_low_screen_the_evidence_has_room_and_undo_stays_in_view(machine):
     assert frame["y"] - 1 <= row["y"] <= top
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 def test_axe_finds_nothing(opened, room_address, theme):
     page = opened(room_address, may_complain=True)
     page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
@@ -566,6 +577,7 @@ def test_bad_input_is_answered_by_a_sentence_and_nothing_is_lost(machine):
     assert chips(machine) == ["head 1 of cross-attention 1 off ×"]
 
 
+@pytest.mark.nightly
 def test_a_worker_that_dies_is_started_again(opened, room_address):
     page = opened(room_address, script=DYING)
     ask(page, "room", BREAD)
@@ -632,7 +644,9 @@ def test_a_style_of_its_own_comes_with_its_page_only(monkeypatch):
 WEIGHTS, GRID = ".sq-room-weights", ".sq-room-grid"
 
 
-@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1280, "dark")])
+@pytest.mark.parametrize(
+    ("width", "theme"), [(390, "dark"), pytest.param(1280, "dark", marks=pytest.mark.nightly)]
+)
 @pytest.mark.parametrize(
     ("address", "shows"),
     [

@@ -13,6 +13,7 @@ from seqcourse.errors import CourseError
 from seqcourse.live import sheet, sphinx
 from seqcourse.viz import html
 from seqcourse.zoo.tasks import captions, questions
+from tests.sizes import drawn, nightly_but
 
 from .conftest import BAD, DYING, KILL, PAGE, served
 
@@ -99,7 +100,7 @@ def composed(scene: dict) -> numpy.ndarray:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("count", [8, pytest.param(200, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("name", CAPTIONERS)
+@pytest.mark.parametrize("name", nightly_but([drawn(CAPTIONERS)], CAPTIONERS))
 def test_pixels_captions_and_maps_are_pythons(started, name, count):
     page, scenes = started("caption"), some_scenes(count)
     pictures = [composed(scene) for scene in scenes]
@@ -119,6 +120,7 @@ LOOK = """scene => { const root = document.querySelector("[data-live]");
         .then(found => found.said); }"""
 
 
+@pytest.mark.nightly
 @pytest.mark.browser
 def test_where_a_captioner_says_nothing_the_page_says_so(started):
     page = started("caption")
@@ -210,6 +212,7 @@ def test_a_readers_own_picture_is_described_and_comes_back(started, tmp_path):
     assert theirs.text in said(page, lambda: own.set_input_files(tmp_path / "line.png"))
 
 
+@pytest.mark.nightly
 @pytest.mark.browser
 def test_a_picture_dropped_on_a_figure_that_nobody_touched_is_described(pages, opened, tmp_path):
     page = opened((pages / "caption.html").as_uri())
@@ -228,6 +231,7 @@ def test_a_picture_dropped_on_a_figure_that_nobody_touched_is_described(pages, o
     assert page.get_by_role("img", name="Your picture").is_visible()
 
 
+@pytest.mark.nightly  # in every run: of another figure, test_every_view
 @pytest.mark.browser
 def test_after_its_worker_died_a_scene_goes_on(started):
     page = started("caption", DYING)
@@ -238,6 +242,7 @@ def test_after_its_worker_died_a_scene_goes_on(started):
     assert page.get_by_role("progressbar").is_hidden()
 
 
+@pytest.mark.nightly
 @pytest.mark.browser
 def test_what_is_no_question_is_answered_by_a_sentence(started):
     page = started("ask")

@@ -31,6 +31,7 @@ def test_every_word_is_pronounced_as_by_pytorch(page, count):
         numpy.testing.assert_allclose(mine["weights"], theirs.weights, atol=1e-5)
 
 
+@pytest.mark.nightly
 def test_a_reader_types_a_word_and_sees_its_map(page):
     assert ask(page, "pronounce", "ghoti").startswith("ghoti: G OW T IY.")
     assert page.locator(SHOWN + " tbody th").all_text_contents() == ["G", "OW", "T", "IY"]

@@ -44,7 +44,7 @@ DRAWN = """([logProbs, temperature, count]) => {
 
 @torch.no_grad()
 @pytest.mark.parametrize("more", [0, pytest.param(45, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("cache", [True, False])
+@pytest.mark.parametrize("cache", [True, pytest.param(False, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", [*WRITERS, "books-gpt"])
 def test_the_likeliest_text_is_pytorchs(page, name, cache, more):
     load(page, name)

@@ -7,6 +7,7 @@ import torch
 from seqcourse import CourseError, data, decode, models, train
 from seqcourse import functional as F
 from seqcourse.train.captioning import advantage
+from tests.sizes import drawn, nightly_but
 
 PLANS = {
     "fixed": lambda **o: models.FixedCaptioner(13, 8, 16, 12, size=16, **o),
@@ -215,7 +216,7 @@ def test_the_advantage_is_against_the_others():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", nightly_but([drawn(PLANS)], PLANS))
 def test_it_learns_what_is_where(name):
     """A bright square in one of four corners: after seconds each captioner names the corner."""
     pictures = numpy.zeros((64, 16, 16, 3), dtype=numpy.uint8)

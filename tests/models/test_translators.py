@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from seqcourse import data, models, train
+from tests.sizes import nightly_but
 
 PLANS = {
     "delayed": lambda **o: models.DelayedModel(12, 13, 8, 16, **o),
@@ -126,7 +127,7 @@ def test_distributions_stand_in_for_words(name, batch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["separate", "additive", "local", "heads"])
+@pytest.mark.parametrize("name", nightly_but(["additive"], ["separate", "additive", "local", "heads"]))
 def test_it_learns_to_copy(name):
     """A few seconds of training bring the loss far below that of guessing."""
     model = make(name, dropout=0.0)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from importlib.util import find_spec
 from types import SimpleNamespace
 
 import pytest
+from typer.testing import CliRunner
 
 from seqcourse import progress
 from seqcourse.check import panel
+from seqcourse.cli.app import app
 from tests.publish.notebooks import SYSTEMS, notebook
 
 
@@ -41,6 +41,7 @@ def press(path, monkeypatch, names: str = "") -> str:
     return told.value
 
 
+@pytest.mark.nightly  # in every run: the page itself, test_page
 @pytest.mark.skipif(find_spec("onnxscript") is None, reason="needs onnxscript, of seqcourse[publish]")
 def test_a_click_writes_the_page_beside_the_notebook(tmp_path, monkeypatch):
     said = press(notebook(tmp_path, SYSTEMS["captioner"]), monkeypatch, "--Ada & Ben")
@@ -51,9 +52,8 @@ def test_a_click_writes_the_page_beside_the_notebook(tmp_path, monkeypatch):
 def test_without_a_page_it_says_the_commands_own_sentence(tmp_path, monkeypatch):
     path = tmp_path / "ps6.ipynb"
     path.write_text('{"cells": []}', encoding="utf-8")
-    command = [sys.executable, "-m", "seqcourse.cli", "publish", "ps6"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    sentence = done.stderr.removeprefix("seqcourse: ").strip()
+    monkeypatch.chdir(tmp_path)
+    sentence = str(CliRunner().invoke(app, ["publish", "ps6"]).exception)
     said = press(path, monkeypatch)
     assert "ps6.ipynb should set TASK" in sentence
     assert said == f"No page yet. {panel.html.escape(sentence)}" and not (tmp_path / "ps6.html").exists()

@@ -60,6 +60,7 @@ def test_it_trains_and_translates_where_the_course_is_not(ejected, tmp_path):
     assert "one -> uno" in done.stdout and "two -> dos" in done.stdout, done.stderr
 
 
+@pytest.mark.nightly
 def test_the_command_says_what_it_wrote_and_overwrites_nothing(tmp_path, monkeypatch):
     for name in ("ps5", "ps6"):
         (tmp_path / f"{name}.ipynb").write_bytes((SOLUTIONS / name / f"{name}.ipynb").read_bytes())

@@ -127,7 +127,7 @@ def reference(folder: Path) -> Path:
 
 @pytest.fixture(
     scope="module",
-    params=nightly_but(["transformer", "captioner"], ["reference", "speller", "sees", *SYSTEMS]),
+    params=nightly_but(["transformer"], ["reference", "speller", "sees", *SYSTEMS]),
 )
 def made(request, tmp_path_factory):
     """The name of a system, its notebook, its page, and what publishing said."""

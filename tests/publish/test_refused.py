@@ -171,6 +171,7 @@ def test_a_bad_checkpoint(tmp_path):
         own_system(tmp_path / "ps8.ipynb")
 
 
+@pytest.mark.nightly
 def test_the_small_check_needs_only_a_quick_training(tmp_path, monkeypatch, capsys):
     path = notebook(tmp_path, TRANSFORMER, quick=True)
     monkeypatch.chdir(tmp_path)
@@ -187,7 +188,8 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch):
         export.onnx(export.program(made, system.name), made, system.name)
 
 
-@pytest.mark.parametrize(("ends", "stops"), [(True, False), (False, False), (True, True), (False, True)])
+@pytest.mark.parametrize("stops", [True, False])
+@pytest.mark.parametrize("ends", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_how_a_sentence_ends_is_found_out(ends, stops, tmp_path):
     """A student's function may end what it reads with <eos>, with a full stop, with both, with none."""
     source = TRANSFORMER.replace("ENDS, LIMIT = False", f"ENDS, LIMIT = {ends}")

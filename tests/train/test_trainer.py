@@ -13,7 +13,6 @@ import torch
 
 from seqcourse import CourseError, data, models, seed_everything, train
 from seqcourse.train import precision, trainer
-from tests.sizes import nightly_but
 
 PROGRAM = """
 import sys, torch
@@ -55,11 +54,12 @@ def start(folder: Path, result: Path, hangs: int = 0) -> subprocess.Popen:
     return subprocess.Popen(command)
 
 
-def test_a_killed_run_goes_on_to_the_same_result(tmp_path):
-    """Killed with SIGKILL twice, soon after a checkpoint, against a run that was left alone."""
+@pytest.mark.parametrize("times", [1, pytest.param(2, marks=pytest.mark.nightly)])
+def test_a_killed_run_goes_on_to_the_same_result(tmp_path, times):
+    """Killed with SIGKILL once or twice, soon after a checkpoint, against a run that was left alone."""
     assert start(tmp_path / "calm", tmp_path / "calm.pt").wait(300) == 0
     checkpoint = tmp_path / "killed" / "checkpoint.pt"
-    for _ in range(2):
+    for _ in range(times):
         before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
         process = start(tmp_path / "killed", tmp_path / "killed.pt", hangs=40)
         deadline = time.monotonic() + 300
@@ -417,9 +417,8 @@ def in_processes(program: str, folder: Path, count: int = 2) -> list:
 OWN_WORDS = "lambda model, batch: train.scheduled_sampling_loss(model, batch, 0.5)"
 
 
-@pytest.mark.parametrize(
-    "loss", nightly_but(["train.teacher_forcing_loss"], ["train.teacher_forcing_loss", OWN_WORDS])
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("loss", ["train.teacher_forcing_loss", OWN_WORDS])
 def test_two_processes_learn_together(tmp_path, loss):
     """Gradients are averaged: both processes end with the same weights, on half the batches each.
 

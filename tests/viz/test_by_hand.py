@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cache
 from itertools import islice
 
 import pytest
@@ -39,6 +40,7 @@ MORE = DRAWS + 16  # draws that are looked at: those of the page, and some of a 
 IN_BROWSER = ("05-context", "06-rows")
 
 
+@cache
 def drawn(name: str, number: int = MORE):
     return list(islice(draws(load_question(name)), number))
 
@@ -200,13 +202,14 @@ def fill(page, result) -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("number", [3, pytest.param(DRAWS, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", IN_BROWSER)
-def test_the_page_names_every_mistake_of_every_draw(static, open_page, name):
+def test_the_page_names_every_mistake_of_its_draws(static, open_page, name, number):
     question = load_question(name)
     page = open_page(viz.by_hand(name))
     check, other = (page.get_by_role("button", name=text) for text in ("Check", "Other numbers"))
     said = page.get_by_role("status")
-    for draw in drawn(name, DRAWS):
+    for draw in drawn(name, number):
         plain = [re.sub(r"<[^>]+>", "", text) for text in texts(question, draw.fields)]
         where, worked, so, *asked = plain[1 + len(question.given) :]
         assert plain[1] in page.locator(".sq-given").text_content()
@@ -226,7 +229,7 @@ def test_the_page_names_every_mistake_of_every_draw(static, open_page, name):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.nightly)])
 def test_the_page_by_keyboard_alone_and_for_a_screen_reader(static, open_page, width):
     page = open_page(viz.by_hand("05-context"), viz.by_hand("06-rows"), width=width)
     draw = drawn("05-context", 1)[0]

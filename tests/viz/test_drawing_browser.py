@@ -17,7 +17,7 @@ SMALLEST = """() => Math.min(...[...document.querySelectorAll("svg")]
     return [...s.querySelectorAll('text, tspan')].map(size); }))"""
 
 
-@pytest.fixture(params=[True, False], ids=["book", "lab"])
+@pytest.fixture(params=[True, pytest.param(False, marks=pytest.mark.nightly)], ids=["book", "lab"])
 def shown(request, monkeypatch):
     monkeypatch.setattr(page_of_drawings, "_given", False)
     if request.param:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cellgrader.sockets import private_sockets
+from tests.sizes import nightly_but
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
@@ -31,7 +32,7 @@ def outputs() -> list[list]:
     return [cell.outputs for cell in notebook.cells]
 
 
-@pytest.mark.parametrize("static", ["", "1"])
+@pytest.mark.parametrize("static", nightly_but([""], ["", "1"]))  # static: every page of the book
 def test_cells_show_once_and_in_the_form_that_fits(monkeypatch, static):
     monkeypatch.setenv("SEQCOURSE_STATIC", static)
     _, chart, picture, *touched, left_open = outputs()

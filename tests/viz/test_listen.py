@@ -72,7 +72,7 @@ def test_letters_glow_at_their_time_and_a_click_jumps_there(open_page):
     assert page.locator(".sq-letter:visible").all_text_contents() == ["c", "d", "e"]
 
 
-@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("width", [320, pytest.param(1280, marks=pytest.mark.nightly)])
 def test_without_javascript_all_can_be_played(open_page, width):
     page = open_page(viz.listen({"one": heard(), "two": heard()}), width=width, javascript=False)
     assert page.locator("audio:visible").count() == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+from functools import cache
 
 import matplotlib.pyplot as plt
 import pytest
@@ -29,7 +30,9 @@ def soup(shown) -> BeautifulSoup:
     return BeautifulSoup(shown._repr_html_(), "html.parser")
 
 
-def two_choices():
+@cache
+def two_choices(again: bool = False):
+    """The same figure once or twice: drawn anew for `again`, and then kept."""
     start = {"temperature": 1, "words": 4}
     return viz.explore(draw, alt=alt, start=start, temperature=[0.5, 1, 2], words=[2, 4])
 
@@ -95,7 +98,7 @@ def test_ids_are_unique_over_several_outputs_and_every_reference_finds_its_id():
     poll = {"Yes": "It is.", "No": "It is."}
     shown = [
         two_choices(),
-        two_choices(),
+        two_choices(again=True),
         viz.ask("Is it?", poll, "Yes"),
         viz.ask("Is it?", poll, "Yes"),
     ]
@@ -110,7 +113,7 @@ def test_ids_are_unique_over_several_outputs_and_every_reference_finds_its_id():
 
 def test_explore_closes_the_figures_it_opened_and_no_others():
     mine = plt.figure()
-    two_choices()
+    viz.explore(draw, alt="A bar at {temperature}.", temperature=[1, 2])
     viz.explore(lambda n: plt.subplots()[1].plot([n]) and None, alt="A line at {n}.", n=[1, 2])
     assert plt.get_fignums() == [mine.number]
 
@@ -243,4 +246,4 @@ def test_the_same_cell_gives_the_same_page_apart_from_its_number():
     def without_number(shown):
         return re.sub(r"(sq-explore)-\d+-", r"\1-", shown._repr_html_())
 
-    assert without_number(two_choices()) == without_number(two_choices())
+    assert without_number(two_choices()) == without_number(two_choices(again=True))

@@ -21,6 +21,7 @@ from seqcourse.viz.predictions import (
     predicted,
     shares,
 )
+from tests.sizes import nightly_but
 
 NAMES = [
     f"{path.stem}-{key}"
@@ -148,7 +149,7 @@ pages = pytest.mark.browser
 
 
 @pages
-@pytest.mark.parametrize("name", NUMBERS[:2])
+@pytest.mark.parametrize("name", nightly_but(NUMBERS[1:2], NUMBERS[:2]))
 def test_the_page_says_of_every_guess_what_python_says(open_card, name):
     record = RECORDS[name]
     for guess in guesses(record)[:: max(len(guesses(record)) // 5, 1)]:
@@ -176,8 +177,10 @@ def test_the_page_names_the_nearest_row(open_card):
 
 
 @pages
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", ["05-race", "05-estamos", "08-leak"])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "name", nightly_but(["05-race", "08-leak"], ["05-race", "05-estamos", "08-leak"])
+)
 def test_show_me_and_a_guess_open_the_figure_by_keyboard(open_card, name, width):
     for act in ("Show me", "guess"):
         page = open_card(name, width=width)

@@ -47,6 +47,7 @@ def test_only_what_should_learn_learns(lesson, prepare, learned):
     assert moved == (prepare in (adapted.everything, adapted.table))
 
 
+@pytest.mark.nightly
 def test_a_trial_of_the_study(system, monkeypatch):
     monkeypatch.setattr(adapted, "mean_loss", lambda model, ids: model.embedding.abs().mean().item())
     rows = adapted.measure(system, [1], [1e-3, 1e-2], [7], [0, 1], steps=2)

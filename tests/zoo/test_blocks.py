@@ -62,6 +62,7 @@ def test_a_window_at_reading_time_is_taken_out_again(library):
     assert plain != narrow and library.beyond(model) == plain
 
 
+@pytest.mark.nightly
 def test_a_trial_of_the_study(monkeypatch):
     monkeypatch.setattr(blocks, "Library", Shelf)
     monkeypatch.setattr(blocks, "BLOCKS", {name: blocks.BLOCKS[name] for name in ("2020", "rotary")})

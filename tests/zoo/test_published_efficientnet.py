@@ -21,6 +21,7 @@ from seqcourse.models import efficientnet
 from seqcourse.zoo import published
 from seqcourse.zoo.published import packages
 from seqcourse.zoo.published.efficientnet import PictureEncoder, square
+from tests.sizes import nightly_but
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = published.find("efficientnet")
@@ -131,7 +132,7 @@ def test_its_first_answer_is_right_on_eight_of_ten():
 
 
 @extra
-@pytest.mark.parametrize("trap", ["scale", "padding", "epsilon"])
+@pytest.mark.parametrize("trap", nightly_but(["padding"], ["scale", "padding", "epsilon"]))
 def test_the_traps_of_the_weights_cost_certainty(monkeypatch, trap):
     """Input from 0 to 1, PyTorch's own padding, its usual epsilon: each makes the answers worse."""
     known = published.known_photographs()[::3]
@@ -219,6 +220,7 @@ def fill(folder):
     PictureEncoder(Counting(most=96), "counting").features(some(160), Path(folder))
 
 
+@pytest.mark.nightly
 def test_a_killed_run_loses_one_batch_at_most(tmp_path):
     # In a Python of its own: a fork of this one could wait for ever for a lock of another thread.
     command = [sys.executable, "-c", f"from {__name__} import fill; fill({str(tmp_path)!r})"]

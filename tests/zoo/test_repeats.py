@@ -83,6 +83,7 @@ def test_what_heads_look_at_is_what_is_stored(system):
         )
 
 
+@pytest.mark.nightly
 def test_a_trial_of_the_study():
     recipe = zoo.recipe("induction")
     recipe = replace(

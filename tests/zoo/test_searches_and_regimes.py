@@ -7,6 +7,7 @@ import pytest
 from seqcourse import data, metrics, zoo
 from seqcourse.zoo.tasks import lower, regimes
 from seqcourse.zoo.tasks.pairs import by_beam
+from tests.sizes import drawn, nightly_but
 
 
 def test_the_widths_of_a_beam_are_measured_on_the_same_sentences():
@@ -38,7 +39,7 @@ def short_lesson(monkeypatch):
     return regimes.Lesson()
 
 
-@pytest.mark.parametrize("regime", regimes.REGIMES)
+@pytest.mark.parametrize("regime", nightly_but([drawn(regimes.REGIMES)], regimes.REGIMES))
 def test_a_regime_trains_and_is_measured_on_the_way(regime, short_lesson):
     assert (len(short_lesson.sources), len(short_lesson.test)) == (64, 16)
     _, errors = short_lesson.train(regime, 5e-3, seed=1, steps=4, every=2)
@@ -46,6 +47,7 @@ def test_a_regime_trains_and_is_measured_on_the_way(regime, short_lesson):
     assert errors == short_lesson.train(regime, 5e-3, seed=1, steps=4, every=2)[1]
 
 
+@pytest.mark.nightly
 def test_a_rate_is_chosen_on_other_words_than_it_is_judged_on(short_lesson, monkeypatch):
     """With a rate of nearly nothing and one that is too high to learn, the middle one is chosen."""
     tried = []

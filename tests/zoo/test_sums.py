@@ -11,6 +11,7 @@ from seqcourse.settings import device
 from seqcourse.zoo.tasks import verdicts
 from seqcourse.zoo.tasks.sums import Labelled, SumsTask, answer_loss, whole_loss
 from seqcourse.zoo.tasks.verdicts import SAMPLES, SPLITS, WAYS, Learner
+from tests.sizes import drawn, nightly_but
 
 
 class Adds(torch.nn.Module):
@@ -94,7 +95,7 @@ def test_log_probs_are_those_of_the_answers_alone(system):
     torch.testing.assert_close(whole_loss(system.model, asked), -everything.mean() / 8)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", nightly_but([drawn(WAYS)], WAYS))
 def test_a_few_steps_raise_what_each_way_wants(learner, way):
     """The reward is expected to rise by any verdict, and the loss of the labels to fall."""
     asked = verdicts.sums(2000, 2400)
@@ -142,6 +143,7 @@ def test_other_batches_in_every_epoch():
     assert not any(map(torch.equal, first, [batch.questions for batch in loader]))
 
 
+@pytest.mark.nightly
 def test_trials_of_the_studies(monkeypatch):
     short = {"valid": (8000, 8040), "test": (9000, 9040)}
     monkeypatch.setattr(verdicts, "SPLITS", SPLITS | short)
