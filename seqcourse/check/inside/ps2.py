@@ -45,13 +45,11 @@ def ending_step(
     return torch.cat([special, ending, logits[:, EOS + 1 :]], dim=1), (hidden, left)
 
 
-def record_search(
-    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
-) -> dict[str, numpy.ndarray]:
-    """One search for a probe; a list of words and a plain number are as good as tensors."""
+def record_tidily(search: Callable[..., Any]) -> Callable[..., Any]:
+    """The same search; a list of words and a plain number are as good as tensors."""
 
-    def tidied(*arguments: Any) -> Any:
-        got = student(*arguments)
+    def found(*arguments: Any) -> Any:
+        got = search(*arguments)
         if not isinstance(got, (tuple, list)) or len(got) != 2:
             return got
         tokens, score = got
@@ -63,7 +61,14 @@ def record_search(
             score = score[0]
         return tokens, score
 
-    return record(tidied, given, prefix)
+    return found
+
+
+def record_search(
+    student: Callable[..., Any], given: Mapping[str, Any], prefix: str = ""
+) -> dict[str, numpy.ndarray]:
+    """One search for a probe."""
+    return record(record_tidily(student), given, prefix)
 
 
 def record_scheduled(
