@@ -297,30 +297,14 @@ class Exercise:
         if self.judge:
             self.judge(found, given, prefix)
             return
+        compare = judge_module if self.is_class else judge
         try:
-            self._compare(found, given, label, prefix, gradient, hint or self.hint)
+            compare(self, found, given, prefix, gradient, label=label, hint=hint)
         except Mistake as mistake:
             size = self.size_question(written) if written is not None and mistake.sized else ""
             if not size:
                 raise
-            self._compare(found, given, label, prefix, gradient, size)
-
-    def _compare(
-        self, found: Found, given: Arguments, label: str, prefix: str, gradient: Sequence[str], hint: str
-    ) -> None:
-        compare = judge_module if self.is_class else judge
-        compare(
-            label,
-            found,
-            given,
-            self.reference,
-            self.likely,
-            prefix,
-            gradient,
-            hint=hint,
-            tolerance=self.tolerance,
-            parts=self.parts,
-        )
+            compare(self, found, given, prefix, gradient, label=label, hint=size)
 
 
 # The answers that passed their self-checks in this process.

@@ -26,7 +26,7 @@ from seqcourse.check.calls.compare import Likely, Mistake, Stopped, compare, out
 from seqcourse.check.calls.errors import error_kind
 from seqcourse.check.calls.gradients import compare_gradients, place_in_words, reached_from
 from seqcourse.check.calls.inputs import copy, each_tensor, normal
-from seqcourse.check.calls.recording import after, unchanged
+from seqcourse.check.calls.recording import Asked, after, unchanged
 from seqcourse.check.calls.values import arrays, result
 from seqcourse.check.told.discreet import sizes_told
 
@@ -61,44 +61,34 @@ def record_module(
 
 
 def judge_module(
-    name: str,
+    exercise: Asked,
     found: Mapping[str, numpy.ndarray],
     given: Mapping[str, Any],
-    reference: Callable[..., Any],
-    likely: Iterable[Likely] = (),
     prefix: str = "",
     gradient: Sequence[str] = (),
     *,
+    label: str = "",
     hint: str = "",
-    tolerance: float | None = None,
-    parts: Sequence[str] = (),
 ) -> None:
-    """Judge what `record_module` stored under the same prefix; raise Mistake if it is wrong."""
+    """Judge what `record_module` stored under the same prefix, as `judge` does a call."""
+    name, tolerance, hint = label or exercise.name, exercise.tolerance, hint or exercise.hint
     built = result(found, f"{prefix}built")
     if isinstance(built, Stopped):
-        question = _explain_stop(likely, built, given) or hint
+        question = _explain_stop(exercise.likely, built, given) or hint
         with sizes_told(given):
             told = stopped("it", built)
         wanted = ", ".join(given["build"]) or "no arguments"
         raise Mistake(f"{name} could not be built with {wanted}: {told}", question, sized=True)
     _compare_names(name, found, given["weights"], prefix)
     unchanged(name, found, _inputs(given), prefix)
-    right = arrays(**_build_and_call(reference, copy(dict(given)), gradient))
+    right = arrays(**_build_and_call(exercise.reference, copy(dict(given)), gradient))
     results, expected = result(found, f"{prefix}result"), result(right, "result")
-    fitting = _explanations(likely, results, given, tolerance)
+    fitting = _explanations(exercise.likely, results, given, tolerance)
+    told = dict(hint=hint, tolerance=tolerance, parts=exercise.parts)
     for number, call in enumerate(given["calls"]):
-        label = f"{name} ({ORDINALS[number]} call of one object{MODES[number % 2]})" if number else name
+        where = f"{name} ({ORDINALS[number]} call of one object{MODES[number % 2]})" if number else name
         mistakes = [Likely(question, _returns(wrong[number])) for question, wrong in fitting]
-        compare(
-            label,
-            results[number],
-            expected[number],
-            call.values(),
-            mistakes,
-            hint=hint,
-            tolerance=tolerance,
-            parts=parts,
-        )
+        compare(where, results[number], expected[number], call.values(), mistakes, **told)
     if bool(result(found, f"{prefix}alike")):
         raise Mistake(f"{name}: {ALIKE}")
     if gradient:

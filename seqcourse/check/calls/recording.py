@@ -11,21 +11,13 @@ import io
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.calls.compare import (
-    Likely,
-    LikelyMistakes,
-    Mistake,
-    compare,
-    is_right,
-    listed,
-    outcome,
-)
+from seqcourse.check.calls.compare import Likely, Mistake, compare, is_right, outcome
 from seqcourse.check.calls.gradients import compare_gradients, place_in_words, traced
 from seqcourse.check.calls.inputs import copy, floating
 from seqcourse.check.calls.values import arrays, plainly, result
@@ -165,29 +157,42 @@ def observe(
     return dict(found), watch.ran_in
 
 
+class Asked(Protocol):
+    """What of an exercise (`check.exercise.Exercise`) judges a call."""
+
+    name: str
+    reference: Callable[..., Any]
+    likely: Sequence[Likely]
+    hint: str
+    tolerance: float | None
+    parts: Sequence[str]
+
+
 def judge(
-    name: str,
+    exercise: Asked,
     found: Mapping[str, numpy.ndarray],
     given: Mapping[str, Any],
-    reference: Callable[..., Any],
-    likely: LikelyMistakes = (),
     prefix: str = "",
     gradient: Sequence[str] = (),
     *,
+    label: str = "",
     hint: str = "",
-    tolerance: float | None = None,
-    parts: Sequence[str] = (),
 ) -> None:
-    """Judge what `record` stored under the same prefix; raise Mistake if it is wrong."""
+    """Judge what `record` stored under the same prefix; raise Mistake if it is wrong.
+
+    label: what messages call the answer; its name without.
+    hint: a question for the case that no likely mistake explains it; the exercise's without.
+    """
+    name, reference, tolerance = label or exercise.name, exercise.reference, exercise.tolerance
     unchanged(name, found, given, prefix)
     got = result(found, f"{prefix}result")
     # Convert the reference's and the likely mistakes' results as the student's were converted, so that
     # 2.0 and tensor(2.0) are equal.
     right, expected, _ = traced(reference, given, gradient)
     expected = plainly(lambda: expected)()
-    likely = [*listed(likely), *_mixed(reference, given)]
+    likely = [*exercise.likely, *_mixed(reference, given)]
     likely = [Likely(mistake.question, plainly(mistake.answer)) for mistake in likely]
-    told = dict(hint=hint, tolerance=tolerance, parts=parts)
+    told = dict(hint=hint or exercise.hint, tolerance=tolerance, parts=exercise.parts)
     compare(name, got, expected, given.values(), likely, **told)
     if found.get(f"{prefix}{GRAPH}"):
         raise Mistake(

@@ -59,7 +59,7 @@ _SHARED = (
 def judge_continued(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     """Judge one step, then two continuations of its cache."""
     wanted = ("x", "past", *WEIGHTS)
-    judge("cached_step", found, given, reference_cached_step, cached_step.likely, prefix, wanted)
+    judge(cached_step, found, given, prefix, wanted)
     _judge_shared(result(found, f"{prefix}continued"), given)
 
 

@@ -101,7 +101,7 @@ def judge_calls(widths: Sequence[int], prompt: int, count: int) -> None:
 
 def judge_generate(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     """Judge one case: the text, then how step was called; raise Mistake."""
-    judge("generate", found, given, reference_generate, generate.likely, prefix)
+    judge(generate, found, given, prefix)
     widths = result(found, f"{prefix}widths")
     if not isinstance(widths, Tensor) or widths.dim() != 1:
         raise Mistake("generate: the calls of step could not be counted.")

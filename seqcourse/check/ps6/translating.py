@@ -59,7 +59,7 @@ def reference_translate(model: Any, src: Tensor, lengths: Tensor, max_len: int) 
 
 def judge_translate(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     """Judge one case: the words, then whether the loop stopped in time; raise Mistake."""
-    judge("translate", found, given, reference_translate, translate.likely, prefix)
+    judge(translate, found, given, prefix)
     if result(found, f"{prefix}late"):
         raise Mistake(
             "translate: the words are right, but step was called when all sentences had ended. The loop "

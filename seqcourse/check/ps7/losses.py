@@ -69,7 +69,7 @@ def judge_gradient(gradient: Any) -> None:
 
 def judge_nothing(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     """Judge one case with no place chosen: the loss, then that no gradient is NaN; raise Mistake."""
-    judge("masked_word_loss", found, given, reference_masked_word_loss, masked_word_loss.likely, prefix)
+    judge(masked_word_loss, found, given, prefix)
     judge_gradient(result(found, f"{prefix}gradient.logits"))
 
 
