@@ -37,13 +37,11 @@ def loss_arguments(
     }
 
 
-def unroll(step: Step, state: Tensor, y: Tensor, *, own: bool = False, keep: bool = True) -> Tensor:
-    """Logits (B, N - 1, V) of a run that hears the true words, or with `own` its own."""
+def unroll(step: Step, state: Tensor, y: Tensor) -> Tensor:
+    """Logits (B, N - 1, V) of a run that hears the true words."""
     logits: list[Tensor] = []
     for t in range(y.shape[1] - 1):
-        tokens = logits[-1].argmax(dim=-1) if own and logits else y[:, t]
-        scores, new = step(tokens, state)
-        state = new if keep else state
+        scores, state = step(y[:, t], state)
         logits.append(scores)
     return torch.stack(logits, dim=1)
 
