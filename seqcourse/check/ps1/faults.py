@@ -17,7 +17,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from seqcourse.check.calls.compare import AnyError, Mistake
+from seqcourse.check.calls.compare import Mistake, stopping
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.margin import aside
 from seqcourse.check.calls.recording import judge
@@ -89,10 +89,6 @@ def reference_training(
     return torch.stack(losses), [w.detach() for w in weights]
 
 
-def _stopping(*arguments: Any) -> None:
-    raise AnyError("a second time|inplace operation")
-
-
 def judge_clipped(found: Mapping[str, numpy.ndarray], given: Mapping[str, Any], prefix: str) -> None:
     """Judge what symptom 2 is about, also where all meet: the others cost their own points only."""
     asked = replace(train_in_streams, likely=(), hint=LEFT[2])
@@ -115,7 +111,9 @@ train_in_streams = Exercise(
     make=training_arguments,
     reference=reference_training,
     likely={
-        "Does the gradient reach back into older updates? Detach the state between them.": _stopping
+        "Does the gradient reach back into older updates? Detach the state between them.": stopping(
+            "a second time|inplace operation"
+        )
     },
     tolerance=TOLERANCE,
     because="PyTorch's clip_grad_norm_ adds 0.000001 to the norm, which is as good.",

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check import masked
-from seqcourse.check.calls.compare import AnyError, Mistake, outcome, same
+from seqcourse.check.calls.compare import Mistake, outcome, same, stopping
 from seqcourse.check.calls.gradients import gradients
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.recording import judge
@@ -83,17 +83,6 @@ def reference_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     return functional.softmax(scores, mask=mask)
 
 
-def _needs_a_mask(scores: Tensor, mask: Tensor | None) -> None:
-    if mask is None:
-        raise AnyError(r"NoneType|got \(bool, ")
-
-
-_SOFTMAX_LIKELY = {
-    "The mask may be None: then every position may be attended to. Ask `if mask is not None` "
-    "before you use it.": _needs_a_mask
-}
-
-
 def judge_empty_gradient(gradient: Any) -> None:
     """Raise Mistake when the gradient of rows with nothing to attend to holds NaN."""
     if isinstance(gradient, Tensor) and gradient.isnan().any():
@@ -128,7 +117,10 @@ softmax = Exercise(
     "softmax",
     make=softmax_arguments,
     reference=reference_softmax,
-    likely=_SOFTMAX_LIKELY,
+    likely={
+        "The mask may be None: then every position may be attended to. Ask `if mask is not None` "
+        "before you use it.": stopping(r"NoneType|got \(bool, ", lambda scores, mask: mask is None)
+    },
     look=_check_empty_rows,
     cases=[
         *standard_cases(softmax_arguments, dict(batch=2, time=4), dict(batch=3, time=3)),

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from seqcourse import functional
 from seqcourse.check import core, masked
-from seqcourse.check.calls.compare import AnyError, outcome
+from seqcourse.check.calls.compare import outcome, stopping
 from seqcourse.check.calls.gradients import compare_gradients
 from seqcourse.check.core import Mistake
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
@@ -86,16 +86,6 @@ def reference_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = N
     return functional.attention(q, k, v, mask, need_weights=True)
 
 
-def _needs_a_mask(q, k, v, mask=None):
-    if mask is None:
-        raise AnyError(r"NoneType|got \(bool, ")
-
-
-_LIKELY = {
-    "The mask may be None: then every key may be looked at. Ask `if mask is not None` before you "
-    "use it.": _needs_a_mask
-}
-
 _SPOILED = (
     "attention: rows with nothing to attend to give zeros, as they should, but the gradient of {name} "
     "holds NaN, and one NaN spoils every parameter. {why}"
@@ -142,7 +132,10 @@ attention = Exercise(
     "attention",
     make=attention_arguments,
     reference=reference_attention,
-    likely=_LIKELY,
+    likely={
+        "The mask may be None: then every key may be looked at. Ask `if mask is not None` before you "
+        "use it.": stopping(r"NoneType|got \(bool, ", lambda q, k, v, mask: mask is None)
+    },
     look=_look,
     cases=[
         *standard_cases(

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from seqcourse import functional
-from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.ps5.heads import reference_merge_heads, reference_split_heads
@@ -87,16 +87,15 @@ def reference_multi_head(x, memory, w_in, b_in, w_out, b_out, heads, mask=None) 
     return linear(reference_merge_heads(y), w_out, b_out), weights
 
 
-def _needs_memory(x, memory, *rest):
-    if memory is None:
-        raise AnyError(r"NoneType|must be Tensor, not None")
-
-
 multi_head = Exercise(
     "multi_head",
     make=multi_head_arguments,
     reference=reference_multi_head,
-    likely={"memory may be None: then keys and values are made of x too.": _needs_memory},
+    likely={
+        "memory may be None: then keys and values are made of x too.": stopping(
+            "NoneType|must be Tensor, not None", lambda x, memory, *rest: memory is None
+        )
+    },
     cases=[
         *standard_cases(
             multi_head_arguments,

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Exercise, cases_of, standard_cases
 from seqcourse.check.ps6 import sublayers
@@ -54,16 +54,16 @@ def reference_decoder_block(
     return sublayers.sublayer(y, mlp, norms[2], order)
 
 
-def _mask_too_small(y, *given):
-    if y.shape[1] > LONG:
-        raise AnyError("A mask should fit|must match the size|out of bounds|out of range")
-
-
 decoder_block = Exercise(
     "decoder_block",
     make=decoder_arguments,
     reference=reference_decoder_block,
-    likely={"Is a size written into the causal mask? Make it for y.shape[1] words.": _mask_too_small},
+    likely={
+        "Is a size written into the causal mask? Make it for y.shape[1] words.": stopping(
+            "A mask should fit|must match the size|out of bounds|out of range",
+            lambda y, *given: y.shape[1] > LONG,
+        )
+    },
     cases=[
         *standard_cases(
             decoder_arguments, dict(batch=2, n=3, m=5, d=4), dict(batch=4, n=4, m=4, d=4, seed=20)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Case, Exercise
 
@@ -80,21 +80,16 @@ def reference_points_at(maps: Tensor, boxes: Tensor, size: int) -> Tensor:
     return (x0 <= x) & (x < x1) & (y0 <= y) & (y < y1)
 
 
-def _one_truth(*arguments: Any) -> Tensor:
-    raise AnyError(r"Boolean value of Tensor with more than one value is ambiguous")
-
-
-_LIKELY = {
-    "Did you write `and` between tensors, or a <= x < b? Both ask for one truth value; number by "
-    "number it is (a <= x) & (x < b).": _one_truth
-}
-
-
 points_at = Exercise(
     "points_at",
     make=pointing_arguments,
     reference=reference_points_at,
-    likely=_LIKELY,
+    likely={
+        "Did you write `and` between tensors, or a <= x < b? Both ask for one truth value; number by "
+        "number it is (a <= x) & (x < b).": stopping(
+            "Boolean value of Tensor with more than one value is ambiguous"
+        )
+    },
     cases=[
         Case(
             "boxes around the peak, beside it and up to its centre", lambda: pointing_arguments(60, 4, 4)

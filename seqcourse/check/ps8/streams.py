@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from seqcourse import functional
-from seqcourse.check.calls.compare import AnyError
+from seqcourse.check.calls.compare import stopping
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.exercise import Case, Exercise, standard_cases
 
@@ -67,34 +67,20 @@ _SIZES = (
 _EXCHANGED = "x reads y under y_mask, y reads x under x_mask: the mask belongs to what is read."
 
 
-def _wrong_sizes(*arguments: Any) -> Any:
-    raise AnyError(r"shapes cannot be multiplied|Expected size for first two dimensions")
-
-
-def _wrong_mask(*arguments: Any) -> Any:
-    raise AnyError(r"non-singleton dimension [01]|must be broadcastable|mask")
-
-
-def _wrong_sum(*arguments: Any) -> Any:
-    raise AnyError(r"non-singleton dimension 2")
-
-
-_LIKELY = {
-    f"Do the sizes not fit? {_SIZES}": _wrong_sizes,
-    f"Does a mask not fit? {_EXCHANGED} [:, None] makes (B, M) a (B, 1, M), for every query.": (
-        _wrong_mask
-    ),
-    "Does what is read not fit the stream it is added to? x reads y @ W_V, which is as wide as x.": (
-        _wrong_sum
-    ),
-}
-
-
 co_attention = Exercise(
     "co_attention",
     make=streams_arguments,
     reference=reference_co_attention,
-    likely=_LIKELY,
+    likely={
+        f"Do the sizes not fit? {_SIZES}": stopping(
+            "shapes cannot be multiplied|Expected size for first two dimensions"
+        ),
+        f"Does a mask not fit? {_EXCHANGED} [:, None] makes (B, M) a (B, 1, M), for every query.": (
+            stopping("non-singleton dimension [01]|must be broadcastable|mask")
+        ),
+        "Does what is read not fit the stream it is added to? x reads y @ W_V, which is as wide as "
+        "x.": stopping("non-singleton dimension 2"),
+    },
     cases=[
         *standard_cases(
             streams_arguments,

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from seqcourse import functional
-from seqcourse.check.calls.compare import AnyError, Mistake, Stopped, describe, is_right, same, stopped
+from seqcourse.check.calls.compare import Mistake, Stopped, describe, is_right, same, stopped, stopping
 from seqcourse.check.calls.inputs import normal
 from seqcourse.check.calls.values import result
 from seqcourse.check.exercise import Exercise, cases_of
@@ -348,20 +348,10 @@ def _train(
     return losses
 
 
-def _listed(*arguments: Any) -> Any:
-    raise AnyError(r"has no len\(\)|not subscriptable")
-
-
 def _read_twice(weights: Any, batches: Any, *settings: Any) -> Any:
     """Nothing is left of the batches when the training begins."""
     *settings, once = settings
     return inside.record_each_step(_train, weights, [] if once else batches, *settings)
-
-
-_TRAIN = {
-    "Are the batches counted, indexed or read twice? A generator gives them one by one, and once: for "
-    "grid, captions in batches.": (_listed, _read_twice)
-}
 
 
 train = Exercise(
@@ -376,7 +366,10 @@ train = Exercise(
         *(f"the loss of the {number} batch" for number in ("first", "second", "third")),
         *["a weight matrix after three batches"] * 3,
     ),
-    likely=_TRAIN,
+    likely={
+        "Are the batches counted, indexed or read twice? A generator gives them one by one, and once: "
+        "for grid, captions in batches.": (stopping(r"has no len\(\)|not subscriptable"), _read_twice)
+    },
     cases=cases_of(
         train_arguments,
         {
